@@ -16,6 +16,8 @@ export type SendFile = (stream: Required<FileStream>, response: ServerResponse) 
 export function createSendFile(): SendFile {
   const free: Buffer[] = []
   return async (stream, response) => {
+    // What goes wrong with reading is thrown; this is a file that cannot be closed, which must not end the process.
+    stream.on('error', () => {})
     const buffer = free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES)
     try {
       await sendThrough(buffer, stream, response)

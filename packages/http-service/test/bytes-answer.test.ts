@@ -204,3 +204,17 @@ it('T-11 closes a file whose answer waits for an earlier one when the client dis
   socket.destroy()
   await Promise.all([first, second])
 })
+
+it('T-11 survives a file that cannot be closed', async () => {
+  const file = fileStream(async () => 0)
+  const closed = Promise.withResolvers<void>()
+  file._destroy = (_, done) => {
+    done(new Error('the disk is gone'))
+    setImmediate(closed.resolve)
+  }
+  operation = () => new Bytes(200, {}, file)
+  await buffer(await open('/f/unclosable'))
+  // Without a listener, the stream's error would be an uncaught one.
+  await closed.promise
+  expect(file.errored).not.toBeNull()
+})

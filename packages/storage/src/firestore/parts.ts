@@ -45,19 +45,25 @@ async function writePart(store: Store, upload: PartsUpload, part: NewPart, sourc
   if (start === null || (part.size % chunkBytes !== 0 && !part.isLast)) return null
   const write = { name: store.objectName(id), write: WRITE }
   const first = start / chunkBytes
+  const claim = claimName(store, id, part.index)
   const batches = batchSource(source)
   try {
-    if ((await findObject(store, id)) || !(await takeClaim(store, claimName(store, id, part.index)))) return null
+    if (!(await takeClaim(store, claim))) return null
+    // Its claims were removed then, so that this is not the place's first.
+    if (await findObject(store, id)) {
+      await removeAll(store, [claim])
+      return null
+    }
     try {
       const sizes = { chunkBytes, atOnce: CHUNKING.atOnce, declaredSize: part.size }
       await writeChunks(batches, sizes, (n, data) => store.commit([chunkWrite(write, first + n, data)]))
-      await requireClaim(store, claimName(store, id, part.index))
+      await requireClaim(store, claim)
       return `${start}`
     } catch (error) {
       const chunks = Array.from({ length: Math.ceil(part.size / chunkBytes) }, (_, n) =>
         chunkName(write.name, WRITE, first + n),
       )
-      await removeAll(store, [...chunks, claimName(store, id, part.index)]).catch(() => {})
+      await removeAll(store, [...chunks, claim]).catch(() => {})
       throw error
     }
   } finally {

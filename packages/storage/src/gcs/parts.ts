@@ -59,8 +59,10 @@ async function complete(
 ): Promise<CompletedParts | null> {
   const size = totalSize(parts)
   const before = await bucket.find(name)
-  if (!before && !(await composeAll(bucket, name, contentType, parts))) return null
+  const hasAll = before !== null || (await composeAll(bucket, name, contentType, parts))
+  // Parts are also missing when another gateway has made the object meanwhile.
   const found = before ?? (await bucket.find(name))
+  if (!found && !hasAll) return null
   if (found?.size !== size) throw new ProviderError('unavailable', 'the store made another object of the parts')
   await removeParts(bucket, name)
   return { size, ref: null, isExact: true, starts: startsOf(parts) }

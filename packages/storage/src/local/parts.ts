@@ -2,7 +2,7 @@
 // its name claims the place for one writer, of whatever process: it is removed only when a write has failed and is over.
 // So nobody writes where an acknowledged part is, and a file in which all claims are those of its parts is complete.
 
-import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { batchSource } from '../batches.ts'
@@ -85,12 +85,13 @@ async function complete(
   parts: readonly WrittenPart[],
 ): Promise<CompletedParts | null> {
   const [open, sealed, object] = [folders.partsPath(id), folders.sealedPath(id), folders.objectPath(id)]
-  await nullIfMissing(rename(open, sealed))
+  await seal(open, sealed)
   const names = await nullIfMissing(readdir(sealed))
   const known = new Set([BYTES, ...parts.map(({ index }) => `${index}`)])
   const isClaimedByOthers = names?.some((name) => !known.has(name)) ?? false
   // Another process may complete it at the same time, and be faster.
-  const size = (names && (await publish(join(sealed, BYTES), object))) ?? (await statObject(object))?.size ?? null
+  if (names) await nullIfMissing(publish(join(sealed, BYTES), object))
+  const size = (await statObject(object))?.size ?? null
   const starts = parts.map((part) => Number(part.ref))
   if (size === null || parts.some((part, i) => starts[i]! + part.size > size)) return null
   const isExact = !isClaimedByOthers && areAdjacent(parts, Number(ref)) && size === totalSize(parts)
@@ -99,13 +100,17 @@ async function complete(
   return { size, ref: null, isExact, starts }
 }
 
-/** The bytes are durable already, part by part. */
-async function publish(bytes: string, object: string): Promise<number | null> {
-  const found = await nullIfMissing(stat(bytes))
-  if (!found) return null
+/** A folder that is sealed stays: another process that did not know of it has begun a new one. */
+async function seal(open: string, sealed: string): Promise<void> {
+  await nullIfMissing(rename(open, sealed)).catch((error) => {
+    if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '')) throw error
+  })
+}
+
+/** The bytes are durable already, part by part. An object that is there stays. */
+async function publish(bytes: string, object: string): Promise<void> {
   await link(bytes, object).catch((error) => {
     if (codeOf(error) !== 'EEXIST') throw error
   })
   await syncFolder(dirname(object))
-  return found.size
 }

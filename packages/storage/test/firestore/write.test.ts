@@ -1,10 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { openCalls } from '../../src/firestore/calls.ts'
+import { firestoreParts } from '../../src/firestore/parts.ts'
+import { createStore } from '../../src/firestore/store.ts'
 import { CHUNKING } from '../../src/firestore/write.ts'
 import { answeredFailure } from '../failures.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { ABOUT, fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
+import {
+  ABOUT,
+  fail,
+  MIB,
+  settingsFor,
+  startTestFirestore,
+  type TestFirestore,
+  UNAVAILABLE,
+} from './start-firestore.ts'
 
 const { chunkBytes: CHUNK_BYTES } = CHUNKING
 
@@ -166,4 +177,28 @@ it('the Firestore driver never makes an invalid id part of a path', async () => 
     await expect(at.provider.remove({ id, ref: null })).rejects.toThrow(RangeError)
     await expect(keep(at.provider, Buffer.from('x'), id)).rejects.toThrow(RangeError)
   }
+})
+
+it('SESS-02 a part that comes while its object is completed in Firestore does not change the object', async () => {
+  const calls = openCalls(settingsFor(at.server.address))
+  onTestFinished(calls.close)
+  const store = createStore(calls, { connectMs: 10_000, answerMs: 20_000, attempts: 3, backoffMs: 60 })
+  const [id, bytes] = [newId(), randomBytes(MIB)]
+  const about = { contentType: 'text/plain', partBytes: MIB }
+  const upload = { id, ref: await at.provider.parts.begin(id, about), contentType: 'text/plain' }
+  const part = { index: 0, size: MIB, isLast: false }
+  const ref = (await at.provider.parts.write(upload, part, streamOf(bytes)))!
+  const complete = () => at.provider.parts.complete(upload, [{ ...part, ref }])
+  let completed: Promise<unknown> | null = null
+  const late = firestoreParts({
+    ...store,
+    async commit(writes) {
+      completed ??= complete()
+      await completed
+      return store.commit(writes)
+    },
+  })
+  expect(await late.write(upload, part, streamOf(randomBytes(MIB)))).toBeNull()
+  expect((await fetchBytes(at.provider, { id, ref: null }))!.equals(bytes)).toBe(true)
+  expect((await at.chunks(id)).filter((path) => path.includes('claim'))).toEqual([])
 })

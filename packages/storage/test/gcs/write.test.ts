@@ -191,3 +191,16 @@ describe('a source of the Google Cloud Storage driver that fails', () => {
     expect([isStored(id), gcs.server.openUploads()]).toEqual([false, 0])
   })
 })
+
+it('SESS-03 an object that two gateways make of the same parts at once is lost to neither', async () => {
+  const [id, bytes] = [newId(), randomBytes(MIB)]
+  const ref = await gcs.provider.parts.begin(id, { contentType: 'text/plain', partBytes: MIB })
+  const upload = { id, ref, contentType: 'text/plain' }
+  const part = { index: 0, size: MIB, isLast: false }
+  const written = { ...part, ref: (await gcs.provider.parts.write(upload, part, streamOf(bytes)))! }
+  const completed = await gcs.provider.parts.complete(upload, [written])
+  // The other one looks before the object is there, and puts the parts together when they are gone.
+  gcs.server.fail({ at: FIND, times: 1, fault: { status: 404 } })
+  expect(await gcs.provider.parts.complete(upload, [written])).toEqual(completed)
+  expect((await fetchBytes(gcs.provider, { id, ref: null }))!.equals(bytes)).toBe(true)
+})

@@ -42,3 +42,34 @@ it('the local driver gives chunks back once they are written, where the source a
   expect(freed).toBe(bytes.length)
   expect((await buffer((await provider.read({ id, ref: null })) as Readable)).equals(bytes)).toBe(true)
 })
+
+it('SESS-03 the local driver keeps a completed object although another process begins it again', async () => {
+  const { provider, incoming } = await openTestFolder()
+  const [id, bytes] = ['cd'.repeat(16), randomBytes(300_000)]
+  const begin = () => provider.parts.begin(id, { contentType: 'a/b', partBytes: bytes.length })
+  const upload = { id, ref: await begin(), contentType: 'a/b' }
+  const part = { index: 0, size: bytes.length, isLast: false }
+  const written = { ...part, ref: (await provider.parts.write(upload, part, streamOf(bytes)))! }
+  const completed = await provider.parts.complete(upload, [written])
+  expect(completed).toMatchObject({ size: bytes.length, isExact: true })
+  await begin()
+  expect(await provider.parts.complete(upload, [written])).toEqual(completed)
+  expect((await buffer((await provider.read({ id, ref: null })) as Readable)).equals(bytes)).toBe(true)
+  expect(await incoming()).toEqual([])
+})
+
+it('SESS-03 the local driver completes an object that another process begins again while it is sealed', async () => {
+  const { provider, incoming } = await openTestFolder()
+  const [id, bytes] = ['ef'.repeat(16), randomBytes(300_000)]
+  const begin = () => provider.parts.begin(id, { contentType: 'a/b', partBytes: bytes.length })
+  const upload = { id, ref: await begin(), contentType: 'a/b' }
+  const [first, third] = [0, 2].map((index) => ({ index, size: bytes.length, isLast: false }))
+  const written = { ...first!, ref: (await provider.parts.write(upload, first!, streamOf(bytes)))! }
+  await provider.parts.write(upload, third!, streamOf(bytes))
+  const completed = await provider.parts.complete(upload, [written])
+  expect(completed).toMatchObject({ isExact: false })
+  await begin()
+  expect(await provider.parts.complete(upload, [written])).toEqual(completed)
+  await provider.remove({ id, ref: null })
+  expect(await incoming()).toEqual([])
+})

@@ -8,11 +8,19 @@ import type { Schema } from '../../db/schema.ts'
 import { storageError } from '../../files/errors.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { releaseObjects } from '../../files/store.ts'
-import { copyParts, deleteLostParts, type Finalizing, type JoinedFile, nullIfLost, streamOf } from './copy-parts.ts'
+import {
+  copyParts,
+  deleteLostParts,
+  type Finalizing,
+  type JoinedFile,
+  nullIfLost,
+  streamOf,
+  underLease,
+} from './copy-parts.ts'
 import { fileKey } from './open-parts.ts'
 import type { PartHashes } from './part-hashes.ts'
 import { findParts, type Part, updatePart } from './part-store.ts'
-import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
+import { findSessionFile, type SessionFile, updateSessionFile } from './store.ts'
 
 export interface FinalizerContext extends FilesContext {
   partHashes: PartHashes
@@ -33,18 +41,17 @@ export async function completeFile(
   const { db } = context.database
   if (file.upload_state !== 'complete') {
     if (!(await seal(context, finalizing, file))) return 'changed'
-    if (!(await placeParts(context, finalizing, upload, file))) {
-      await underLease(context, finalizing, file, (tx) => updateSessionFile(tx, file, { upload_state: 'open' }))
-      return null
-    }
+    if (!(await placeParts(context, finalizing, upload, file))) return null
   }
   const parts = await findParts(db, file.session_id, file.file_id)
+  if (file.upload_state === 'complete') return copyParts(context, finalizing, file, parts)
   const inPlace = parts.filter(isInPlace)
-  if (file.upload_state === 'complete' || inPlace.length === 0) return copyParts(context, finalizing, file, parts)
+  const unseal = () => underLease(context, finalizing, file, (tx) => startOver(tx, context, file))
+  if (inPlace.length === 0) return (await unseal()) ? copyParts(context, finalizing, file, parts) : 'changed'
   const completed = await complete(context, finalizing, upload, inPlace)
   if (!completed) {
-    await deleteLostParts(context, inPlace)
-    await underLease(context, finalizing, file, (tx) => startOver(tx, context, file))
+    await deleteLostParts(context, finalizing, inPlace)
+    await unseal()
     return null
   }
   if (completed.isExact && inPlace.length === parts.length) {
@@ -60,7 +67,7 @@ const isInPlace = ({ part_ref }: Part) => part_ref !== null
 /** Each is written durably by itself: copying the whole file is faster than placing many. */
 const MAX_PLACED = 100
 
-/** Moves parts that are objects of their own to where they belong, as far as they fit. False when one is lost. */
+/** Moves parts that are objects of their own to where they belong, as far as they fit; empty ones have no place. False when one is lost. */
 async function placeParts(
   context: FinalizerContext,
   finalizing: Finalizing,
@@ -71,11 +78,11 @@ async function placeParts(
   const { db } = context.database
   const provider = context.providers.named(locker.provider)
   const parts = await findParts(db, file.session_id, file.file_id)
-  const aside = parts.filter((part) => !isInPlace(part))
+  const aside = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
   if (aside.length > MAX_PLACED) return true
   for (const part of aside) {
     const place = { index: part.part_index, size: part.size_bytes, isLast: part.part_index === file.top_index }
-    const placed = await nullIfLost(context, () =>
+    const placed = await nullIfLost(context, finalizing, () =>
       limitCopies(async () => ({ ref: await provider.parts.write(upload, place, streamOf(provider, [part])) })),
     ).catch((error) => {
       throw storageError(error)
@@ -101,20 +108,6 @@ async function seal(context: Context, finalizing: Finalizing, file: SessionFile)
     if (isUnchanged) await updateSessionFile(tx, file, { upload_state: 'sealed' })
   })
   return isLeased && isUnchanged
-}
-
-/** Makes a change while the session is locked. False, with nothing changed, when another gateway has it. */
-async function underLease(
-  { database }: Context,
-  { leaseId }: Finalizing,
-  { session_id }: SessionFile,
-  change: (tx: Transaction<Schema>) => Promise<void>,
-): Promise<boolean> {
-  return database.db.transaction().execute(async (tx) => {
-    if ((await lockSession(tx, session_id))?.lease_id !== leaseId) return false
-    await change(tx)
-    return true
-  })
 }
 
 async function complete(

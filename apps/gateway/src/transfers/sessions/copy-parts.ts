@@ -4,14 +4,16 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Limit } from '@svc/concurrency/locks'
 import type { StorageProvider } from '@svc/storage/provider'
+import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Locker } from '../../db/schema.ts'
+import type { Locker, Schema } from '../../db/schema.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { type NewObject, writeObject } from '../../files/objects.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { releaseObjects } from '../../files/store.ts'
 import type { Grant } from '../../lockers/access.ts'
 import { deletePart, type Part } from './part-store.ts'
+import { isSealed } from './record-part.ts'
 import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
 
 export interface Finalizing {
@@ -33,13 +35,14 @@ export interface JoinedFile {
 /** Null when a part turns out to be lost. */
 export function copyParts(
   context: FilesContext,
-  { locker: { provider }, limitCopies }: Finalizing,
+  finalizing: Finalizing,
   file: SessionFile,
   parts: readonly Part[],
 ): Promise<JoinedFile | null> {
+  const { provider } = finalizing.locker
   const size = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
-  return nullIfLost(context, () =>
-    limitCopies(async () => {
+  return nullIfLost(context, finalizing, () =>
+    finalizing.limitCopies(async () => {
       const bytes = streamOf(context.providers.named(provider), parts)
       const hash = hashAlong(bytes)
       const object = await writeObject(context, provider, bytes, { contentType: file.content_type, size })
@@ -84,23 +87,26 @@ class LostPartError extends Error {
 }
 
 /** A lost part is missing from then on, and the client sends it again. */
-export async function nullIfLost<Result>(context: Context, work: () => Promise<Result>): Promise<Result | null> {
+export async function nullIfLost<Result>(
+  context: Context,
+  finalizing: Finalizing,
+  work: () => Promise<Result>,
+): Promise<Result | null> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof LostPartError)) throw error
-    await deleteLostParts(context, [error.part])
+    await deleteLostParts(context, finalizing, [error.part])
     return null
   }
 }
 
-/** All of one file. */
-export async function deleteLostParts(context: Context, parts: readonly Part[]): Promise<void> {
+/** All of one file, which takes parts again. */
+export async function deleteLostParts(context: Context, finalizing: Finalizing, parts: readonly Part[]): Promise<void> {
   const { session_id, file_id } = parts[0]!
   const lost = parts.map(({ part_index, object_id }) => ({ part_index, object_id }))
   context.log.error({ session_id, file_id, parts: lost }, 'stored parts are lost or changed')
-  await context.database.db.transaction().execute(async (tx) => {
-    await lockSession(tx, session_id)
+  await underLease(context, finalizing, { session_id }, async (tx) => {
     const file = await findSessionFile(tx, session_id, file_id)
     if (!file) return
     let { received_bytes, part_count } = file
@@ -110,6 +116,21 @@ export async function deleteLostParts(context: Context, parts: readonly Part[]):
       received_bytes -= part.size_bytes
       part_count -= 1
     }
-    await updateSessionFile(tx, file, { received_bytes, part_count, revision: file.revision + 1 })
+    const unsealed = isSealed(file) && { upload_state: 'open' as const }
+    await updateSessionFile(tx, file, { received_bytes, part_count, revision: file.revision + 1, ...unsealed })
+  })
+}
+
+/** Makes a change while the session is locked. False, with nothing changed, when another gateway has it. */
+export async function underLease(
+  { database }: Context,
+  { leaseId }: Finalizing,
+  { session_id }: Pick<SessionFile, 'session_id'>,
+  change: (tx: Transaction<Schema>) => Promise<void>,
+): Promise<boolean> {
+  return database.db.transaction().execute(async (tx) => {
+    if ((await lockSession(tx, session_id))?.lease_id !== leaseId) return false
+    await change(tx)
+    return true
   })
 }

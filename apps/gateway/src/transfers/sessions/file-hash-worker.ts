@@ -25,7 +25,10 @@ interface Part {
   stored: string | null
 }
 
-/** Of parts that are ahead of their turn. The bytes of those that are dropped are read again later. */
+/**
+ * The memory of parts that are ahead of their turn: a short piece has a whole buffer too. The bytes of those that are
+ * dropped are read again later.
+ */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
 const MAX_FILES = 1000
 
@@ -106,7 +109,7 @@ function advance(file: FileHash): void {
 
 function keep(file: FileHash, part: Part, piece: Uint8Array): void {
   part.kept.push(piece)
-  keptBytes += piece.length
+  keptBytes += piece.buffer.byteLength
   keeping.set(part, file)
   for (const [oldest, its] of keeping) {
     if (keptBytes <= MAX_KEPT_BYTES) return
@@ -120,7 +123,7 @@ function drop(file: FileHash, part: Part): void {
 }
 
 function release(part: Part): void {
-  for (const { length } of part.kept) keptBytes -= length
+  for (const { buffer } of part.kept) keptBytes -= buffer.byteLength
   part.kept = []
   keeping.delete(part)
 }

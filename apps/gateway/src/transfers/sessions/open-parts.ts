@@ -18,7 +18,7 @@ export type OpenParts = (
 export function createPartsOpener(context: Context): OpenParts {
   const share = singleFlight<PartsUpload | null>()
   return async (session, file, part) => {
-    const opened = file.upload_state === 'open' ? uploadOf(file) : null
+    const opened = openUploadOf(file)
     if (opened || !mayBegin(context, session, file, part)) return opened
     return share(fileKey(file), () => begin(context, session, file, part.size))
   }
@@ -31,6 +31,10 @@ export function fileKey({ session_id, file_id }: SessionFile): string {
 export function uploadOf({ object_id, upload_ref, content_type }: SessionFile): PartsUpload | null {
   if (object_id === null || upload_ref === null) return null
   return { id: object_id, ref: upload_ref, contentType: content_type }
+}
+
+function openUploadOf(file: SessionFile): PartsUpload | null {
+  return file.upload_state === 'open' ? uploadOf(file) : null
 }
 
 /** The last part may be shorter than the others, and a file of one part is an object already. */
@@ -66,7 +70,7 @@ async function begin(
     if (current?.object_id === id && current.upload_ref === null) await updateSessionFile(tx, file, { upload_ref: ref })
   })
   const current = await findSessionFile(db, session.session_id, file.file_id)
-  return current && uploadOf(current)
+  return current && openUploadOf(current)
 }
 
 /** The row of the object is written before its first byte, and the session holds it from the start. */
@@ -74,7 +78,8 @@ async function announce(context: Context, { session_id, provider }: Session, fil
   return context.database.db.transaction().execute(async (tx) => {
     await lockSession(tx, session_id)
     const current = await findSessionFile(tx, session_id, file.file_id)
-    if (current?.state !== 'open' || current.object_id !== null) return current?.object_id ?? null
+    if (current?.upload_state === 'open') return current.object_id
+    if (current?.state !== 'open' || current.upload_state !== null) return null
     const object_id = toHex(context.randomBytes(16))
     await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'held', since: unixNow(context) }])
     await updateSessionFile(tx, file, { object_id, upload_state: 'open' })

@@ -19,6 +19,7 @@ import {
 } from './errors.ts'
 import { fileKey, uploadOf } from './open-parts.ts'
 import { type PartBody, readPartBody } from './part-body.ts'
+import { findPart } from './part-store.ts'
 import { acceptsParts, isSealed, maxFileBytes, maxPartBytes } from './record-part.ts'
 import { findSessionFile, type Session, type SessionFile } from './store.ts'
 
@@ -78,7 +79,7 @@ const LARGE_BYTES = 256 * 1024
 function storePart(context: TransfersContext, arriving: Arriving): Promise<UploadedPart> {
   const { file, body } = arriving
   const { size, index } = body
-  const isLarge = size !== null && (size >= LARGE_BYTES || uploadOf(file) !== null)
+  const isLarge = size !== null && (size >= LARGE_BYTES || (size > 0 && uploadOf(file) !== null))
   return isLarge && index !== null ? storeLarge(context, arriving, { size, index }) : storeSmall(context, arriving)
 }
 
@@ -120,6 +121,8 @@ async function writeInPlace(
 ): Promise<Pick<WrittenPart, 'object' | 'ref'> | null> {
   // What is refused cannot be taken out of the object again, so that it must not come in (T-11).
   if (Math.max(file.received_bytes, index * size) + size > maxBytes) return null
+  // A provider may replace the part before, although it counts until this one is recorded; or it keeps all of them (T-11).
+  if (await findPart(context.database.db, { ...file, part_index: index })) return null
   const upload = await context.openParts(session, file, { index, size })
   if (!upload) return null
   const { parts } = context.providers.named(session.provider)

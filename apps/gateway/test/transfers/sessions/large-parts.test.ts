@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
+import { findSession, findSessionFile } from '../../../src/transfers/sessions/store.ts'
 import {
   ed25519Identity,
   expectRefusal,
@@ -38,9 +39,9 @@ forEachDatabase('parts that are written where they stay', (database) => {
     storage.reads.length = 0
   })
 
-  const open = () =>
+  const open = (partMaxBytes = PART) =>
     openLockerHouse(
-      { DATABASE_URL: database.url, BASE_URL: 'https://gateway.example', SESSION_PART_MAX_BYTES: `${PART}` },
+      { DATABASE_URL: database.url, BASE_URL: 'https://gateway.example', SESSION_PART_MAX_BYTES: `${partMaxBytes}` },
       { providers: storage.providers },
     )
   const session = (filename: string, expected?: Buffer) => {
@@ -121,6 +122,16 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, 'uneven', Buffer.concat([first, second, third]))
   })
 
+  it('SESS-02 parts may be empty', async () => {
+    const [first, second, empty] = [randomBytes(PART), randomBytes(PART), Buffer.alloc(0)]
+    const contents = { start: [empty, first, second], middle: [first, empty, second], end: [first, second, empty] }
+    for (const [filename, parts] of Object.entries(contents)) {
+      const to = await session(filename)
+      for (const i of [1, 0, 2]) expect((await to.raw(i, parts[i]!)).status).toBe(200)
+      await expectStored(to, filename, Buffer.concat(parts))
+    }
+  })
+
   it('SESS-02 a part whose writer was killed can be sent again', async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session('killed')
@@ -160,6 +171,41 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await send(to, bytes, [1])
     await to.finalize()
     expect((await publicBytes(house, locker, 'expected')).equals(bytes)).toBe(true)
+  })
+
+  it('SESS-02 STATE-13 a file whose parts do not fit into the object that was begun takes parts after a failure', async () => {
+    const other = await open(2 * PART)
+    onTestFinished(other.close)
+    const [first, second] = [randomBytes(2 * PART), randomBytes(2 * PART)]
+    const bytes = Buffer.concat([first, second])
+    const begun = await openTestSession(house, locker, {
+      files: [{ filename: 'no fit', expected_hash: sha256(bytes) }, { filename: 'fit' }],
+    })
+    await begun.raw(0, 'stored', { file: 1 })
+    expectRefusal(await begun.raw(0, randomBytes(PART), { sha256: sha256('other') }), 409, 'HASH_MISMATCH')
+    const to = begun.at(other)
+    for (const i of [0, 1]) expect((await to.raw(i, second)).status).toBe(200)
+    expect((await to.finalize()).body).toMatchObject({ status: 'partial', files: [{ error: 'HASH_MISMATCH' }, {}] })
+    expect((await to.raw(0, first)).status).toBe(200)
+    await to.finalize()
+    expect((await publicBytes(house, locker, 'no fit')).equals(bytes)).toBe(true)
+  })
+
+  it('SESS-02 a lost part that did not fit into the object that was begun can be sent again', async () => {
+    const other = await open(2 * PART)
+    onTestFinished(other.close)
+    const bytes = randomBytes(4 * PART)
+    const begun = await session('no fit and lost')
+    expectRefusal(await begun.raw(0, randomBytes(PART), { sha256: sha256('other') }), 409, 'HASH_MISMATCH')
+    const to = begun.at(other)
+    const before = new Set((await objects()).keys())
+    expect((await to.raw(0, bytes.subarray(0, 2 * PART))).status).toBe(200)
+    const [lost] = [...(await objects()).keys()].filter((id) => !before.has(id))
+    expect((await to.raw(1, bytes.subarray(2 * PART))).status).toBe(200)
+    await rm(join(storage.folder, 'objects', lost!.slice(0, 2), lost!))
+    expect((await to.finalize()).body).toMatchObject({ status: 'partial', files: [{ missing_parts: [0] }] })
+    expect((await to.raw(0, bytes.subarray(0, 2 * PART))).status).toBe(200)
+    await expectStored(to, 'no fit and lost', bytes)
   })
 
   it('SESS-02 parts that an earlier release stored are put together with later ones', async () => {
@@ -203,6 +249,23 @@ forEachDatabase('parts that are written where they stay', (database) => {
     const { size } = await stat(join(storage.folder, 'incoming', `${object_id}.parts`, 'bytes'))
     expect(size).toBe(2 * PART)
     expect((await to.finalize()).body.status).toBe('complete')
+  })
+
+  it('SESS-03 an object that is being completed is not begun again', async () => {
+    const { context, rooms } = house.gateway
+    const { db } = context.database
+    const { session_id, files } = (await session('late')).opened
+    const row = (await findSession(db, session_id))!
+    const before = (await findSessionFile(db, session_id, files[0]!.file_id))!
+    const part = { index: 0, size: PART }
+    const upload = await rooms.transfers.openParts(row, before, part)
+    expect(upload).not.toBeNull()
+    const folder = join(storage.folder, 'incoming', `${upload!.id}.parts`)
+    await rm(folder, { recursive: true })
+    const sealed = { upload_state: 'sealed' } as const
+    await db.updateTable('upload_session_files').set(sealed).where('session_id', '=', session_id).execute()
+    expect(await rooms.transfers.openParts(row, before, part)).toBeNull()
+    await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
   it('SESS-05 a session that ends leaves nothing', async () => {

@@ -20,6 +20,11 @@ it.each(Object.keys(stores))('SESS-02 SESS-03 %s makes a file of parts of any or
     if (filename === 'replaced') for (const i of [0, 1]) expect((await session.raw(i, large)).status).toBe(200)
     const sent = await Promise.all([2, 0, 1].map((i) => session.raw(i, parts[i]!)))
     expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
+    // Whatever becomes of a part that is sent again, it must not touch the one before, nor stay when it is replaced (T-11).
+    const { db } = house.gateway.context.database
+    const rows = db.selectFrom('upload_parts').select('part_ref').where('session_id', '=', session.opened.session_id)
+    const inPlace = (await rows.orderBy('part_index').execute()).map(({ part_ref }) => part_ref !== null)
+    if (filename === 'replaced') expect(inPlace).toEqual([false, false, true])
     const bytes = Buffer.concat(parts)
     const { body } = await session.finalize()
     const content_hash = `sha256:${sha256(bytes)}`
