@@ -55,7 +55,8 @@ export async function completeFile(
     return null
   }
   if (completed.isExact && inPlace.length === parts.length) {
-    const contentHash = await hashOf(context, finalizing, upload, file, parts, completed)
+    const contentHash = await hashOf(context, finalizing, file, parts, completed)
+    if (contentHash === null) return null
     return { object: { id: upload.id, size: completed.size, ref: completed.ref }, contentHash, isHeld: true, completed }
   }
   if (!(await underLease(context, finalizing, file, (tx) => noteComplete(tx, file, completed)))) return 'changed'
@@ -124,20 +125,24 @@ async function complete(
   }
 }
 
+/** What has to be read again for it is checked part by part. Null when a part is lost. */
 async function hashOf(
-  { providers, partHashes }: FinalizerContext,
-  { locker }: Finalizing,
-  { id }: PartsUpload,
+  context: FinalizerContext,
+  finalizing: Finalizing,
   file: SessionFile,
   parts: readonly Part[],
-  { size, starts }: CompletedParts,
-): Promise<string> {
-  return partHashes.ofFile(fileKey(file), parts, async (part) => {
-    const stream = await providers
-      .named(locker.provider)
-      .read({ id, ref: null }, { start: starts[part]!, end: size - 1 })
-    if (!stream) throw new Error(`object ${id} was completed and is gone`)
-    return stream
+  completed: CompletedParts,
+): Promise<string | null> {
+  const provider = context.providers.named(finalizing.locker.provider)
+  const placed = parts.map((part, i) => ({ ...part, part_start: completed.starts[i]! }))
+  const readFrom = async (index: number) => streamOf(provider, placed.slice(index))
+  return nullIfLost(
+    context,
+    finalizing,
+    () => context.partHashes.ofFile(fileKey(file), parts, readFrom),
+    (tx) => noteComplete(tx, file, completed),
+  ).catch((error) => {
+    throw storageError(error)
   })
 }
 

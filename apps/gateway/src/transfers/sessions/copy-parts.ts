@@ -86,27 +86,36 @@ class LostPartError extends Error {
   }
 }
 
-/** A lost part is missing from then on, and the client sends it again. */
+type Change = (tx: Transaction<Schema>) => Promise<void>
+
+/** A lost part is missing from then on, and the client sends it again. `before` is changed together with that. */
 export async function nullIfLost<Result>(
   context: Context,
   finalizing: Finalizing,
   work: () => Promise<Result>,
+  before?: Change,
 ): Promise<Result | null> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof LostPartError)) throw error
-    await deleteLostParts(context, finalizing, [error.part])
+    await deleteLostParts(context, finalizing, [error.part], before)
     return null
   }
 }
 
 /** All of one file, which takes parts again. */
-export async function deleteLostParts(context: Context, finalizing: Finalizing, parts: readonly Part[]): Promise<void> {
+export async function deleteLostParts(
+  context: Context,
+  finalizing: Finalizing,
+  parts: readonly Part[],
+  before?: Change,
+): Promise<void> {
   const { session_id, file_id } = parts[0]!
   const lost = parts.map(({ part_index, object_id }) => ({ part_index, object_id }))
   context.log.error({ session_id, file_id, parts: lost }, 'stored parts are lost or changed')
   await underLease(context, finalizing, { session_id }, async (tx) => {
+    await before?.(tx)
     const file = await findSessionFile(tx, session_id, file_id)
     if (!file) return
     let { received_bytes, part_count } = file
@@ -126,7 +135,7 @@ export async function underLease(
   { database }: Context,
   { leaseId }: Finalizing,
   { session_id }: Pick<SessionFile, 'session_id'>,
-  change: (tx: Transaction<Schema>) => Promise<void>,
+  change: Change,
 ): Promise<boolean> {
   return database.db.transaction().execute(async (tx) => {
     if ((await lockSession(tx, session_id))?.lease_id !== leaseId) return false

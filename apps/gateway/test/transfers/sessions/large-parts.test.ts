@@ -231,6 +231,22 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, 'lost', bytes)
   })
 
+  it('SESS-02 SESS-03 a part that has changed in storage is missing, also when only a restarted gateway reads it', async () => {
+    const other = await open()
+    onTestFinished(other.close)
+    const bytes = randomBytes(3 * PART)
+    const to = (await session('changed')).at(other)
+    await send(to.at(house), bytes, [0, 1, 2])
+    const { db } = house.gateway.context.database
+    const file = db.selectFrom('upload_session_files').select('object_id').where('filename', '=', 'changed')
+    const { object_id } = await file.executeTakeFirstOrThrow()
+    const changed = Buffer.concat([bytes.subarray(0, PART), randomBytes(PART), bytes.subarray(2 * PART)])
+    await writeFile(join(storage.folder, 'incoming', `${object_id}.parts`, 'bytes'), changed)
+    expect((await to.finalize()).body).toMatchObject({ status: 'partial', files: [{ missing_parts: [1] }] })
+    await send(to, bytes, [1])
+    await expectStored(to, 'changed', bytes)
+  })
+
   it('AMB-47 T-11 parts beyond the declared size are refused and take no room', async () => {
     const bytes = randomBytes(3 * PART)
     const files = [{ filename: 'declared', size_bytes: 2 * PART }]
