@@ -69,7 +69,10 @@ const isInPlace = ({ part_ref }: Part) => part_ref !== null
 /** Each is written durably by itself: copying the whole file is faster than placing many. */
 const MAX_PLACED = 100
 
-/** Moves parts that are objects of their own to where they belong, as far as they fit; empty ones have no place. False when one is lost. */
+/**
+ * Moves parts that are objects of their own to where they belong, as far as they fit; empty ones have no place. False
+ * when one is lost.
+ */
 async function placeParts(
   context: FinalizerContext,
   finalizing: Finalizing,
