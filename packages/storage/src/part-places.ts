@@ -7,8 +7,9 @@ import type { NewPart, WrittenPart } from './provider.ts'
 export const MAX_PARTS = 10_000
 
 /** Null when the part fits in no place. */
-export function placeOf({ index, size }: NewPart, partBytes: number): number | null {
-  return size > partBytes || index >= MAX_PARTS ? null : index * partBytes
+export function placeOf({ index, size, maxBytes }: NewPart, partBytes: number): number | null {
+  const start = index * partBytes
+  return size > partBytes || index >= MAX_PARTS || start + size > maxBytes ? null : start
 }
 
 export function totalSize(parts: readonly WrittenPart[]): number {

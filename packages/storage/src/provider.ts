@@ -109,6 +109,8 @@ export interface NewPart {
   size: number
   /** Whether it is known that no part follows. */
   isLast: boolean
+  /** Of the whole object: a part that would end beyond has no place. */
+  maxBytes: number
 }
 
 export interface WrittenPart {

@@ -17,7 +17,7 @@ export function describeParts(opened: () => StorageProvider): void {
   }
 
   async function write(upload: PartsUpload, index: number, bytes: Uint8Array, isLast = false) {
-    const part = { index, size: bytes.length, isLast }
+    const part = { index, size: bytes.length, isLast, maxBytes: 10 * PART }
     const ref = await opened().parts.write(upload, part, streamOf(bytes))
     return ref === null ? null : { index, size: bytes.length, ref }
   }
@@ -55,9 +55,13 @@ export function describeParts(opened: () => StorageProvider): void {
         throw failure
       }
       const source = Readable.from(failing(), { objectMode: false })
-      const write0 = opened().parts.write(upload, { index: 0, size: PART, isLast: false }, source)
+      const write0 = opened().parts.write(upload, { index: 0, size: PART, isLast: false, maxBytes: 10 * PART }, source)
       expect(await write0.catch((error) => error)).toBe(failure)
-      const short = opened().parts.write(upload, { index: 0, size: PART, isLast: false }, streamOf(Buffer.alloc(10)))
+      const short = opened().parts.write(
+        upload,
+        { index: 0, size: PART, isLast: false, maxBytes: 10 * PART },
+        streamOf(Buffer.alloc(10)),
+      )
       await expect(short).rejects.toThrow(RangeError)
       const first = await write(upload, 0, bytes.subarray(0, PART))
       const last = await write(upload, 1, bytes.subarray(PART), true)

@@ -186,7 +186,7 @@ it('SESS-02 a part that comes while its object is completed in Firestore does no
   const [id, bytes] = [newId(), randomBytes(MIB)]
   const about = { contentType: 'text/plain', partBytes: MIB }
   const upload = { id, ref: await at.provider.parts.begin(id, about), contentType: 'text/plain' }
-  const part = { index: 0, size: MIB, isLast: false }
+  const part = { index: 0, size: MIB, isLast: false, maxBytes: MIB }
   const ref = (await at.provider.parts.write(upload, part, streamOf(bytes)))!
   const complete = () => at.provider.parts.complete(upload, [{ ...part, ref }])
   let completed: Promise<unknown> | null = null

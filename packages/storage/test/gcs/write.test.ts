@@ -196,7 +196,7 @@ it('SESS-03 an object that two gateways make of the same parts at once is lost t
   const [id, bytes] = [newId(), randomBytes(MIB)]
   const ref = await gcs.provider.parts.begin(id, { contentType: 'text/plain', partBytes: MIB })
   const upload = { id, ref, contentType: 'text/plain' }
-  const part = { index: 0, size: MIB, isLast: false }
+  const part = { index: 0, size: MIB, isLast: false, maxBytes: MIB }
   const written = { ...part, ref: (await gcs.provider.parts.write(upload, part, streamOf(bytes)))! }
   const completed = await gcs.provider.parts.complete(upload, [written])
   // The other one looks before the object is there, and puts the parts together when they are gone.

@@ -48,7 +48,7 @@ it('SESS-03 the local driver keeps a completed object although another process b
   const [id, bytes] = ['cd'.repeat(16), randomBytes(300_000)]
   const begin = () => provider.parts.begin(id, { contentType: 'a/b', partBytes: bytes.length })
   const upload = { id, ref: await begin(), contentType: 'a/b' }
-  const part = { index: 0, size: bytes.length, isLast: false }
+  const part = { index: 0, size: bytes.length, isLast: false, maxBytes: 1_000_000 }
   const written = { ...part, ref: (await provider.parts.write(upload, part, streamOf(bytes)))! }
   const completed = await provider.parts.complete(upload, [written])
   expect(completed).toMatchObject({ size: bytes.length, isExact: true })
@@ -63,7 +63,7 @@ it('SESS-03 the local driver completes an object that another process begins aga
   const [id, bytes] = ['ef'.repeat(16), randomBytes(300_000)]
   const begin = () => provider.parts.begin(id, { contentType: 'a/b', partBytes: bytes.length })
   const upload = { id, ref: await begin(), contentType: 'a/b' }
-  const [first, third] = [0, 2].map((index) => ({ index, size: bytes.length, isLast: false }))
+  const [first, third] = [0, 2].map((index) => ({ index, size: bytes.length, isLast: false, maxBytes: 1_000_000 }))
   const written = { ...first!, ref: (await provider.parts.write(upload, first!, streamOf(bytes)))! }
   await provider.parts.write(upload, third!, streamOf(bytes))
   const completed = await provider.parts.complete(upload, [written])

@@ -20,6 +20,7 @@ import {
 import { fileKey } from './open-parts.ts'
 import type { PartHashes } from './part-hashes.ts'
 import { findParts, type Part, updatePart } from './part-store.ts'
+import { maxFileBytes } from './record-part.ts'
 import { findSessionFile, type SessionFile, updateSessionFile } from './store.ts'
 
 export interface FinalizerContext extends FilesContext {
@@ -68,7 +69,10 @@ const isInPlace = ({ part_ref }: Part) => part_ref !== null
 /** Each is written durably by itself: copying the whole file is faster than placing many. */
 const MAX_PLACED = 100
 
-/** Moves parts that are objects of their own to where they belong, as far as they fit; empty ones have no place. False when one is lost. */
+/**
+ * Moves parts that are objects of their own to where they belong, as far as they fit; empty ones have no place. False
+ * when one is lost.
+ */
 async function placeParts(
   context: FinalizerContext,
   finalizing: Finalizing,
@@ -79,10 +83,12 @@ async function placeParts(
   const { db } = context.database
   const provider = context.providers.named(locker.provider)
   const parts = await findParts(db, file.session_id, file.file_id)
+  const maxBytes = maxFileBytes(context, locker.provider, file)
   const aside = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
   if (aside.length > MAX_PLACED) return true
   for (const part of aside) {
-    const place = { index: part.part_index, size: part.size_bytes, isLast: part.part_index === file.top_index }
+    const isLast = part.part_index === file.top_index
+    const place = { index: part.part_index, size: part.size_bytes, isLast, maxBytes }
     const placed = await nullIfLost(context, finalizing, () =>
       limitCopies(async () => ({ ref: await provider.parts.write(upload, place, streamOf(provider, [part])) })),
     ).catch((error) => {

@@ -127,7 +127,7 @@ async function writeInPlace(
   if (!upload) return null
   const { parts } = context.providers.named(session.provider)
   try {
-    const ref = await parts.write(upload, { index, size, isLast: false }, bytes)
+    const ref = await parts.write(upload, { index, size, isLast: false, maxBytes }, bytes)
     return ref === null ? null : { object: { id: upload.id, ref: null, size }, ref }
   } catch (error) {
     throw storageError(error)

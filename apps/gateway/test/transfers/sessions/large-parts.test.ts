@@ -267,6 +267,17 @@ forEachDatabase('parts that are written where they stay', (database) => {
     expect((await to.finalize()).body.status).toBe('complete')
   })
 
+  it('T-11 a short part whose place is beyond the declared size does not make the object longer', async () => {
+    const to = await openTestSession(house, locker, { files: [{ filename: 'short', size_bytes: 2 * PART }] })
+    await send(to, randomBytes(PART), [0])
+    expect((await to.raw(500, 'x')).status).toBe(200)
+    const { db } = house.gateway.context.database
+    const file = db.selectFrom('upload_session_files').select('object_id').where('filename', '=', 'short')
+    const folder = join(storage.folder, 'incoming', `${(await file.executeTakeFirstOrThrow()).object_id}.parts`)
+    expect((await stat(join(folder, 'bytes'))).size).toBe(PART)
+    await rm(folder, { recursive: true })
+  })
+
   it('SESS-03 an object that is being completed is not begun again', async () => {
     const { context, rooms } = house.gateway
     const { db } = context.database
