@@ -2,7 +2,7 @@
 //
 //   npm run bench                      all groups
 //   npm run bench -- HTTP sessions     some groups
-//   npm run bench -- --quick           all groups but the drivers, in two minutes, with rough figures
+//   npm run bench -- --quick           all groups but the largest and the drivers, in six minutes, roughly
 //   npm run bench -- --write           writes the table of a full run into docs/performance.md, and its picture beside it
 //   npm run bench -- --list            the names of the groups
 
