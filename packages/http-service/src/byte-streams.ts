@@ -13,6 +13,8 @@ export interface OwnedChunks extends Readable {
 export interface FileStream extends Readable {
   /** Reads the next bytes instead of the stream's next chunk; returns how many, and 0 at the end. */
   readInto?(buffer: Buffer): Promise<number>
+  /** How many bytes `readInto` reads in all. */
+  size?: number
 }
 
 /** A chunk that is a view of a larger buffer is left to the garbage collector, with what else is there. */

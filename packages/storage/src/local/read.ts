@@ -88,5 +88,5 @@ function streamOf(file: FileHandle, { start, end }: ByteRange): FileStream {
       file.close().then(() => done(error), done)
     },
   })
-  return Object.assign(stream, { readInto })
+  return Object.assign(stream, { readInto, size: end - start + 1 })
 }

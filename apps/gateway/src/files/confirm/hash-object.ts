@@ -53,6 +53,7 @@ export function createObjectHasher(readObject: HashObject): HashObject {
 async function readWhole(provider: StorageProvider, key: ObjectKey, thread: HashThread<null>): Promise<Reading | null> {
   const stream = await provider.read(key)
   if (!stream) return null
+  if (stream.readInto && (stream.size ?? 0) > SMALL_BYTES) return readLargeFile(stream, stream.readInto, thread)
   const pieces: Buffer[] = []
   let size = 0
   let large: ThreadHash | null = null
@@ -68,6 +69,28 @@ async function readWhole(provider: StorageProvider, key: ObjectKey, thread: Hash
     return { size, contentHash: withPrefix(large ? await large.end() : hexOf(pieces)) }
   } finally {
     large?.close()
+  }
+}
+
+/** The file is read while the thread hashes what was read before. */
+async function readLargeFile(
+  stream: Readable,
+  readInto: (piece: Buffer) => Promise<number>,
+  thread: HashThread<null>,
+): Promise<Reading> {
+  // It is read to its end or fails: what becomes of closing it decides nothing.
+  stream.on('error', () => {})
+  const hash = thread.begin(null)
+  try {
+    let size = 0
+    for (let length = await hash.takeRead(readInto); length > 0; length = await hash.takeRead(readInto)) {
+      size += length
+      await hash.drained()
+    }
+    return { size, contentHash: withPrefix(await hash.end()) }
+  } finally {
+    hash.close()
+    stream.destroy()
   }
 }
 

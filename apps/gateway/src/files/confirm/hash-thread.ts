@@ -19,6 +19,8 @@ interface PieceRoute {
 export interface ThreadHash {
   /** Copies the chunk. */
   take(chunk: Uint8Array): void
+  /** Takes what is read straight into a piece; returns its length, which is 0 at the end. */
+  takeRead(readInto: (piece: Buffer) => Promise<number>): Promise<number>
   /** So much is queued that nothing more should be taken for now. */
   isFull(): boolean
   /** Until it is not full. */
@@ -145,6 +147,12 @@ function feed(port: MessagePort, ended: () => Error, route?: PieceRoute): Thread
         at += part.length
         if (filled === room.length) send(room)
       }
+    },
+    async takeRead(readInto) {
+      const piece = Buffer.from((spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)).buffer)
+      const length = await readInto(piece)
+      if (length > 0) send(piece.subarray(0, length))
+      return length
     },
     isFull: () => waiting >= MAX_WAITING,
     drained: () => until(() => waiting < MAX_WAITING),
