@@ -1,12 +1,13 @@
 import { type Price, price as priceEndpoint } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { type Approve, lockerOf, namedTags, type Purchase } from '@svc/sdk'
+import { type Approve, lockerOf, namedTags, type Purchase, readPurchase } from '@svc/sdk'
 import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
 import { assetToPayIn, maxOption, type OrderOptions, operatorOption, tagOption, withOrderOptions } from '../options.ts'
 import { pairs } from '../output/table.ts'
 import { paidPairs, termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
-import { rememberLocker } from '../setup/known-lockers.ts'
+import { knownLockers, rememberLocker } from '../setup/known-lockers.ts'
 import { nodeFor } from '../setup/wallet.ts'
 import { approvePayment, type PriceLimit, requireAsset } from './approve-payment.ts'
 import { payOnce } from './pay-once.ts'
@@ -39,6 +40,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   const { output, world, gateway } = session
   const { units, provider } = options
   requireAsset(options)
+  if (options.name !== undefined) await requireOwnPurchase(session, options.name)
   const query = { units, ...(provider && { provider }) }
   const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })
   const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
@@ -68,6 +70,16 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   )
   if (!isPaidNow) output.note('\nThis purchase was already paid: nothing was paid now.')
   output.note('\nNext: `svc put PATH`')
+}
+
+/** A name is paid once. Where this machine did not note the purchase, only the locker that it knows says so. */
+async function requireOwnPurchase({ folder, gateway, journal }: Session, name: string): Promise<void> {
+  const locker = (await knownLockers(folder)).find((known) => known.gateway === gateway && known.name === name)
+  if (!locker || (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))) return
+  throw new UsageError(
+    `${name} is a locker already: ${locker.locker_id}, bought on another machine. Nothing was paid`,
+    `\`svc put -l ${name} PATH\` uses it; another purchase needs another name`,
+  )
 }
 
 function purchaseOf({ units, provider, asset, name, tag, operator }: BuyOptions): Omit<Purchase, 'intent' | 'wallet'> {

@@ -13,7 +13,7 @@ export function add(program: Command, open: Open): void {
     .description('the lockers that this machine knows, and those of your wallet')
   lockers
     .command('ls', { isDefault: true })
-    .description('list them, as `svc lockers` alone does')
+    .description('list them, as `svc lockers` alone does; with --remote, those of your wallet at the gateway')
     .option('--remote', 'ask the gateway what your wallet owns and operates, and remember what is not known here')
     .action(async ({ remote = false }: { remote?: boolean }, command: Command) => {
       const session = await open(command)

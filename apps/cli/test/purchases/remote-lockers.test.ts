@@ -93,6 +93,13 @@ describe('svc lockers --remote', () => {
     expect(await remote()).toMatchObject([{ name: null, added: false, known_at: 'https://other.example' }])
   })
 
+  it('ADD-16 PAY-52 a name that was bought on the lost machine is not bought again', async () => {
+    await paid(['name:photos'])
+    await remote()
+    const { exitCode, stderr } = await home.svc(['buy', '--name', 'photos', '--asset', 'USDC', '--yes'])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('photos is a locker already')])
+  })
+
   it('ADD-16 says so where there is nothing, no wallet, or an older gateway', async () => {
     expect((await home.svc(['lockers', '--remote'])).stderr).toContain('owns and operates nothing')
     const env = { XDG_CONFIG_HOME: join(home.folder, 'empty') }
