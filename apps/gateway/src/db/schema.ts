@@ -152,7 +152,7 @@ interface LockerTable {
 }
 
 /** Finds the lockers that a key operates. Who may act is decided by `operators` of the locker alone. */
-export interface LockerOperatorTable {
+interface LockerOperatorTable {
   operator: string
   receipt_id: string
   /** From the receipt. */
