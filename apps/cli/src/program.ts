@@ -51,6 +51,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     doctor: () => import('./setup/doctor.ts'),
     keys: () => import('./setup/keys.ts'),
     config: () => import('./setup/config.ts'),
+    profile: () => import('./setup/profile.ts'),
     whoami: () => import('./setup/whoami.ts'),
     completion: () => import('./completion/completion.ts'),
     demo: () => import('./demo/demo.ts'),
@@ -63,6 +64,7 @@ export async function createProgram(argv: readonly string[], world: World, run: 
     .description('Storage that is paid on chain, and proves to anybody what it holds.')
     .configureHelp({ subcommandTerm: (command) => command.name(), showGlobalOptions: true })
     .helpCommand(false)
+    .option('--profile <name>', 'settings, wallet and lockers to use: `svc profile` (SVC_PROFILE)')
     .option('--gateway <url>', 'address of the gateway (SVC_GATEWAY)')
     .option('--agent <url>', 'address of the agent service (SVC_AGENT)')
     .option('--wallet <file>', 'key that pays and owns: Solana keypair or EVM key (SVC_WALLET, SVC_EVM_KEY)')
@@ -83,7 +85,7 @@ export async function createProgram(argv: readonly string[], world: World, run: 
       getOutHelpWidth: () => helpWidth(world.stdout),
       getErrHelpWidth: () => helpWidth(world.stderr),
     })
-  const open: Open = (command) => openSession(world, command.optsWithGlobals())
+  const open: Open = (command, fixed) => openSession(world, { ...command.optsWithGlobals(), ...fixed })
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading)
     for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open, run)
@@ -132,6 +134,7 @@ Exit codes:
   2  wrong usage             130  interrupted
 
 Settings come from options, then variables, then $XDG_CONFIG_HOME/svc/config.json (\`svc config\`).
+Another gateway or wallet: \`svc profile new NAME --gateway URL --wallet FILE\`, then --profile NAME.
 SVC_DEBUG=1 adds stack traces to errors. NO_COLOR is honoured. Behind a proxy: NODE_USE_ENV_PROXY=1
 with HTTPS_PROXY.
 `

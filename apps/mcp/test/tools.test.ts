@@ -26,6 +26,7 @@ describe('the listing', () => {
       'quote',
       'buy',
       'purchase_status',
+      'list_lockers',
       'put_file',
       'write_text',
       'list_files',
@@ -44,7 +45,8 @@ describe('the listing', () => {
     ])
     const readOnly = Object.keys(hints).filter((name) => hints[name]?.readOnlyHint)
     expect(readOnly).toEqual([
-      ...['quote', 'purchase_status', 'list_files', 'read_file', 'get_link', 'verify', 'explain', 'agent_status'],
+      ...['quote', 'purchase_status', 'list_lockers', 'list_files', 'read_file', 'get_link'],
+      ...['verify', 'explain', 'agent_status'],
     ])
     expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual([
       ...['buy', 'put_file', 'write_text', 'delete_file'],
@@ -109,6 +111,7 @@ describe('an invalid call', () => {
     ['buy', { units: 1, intent: '   ' }, /intent/],
     ['list_files', { receipt_id: 'rcpt_1' }, /receipt_id/],
     ['list_files', { receipt_id, limit: 5000 }, /limit/],
+    ['list_lockers', { limit: 0 }, /limit/],
     ['get_link', { receipt_id }, /filename/],
     ['public_link', { receipt_id, action: 'burn' }, /action/],
     ['revoke_urls', {}, /receipt_id/],

@@ -81,7 +81,7 @@ export function inJsonRows<Schema>(db: Kysely<Schema>, column: string, json: str
   return isSqlite(db) ? sql`${sql.ref(column)} in (${texts})` : sql`${sql.ref(column)} = any(array(${texts}))`
 }
 
-function isSqlite<Schema>(db: Kysely<Schema>): boolean {
+export function isSqlite<Schema>(db: Kysely<Schema>): boolean {
   return db.getExecutor().adapter instanceof SqliteAdapter
 }
 

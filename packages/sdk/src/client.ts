@@ -20,6 +20,7 @@ import { putMany } from './files/put-many.ts'
 import {
   addOperator,
   changePublicLink,
+  lockers,
   metadata,
   provision,
   publicLink,
@@ -70,6 +71,7 @@ const gatewayOperations = {
   files,
   remove,
   fetchInto,
+  lockers,
   metadata,
   addOperator,
   removeOperator,

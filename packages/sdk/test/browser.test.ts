@@ -48,7 +48,7 @@ describe('the SDK bundled for a browser', () => {
     },
   )
 
-  it('ADD-09 AMB-62 uploads, reads, attests and corrects its clock in a page of another origin', async () => {
+  it('ADD-09 ADD-16 AMB-62 uploads, reads, attests, lists lockers and corrects its clock in a page of another origin', async () => {
     const house = await openHouse({ SESSION_PART_MAX_BYTES: '131072' })
     const page = await openPage()
     onTestFinished(() => house.close())
@@ -68,6 +68,7 @@ describe('the SDK bundled for a browser', () => {
       count: 2,
       names: ['in/parts', 'whole.png'],
       units: 1,
+      found: [locker.receipt_id],
       left: 0,
     })
   })

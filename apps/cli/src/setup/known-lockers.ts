@@ -14,14 +14,27 @@ export interface KnownLocker {
   owner: string | null
   name: string | null
   added_at: string
+  /** The key that operates the locker, where that is not the owner's. */
+  operator?: string
 }
 
 export function isReceiptId(text: string): boolean {
   return /^rcpt_[0-9a-f]{32}$/.test(text)
 }
 
-export async function rememberLocker(folder: string, locker: KnownLocker): Promise<void> {
-  await writeJson(fileOf(folder, locker.receipt_id), locker)
+/** A locker that is known keeps what the new entry does not say. */
+export async function rememberLocker(folder: string, locker: KnownLocker): Promise<KnownLocker> {
+  const file = fileOf(folder, locker.receipt_id)
+  const known = await readJson<KnownLocker>(file)
+  const before = known?.gateway === locker.gateway ? known : null
+  const kept = {
+    ...before,
+    ...locker,
+    name: locker.name ?? before?.name ?? null,
+    owner: locker.owner ?? before?.owner ?? null,
+  }
+  await writeJson(file, kept)
+  return kept
 }
 
 /** Returns whether the locker was known. */
@@ -43,7 +56,7 @@ function fileOf(folder: string, receiptId: string): string {
   return join(folder, 'lockers', `${receiptId}.json`)
 }
 
-export type NamedLocker = Pick<KnownLocker, 'receipt_id' | 'locker_id' | 'owner' | 'name'>
+export type NamedLocker = Pick<KnownLocker, 'receipt_id' | 'locker_id' | 'owner' | 'name' | 'operator'>
 
 /** Finds a locker by receipt id, locker id or name; without one, the only locker at the gateway. */
 export function findLocker(known: readonly KnownLocker[], gateway: string, wanted: string | null): NamedLocker {
@@ -55,13 +68,19 @@ export function findLocker(known: readonly KnownLocker[], gateway: string, wante
   if (isReceiptId(wanted)) return { receipt_id: wanted, locker_id: lockerId(wanted), owner: null, name: null }
   throw new UsageError(
     `no locker ${JSON.stringify(wanted)} is known at ${gateway}`,
-    here.length > 0 ? `known are: ${idsOf(here)}` : 'give its receipt id (rcpt_…); `svc lockers add` remembers it',
+    here.length > 0
+      ? `known are: ${idsOf(here)}`
+      : '`svc lockers --remote` finds those of your wallet; --locker also takes a receipt id (rcpt_…)',
   )
 }
 
 function onlyLocker(here: readonly KnownLocker[], gateway: string): NamedLocker {
   const [first, ...others] = here
-  if (!first) throw new UsageError(`no locker is known at ${gateway}`, '`svc buy` buys one; --locker names one')
+  if (!first)
+    throw new UsageError(
+      `no locker is known at ${gateway}`,
+      '`svc buy` buys one; `svc lockers --remote` finds those of your wallet',
+    )
   if (others.length === 0) return first
   throw new UsageError(`which locker? ${here.length} are known at ${gateway}`, `--locker takes one of: ${idsOf(here)}`)
 }

@@ -4,6 +4,7 @@ import { pairs } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { knownLockers } from './known-lockers.ts'
 import { keyHexes, readPins } from './pinned.ts'
+import { DEFAULT_PROFILE } from './profiles.ts'
 
 export function add(program: Command, open: Open): void {
   program
@@ -13,14 +14,15 @@ export function add(program: Command, open: Open): void {
 }
 
 async function whoami(session: Session): Promise<void> {
-  const { output, folder, gateway, world } = session
+  const { output, profile, folder, gateway, world } = session
   const wallets = (await session.keys()).map(({ address, namespace, from }) => ({ address, namespace, from }))
   const pins = await readPins(folder, gateway)
   const lockers = (await knownLockers(folder)).filter((locker) => locker.gateway === gateway).length
   const pinned = pins && { keys: keyHexes(pins.read), pinned_at: pins.pinned_at }
   const age = pins && durationText((world.now() - Date.parse(pins.pinned_at)) / 1000)
-  output.result({ wallets, gateway, pinned, lockers, folder }, () =>
+  output.result({ profile: profile.name, wallets, gateway, pinned, lockers, folder }, () =>
     pairs([
+      ...(profile.name === DEFAULT_PROFILE ? [] : [['profile', `${profile.name} (${profile.from})`] as const]),
       ...wallets.map(({ address, from }): [string, string] => ['wallet', `${address} (${from})`]),
       ...(wallets.length === 0 ? [['wallet', 'none: --wallet FILE, SVC_WALLET or SVC_EVM_KEY'] as const] : []),
       ['gateway', gateway],

@@ -9,10 +9,12 @@ import { readEnvelope, requireMatchingEnvelope, type SignedEnvelope } from '@svc
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { lockerId } from '@svc/protocol/ids'
+import { sigAlgOf } from '@svc/protocol/keys'
 import type { Op } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import type { Db, Locker } from '../db/schema.ts'
+import type { AudienceCheck } from './audience.ts'
 import { findLockers, findReceiptAndLocker } from './store.ts'
 
 type RequiredOps = readonly (Op | readonly Op[])[]
@@ -31,26 +33,35 @@ export interface ReceiptCaller extends Caller {
   locker: Locker | null
 }
 
+/** The identity of the signer is the wallet. */
+export type WalletCaller = Caller
+
 export interface Callers {
   /** The locker is the one in the path. Where the path names none, it is the one that the envelope names. */
   ofLocker(wire: WireRequest, ops: RequiredOps, pathLockerId: string | null): Promise<LockerCaller>
   /** The envelope names the receipt, which may have no locker yet. `queryReceiptId` must be the same where it is given. */
   ofReceipt(wire: WireRequest, ops: RequiredOps, queryReceiptId: string | null): Promise<ReceiptCaller>
+  /** The request is about no locker. The wallet that it names must have signed, for this gateway. */
+  ofWallet(wire: WireRequest, ops: RequiredOps, wallet: string): Promise<WalletCaller>
 }
 
 interface CallersOptions {
   db: Db
   now: () => number
   rateLimiter: RateLimiter
-  /** For one client address. A wrong signature costs one verification for the owner and for each operator. */
-  badSignaturesPerMinute: number
+  /**
+   * For one client address: wrong signatures, each of which costs a verification for the owner and for every operator,
+   * and requests of wallets, which anybody can make.
+   */
+  perAddress: number
+  requireAudience: AudienceCheck
 }
 
 /** Only the payer's own key may do these (AMB-89). */
 const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'locker:attest', 'locker:refresh']
 const NONCE_KEPT_SECONDS = 60
 
-export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: CallersOptions): Callers {
+export function createCallers({ db, now, rateLimiter, perAddress, requireAudience }: CallersOptions): Callers {
   const useNonce = createNonces(db)
   const findSigner = createSignerFinder()
   const findLocker = batch(async (ids: string[]) => {
@@ -73,7 +84,7 @@ export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: 
   }
 
   async function requireSigner({ clientAddress }: WireRequest, signed: SignedEnvelope, candidates: Candidates) {
-    const limit = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: badSignaturesPerMinute }
+    const limit = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: perAddress }
     rateLimiter.refuseExhausted(limit)
     const signer = await findSigner(signed, candidates)
     if (signer) return signer
@@ -106,6 +117,16 @@ export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: 
       const caller = await authorize(wire, signed, ops, candidates)
       return { ...caller, receipt, locker }
     },
+
+    async ofWallet(wire, ops, wallet) {
+      const signed = readEnvelope(wire)
+      requireNoIds(signed.envelope)
+      requireAudience(signed.envelope)
+      await rateLimiter.take({ key: `address ${addressKey(wire.clientAddress)}`, perMinute: perAddress })
+      // One text for each identity: nonces are counted by it.
+      const owner = sigAlgOf(wallet) === 'secp256k1' ? wallet.toLowerCase() : wallet
+      return authorize(wire, signed, ops, { owner, operators: [] })
+    },
   }
 }
 
@@ -128,6 +149,12 @@ function requireReceiptId({ locker_id, receipt_id }: RequestEnvelope, queryRecei
   }
   if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch()
   return receipt_id
+}
+
+/** An envelope that names a locker or a receipt is good for that alone. */
+function requireNoIds({ locker_id, receipt_id }: RequestEnvelope): void {
+  if (receipt_id !== '') throw receiptMismatch('the request is about no receipt')
+  if (locker_id !== '') throw lockerMismatch()
 }
 
 /** Two receipts may have the same locker id, though that is very unlikely (AMB-72). */

@@ -20,6 +20,7 @@ export interface Schema extends QueueTables, GuardTables {
   receipts: ReceiptTable
   owners: OwnerTable
   lockers: LockerTable
+  locker_operators: LockerOperatorTable
   x402_settlements: X402SettlementTable
   files: FileTable
   objects: ObjectTable
@@ -107,6 +108,8 @@ interface ReceiptTable {
   payer: string
   /** The signed receipt, as it is answered. */
   receipt: string
+  /** From the receipt; empty where a release up to 1.0.0 wrote the row beside newer ones. */
+  confirmed_at: Generated<string>
 }
 
 /** Counts the lockers of an owner, so that checking the cap is one conditional update. */
@@ -146,6 +149,14 @@ interface LockerTable {
   total_bytes: number
   /** Bytes that were paid for at a provider that removes nothing. */
   delivered_bytes: number
+}
+
+/** Finds the lockers that a key operates. Who may act is decided by `operators` of the locker alone. */
+interface LockerOperatorTable {
+  operator: string
+  receipt_id: string
+  /** From the receipt. */
+  confirmed_at: string
 }
 
 /**

@@ -1,8 +1,9 @@
 import * as lockers from '@svc/api/lockers'
 import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
-import { serveLocker, serveReceipt, serveReceiptOrAnybody } from '../auth/serve-signed.ts'
+import { serveLocker, serveReceipt, serveReceiptOrAnybody, serveWallet } from '../auth/serve-signed.ts'
 import type { Locker } from '../db/schema.ts'
+import { listLockers } from './list-lockers.ts'
 import { lockerMetadata, lockerRecord, refreshLocker } from './locker-record.ts'
 import { addOperator, removeOperator } from './operators.ts'
 import { provision } from './provision.ts'
@@ -22,6 +23,7 @@ export function lockerRoutes(service: Service, auth: Auth, context: LockersConte
     ({ caller, body }) => provision(context, caller, body),
     context.config.lockers.allowPublicProvision,
   )
+  serveWallet(service, auth, lockers.listLockers, ({ caller, query }) => listLockers(context, caller, query))
   serveLocker(service, auth, lockers.refresh, async ({ caller, body }) =>
     withSettling(caller.locker, await refreshLocker(context, caller, body)),
   )

@@ -59,6 +59,95 @@ export async function findPurchase(db: Db, receiptId: string): Promise<Purchase 
   return row ? { provider: row.provider, quote: storedBody(row), receipt: JSON.parse(row.receipt) } : null
 }
 
+/** Where a page begins: after the row that was confirmed then and whose receipt id begins so. */
+export interface ListPosition {
+  confirmedAt: string
+  receiptId: string
+}
+
+/** One receipt, with its locker where that was opened. */
+export interface ListedPurchase {
+  /** As the list is ordered. */
+  confirmed_at: string
+  receipt_id: string
+  /** The signed receipt, JSON. */
+  receipt: string
+  provider: string
+  tags: string | null
+  operators: string | null
+  created_at: string | null
+  expires_at: string | null
+  file_count: number | null
+  total_bytes: number | null
+}
+
+/** What a wallet paid for, newest first. */
+export function purchasesOf(db: Db, payer: string, after: ListPosition, limit: number): Promise<ListedPurchase[]> {
+  return db
+    .selectFrom('receipts as r')
+    .innerJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
+    .leftJoin('lockers as l', 'l.receipt_id', 'r.receipt_id')
+    .select(['r.confirmed_at', ...LISTED])
+    .where('r.payer', '=', payer)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('r.confirmed_at', 'r.receipt_id'), '<', tuple(after.confirmedAt, after.receiptId)),
+    )
+    .orderBy('r.confirmed_at', 'desc')
+    .orderBy('r.receipt_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** The lockers of others that a key operates, newest first. */
+export function operatedBy(db: Db, operator: string, after: ListPosition, limit: number): Promise<ListedPurchase[]> {
+  return db
+    .selectFrom('locker_operators as o')
+    .innerJoin('receipts as r', 'r.receipt_id', 'o.receipt_id')
+    .innerJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
+    .innerJoin('lockers as l', 'l.receipt_id', 'o.receipt_id')
+    .select(['o.confirmed_at', ...LISTED])
+    .where('o.operator', '=', operator)
+    .where('l.owner', '!=', operator)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('o.confirmed_at', 'o.receipt_id'), '<', tuple(after.confirmedAt, after.receiptId)),
+    )
+    .orderBy('o.confirmed_at', 'desc')
+    .orderBy('o.receipt_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+const LISTED = [
+  'r.receipt_id',
+  'r.receipt',
+  'p.provider',
+  'l.tags',
+  'l.operators',
+  'l.created_at',
+  'l.expires_at',
+  'l.file_count',
+  'l.total_bytes',
+] as const
+
+/** In the transaction that changes `operators` of the locker. */
+export async function indexOperator(tx: Transaction<Schema>, operator: string, receiptId: string): Promise<void> {
+  await tx
+    .insertInto('locker_operators')
+    .columns(['operator', 'receipt_id', 'confirmed_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('receipts')
+        .select([eb.val(operator).as('operator'), 'receipt_id', 'confirmed_at'])
+        .where('receipt_id', '=', receiptId),
+    )
+    .onConflict((conflict) => conflict.columns(['operator', 'receipt_id']).doNothing())
+    .execute()
+}
+
+export async function unindexOperator(tx: Transaction<Schema>, operator: string, receiptId: string): Promise<void> {
+  await tx.deleteFrom('locker_operators').where('operator', '=', operator).where('receipt_id', '=', receiptId).execute()
+}
+
 /** Locks the locker's row until the transaction ends. Lockers are never deleted. */
 export function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<Locker> {
   return tx.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()

@@ -50,6 +50,10 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   ENVELOPE_LIFETIME_INVALID: of('The signed request is valid for too long.', fresh),
   METHOD_MISMATCH: of('The signature is for another request.', fresh),
   PATH_MISMATCH: of('The signature is for another request.', fresh),
+  AUDIENCE_MISMATCH: of(
+    'The signed request is for another gateway.',
+    'the user must set SVC_GATEWAY to the address that the gateway itself gives',
+  ),
   NONCE_REPLAYED: of('The request was seen before.', fresh),
   OWNER_REQUIRED: of('Only the owner of the locker may do this.', owner),
   OWNER_IDENTITY_MISMATCH: of('Another key owns this.', owner),

@@ -7,6 +7,7 @@ import { delegate, endDelegation } from './delegations.ts'
 import { deleteFile } from './delete-file.ts'
 import { getLink } from './get-link.ts'
 import { listFiles } from './list-files.ts'
+import { listLockers } from './list-lockers.ts'
 import { purchaseStatus } from './purchase-status.ts'
 import { putFile } from './put-file.ts'
 import { quote } from './quote.ts'
@@ -20,6 +21,7 @@ export const TOOLS: readonly Tool[] = [
   quote,
   buy,
   purchaseStatus,
+  listLockers,
   putFile,
   writeText,
   listFiles,

@@ -17,6 +17,8 @@ import { hasTime, type Order, type Payable, payableLeg, quote } from './quote.ts
 export interface Purchase extends Intention, ProvisionOptions {
   units: number
   provider?: Provider
+  /** Called with the receipt before the locker is opened, each time the purchase is resumed. */
+  onReceipt?: (receipt: SignedReceipt) => Promise<void>
 }
 
 /** Gets a quote, pays it, confirms the payment and opens the locker, or resumes where it stopped. */
@@ -31,7 +33,11 @@ export async function buy(context: Context, purchase: Purchase): Promise<Locker 
     payable: () => nextPayable(context, purchase, quotes()),
     recoverReceipt: () => recoverReceipt(context, purchase, quotes()),
   })
-  const finished = await provision(context, receipt.receipt_id, purchase).catch(paidBut(receipt.tx_hash))
+  const open = async () => {
+    await purchase.onReceipt?.(receipt)
+    return provision(context, receipt.receipt_id, purchase)
+  }
+  const finished = await open().catch(paidBut(receipt.tx_hash))
   return { locker_id: finished.locker_id, receipt_id: finished.receipt_id, receipt }
 }
 
