@@ -12,7 +12,7 @@ import { call, open } from './calls/call.ts'
 import type { CallArguments } from './calls/input.ts'
 import { type ClientOptions, type Context, createContext, type Overrides, type Service, trustedKey } from './context.ts'
 import { attest, push } from './evidence/attest.ts'
-import { bundle, checkPayment, proof, receipt, verify } from './evidence/read.ts'
+import { bundle, checkPayment, proof, receipt, redactedBundle, verify } from './evidence/read.ts'
 import { get, getMany, getPublicly } from './files/get.ts'
 import { fetchInto, files, remove } from './files/list.ts'
 import { put } from './files/put.ts'
@@ -83,6 +83,7 @@ const gatewayOperations = {
   verify,
   proof,
   bundle,
+  redactedBundle,
 }
 
 const agentOperations = {

@@ -5,7 +5,7 @@ import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
-import { OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
+import { OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
 import { RECEIPT_FACTS, type ReceiptTexts, receiptFacts } from '@svc/verifier/receipt-facts'
 import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
@@ -30,7 +30,7 @@ interface VerifyOptions {
   require?: string[]
 }
 
-const FACTS: readonly string[] = [...OFFLINE_FACTS, ...ONLINE_FACTS, ...RECEIPT_FACTS]
+const FACTS: readonly string[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS, ...RECEIPT_FACTS]
 
 export function add(program: Command, open: Open): void {
   program
@@ -52,6 +52,8 @@ export function add(program: Command, open: Open): void {
 keys (--keys, or \`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0
 when nothing failed, else 3. Options that take several values can be repeated or take a
 comma-separated list.
+
+A redacted bundle shows some files, or none by name: what it leaves out is not checked, and said.
 
 Facts:
 ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
@@ -133,7 +135,7 @@ function chainDocument({ sequences, problems, isFromStart }: ChainReport): objec
 
 function documentOf({ path, verification, receipt }: Judged): object {
   if (verification.refused) return { bundle: path, ...verification }
-  const { facts, failed, key, receiptId, counted, files, envelope } = verification
+  const { facts, failed, key, receiptId, counted, files, envelope, redacted } = verification
   return {
     bundle: path,
     refused: null,
@@ -143,6 +145,12 @@ function documentOf({ path, verification, receipt }: Judged): object {
     key,
     receipt_id: receiptId,
     counted: { files: counted.files, total_bytes: counted.totalBytes, merkle_root: counted.merkleRoot },
+    redacted: redacted && {
+      redaction: redacted.redaction,
+      files_shown: redacted.shown,
+      files: redacted.total,
+      left_out: redacted.leftOut,
+    },
     statement: envelope && { sequence: envelope.body.sequence, statement_digest: envelope.statement_digest },
     files,
   }
