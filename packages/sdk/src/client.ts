@@ -17,6 +17,7 @@ import { get, getMany, getPublicly } from './files/get.ts'
 import { fetchInto, files, remove } from './files/list.ts'
 import { put } from './files/put.ts'
 import { putMany } from './files/put-many.ts'
+import { rename } from './files/rename.ts'
 import {
   addOperator,
   changePublicLink,
@@ -69,6 +70,7 @@ const gatewayOperations = {
   getPublicly,
   files,
   remove,
+  rename,
   fetchInto,
   metadata,
   addOperator,
