@@ -27,6 +27,7 @@ export interface GlobalOptions extends OutputOptions {
   primaryRpc?: string
   evmRpc?: string
   yes?: boolean
+  wait?: boolean
 }
 
 export interface Session {
@@ -50,6 +51,8 @@ export interface Session {
   /** A client with the key that acts for the locker. */
   lockerClient(locker: NamedLocker): Promise<Client>
   confirm(question: string): Promise<boolean>
+  /** Whether to wait for slow storage, however long it takes. */
+  isPatient: boolean
 }
 
 export async function openSession(world: World, options: GlobalOptions): Promise<Session> {
@@ -88,6 +91,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
       onRetry,
+      storagePatience: options.wait ? 'endless' : 'seconds',
     }
   }
 
@@ -118,6 +122,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     agentClient,
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
+    isPatient: options.wait ?? false,
     lockerClient: async ({ owner }) => client(await keyFor(owner)),
     confirm: (question) => {
       signal.throwIfAborted()
