@@ -70,7 +70,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     if (key) return key
     throw new UsageError(
       'this needs a wallet',
-      'give one with --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE`',
+      '`svc wallet new` makes one; --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE` name one',
     )
   }
 

@@ -22,6 +22,9 @@ function pathOf(command: Command): string {
 function problemText(message: string): string {
   return message
     .replace(/^error: /, '')
+    // What was given may be a private key: it is not repeated.
+    .replace(/^command-argument value '.*' is invalid for argument '(.*?)'\. /s, (_, name: string) => `${name.toUpperCase()}: `)
+    .replace(/^option '(.*?)' argument '.*' is invalid\. /s, '$1: ')
     .replace(/^missing required argument '(.*)'$/, (_, name: string) => `missing ${name.toUpperCase()}`)
     .replace(
       /^too many arguments(?: for '.*?')?\. Expected (\d+) .* but got (\d+)\b.*$/s,

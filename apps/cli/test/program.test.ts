@@ -104,6 +104,7 @@ describe('svc', () => {
     const { exitCode, stdout, stderr } = await home.svc(args)
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain(text)
+    expect(stderr).not.toContain(PRIVATE_KEY)
     expect(stderr).toMatch(/^svc[^\n]*\. See: svc [^\n]*--help\n$/)
     const [reported, ...others] = jsonLines((await home.svc([...args, '--json'])).stderr)
     expect([reported, others]).toMatchObject([

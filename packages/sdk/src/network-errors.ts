@@ -49,10 +49,12 @@ const REASONS: Readonly<Record<string, string>> = {
   HPE_INVALID_CONSTANT: 'it does not speak HTTP',
 }
 
-/** What the error means; its own message where we know no better. */
+/** What the error means; the message at the bottom where we know no better. */
 export function networkErrorReason(error: unknown): string {
   const code = networkErrorCode(error)
-  return (code && REASONS[code]) || (error as Error).message
+  let bottom = error as Error
+  while (bottom.cause instanceof Error) bottom = bottom.cause
+  return (code && REASONS[code]) || bottom.message
 }
 
 /** Whether the next attempt would end the same way: a wrong name, a bad certificate. */

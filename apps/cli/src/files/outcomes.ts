@@ -6,7 +6,7 @@ import { shown } from '../output/shown.ts'
 import { describeError } from '../report.ts'
 
 /** What an upload has replaced. */
-export interface Replaced {
+interface Replaced {
   size_bytes: number | null
   uploaded_at: string | null
 }

@@ -155,13 +155,16 @@ describe('svc verify', () => {
   })
 
   it('CLI-04 fails when a required fact could not be asked for, and names the node and the reason', async () => {
-    const node = 'http://127.0.0.1:1'
+    const closed = createServer()
+    await once(closed.listen(0, '127.0.0.1'), 'listening')
+    const node = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`
+    await new Promise((resolve) => closed.close(resolve))
     const warned = await verify([bundle, '--rpc', node])
     expect(warned).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('the node could not be asked') })
     const { exitCode, stderr } = await verify([bundle, '--rpc', node, '--require', 'anchor_finalized'])
     expect([exitCode, stderr]).toEqual([
       3,
-      expect.stringMatching(/anchor_finalized is required, and unavailable \(.*127\.0\.0\.1:1: nothing listens/),
+      expect.stringMatching(/anchor_finalized is required, and unavailable \(.*127\.0\.0\.1:\d+: nothing listens/),
     ])
     expect(stderr).toContain(`is ${node} a node of the primary chain`)
     const without = await verify([bundle, '--require', 'anchor_finalized'])
