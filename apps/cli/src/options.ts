@@ -1,4 +1,5 @@
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { fromBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 
@@ -53,10 +54,17 @@ export function tagOption(): Option {
 /** Checked before anything is paid. */
 export function operatorOption(): Option {
   const about = 'Ed25519 key (base58) that may read, write and list from the start'
-  return new Option('--operator <key>', about).argParser((text) => {
-    if (ed25519PublicKeyFromBase58(text)) return text
-    throw new InvalidArgumentError('It must be an Ed25519 public key in base58.')
-  })
+  return new Option('--operator <key>', about).argParser(operatorKey)
+}
+
+/** Says what the text is instead, where that can be seen. */
+export function operatorKey(text: string): string {
+  if (ed25519PublicKeyFromBase58(text)) return text
+  if (/^0x[0-9a-f]{40}$/i.test(text))
+    throw new InvalidArgumentError('It is an EVM address. Operators have an Ed25519 key: `svc wallet new` makes one.')
+  if (fromBase58(text, 64))
+    throw new InvalidArgumentError('It is a private key: keep it to yourself. `svc whoami` shows the public one.')
+  throw new InvalidArgumentError('It must be an Ed25519 public key in base58; `svc whoami` of the other shows it.')
 }
 
 /** An alternative to `--locker`. */

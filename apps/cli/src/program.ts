@@ -1,8 +1,9 @@
 // The command line: global options and commands. Each command declares itself in its own file.
 
 import { VERSION } from '@svc/protocol/version'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type Open, openSession } from './session.ts'
+import { SvcCommand } from './usage.ts'
 import type { Run, TextStream, World } from './world.ts'
 
 interface CommandModule {
@@ -26,6 +27,8 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     ls: () => import('./files/ls.ts'),
     stat: () => import('./files/stat.ts'),
     du: () => import('./files/du.ts'),
+    sync: () => import('./files/sync.ts'),
+    mv: () => import('./files/mv.ts'),
     rm: () => import('./files/rm.ts'),
     url: () => import('./files/url.ts'),
     operators: () => import('./files/operators.ts'),
@@ -59,7 +62,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
 }
 
 export async function createProgram(argv: readonly string[], world: World, run: Run): Promise<Command> {
-  const program = new Command('svc')
+  const program = new SvcCommand('svc')
     .usage('<command> [options]')
     .description('Storage that is paid on chain, and proves to anybody what it holds.')
     .configureHelp({ subcommandTerm: (command) => command.name(), showGlobalOptions: true })
@@ -74,9 +77,9 @@ export async function createProgram(argv: readonly string[], world: World, run: 
     .option('--json', 'results as JSON, a document a line; nothing else on stdout')
     .option('-q, --quiet', 'results, warnings and errors only')
     .option('-y, --yes', 'do not ask: pay, delete')
+    .option('--wait', 'wait for storage that is busy or slow, as long as it takes')
     .version(VERSION, '-V, --version')
     .addHelpText('after', AFTER_HELP)
-    .showHelpAfterError()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
@@ -90,8 +93,8 @@ export async function createProgram(argv: readonly string[], world: World, run: 
     program.commandsGroup(heading)
     for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open, run)
   }
-  // The full help would bury the error.
-  return program.showHelpAfterError('`svc --help` lists the commands')
+
+  return program
 }
 
 /** Long lines are hard to read, however wide the terminal. */
@@ -102,7 +105,9 @@ function helpWidth({ columns = 80 }: TextStream): number {
 /** The commands whose names occur among the arguments, or all of them if none does. */
 function loadersFor(argv: readonly string[], commands: (typeof COMMANDS)[string]): (() => Promise<CommandModule>)[] {
   const names = Object.values(COMMANDS).flatMap(Object.keys)
-  const needsAll = !names.some((name) => argv.includes(name)) || argv.includes('completion')
+  const [first = '-'] = argv
+  const isUnknown = !first.startsWith('-') && !names.includes(first)
+  const needsAll = isUnknown || !names.some((name) => argv.includes(name)) || argv.includes('completion')
   return Object.entries(commands).flatMap(([name, load]) => (needsAll || argv.includes(name) ? [load] : []))
 }
 
@@ -116,6 +121,7 @@ A locker from beginning to end:
   $ svc quote                               what it costs, in every asset
   $ svc buy --asset USDC --name photos      asks before it pays; repeating it pays once
   $ svc put ./photos                        a folder, in parallel; resumes after an interruption
+  $ svc sync ./photos :                     later: sends what has changed; : is the locker
   $ svc attest                              the gateway signs what it holds and publishes it
   $ svc bundle -o bundle.json               all the evidence, in one file
   $ svc verify bundle.json --dir ./photos   checks it offline

@@ -29,6 +29,7 @@ export interface GlobalOptions extends OutputOptions {
   primaryRpc?: string
   evmRpc?: string
   yes?: boolean
+  wait?: boolean
 }
 
 export interface Session {
@@ -54,6 +55,8 @@ export interface Session {
   /** A client with the key that acts for the locker. */
   lockerClient(locker: NamedLocker): Promise<Client>
   confirm(question: string): Promise<boolean>
+  /** Whether to wait for slow storage, however long it takes. */
+  isPatient: boolean
 }
 
 export async function openSession(world: World, options: GlobalOptions): Promise<Session> {
@@ -78,7 +81,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     if (key) return key
     throw new UsageError(
       'this needs a wallet',
-      'give one with --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE`',
+      '`svc wallet new` makes one; --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE` name one',
     )
   }
 
@@ -99,6 +102,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
       onRetry,
+      storagePatience: options.wait ? 'endless' : 'seconds',
     }
   }
 
@@ -130,6 +134,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     agentClient,
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
+    isPatient: options.wait ?? false,
     lockerClient: async ({ owner, operator }) => client(await keyFor(owner, operator)),
     confirm: (question) => {
       signal.throwIfAborted()

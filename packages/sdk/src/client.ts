@@ -17,6 +17,7 @@ import { get, getMany, getPublicly } from './files/get.ts'
 import { fetchInto, files, remove } from './files/list.ts'
 import { put } from './files/put.ts'
 import { putMany } from './files/put-many.ts'
+import { rename } from './files/rename.ts'
 import {
   addOperator,
   changePublicLink,
@@ -70,6 +71,7 @@ const gatewayOperations = {
   getPublicly,
   files,
   remove,
+  rename,
   fetchInto,
   lockers,
   metadata,

@@ -3,6 +3,9 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { ErrorBody, ErrorCode } from '@svc/api/errors'
 
+export { networkErrorCode, networkErrorReason } from './network-errors.ts'
+export { isShortage } from './wallets/objections.ts'
+
 /** The service that the call went to. */
 export type ServiceName = 'gateway' | 'agent service'
 
@@ -40,6 +43,13 @@ export class NoAnswer extends Error {
   override name = 'NoAnswer'
   attempts = 1
   service: ServiceName = 'gateway'
+  /** The address of the service, where it did not answer at all. */
+  url: string | null = null
+}
+
+/** Something else answers at the address: a web page, another service, a login of the network. */
+export class NotThisService extends NoAnswer {
+  override name = 'NotThisService'
 }
 
 /** A service's answer contradicts its signatures, its derived ids or the request. */
@@ -92,4 +102,9 @@ export class NotSubscribed extends Error {
 
 export function isGatewayError(error: unknown, ...codes: ErrorCode[]): error is GatewayError {
   return error instanceof GatewayError && (codes as string[]).includes(error.code)
+}
+
+/** A name that no gateway would keep. No request was made. */
+export class InvalidFilename extends RangeError {
+  override name = 'InvalidFilename'
 }

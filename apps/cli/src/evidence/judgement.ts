@@ -34,8 +34,9 @@ export function objections(
     const facts = factsOf(one)
     const failed = Object.keys(facts).filter((name) => facts[name]?.value === 'failed')
     const missing = required.flatMap((name) => {
-      const value = facts[name]?.value ?? 'not_checked'
-      return value === 'passed' || value === 'failed' ? [] : [`${name} is required, and ${value}`]
+      const fact = facts[name] ?? { value: 'not_checked' }
+      if (fact.value === 'passed' || fact.value === 'failed') return []
+      return [`${name} is required, and ${fact.value}${'why' in fact ? ` (${fact.why})` : ''}`]
     })
     return [...failed, ...missing].map((what) => about(one.path, what))
   })

@@ -11,15 +11,16 @@ import { type Given, type Verification, type VerifiedBundle, verifyBundle } from
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
+import { excluderOf, type PatternOptions } from '../files/patterns.ts'
 import { listOption } from '../options.ts'
 import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
 import type { World } from '../world.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
-import { type Judged, objections, uncheckedOf } from './judgement.ts'
+import { factsOf, type Judged, objections, uncheckedOf } from './judgement.ts'
 import { chainText, judgedText } from './judgement-text.ts'
 
-interface VerifyOptions {
+interface VerifyOptions extends PatternOptions {
   keys?: string[]
   signer?: string[]
   rpc?: string
@@ -42,6 +43,10 @@ export function add(program: Command, open: Open): void {
     .option('--rpc <url>', 'node of the primary chain to check the anchor with; without it no request is made')
     .option('--dir <folder>', 'folder with the files, to compare with the list')
     .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
+    .addOption(
+      listOption('--exclude <pattern>', "with --dir: allow files like this that the bundle does not list: '.DS_Store'"),
+    )
+    .addOption(listOption('--exclude-from <file>', 'with --dir: the same for the lines of this file, as in .gitignore'))
     .option('--domain-tag <tag>', 'domain tag of the gateway, if not the usual one')
     .option('--receipt <file>', 'check this receipt too (svc receipt --json)')
     .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
@@ -81,7 +86,10 @@ async function verify(session: Session, paths: readonly string[], options: Verif
     const texts = judged.map((one) => judgedText(one, keys.from, output.style))
     return [...texts, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
   })
-  if (objected.length > 0) throw new NotVerified(`verification failed: ${objected.join(', ')}`)
+  if (objected.length > 0)
+    throw new NotVerified(`verification failed: ${objected.join(', ')}`, adviceFor(judged, options))
+  if (options.rpc !== undefined && judged.some(isUnavailable))
+    output.warn('the node could not be asked: what is on chain was not checked. --require makes that an error')
 }
 
 async function requireValidOptions(paths: readonly string[], options: VerifyOptions): Promise<void> {
@@ -109,7 +117,7 @@ async function judge(
     pinnedKeys,
     pinnedSigners: options.signer ?? keys.pinnedSigners,
     ...(domainTag !== null && { domainTag }),
-    ...(dir !== undefined && { files: folderSource(dir, { allowExtra }) }),
+    ...(dir !== undefined && { files: folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) }) }),
     ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: world.signal }) }),
   }
   const receipt = options.receipt === undefined ? null : await readReceiptFile(options.receipt)
@@ -178,4 +186,16 @@ async function readReceiptFile(path: string): Promise<ReceiptTexts> {
     throw new UsageError(`${path} cannot be read as a receipt: ${(error as Error).message}`)
   }
   throw new UsageError(`${path} is not a receipt`, '`svc receipt --json` prints one')
+}
+
+function isUnavailable(judged: Judged): boolean {
+  return Object.values(factsOf(judged)).some(({ value }) => value === 'unavailable')
+}
+
+/** Where facts are missing that only a node can tell. */
+function adviceFor(judged: readonly Judged[], { rpc, require = [] }: VerifyOptions): string | null {
+  if (!require.some((name) => (ONLINE_FACTS as readonly string[]).includes(name))) return null
+  if (rpc === undefined) return 'facts about the chain need a node: --rpc URL'
+  if (!judged.some(isUnavailable)) return null
+  return `is ${rpc} a node of the primary chain, and does it answer? nothing else was checked with it; name another with --rpc`
 }

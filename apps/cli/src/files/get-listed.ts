@@ -5,10 +5,12 @@ import type { ManifestEntry } from '@svc/api/file-entries'
 import type { Client, Download, Locker } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
 import { saveAs } from '@svc/sdk/node'
+import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
 import { matching } from './matching.ts'
-import type { Outcome } from './outcomes.ts'
+import { type Outcome, resumingText } from './outcomes.ts'
 import { type GetOptions, isOnDisk, requireSafeName, safePath } from './safe-path.ts'
+import { foldsNames, sameNames } from './same-names.ts'
 
 const AT_ONCE = 4
 
@@ -39,12 +41,15 @@ export interface GetJob {
   options: GetOptions
   signal: AbortSignal
   progress: Progress
+  note: (text: string) => void
   report: (outcome: Outcome) => void
+  /** The name on disk of a file in the locker; the same unless given. */
+  nameOnDisk?: (filename: string) => string
 }
 
 export async function getListed(job: GetJob, entries: Listed): Promise<void> {
   const { client, locker, signal, report } = job
-  const wanted = await notOnDisk(job, entries)
+  const wanted = await notOnDisk(job, await distinctOnDisk(job, entries))
   const receive = async (download: Download) => report(await save(job, wanted, download))
   for (const { filename, error } of await client.getMany(locker, [...wanted.keys()], receive, {
     atOnce: AT_ONCE,
@@ -54,12 +59,24 @@ export async function getListed(job: GetJob, entries: Listed): Promise<void> {
   signal.throwIfAborted()
 }
 
-async function notOnDisk({ options, signal, progress, report }: GetJob, entries: Listed): Promise<Listed> {
+/** Without the files that would overwrite each other on this disk. */
+async function distinctOnDisk({ options, report }: GetJob, entries: Listed): Promise<Listed> {
+  const same = sameNames(entries.keys())
+  if (same.size === 0 || !(await foldsNames(options.out))) return entries
+  for (const [filename, other] of same) {
+    const error = new Failure(`on this disk it would be the same file as ${other}`)
+    report({ filename, status: 'failed', error })
+  }
+  return new Map([...entries].filter(([filename]) => !same.has(filename)))
+}
+
+async function notOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
+  const { options, signal, progress, report } = job
   const wanted = new Map<string, ManifestEntry>()
   for (const [filename, entry] of entries) {
     signal.throwIfAborted()
     try {
-      if (await isOnDisk(filename, entry.content_hash, options)) {
+      if (await isOnDisk(onDisk(job, filename), entry, options)) {
         progress.add(entry.size_bytes ?? 0)
         report(outcomeOf('unchanged', entry))
       } else wanted.set(filename, entry)
@@ -70,27 +87,27 @@ async function notOnDisk({ options, signal, progress, report }: GetJob, entries:
   return wanted
 }
 
-async function save({ options, progress }: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
+async function save(job: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
+  const { options, progress, note } = job
   const { filename, contentHash } = download
   const entry = wanted.get(filename)
   if (!entry) throw new UntrueAnswer(`it sends ${JSON.stringify(filename)}, which nobody asked for`)
   if (contentHash === null || contentHash !== entry.content_hash)
     throw new UntrueAnswer(`it lists ${JSON.stringify(filename)} as ${entry.content_hash}, and sends ${contentHash}`)
   const { out, overwrite: replace = false } = options
-  await saveAs(counted(download, progress), await safePath(out, filename), { replace })
+  await saveAs(download, await safePath(out, onDisk(job, filename)), {
+    replace,
+    resume: true,
+    onResume: (kept, size) => note(resumingText(filename, kept, size)),
+    onBytes: progress.add,
+  })
   return outcomeOf('saved', entry)
+}
+
+function onDisk({ nameOnDisk = (name) => name }: GetJob, filename: string): string {
+  return nameOnDisk(filename)
 }
 
 function outcomeOf(status: 'unchanged' | 'saved', { filename, size_bytes, content_hash }: ManifestEntry): Outcome {
   return { filename, status, size_bytes: size_bytes ?? 0, content_hash }
-}
-
-function counted(download: Download, progress: Progress): Download {
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      progress.add(chunk.length)
-      controller.enqueue(chunk)
-    },
-  })
-  return { ...download, stream: download.stream.pipeThrough(count) }
 }

@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import type { Download } from '@svc/sdk'
 import { saveAs } from '@svc/sdk/node'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { UsageError } from '../errors.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { getListed, listed } from './get-listed.ts'
-import { type Outcome, outcomeReporter } from './outcomes.ts'
+import { type Outcome, outcomeReporter, resumingText } from './outcomes.ts'
 import { type GetOptions, isOnDisk, safePath } from './safe-path.ts'
 import { writeOut } from './write-out.ts'
 
@@ -15,7 +15,7 @@ interface GetCommandOptions extends GetOptions {
   public?: boolean
 }
 
-const RETRY_HINT = 'run the same command again: files that are already here are skipped'
+const RETRY_HINT = 'run the same command again: files that are already here are skipped, and large ones resume'
 
 export function add(program: Command, open: Open): void {
   program
@@ -23,7 +23,8 @@ export function add(program: Command, open: Open): void {
     .description('download files and check their hashes')
     .argument('[name...]', 'files and folders of the locker; all unless given')
     .option('-o, --out <folder>', 'folder to put them in; - writes one file to the standard output', '.')
-    .option('--overwrite', 'replace files that are there with other bytes')
+    .option('-f, --overwrite', 'replace files that are there with other bytes')
+    .addOption(new Option('--force', 'the same as --overwrite').implies({ overwrite: true }).hideHelp())
     .option('--public', 'without signing, as anyone can who knows receipt and filename; the default without a wallet')
     .action(async (names: string[], options: GetCommandOptions, command: Command) =>
       get(await open(command), names, options),
@@ -56,7 +57,7 @@ async function getAsMember(
   output.note(`${counted(entries.size, 'file')}, ${bytesText(total)} → ${options.out}`)
   const { report, end } = outcomeReporter(output)
   await output.withProgress('get', total, (progress) =>
-    getListed({ client, locker, options, signal, progress, report }, entries),
+    getListed({ client, locker, options, signal, progress, note: output.note, report }, entries),
   )
   end(RETRY_HINT)
 }
@@ -74,17 +75,24 @@ async function getPublicly(
   const client = await session.client()
   const { report, end } = outcomeReporter(output)
   for (const filename of names) {
-    const fetched = client.getPublicly(receipt_id, filename, { signal }).then((download) => save(download, options))
+    const fetched = client
+      .getPublicly(receipt_id, filename, { signal })
+      .then((download) => save(download, options, output.note))
     report(await fetched.catch((error: unknown) => ({ filename, status: 'failed', error })))
     signal.throwIfAborted()
   }
   end(RETRY_HINT)
 }
 
-async function save(download: Download, options: GetOptions): Promise<Outcome> {
-  const { filename, contentHash: content_hash, size } = download
-  const isThere = await isOnDisk(filename, content_hash, options)
+async function save(download: Download, options: GetOptions, note: (text: string) => void): Promise<Outcome> {
+  const { filename, contentHash: content_hash, size: size_bytes } = download
+  const isThere = await isOnDisk(filename, { size_bytes, content_hash }, options)
   if (isThere) await download.stream.cancel()
-  else await saveAs(download, await safePath(options.out, filename), { replace: options.overwrite ?? false })
-  return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size ?? 0, content_hash }
+  else
+    await saveAs(download, await safePath(options.out, filename), {
+      replace: options.overwrite ?? false,
+      resume: true,
+      onResume: (kept, size) => note(resumingText(filename, kept, size)),
+    })
+  return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size_bytes ?? 0, content_hash }
 }

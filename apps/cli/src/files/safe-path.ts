@@ -41,12 +41,23 @@ export interface GetOptions {
   overwrite?: boolean
 }
 
-/** Whether the file is on disk with this hash. Throws if another file is in the way. */
-export async function isOnDisk(name: string, hash: string | null, { out, overwrite }: GetOptions): Promise<boolean> {
+interface Expected {
+  size_bytes: number | null
+  content_hash: string | null
+}
+
+/** Whether the file is on disk with this size and hash. Throws if another file is in the way. */
+export async function isOnDisk(name: string, expected: Expected, { out, overwrite }: GetOptions): Promise<boolean> {
   const path = await safePath(out, name)
   const facts = await stat(path).catch(() => null)
   if (!facts) return false
-  if (facts.isFile() && (await hashOfFile(path)) === hash) return true
+  if (facts.isFile() && (await isSame(path, facts.size, expected))) return true
   if (overwrite && facts.isFile()) return false
-  throw new Failure(`${path} is there with other bytes; --overwrite replaces it`)
+  if (facts.isFile())
+    throw new Failure(`${path} is there with other bytes; --overwrite replaces it`, 'nothing was changed there')
+  throw new Failure(`${path} is in the way: it is not a file`, 'move it away, or name another folder with --out')
+}
+
+async function isSame(path: string, size: number, { size_bytes, content_hash }: Expected): Promise<boolean> {
+  return (size_bytes === null || size === size_bytes) && (await hashOfFile(path)) === content_hash
 }

@@ -55,7 +55,7 @@ function problemsOf({ config }: Context, file: RequestedFile, loc: InvalidInput[
   ]
 }
 
-const HASH_PROBLEM = "must be a SHA-256: 64 hex characters, with or without 'sha256:' before them"
+export const HASH_PROBLEM = "must be a SHA-256: 64 hex characters, with or without 'sha256:' before them"
 
 /** With its prefix and in lower case; null for text that is not a SHA-256 (AMB-73). */
 export function readExpectedHash(text: string): string | null {

@@ -98,6 +98,18 @@ export async function lockFile(tx: Tx, lockerId: string, filename: string): Prom
   return (await ofLocker(tx, lockerId).where('filename', '=', filename).forUpdate().executeTakeFirst()) ?? null
 }
 
+/** Locks the rows that exist, in one order. */
+export async function lockFiles(tx: Tx, lockerId: string, filenames: readonly string[]): Promise<FileRow[]> {
+  return (await selectForUpdate(tx, lockerId, JSON.stringify(filenames.map((filename) => [filename])))).rows
+}
+
+const selectForUpdate = prepared((tx: Db, lockerId: string, names: string) =>
+  ofLocker(tx, lockerId)
+    .where(inJsonRows(tx, 'filename', names))
+    .orderBy('filename')
+    .forUpdate(),
+)
+
 export async function findLockerOf(
   db: Db,
   by: { locker_id: string } | { receipt_id: string } | { link_handle: string },
@@ -126,10 +138,7 @@ export async function upsertFiles<File extends FileRow>(tx: Tx, files: readonly 
   if (files.length === 0) return added
   // In one order, because two transactions that lock the same names in different orders would deadlock.
   const groups = [...Map.groupBy(files, keyOf)].sort(([a], [b]) => compareCodePoints(a, b)) as [string, [File]][]
-  const inserted = await insertNewFiles(
-    tx,
-    JSON.stringify(groups.map(([, [file]]) => NEW_FILE.map((key) => file[key]))),
-  )
+  const inserted = await insertNewFiles(tx, newFileRows(groups.map(([, [file]]) => file)))
   const newKeys = new Set(inserted.rows.map(keyOf))
   for (const [key, group] of groups) {
     if (newKeys.has(key)) added.add(group[0])
@@ -138,6 +147,16 @@ export async function upsertFiles<File extends FileRow>(tx: Tx, files: readonly 
     await updateFile(tx, locker_id, filename, { upload_content_type, upload_expected_hash })
   }
   return added
+}
+
+/** Inserts the entries whose names do not exist, and returns those names. */
+export async function insertMissingFiles(tx: Tx, files: readonly FileRow[]): Promise<string[]> {
+  const { rows } = await insertNewFiles(tx, newFileRows(sortedByFilename(files)))
+  return rows.map(({ filename }) => filename)
+}
+
+function newFileRows(files: readonly FileRow[]): string {
+  return JSON.stringify(files.map((file) => NEW_FILE.map((key) => file[key])))
 }
 
 function keyOf({ locker_id, filename }: Pick<FileRow, 'locker_id' | 'filename'>): string {
@@ -186,6 +205,32 @@ export async function updateFile(
 export async function deleteFileRow(tx: Tx, lockerId: string, filename: string): Promise<void> {
   await tx.deleteFrom('files').where('locker_id', '=', lockerId).where('filename', '=', filename).execute()
 }
+
+/** What had the new names goes. No direct upload is awaited for a file that has moved. The caller holds the locks. */
+export async function moveNames(
+  tx: Tx,
+  lockerId: string,
+  names: readonly { filename: string; newFilename: string }[],
+): Promise<void> {
+  await deleteNames(tx, lockerId, JSON.stringify(names.map(({ newFilename }) => [newFilename])))
+  await updateNames(tx, lockerId, JSON.stringify(names.map(({ filename, newFilename }) => [filename, newFilename])))
+}
+
+const deleteNames = prepared((tx: Db, lockerId: string, names: string) =>
+  tx
+    .deleteFrom('files')
+    .where('locker_id', '=', lockerId)
+    .where(inJsonRows(tx, 'filename', names)),
+)
+
+const updateNames = prepared((tx: Db, lockerId: string, names: string) =>
+  tx
+    .updateTable('files')
+    .from(jsonRows(tx, names).as('item'))
+    .set({ filename: itemText(1), upload_object_id: null })
+    .where('locker_id', '=', lockerId)
+    .where('filename', '=', itemText(0)),
+)
 
 export interface FileReading {
   filename: string
