@@ -12,6 +12,8 @@ export const ERROR_STATUS = {
   missing_result_hash_run_storage_verify_first: 400,
   receipt_has_no_tx_hash: 400,
   malformed_request: 400,
+  malformed_payment: 400,
+  signed_payment_not_taken: 400,
 
   // the caller
   MISSING_ENVELOPE: 401,

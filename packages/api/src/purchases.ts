@@ -106,6 +106,7 @@ export const requestStorage = endpoint({
   headers: NO_STORE,
   errors: [
     'leg_not_in_quote',
+    'signed_payment_not_taken',
     'idempotency_conflict',
     'chain_unavailable',
     'STORAGE_UNAVAILABLE',

@@ -108,6 +108,12 @@ export function quoteOf<Terms extends TProperties, Summary extends TProperties>(
             confirm_header: Type.String(),
             pay_req_id: Type.String(),
             expires_at: Timestamp(),
+            x402_url: Type.Optional(
+              Type.String({
+                description:
+                  'Where x402 clients buy that only sign. This quote is paid with a transaction of your own.',
+              }),
+            ),
           }),
           schema: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of `info`.' }),
         }),

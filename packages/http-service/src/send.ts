@@ -16,6 +16,7 @@ const REQUEST_HEADERS = [
   'Idempotency-Key',
   'X402-TX',
   'PAYMENT-SIGNATURE',
+  'X-PAYMENT',
   'X-Svc-Envelope',
   'X-Svc-Signature',
   'X-Svc-Identity',

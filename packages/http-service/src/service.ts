@@ -88,7 +88,7 @@ export function createService(options: ServiceOptions): Service {
     const known = error instanceof ServiceError ? error : fromFramework(error)
     const { url: route = null, config } = request.routeOptions
     if (!known) log.error({ request_id: request.id, route, err: error })
-    const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side')
+    const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side', { hint: OUR_FAULT })
     send(request, reply, {
       route,
       status: answer.status,
@@ -159,7 +159,10 @@ function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
     })
   }
   const allow = methods.join(', ')
-  return new ServiceError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
+  return new ServiceError('method_not_allowed', `this path answers ${allow}`, {
+    hint: `send ${allow}; /openapi.json says what each does`,
+    headers: { allow },
+  })
 }
 
 /** Errors of the framework that are the client's fault; null for anything else, which is ours. */
@@ -173,19 +176,38 @@ function fromFramework(error: unknown): ServiceError | null {
         hint: 'send Content-Type: application/json',
       })
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
-      return new ServiceError('method_not_allowed', 'nothing here answers this method')
+      return new ServiceError('method_not_allowed', 'nothing here answers this method', { hint: METHODS })
     default:
       return code.startsWith('FST_ERR_') && statusCode < 500
-        ? new ServiceError('malformed_request', 'this request cannot be read')
+        ? new ServiceError('malformed_request', 'this request cannot be read', { hint: METHODS })
         : null
   }
 }
 
-const PARSER_ERRORS: Record<string, [ErrorCode, string]> = {
-  HPE_HEADER_OVERFLOW: ['headers_too_large', `the headers of a request may have ${MAX_HEAD_BYTES} bytes`],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the headers of the request did not arrive in time'],
+const OUR_FAULT = 'try again in a moment; if it stays so, tell the operator the request_id'
+const METHODS = 'see /openapi.json for the paths and methods there are'
+
+type ParserError = [ErrorCode, string, { hint: string }]
+
+const PARSER_ERRORS: Record<string, ParserError> = {
+  HPE_HEADER_OVERFLOW: [
+    'headers_too_large',
+    `the headers of a request may have ${MAX_HEAD_BYTES} bytes`,
+    { hint: 'send fewer or shorter headers' },
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'request_timeout',
+    'the headers of the request did not arrive in time',
+    { hint: 'send the request again; nothing was changed' },
+  ],
 }
-const NOT_HTTP: [ErrorCode, string] = ['malformed_request', 'this is not a valid HTTP request']
+const NOT_HTTP: ParserError = [
+  'malformed_request',
+  'this is not a valid HTTP request',
+  {
+    hint: 'this port speaks HTTP/1.1; is the address http:// and not https://, or the client behind another protocol?',
+  },
+]
 
 /** For requests that are not HTTP. There is no reply object, so the answer is written by hand. */
 function answerMalformedRequest(log: Log, error: Error & { code?: string }, socket: Socket): void {

@@ -15,6 +15,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import type { Db, Locker } from '../db/schema.ts'
 import type { AudienceCheck } from './audience.ts'
+import { lockerNotFound, lockerNotOpen, receiptNotFound } from './errors.ts'
 import { findLockers, findReceiptAndLocker } from './store.ts'
 
 type RequiredOps = readonly (Op | readonly Op[])[]
@@ -89,7 +90,13 @@ export function createCallers({ db, now, rateLimiter, perAddress, requireAudienc
     const signer = await findSigner(signed, candidates)
     if (signer) return signer
     await rateLimiter.take(limit)
-    throw notSigned(candidates)
+    throw notSigned(candidates, signed)
+  }
+
+  /** Who names the receipt may know that it exists: anybody can read a receipt by its id. */
+  async function notOpen({ receipt_id }: RequestEnvelope): Promise<ServiceError> {
+    const isReceipt = receipt_id !== '' && (await findReceiptAndLocker(db, receipt_id)) !== null
+    return isReceipt ? lockerNotOpen() : lockerNotFound()
   }
 
   async function requireUnusedNonce({ identity }: Signer, { nonce, exp }: RequestEnvelope): Promise<void> {
@@ -101,7 +108,7 @@ export function createCallers({ db, now, rateLimiter, perAddress, requireAudienc
       const signed = readEnvelope(wire)
       const id = requireLockerId(signed.envelope, pathLockerId)
       const locker = await findLocker(id)
-      if (!locker) throw lockerNotFound()
+      if (!locker) throw await notOpen(signed.envelope)
       requireReceiptOf(locker, signed.envelope)
       const caller = await authorize(wire, signed, ops, candidatesOf(locker))
       return { ...caller, locker }
@@ -111,7 +118,7 @@ export function createCallers({ db, now, rateLimiter, perAddress, requireAudienc
       const signed = readEnvelope(wire)
       const id = requireReceiptId(signed.envelope, queryReceiptId)
       const found = await findReceiptAndLocker(db, id)
-      if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+      if (!found) throw receiptNotFound()
       const { receipt, locker } = found
       const candidates = locker ? candidatesOf(locker) : { owner: receipt.payer_pubkey, operators: [] }
       const caller = await authorize(wire, signed, ops, candidates)
@@ -138,7 +145,7 @@ function requireLockerId({ locker_id, receipt_id }: RequestEnvelope, pathLockerI
   const ofReceipt = receipt_id === '' ? null : lockerId(receipt_id)
   const bound = pathLockerId ?? (locker_id || ofReceipt)
   if (ofReceipt !== null && ofReceipt !== bound && ofReceipt !== locker_id) throw receiptOfAnotherLocker()
-  if (bound === null || (pathLockerId !== null && locker_id !== bound)) throw lockerMismatch()
+  if (bound === null || (pathLockerId !== null && locker_id !== bound)) throw lockerMismatch(pathLockerId)
   return bound
 }
 
@@ -147,7 +154,7 @@ function requireReceiptId({ locker_id, receipt_id }: RequestEnvelope, queryRecei
   if (receipt_id !== (queryReceiptId ?? receipt_id)) {
     throw receiptMismatch('the envelope is for another receipt than the query')
   }
-  if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch()
+  if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch(lockerId(receipt_id))
   return receipt_id
 }
 
@@ -183,20 +190,16 @@ function receiptOfAnotherLocker(): ServiceError {
   return receiptMismatch('the envelope names a receipt that is not of its locker')
 }
 
-function lockerMismatch(): ServiceError {
+/** `expected` follows from the request. */
+function lockerMismatch(expected: string | null): ServiceError {
   return new ServiceError('LOCKER_ID_MISMATCH', 'the envelope does not name the locker of this request', {
-    hint: 'sign the locker_id that the request is about',
-  })
-}
-
-export function lockerNotFound(): ServiceError {
-  return new ServiceError('locker_not_found', 'there is no such locker', {
-    hint: 'open the locker of a receipt with POST /v1/storage/signed_provision',
+    hint: expected === null ? 'sign the locker_id that the request is about' : `sign locker_id ${expected}`,
+    ...(expected !== null && { details: { expected } }),
   })
 }
 
 function replayed(): ServiceError {
-  return new ServiceError('NONCE_REPLAYED', 'this envelope was used before', {
-    hint: 'sign each request anew, with a fresh nonce',
+  return new ServiceError('NONCE_REPLAYED', 'the nonce of this envelope was used before: the request arrived already', {
+    hint: 'sign each request anew, with 16 fresh random bytes as its nonce; after a time-out, see first what became of the earlier one',
   })
 }

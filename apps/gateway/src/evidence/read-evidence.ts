@@ -9,6 +9,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { notAttested } from '../attestations/errors.ts'
 import { type AttestationRecord, attestationRecord, type StatementRecord } from '../attestations/record.ts'
 import { isLong } from '../attestations/view.ts'
+import { receiptNotFound } from '../auth/errors.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../info/signing-keys.ts'
@@ -107,10 +108,6 @@ export async function limitLong(
 ): Promise<void> {
   if (!of || !isLong(of)) return
   await limitStranger(context, wire, of.receiptId, Math.ceil(filesRead / FILES_PER_REQUEST))
-}
-
-export function receiptNotFound(): ServiceError {
-  return new ServiceError('receipt_not_found', 'there is no receipt with this id')
 }
 
 function statementNotFound(receiptId: string, sequence: number): ServiceError {

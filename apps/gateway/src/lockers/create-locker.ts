@@ -61,6 +61,11 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
   }
 }
 
+/** An x402 buyer sends tags with the order. */
+export function tagsOf(quote: string): string[] {
+  return JSON.parse(quote).extensions.svc.tags ?? []
+}
+
 /** 9999-12-31T23:59:59Z: years on the wire have four digits. */
 const LAST_SECOND = 253_402_300_799
 

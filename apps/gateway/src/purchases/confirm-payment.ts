@@ -55,7 +55,7 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
     pay_asset: body.pay_asset ?? body.payment_asset,
   })
   const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
-  if (payment.outcome === 'rejected') throw paymentRefused(payment.reason)
+  if (payment.outcome === 'rejected') throw paymentRefused(payment.reason, payment.seen)
   return { leg, payment }
 }
 

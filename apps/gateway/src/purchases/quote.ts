@@ -11,6 +11,8 @@ import type { PayRequest } from './store.ts'
 /** The same for everybody who orders the same at the same rates. */
 interface OfferFacts extends PricedOrder {
   baseUrl: string
+  /** Null while the x402 door is closed. */
+  x402Url: string | null
   isDevelopment: boolean
   /** For one unit. */
   terms: Terms
@@ -27,9 +29,15 @@ export function newQuoteFacts(context: Context, priced: PricedOrder): QuoteFacts
   return { ...offerFacts(context.config, priced), ...newQuoteId(context) }
 }
 
-export function offerFacts({ http, mode, payments }: Config, priced: PricedOrder): OfferFacts {
-  const { baseUrl } = http
-  return { ...priced, baseUrl, isDevelopment: mode === 'development', terms: payments.terms[priced.provider] }
+export function offerFacts(config: Config, priced: PricedOrder): OfferFacts {
+  const { baseUrl } = config.http
+  const terms = config.payments.terms[priced.provider]
+  return { ...priced, baseUrl, x402Url: x402UrlOf(config), isDevelopment: config.mode === 'development', terms }
+}
+
+/** Where stock x402 clients buy; null where this gateway sends no signed payments. */
+export function x402UrlOf({ http, x402 }: Pick<Config, 'http' | 'x402'>): string | null {
+  return x402.isOpen ? `${http.baseUrl}/v1/x402/storage` : null
 }
 
 export function confirmUrlOf({ baseUrl }: Pick<OfferFacts, 'baseUrl'>): string {

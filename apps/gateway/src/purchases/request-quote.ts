@@ -12,6 +12,7 @@ import type { Context } from '../context.ts'
 import { idempotencyKey, quoteOnce } from './idempotency.ts'
 import { chooseProvider, priceOrder } from './price-storage.ts'
 import { newQuoteId, offerFacts, payRequestOf, quoteBody, quoteRow } from './quote.ts'
+import { refuseSignedPayment } from './signed-payment.ts'
 import { findReceiptOfRequest, type PayRequest, type StorableTemplate } from './store.ts'
 import { createQuoteStore } from './store-quotes.ts'
 
@@ -43,6 +44,7 @@ export function createRequestQuote(context: Context): RequestQuote {
 
   return async (order, wire) => {
     await limitStranger(context, wire, null)
+    refuseSignedPayment(context.config, wire)
     const key = idempotencyKey(wire)
     if (key !== null) return requestOnce(order, key)
     const template = await templateOf(order)

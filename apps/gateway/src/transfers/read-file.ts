@@ -5,7 +5,7 @@ import { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ByteRange } from '@svc/storage/provider'
-import { lockerNotFound } from '../auth/callers.ts'
+import { lockerNotOpen, receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
@@ -49,12 +49,12 @@ export async function readPublicly(
 async function findLinkedLocker(db: Db, id: string): Promise<Locker> {
   const locker = isLinkHandle(id) ? await findLockerOf(db, { link_handle: id }) : await findLockerOfReceipt(db, id)
   if (locker && publicLinkOf(locker).id === id) return locker
-  throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  throw receiptNotFound()
 }
 
 async function findLockerOfReceipt(db: Db, id: string): Promise<Locker | null> {
   const found = await findReceiptAndLocker(db, id)
-  if (found && !found.locker) throw lockerNotFound()
+  if (found && !found.locker) throw lockerNotOpen()
   return found?.locker ?? null
 }
 

@@ -72,7 +72,7 @@ async function putObject(context: FilesContext, { locker, file, grant }: OpenedF
 }
 
 function otherType(locked: string): ServiceError {
-  return uploadError('CONTENT_TYPE_MISMATCH', 'Content-Type is not the one the file was created with', {
+  return uploadError('CONTENT_TYPE_MISMATCH', `Content-Type is not ${locked}, which the file was created with`, {
     layer: 'gateway',
     recovery_hint: 'send upload_headers as they were given; or create the file again with another content_type',
     next_best_method: 'PUT upload_url',

@@ -23,6 +23,8 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   missing_result_hash_run_storage_verify_first: of('Nothing is attested yet.', '`attest` first'),
   receipt_has_no_tx_hash: of('The receipt was not paid by a transaction that can be looked at.'),
   malformed_request: of('The request cannot be read.', 'check the arguments'),
+  malformed_payment: of('The signed payment cannot be read.', 'sign the offer with a client of x402 version 2'),
+  signed_payment_not_taken: of('A signed payment came where only transactions count.', '`buy` takes signed payments'),
   MISSING_ENVELOPE: of('The request is not signed.', 'the server needs a key: SVC_WALLET'),
   RECEIPT_ID_MISMATCH: of('The signed request names another receipt.', 'check receipt_id'),
   LOCKER_ID_MISMATCH: of('The signed request names another locker.', 'check receipt_id'),
