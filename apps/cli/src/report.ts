@@ -21,6 +21,8 @@ export interface ErrorReport {
   code: string
   message: string
   hint: string | null
+  /** The page of the service about the code. */
+  docsUrl?: string | null
 }
 
 /** Writes the error to stderr and returns the exit code. */
@@ -29,12 +31,13 @@ export function report(world: World, error: unknown, { json }: { json: boolean }
   const { hint, ...rest } = describeError(error)
   const described = { ...rest, hint: rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint }
   if (json) {
-    const { exitCode: exit_code, ...document } = described
-    stderr.write(`${jsonLine({ error: { ...document, exit_code } })}\n`)
+    const { exitCode: exit_code, docsUrl, ...document } = described
+    stderr.write(`${jsonLine({ error: { ...document, ...(docsUrl && { docs_url: docsUrl }), exit_code } })}\n`)
   } else {
     const style = styleFor(stderr, env)
     stderr.write(`${style.bad('error:')} ${shown(described.message)}\n`)
     if (described.hint) stderr.write(`${style.dim('hint:')}  ${shown(described.hint)}\n`)
+    if (described.docsUrl) stderr.write(`${style.dim('more:')}  ${shown(described.docsUrl)}\n`)
   }
   if (env.SVC_DEBUG) stderr.write(`${inspect(error)}\n`)
   return described.exitCode
@@ -114,7 +117,7 @@ function becauseOf(cause: unknown, message: string): string {
 /** Causes whose own message is better than that of the payment error. */
 const OURS = [Failure, Interrupted, UntrueAnswer, GatewayError, NoAnswer]
 
-function aboutRefusal({ code, message, hint, inputs, requestId, status, service }: GatewayError): ErrorReport {
+function aboutRefusal({ code, message, hint, docsUrl, inputs, requestId, status, service }: GatewayError): ErrorReport {
   const wrong = inputs.length > 1 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
   const request = requestId === null ? '' : `, request ${requestId}`
   return {
@@ -122,6 +125,7 @@ function aboutRefusal({ code, message, hint, inputs, requestId, status, service 
     code,
     message: `the ${service} refuses: ${message}${wrong} (${code}${request})`,
     hint: hintAfter(hint, COMMANDS_FOR[code] ?? hintFor(status, code, service)),
+    docsUrl,
   }
 }
 
