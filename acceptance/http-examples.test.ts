@@ -25,7 +25,12 @@ const fences = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, 
 }))
 const [ofOwner, ofEvmOwner] = fences.filter(({ code }) => code.startsWith('X-Svc-Envelope: ')).map(({ code }) => code)
 
-const options = { cwd: root, encoding: 'utf8', env: programEnvironment({ HOME: folder }) } as const
+const options = {
+  cwd: root,
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'pipe'],
+  env: programEnvironment({ HOME: folder }),
+} as const
 
 /** The first line that a command prints; null where it is missing or fails. */
 function versionBy(command: string, ...args: string[]): string | null {
@@ -36,7 +41,7 @@ function versionBy(command: string, ...args: string[]): string | null {
 /** LibreSSL, and versions before 3, cannot sign with Ed25519 from a shell. */
 function opensslVersion(): string | null {
   const version = versionBy('openssl', 'version')
-  return /^OpenSSL [3-9]/.test(version ?? '') ? version : null
+  return /^OpenSSL [3-9]\S+/.exec(version ?? '')?.[0] ?? null
 }
 
 const PYTHON =

@@ -41,7 +41,7 @@ pay_coin() {
 # pay_token PAY_TO AMOUNT REFERENCE MINT DECIMALS: TransferChecked from our token account, then the memo
 pay_token() {
   local source accounts
-  source=$(rpc getTokenAccountsByOwner "[\"$(address)\",{\"mint\":\"$4\"},{\"encoding\":\"base64\"}]" | field pubkey)
+  source=$(rpc getTokenAccountsByOwner "[\"$(address)\",{\"mint\":\"$4\"},{\"encoding\":\"base64\",\"commitment\":\"processed\"}]" | field pubkey)
   accounts=$(public_key)$(key32 "$source")$(key32 "$1")$(key32 "$4")$(key32 $TOKEN_PROGRAM)$(key32 $MEMO_PROGRAM)
   send_transaction 3 "$accounts" "0404010302000a0c$(u64 "$2")$(u8 "$5")$(memo_instruction 5 "$3")"
 }
