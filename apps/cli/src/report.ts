@@ -26,6 +26,8 @@ export interface ErrorReport {
   code: string
   message: string
   hint: string | null
+  /** The page of the service about the code. */
+  docsUrl?: string | null
 }
 
 interface ReportOptions {
@@ -41,13 +43,14 @@ export function report(world: World, error: unknown, { json, hint: better = null
   const described = { ...rest, hint: better ?? (rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint) }
   const style = styleFor(stderr, env)
   if (json) {
-    const { exitCode: exit_code, ...document } = described
-    stderr.write(`${jsonLine({ error: { ...document, exit_code } })}\n`)
+    const { exitCode: exit_code, docsUrl, ...document } = described
+    stderr.write(`${jsonLine({ error: { ...document, ...(docsUrl && { docs_url: docsUrl }), exit_code } })}\n`)
   } else if (error instanceof Misuse) {
     stderr.write(`${style.bad(`${error.command}:`)} ${shown(error.message)}. See: ${error.hint}\n`)
   } else {
     stderr.write(`${style.bad('error:')} ${shown(described.message)}\n`)
     if (described.hint) stderr.write(`${style.dim('hint:')}  ${shown(described.hint)}\n`)
+    if (described.docsUrl) stderr.write(`${style.dim('more:')}  ${shown(described.docsUrl)}\n`)
   }
   if (env.SVC_DEBUG) stderr.write(`${inspect(error)}\n`)
   return described.exitCode
@@ -142,7 +145,7 @@ function becauseOf(cause: unknown, message: string): string {
 /** Causes whose own message is better than that of the payment error. */
 const OURS = [Failure, Interrupted, UntrueAnswer, GatewayError, NoAnswer]
 
-function aboutRefusal({ code, message, hint, inputs, requestId, status, service }: GatewayError): ErrorReport {
+function aboutRefusal({ code, message, hint, docsUrl, inputs, requestId, status, service }: GatewayError): ErrorReport {
   const wrong = inputs.length > 1 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
   const request = requestId === null ? '' : `, request ${requestId}`
   return {
@@ -150,6 +153,7 @@ function aboutRefusal({ code, message, hint, inputs, requestId, status, service 
     code,
     message: `the ${service} refuses: ${message}${wrong} (${code}${request})`,
     hint: hintAfter(hint, COMMANDS_FOR[code] ?? hintFor(status, code, service)),
+    docsUrl,
   }
 }
 

@@ -129,6 +129,20 @@ describe('the report of an error', () => {
     expect(await localHint(Object.assign(error, { url: 'https://gateway.example' }), services)).toBeNull()
   })
 
+  it('names the page of the gateway about the code, unless it is no web address', () => {
+    const reported = (docs_url: string, json: boolean) => {
+      const { world, stderr } = testWorld({})
+      const body = { error: 'RATE_LIMITED', message: 'later', request_id: 'r', docs_url }
+      report(world, new GatewayError(429, body, 1), { json })
+      return stderr()
+    }
+    const page = 'https://gateway.example/errors/RATE_LIMITED'
+    expect(reported(page, false)).toContain(`more:  ${page}\n`)
+    expect(JSON.parse(reported(page, true))).toMatchObject({ error: { docs_url: page } })
+    for (const other of ['javascript:alert(1)', 'https://a b', 'https://a\u001b[2J'])
+      expect(reported(other, false)).not.toContain('more:')
+  })
+
   it('says that nothing was paid when no money moved', () => {
     expect(describeError(new PaymentError('not_moved', 'no')).message).toBe('no. Nothing was paid')
   })

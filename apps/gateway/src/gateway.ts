@@ -29,6 +29,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   const service = createService({
     log: context.log,
     checkResponses: config.mode === 'development',
+    baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
     strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
     onAnswer: rooms.info.metrics.noteAnswer,

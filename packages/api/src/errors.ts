@@ -115,6 +115,7 @@ export const ErrorBody = Type.Object(
     error: Type.String({ description: 'The code, stable and meant for programs.' }),
     message: Type.String({ description: 'What went wrong, for people.' }),
     hint: Type.Optional(Type.String({ description: 'What to do next.' })),
+    docs_url: Type.Optional(Type.String({ description: 'A page about the code: its cause, and what to do next.' })),
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     detail: Type.Optional(
       Type.Array(

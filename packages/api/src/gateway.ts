@@ -3,6 +3,7 @@
 import * as attestations from './attestations.ts'
 import * as confirmFiles from './confirm-files.ts'
 import { endpointsOf } from './endpoint.ts'
+import * as errorPages from './error-pages.ts'
 import * as evidence from './evidence.ts'
 import * as files from './files.ts'
 import * as info from './info.ts'
@@ -19,6 +20,7 @@ import * as x402 from './x402.ts'
 
 export const gatewayEndpoints = endpointsOf([
   info,
+  errorPages,
   purchases,
   receipts,
   sponsored,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { agentEndpoints } from '../src/agent/agent.ts'
-import { ERROR_STATUS } from '../src/errors.ts'
+import { ERROR_GUIDE, errorPage } from '../src/error-guide.ts'
+import { ERROR_STATUS, type ErrorCode } from '../src/errors.ts'
 import { gatewayEndpoints } from '../src/gateway.ts'
 
 const declared = new Set([...gatewayEndpoints, ...agentEndpoints].flatMap(({ errors = [] }) => errors))
@@ -42,4 +43,11 @@ it.each([
 ])('SHAPE-44 the codes that we named have the status %i: %s', (status, codes) => {
   const statuses: Record<string, number> = ERROR_STATUS
   for (const code of codes.split(' ')) expect(statuses[code], code).toBe(status)
+})
+
+it('ERR-30 every code has its cause and what to do next, in whole sentences', () => {
+  for (const [code, { cause, next }] of Object.entries(ERROR_GUIDE)) {
+    for (const text of [cause, next]) expect(text, code).toMatch(/^[A-Z`].{10,}\.$/)
+    expect(errorPage(code as ErrorCode, 'https://gateway.example')).toContain(`${code} (HTTP `)
+  }
 })

@@ -16,6 +16,8 @@ export class GatewayError extends Error {
   /** The service's error code; `http_<status>` for an answer of a proxy. */
   readonly code: ErrorCode | `http_${number}`
   readonly hint: string | null
+  /** The service's page about the code. */
+  readonly docsUrl: string | null
   readonly details: Readonly<Record<string, unknown>>
   /** The invalid inputs of a `validation_error`. */
   readonly inputs: NonNullable<ErrorBody['detail']>
@@ -31,6 +33,7 @@ export class GatewayError extends Error {
     this.status = status
     this.code = (body?.error as ErrorCode | undefined) ?? `http_${status}`
     this.hint = body?.hint ?? null
+    this.docsUrl = webAddress(body?.docs_url)
     this.details = body?.details ?? {}
     this.inputs = body?.detail ?? []
     this.requestId = body?.request_id ?? null
@@ -107,4 +110,9 @@ export function isGatewayError(error: unknown, ...codes: ErrorCode[]): error is 
 /** A name that no gateway would keep. No request was made. */
 export class InvalidFilename extends RangeError {
   override name = 'InvalidFilename'
+}
+
+/** What a service names as a page is shown to people, who open it. */
+function webAddress(text: unknown): string | null {
+  return typeof text === 'string' && /^https?:\/\/[\x21-\x7e]+$/.test(text) ? text : null
 }
