@@ -25,8 +25,9 @@ import {
   publicLink,
   removeOperator,
   revokeAccess,
+  usage,
 } from './lockers.ts'
-import { buy } from './purchases/buy.ts'
+import { buy, renew } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
 import { quote } from './purchases/quote.ts'
@@ -60,6 +61,7 @@ const gatewayOperations = {
   confirm,
   provision,
   buy,
+  renew,
   receipt,
   checkPayment,
   put,
@@ -71,6 +73,7 @@ const gatewayOperations = {
   remove,
   fetchInto,
   metadata,
+  usage,
   addOperator,
   removeOperator,
   revokeAccess,

@@ -6,13 +6,15 @@ import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { forgetLocker, isReceiptId, type KnownLocker, knownLockers, rememberLocker } from '../setup/known-lockers.ts'
+import { showUsage } from './status.ts'
 
 export function add(program: Command, open: Open): void {
   const lockers = program.command('lockers').description('the lockers that this machine knows')
   lockers
     .command('ls', { isDefault: true })
     .description('list them, as `svc lockers` alone does')
-    .action(async (_: object, command: Command) => list(await open(command)))
+    .option('--usage', 'ask the gateway until when each is paid, what is used, what it cost and when it is anchored')
+    .action(async (options: { usage?: boolean }, command: Command) => list(await open(command), options))
   lockers
     .command('add')
     .description('remember a locker that was shared with you or bought elsewhere')
@@ -28,8 +30,14 @@ export function add(program: Command, open: Open): void {
     .action(async (receipt: string, _: object, command: Command) => forget(await open(command), receipt))
 }
 
-async function list({ output, folder }: Session): Promise<void> {
+async function list(session: Session, { usage }: { usage?: boolean }): Promise<void> {
+  const { output, folder, gateway } = session
   const lockers = await knownLockers(folder)
+  if (usage)
+    return showUsage(
+      session,
+      lockers.filter((locker) => locker.gateway === gateway),
+    )
   if (output.isJson) {
     for (const locker of lockers) output.result(locker, () => '')
     return
