@@ -29,6 +29,7 @@ function lockerNamed(name: string): Locker {
     manifest_changed_at: null,
     file_count: 0,
     total_bytes: 0,
+    unconfirmed_bytes: 0,
     delivered_bytes: 0,
   }
 }
