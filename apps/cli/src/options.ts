@@ -12,9 +12,13 @@ export interface OrderOptions {
 /** The options of an order, for `quote` and `buy`. */
 export function withOrderOptions(command: Command, asset: Option): Command {
   return command
-    .option('-u, --units <number>', 'how many units of storage; `svc quote` tells what they hold', unitCount, 1)
+    .addOption(unitsOption('how many units of storage; `svc quote` tells what they hold').default(1))
     .addOption(new Option('--provider <name>', 'where the files are kept').choices(PROVIDERS))
     .addOption(asset)
+}
+
+export function unitsOption(about: string): Option {
+  return new Option('-u, --units <number>', about).argParser(unitCount)
 }
 
 export function assetToPayIn(): Option {

@@ -19,6 +19,8 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     receipt: () => import('./purchases/receipt.ts'),
     provision: () => import('./purchases/provision.ts'),
     lockers: () => import('./purchases/lockers.ts'),
+    status: () => import('./purchases/status.ts'),
+    renew: () => import('./purchases/renew.ts'),
   },
   'Keep files:': {
     put: () => import('./files/put.ts'),
@@ -125,6 +127,7 @@ A locker from beginning to end:
   $ svc attest                              the gateway signs what it holds and publishes it
   $ svc bundle -o bundle.json               all the evidence, in one file
   $ svc verify bundle.json --dir ./photos   checks it offline
+  $ svc status                              until when, what is used, what it cost; \`svc renew\` adds time or room
 
 Have it watched by the agent service:
   $ svc subscribe --asset USDC              thirty days, or thirty more; asks before it pays

@@ -25,6 +25,7 @@ describe('the listing', () => {
     expect(Object.keys(hints)).toEqual([
       'quote',
       'buy',
+      'renew_locker',
       'purchase_status',
       'list_lockers',
       'put_file',
@@ -49,7 +50,7 @@ describe('the listing', () => {
       ...['verify', 'explain', 'agent_status'],
     ])
     expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual([
-      ...['buy', 'put_file', 'write_text', 'delete_file'],
+      ...['buy', 'renew_locker', 'put_file', 'write_text', 'delete_file'],
       ...['public_link', 'revoke_urls', 'subscribe', 'delegate', 'end_delegation'],
     ])
     for (const { name, inputSchema, outputSchema } of tools) {

@@ -41,7 +41,7 @@ export const createFile = endpoint({
   }),
   responses: { 200: UrlSet },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED'],
+  errors: [...ERRORS, 'RATE_LIMITED', 'LOCKER_CAPACITY_EXCEEDED'],
 })
 
 export const createFiles = endpoint({
@@ -77,7 +77,7 @@ export const createFiles = endpoint({
     ),
   },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED'],
+  errors: [...ERRORS, 'RATE_LIMITED', 'LOCKER_CAPACITY_EXCEEDED'],
 })
 
 export const FileList = Type.Object(
@@ -281,5 +281,5 @@ export const fetchAndStore = endpoint({
   }),
   responses: { 200: FetchedFile },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED', 'UPLOAD_TOO_LARGE', 'STORAGE_UNAVAILABLE'],
+  errors: [...ERRORS, 'RATE_LIMITED', 'UPLOAD_TOO_LARGE', 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED'],
 })

@@ -16,6 +16,7 @@ import * as receipts from './receipts.ts'
 import * as sponsored from './sponsored.ts'
 import * as transfers from './transfers.ts'
 import * as uploadSessions from './upload-sessions.ts'
+import * as usage from './usage.ts'
 import * as x402 from './x402.ts'
 
 export const gatewayEndpoints = endpointsOf([
@@ -25,6 +26,7 @@ export const gatewayEndpoints = endpointsOf([
   receipts,
   sponsored,
   lockers,
+  usage,
   files,
   confirmFiles,
   transfers,

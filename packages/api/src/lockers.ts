@@ -142,6 +142,7 @@ const PROVISION_ERRORS = [
   'OWNER_REQUIRED',
   'LOCKER_LIMIT_EXCEEDED',
   'LOCKER_ID_COLLISION',
+  'receipt_is_renewal',
   'OPERATOR_LIMIT_EXCEEDED',
   'validation_error',
 ] as const

@@ -70,10 +70,11 @@ const LegacyQuote = Type.Object(
 )
 
 /** A quote for something with its own terms and price summary. */
-export function quoteOf<Terms extends TProperties, Summary extends TProperties>(
+export function quoteOf<Terms extends TProperties, Summary extends TProperties, More extends TProperties>(
   title: string,
   terms: Terms,
   priceSummary: Summary,
+  more: More,
 ) {
   return Type.Object(
     {
@@ -102,6 +103,7 @@ export function quoteOf<Terms extends TProperties, Summary extends TProperties>(
             }),
           ),
           legacy: LegacyQuote,
+          ...more,
           info: Type.Object({
             flow: Type.String(),
             confirm_url: Type.String(),

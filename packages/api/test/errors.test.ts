@@ -6,9 +6,20 @@ import { gatewayEndpoints } from '../src/gateway.ts'
 
 const declared = new Set([...gatewayEndpoints, ...agentEndpoints].flatMap(({ errors = [] }) => errors))
 
-it('ERR-28 no endpoint declares the reserved code of a full locker', () => {
+it('ERR-28 LOCK-15 T-56 the code of a full locker is declared by all that writes, and by nothing that reads or deletes', () => {
   expect(ERROR_STATUS.LOCKER_CAPACITY_EXCEEDED).toBe(507)
-  expect(declared).not.toContain('LOCKER_CAPACITY_EXCEEDED')
+  const refusing = gatewayEndpoints.filter(({ errors = [] }) => errors.includes('LOCKER_CAPACITY_EXCEEDED'))
+  expect(refusing.map(({ name }) => name).sort()).toEqual([
+    'confirmFile',
+    'createFile',
+    'createFiles',
+    'fetchAndStore',
+    'finalizeUpload',
+    'finalizeUploadJob',
+    'openUploadSession',
+    'uploadPart',
+    'writeByToken',
+  ])
 })
 
 it('ERR-30 our own codes are spelled unlike any of the interface, whatever the case', () => {
@@ -33,6 +44,7 @@ it.each([
   [404, 'not_found'],
   [405, 'method_not_allowed'],
   [409, 'idempotency_conflict HASH_MISMATCH EMPTY_FILE_LIST CONTENT_HASH_CHANGED LOCKER_ID_COLLISION SESSION_CLOSED'],
+  [409, 'receipt_is_renewal'],
   [410, 'quote_expired'],
   [413, 'UPLOAD_TOO_LARGE'],
   [415, 'unsupported_encoding'],

@@ -92,3 +92,9 @@ export function itemText(column: number): RawBuilder<string> {
 export function itemInteger(column: number): RawBuilder<number> {
   return sql`cast(${itemText(column)} as bigint)`
 }
+
+/** A whole number in the JSON object that a text column holds. */
+export function jsonInteger<Schema>(db: Kysely<Schema>, column: string, key: string): RawBuilder<number> {
+  const json = isSqlite(db) ? sql.ref(column) : sql`cast(${sql.ref(column)} as json)`
+  return sql`cast(${json} ->> ${sql.lit(key)} as bigint)`
+}

@@ -27,8 +27,9 @@ import {
   publicLink,
   removeOperator,
   revokeAccess,
+  usage,
 } from './lockers.ts'
-import { buy } from './purchases/buy.ts'
+import { buy, renew } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
 import { quote } from './purchases/quote.ts'
@@ -62,6 +63,7 @@ const gatewayOperations = {
   confirm,
   provision,
   buy,
+  renew,
   receipt,
   checkPayment,
   put,
@@ -75,6 +77,7 @@ const gatewayOperations = {
   fetchInto,
   lockers,
   metadata,
+  usage,
   addOperator,
   removeOperator,
   revokeAccess,

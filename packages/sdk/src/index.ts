@@ -1,6 +1,7 @@
 // The public interface of the SDK: clients of a gateway and its agent service, for Node and browsers.
 
 export type { ListedLocker, PublicLink } from '@svc/api/lockers'
+export type { LockerUsage } from '@svc/api/usage'
 export { publicUrl } from './calls/target.ts'
 export { type AgentClient, type Client, createAgentClient, createClient } from './client.ts'
 export type { ClientOptions, Overrides, Retry } from './context.ts'
@@ -13,7 +14,7 @@ export { chunksOf, type Source, streamSource } from './files/source.ts'
 export { SMALL_FILE_BYTES, type StoredFile } from './files/upload.ts'
 export { type Journal, type JournalEntry, journalEntry, memoryJournal, storageJournal } from './journal.ts'
 export { type Locker, lockerName, lockerOf, namedTags } from './lockers.ts'
-export type { Purchase } from './purchases/buy.ts'
+export type { Purchase, RenewalPurchase } from './purchases/buy.ts'
 export type { Approve } from './purchases/complete-payment.ts'
 export { type PurchaseRecord, paidBut, readPurchase } from './purchases/purchase.ts'
 export { payableLeg } from './purchases/quote.ts'

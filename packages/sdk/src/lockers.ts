@@ -16,6 +16,7 @@ import {
   revokeAccess as revokeEndpoint,
   signedProvision,
 } from '@svc/api/lockers'
+import { type LockerUsage, lockerUsage } from '@svc/api/usage'
 import { lockerId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { call } from './calls/call.ts'
@@ -121,6 +122,11 @@ function requireListable({ receipt_id, locker_id, role, owner }: ListedLocker, w
 
 export async function metadata(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerMetadata> {
   return (await call(context, lockerMetadata, { params: { locker_id }, signal })).body
+}
+
+/** What was bought for a locker, until when, and what of it is used. */
+export async function usage(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerUsage> {
+  return (await call(context, lockerUsage, { params: { locker_id }, signal })).body
 }
 
 /** Lets an Ed25519 key (base58) read, write and list. Returns all operators. */

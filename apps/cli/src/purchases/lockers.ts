@@ -6,6 +6,7 @@ import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { forgetLocker, isReceiptId, type KnownLocker, knownLockers, rememberLocker } from '../setup/known-lockers.ts'
+import { showUsage } from './status.ts'
 
 export function add(program: Command, open: Open): void {
   const lockers = program
@@ -15,9 +16,10 @@ export function add(program: Command, open: Open): void {
     .command('ls', { isDefault: true })
     .description('list them, as `svc lockers` alone does; with --remote, those of your wallet at the gateway')
     .option('--remote', 'ask the gateway what your wallet owns and operates, and remember what is not known here')
-    .action(async ({ remote = false }: { remote?: boolean }, command: Command) => {
+    .option('--usage', 'ask the gateway until when each is paid, what is used, what it cost and when it is anchored')
+    .action(async ({ remote = false, usage = false }: { remote?: boolean; usage?: boolean }, command: Command) => {
       const session = await open(command)
-      if (!remote) return list(session)
+      if (!remote) return list(session, { usage })
       const { listRemote } = await import('./remote-lockers.ts')
       await listRemote(session)
     })
@@ -36,8 +38,14 @@ export function add(program: Command, open: Open): void {
     .action(async (receipt: string, _: object, command: Command) => forget(await open(command), receipt))
 }
 
-async function list({ output, folder }: Session): Promise<void> {
+async function list(session: Session, { usage }: { usage?: boolean }): Promise<void> {
+  const { output, folder, gateway } = session
   const lockers = await knownLockers(folder)
+  if (usage)
+    return showUsage(
+      session,
+      lockers.filter((locker) => locker.gateway === gateway),
+    )
   if (output.isJson) {
     for (const locker of lockers) output.result(locker, () => '')
     return

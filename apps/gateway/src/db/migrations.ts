@@ -530,4 +530,26 @@ export const migrations: Migrations = {
       .columns(['operator', 'confirmed_at', 'receipt_id'])
       .execute()
   },
+
+  '0023-usage-and-renewals': async (db, column) => {
+    // Both with a constant default, so that no row of a large table is written.
+    await db.schema.alterTable('files').addColumn('object_bytes', column.integer).execute()
+    await db.schema
+      .alterTable('lockers')
+      .addColumn('unconfirmed_bytes', column.integer, (c) => c.notNull().defaultTo(0))
+      .execute()
+    await db.schema
+      .createTable('renewals')
+      .addColumn('receipt_id', column.text, (c) => c.primaryKey())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('terms', column.text, (c) => c.notNull())
+      .addColumn('renewed_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('renewals_locker').on('renewals').columns(['locker_id', 'renewed_at']).execute()
+    await db.schema
+      .createTable('locker_egress')
+      .addColumn('locker_id', column.text, (c) => c.primaryKey())
+      .addColumn('bytes', column.integer, (c) => c.notNull())
+      .execute()
+  },
 }

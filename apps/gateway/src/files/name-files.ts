@@ -81,6 +81,7 @@ export function newFile({ locker_id }: Locker, { filename, contentType, expected
     expected_hash: expectedHash,
     object_id: null,
     provider_ref: null,
+    object_bytes: null,
     size_bytes: null,
     content_hash: null,
     uploaded_at: null,

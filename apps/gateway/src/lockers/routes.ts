@@ -1,4 +1,7 @@
+import * as internal from '@svc/api/internal'
 import * as lockers from '@svc/api/lockers'
+import * as usage from '@svc/api/usage'
+import { serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
 import { serveLocker, serveReceipt, serveReceiptOrAnybody, serveWallet } from '../auth/serve-signed.ts'
@@ -10,6 +13,7 @@ import { provision } from './provision.ts'
 import { changePublicLink } from './public-link.ts'
 import { revokeAccess } from './revoke-access.ts'
 import type { LockersContext } from './room.ts'
+import { listOverTerms, readUsage } from './usage.ts'
 
 export function lockerRoutes(service: Service, auth: Auth, context: LockersContext): void {
   const withSettling = async <Facts>(locker: Locker, facts: Facts) => {
@@ -33,6 +37,8 @@ export function lockerRoutes(service: Service, auth: Auth, context: LockersConte
   serveLocker(service, auth, lockers.lockerRecord, ({ caller: { locker } }) =>
     withSettling(locker, lockerRecord(locker)),
   )
+  serveLocker(service, auth, usage.lockerUsage, ({ caller: { locker } }) => readUsage(context, locker))
+  serveKnown(service, internal.lockersOverTerms, auth.isInternalCaller, ({ query }) => listOverTerms(context, query))
   serveLocker(service, auth, lockers.addOperator, ({ caller, body }) =>
     addOperator(context, caller.locker, body.pubkey),
   )

@@ -1,7 +1,7 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storedBody } from '@svc/sales/quote-template'
 import type { Transaction } from 'kysely'
-import type { Db, Locker, Schema } from '../db/schema.ts'
+import type { Db, Locker, RenewalTable, Schema } from '../db/schema.ts'
 
 export interface Purchase {
   receipt: SignedReceipt
@@ -153,7 +153,15 @@ export function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<L
   return tx.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
 }
 
-type Changeable = 'operators' | 'operator_epochs' | 'access_epoch' | 'revoked_before' | 'link_handle' | 'link_closed'
+type Changeable =
+  | 'operators'
+  | 'operator_epochs'
+  | 'access_epoch'
+  | 'revoked_before'
+  | 'link_handle'
+  | 'link_closed'
+  | 'terms'
+  | 'expires_at'
 
 /** The caller holds the lock of the row. */
 export async function updateLocker(
@@ -162,4 +170,53 @@ export async function updateLocker(
   changes: Partial<Pick<Locker, Changeable>>,
 ): Promise<void> {
   await tx.updateTable('lockers').set(changes).where('locker_id', '=', lockerId).execute()
+}
+
+/** Throws for a receipt that has renewed before. */
+export async function insertRenewal(tx: Transaction<Schema>, renewal: RenewalTable): Promise<void> {
+  await tx.insertInto('renewals').values(renewal).execute()
+}
+
+export interface PaidQuote {
+  receipt: SignedReceipt
+  /** The JSON of the quote; null where it is not known. */
+  quote: string | null
+}
+
+/** What was paid for a locker: the receipt that opened it, then its renewals; of those the newest. */
+export async function findPaidQuotes(db: Db, locker: Locker, maxRenewals: number): Promise<PaidQuote[]> {
+  const newest = await db
+    .selectFrom('renewals')
+    .select('receipt_id')
+    .where('locker_id', '=', locker.locker_id)
+    .orderBy('renewed_at', 'desc')
+    .orderBy('receipt_id')
+    .limit(maxRenewals)
+    .execute()
+  const ids = [locker.receipt_id, ...newest.map(({ receipt_id }) => receipt_id).reverse()]
+  const rows = await db
+    .selectFrom('receipts as r')
+    .leftJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
+    .leftJoin('quote_templates as t', 't.template_id', 'p.template_id')
+    .select(['r.receipt_id', 'r.receipt', 'r.pay_req_id', 'p.expires_at', 'p.quote', 't.template'])
+    .where('r.receipt_id', 'in', ids)
+    .execute()
+  const found = new Map(rows.map((row) => [row.receipt_id, row]))
+  return ids.flatMap((id) => {
+    const row = found.get(id)
+    if (!row) return []
+    const { quote, expires_at, pay_req_id, template } = row
+    const isKnown = quote !== null && expires_at !== null
+    return [
+      {
+        receipt: JSON.parse(row.receipt),
+        quote: isKnown ? storedBody({ quote, expires_at, pay_req_id, template }) : null,
+      },
+    ]
+  })
+}
+
+export async function findEgressBytes(db: Db, lockerId: string): Promise<number> {
+  const row = await db.selectFrom('locker_egress').select('bytes').where('locker_id', '=', lockerId).executeTakeFirst()
+  return row?.bytes ?? 0
 }

@@ -61,13 +61,14 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
 
 export function newReceipt(
   context: Context,
-  { pay_req_id: payReqId, units }: PayRequest,
+  { pay_req_id: payReqId, units, quote }: PayRequest,
   leg: QuotedLeg,
   payment: ChainPayment,
 ): SignedReceipt {
-  const proofId = toHex(context.randomBytes(16))
+  const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
+  const goods = renewal ? { extends: renewal.receipt_id } : { proofId: toHex(context.randomBytes(16)) }
   return sales.newReceipt(
-    { payReqId, units, leg, payment, proofId, confirmedAt: unixNow(context) },
+    { payReqId, units, leg, payment, ...goods, confirmedAt: unixNow(context) },
     context.signers.statement,
   )
 }

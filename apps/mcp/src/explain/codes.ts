@@ -100,6 +100,10 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   HASH_MISMATCH: of('The bytes that arrived are not those announced.', '`put_file` again'),
   EMPTY_FILE_LIST: of('The locker holds no file to attest.', '`put_file` first'),
   CONTENT_HASH_CHANGED: of('Stored bytes are not what they were.', operator),
+  receipt_is_renewal: of(
+    'This receipt is of a renewal: it has no locker of its own.',
+    'use the receipt of the locker, which is in details',
+  ),
   LOCKER_ID_COLLISION: of('Two receipts lead to one locker id.', operator),
   SESSION_CLOSED: of('The upload is over.', '`put_file` again'),
   OPERATOR_LIMIT_EXCEEDED: of('The locker has as many operators as it may.'),
@@ -128,7 +132,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   gateway_unavailable: of('The agent service cannot reach the gateway.', later),
   signing_key_unavailable: of('The gateway cannot sign now.', later),
   LOCKER_CAPACITY_EXCEEDED: of(
-    'The locker is full.',
-    'the file does not fit: tell the user; a further locker costs money',
+    'More was to be written than was bought for the locker, or its time is over.',
+    'tell the user: `renew_locker` adds room and time for money; `delete_file` makes room',
   ),
 }

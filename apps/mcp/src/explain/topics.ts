@@ -28,6 +28,9 @@ export const TOPICS: Record<string, string> = {
   limits:
     'What the wallet of this server may spend, for each purchase and each day (UTC). Only the operator of the server ' +
     'can change it. A refusal for a limit has moved no money.',
+  renewal:
+    'A purchase that extends a locker. What is left of the locker and what is bought are added up; receipt, links and ' +
+    'statements stay. `renew_locker` pays for it.',
   subscription:
     'Thirty days of the agent service, for the wallet that paid. `subscribe` buys them; another intent adds thirty more.',
   delegation:

@@ -12,6 +12,7 @@ import { purchaseStatus } from './purchase-status.ts'
 import { putFile } from './put-file.ts'
 import { quote } from './quote.ts'
 import { readFile } from './read-file.ts'
+import { renewLocker } from './renew-locker.ts'
 import { subscribe } from './subscribe.ts'
 import type { Tool } from './tool.ts'
 import { verify } from './verify.ts'
@@ -20,6 +21,7 @@ import { writeText } from './write-text.ts'
 export const TOOLS: readonly Tool[] = [
   quote,
   buy,
+  renewLocker,
   purchaseStatus,
   listLockers,
   putFile,
