@@ -65,7 +65,9 @@ export function operatorOption(): Option {
 export function operatorKey(text: string): string {
   if (ed25519PublicKeyFromBase58(text)) return text
   if (/^0x[0-9a-f]{40}$/i.test(text))
-    throw new InvalidArgumentError('It is an EVM address. Operators have an Ed25519 key: `svc wallet new` makes one.')
+    throw new InvalidArgumentError(
+      'It is an EVM address. Operators have an Ed25519 public key: `svc wallet new` makes one.',
+    )
   if (fromBase58(text, 64))
     throw new InvalidArgumentError('It is a private key: keep it to yourself. `svc whoami` shows the public one.')
   throw new InvalidArgumentError('It must be an Ed25519 public key in base58; `svc whoami` of the other shows it.')
