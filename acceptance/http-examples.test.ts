@@ -1,7 +1,7 @@
 // The examples of docs/http.md: each program signs the documented bytes, which are those of the vectors. Where a language
 // is not on this machine, our own code signs them instead, and the title says so.
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, type StdioOptions, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,12 +25,13 @@ const fences = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, 
 }))
 const [ofOwner, ofEvmOwner] = fences.filter(({ code }) => code.startsWith('X-Svc-Envelope: ')).map(({ code }) => code)
 
+const STDIO: StdioOptions = ['ignore', 'pipe', 'pipe']
 const options = {
   cwd: root,
-  encoding: 'utf8',
-  stdio: ['ignore', 'pipe', 'pipe'],
+  encoding: 'utf8' as const,
+  stdio: STDIO,
   env: programEnvironment({ HOME: folder }),
-} as const
+}
 
 /** The first line that a command prints; null where it is missing or fails. */
 function versionBy(command: string, ...args: string[]): string | null {
