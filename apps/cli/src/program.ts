@@ -127,7 +127,7 @@ A locker from beginning to end:
   $ svc attest                              the gateway signs what it holds and publishes it
   $ svc bundle -o bundle.json               all the evidence, in one file
   $ svc verify bundle.json --dir ./photos   checks it offline
-  $ svc status                              until when, what is used, what it cost; \`svc renew\` adds time or room
+  $ svc status                              until when, and what is used; \`svc renew\` adds to it
 
 Have it watched by the agent service:
   $ svc subscribe --asset USDC              thirty days, or thirty more; asks before it pays

@@ -30,8 +30,8 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-What is left of the locker and what is bought are added up: the same size begins where the paid time ends, a larger one
-makes the locker larger at once. Its receipt, links and statements stay.
+What is left of the locker and what is bought are added up: the same size begins where the paid
+time ends, a larger one makes the locker larger at once. Its receipt, links and statements stay.
 After any error, run the same command again: it resumes the purchase and never pays twice.`,
     )
     .action(async (locker: string | undefined, options: RenewOptions, command: Command) =>

@@ -17,7 +17,6 @@ import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/
 import { sweepDeliveries } from '../files/delivery/schedule.ts'
 import type { FilesContext } from '../files/room.ts'
 import { sweepObjects } from '../files/sweep-objects.ts'
-import { isCapacityExceeded } from '../lockers/terms.ts'
 import { sweepQuotes } from '../purchases/sweep-quotes.ts'
 import type { TransfersContext } from '../transfers/room.ts'
 import { resumeFinalizations, sweepSessions } from '../transfers/sessions/close-session.ts'
@@ -86,7 +85,7 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
 
 /** An error that would be a 4xx on the wire stays one, however often the job is repeated (AMB-44). */
 function giveUpOnRefusal(error: unknown): never {
-  if (error instanceof ServiceError && (error.status < 500 || isCapacityExceeded(error)))
+  if (error instanceof ServiceError && (error.status < 500 || error.code === 'LOCKER_CAPACITY_EXCEEDED'))
     throw new PermanentError(error.code, { cause: error })
   throw error
 }

@@ -7,7 +7,7 @@ import { countMovingObjects, countObjects, countRows, streamPayments } from '../
 import { budgetFamilies } from './budgets.ts'
 import { byLabel, type Family } from './text.ts'
 
-export type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
+type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
 
 /** Lockers that are over their terms, by what they are over in. */
 interface OverTermsCounts {
