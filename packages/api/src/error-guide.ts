@@ -37,6 +37,14 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The receipt names no transaction, so there is nothing to look up on chain.',
     next: 'Check the signature of the receipt instead: `GET /v1/receipts/{receipt_id}/verify`.',
   },
+  malformed_payment: {
+    cause: 'PAYMENT-SIGNATURE cannot be read, or is of x402 version 1. Nothing was sent.',
+    next: 'Ask again without it for an offer, and sign that with a client of x402 version 2.',
+  },
+  signed_payment_not_taken: {
+    cause: 'A signed x402 payment came to the plain quote, which is paid by a transaction. Nothing was sent.',
+    next: 'Send it to the address in the hint, `POST /v1/x402/storage`, or pay on chain and confirm.',
+  },
   malformed_request: {
     cause: 'The request is not valid HTTP, or the connection broke before the body was complete.',
     next: 'Send it again from its beginning. If that happens each time, look at the proxy in between.',
@@ -49,6 +57,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   RECEIPT_ID_MISMATCH: {
     cause: 'The envelope names another receipt than the request.',
     next: 'Sign the `receipt_id` that the request is about.',
+  },
+  AUDIENCE_MISMATCH: {
+    cause: 'The envelope names no locker, and its `aud` is not the address of this gateway.',
+    next: 'Sign the base URL of the gateway as `aud`, and call it by that address.',
   },
   LOCKER_ID_MISMATCH: {
     cause: 'The envelope names another locker than the request.',
@@ -207,6 +219,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'The evidence of before shows what they were. Upload the file again, and tell the operator.',
   },
   LOCKER_ID_COLLISION: { cause: 'The id of the locker belongs to another receipt.', next: OPERATOR },
+  receipt_is_renewal: {
+    cause: 'The receipt is of a renewal, which lengthens a locker that is there and opens none of its own.',
+    next: 'Use the locker that `details` names: it is open.',
+  },
   SESSION_CLOSED: { cause: 'The upload session is finished, or was ended.', next: NEW_SESSION },
   OPERATOR_LIMIT_EXCEEDED: {
     cause: 'The locker has as many operators as it may have.',

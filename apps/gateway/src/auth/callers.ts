@@ -161,7 +161,7 @@ function requireReceiptId({ locker_id, receipt_id }: RequestEnvelope, queryRecei
 /** An envelope that names a locker or a receipt is good for that alone. */
 function requireNoIds({ locker_id, receipt_id }: RequestEnvelope): void {
   if (receipt_id !== '') throw receiptMismatch('the request is about no receipt')
-  if (locker_id !== '') throw lockerMismatch()
+  if (locker_id !== '') throw lockerMismatch('')
 }
 
 /** Two receipts may have the same locker id, though that is very unlikely (AMB-72). */
@@ -193,7 +193,7 @@ function receiptOfAnotherLocker(): ServiceError {
 /** `expected` follows from the request. */
 function lockerMismatch(expected: string | null): ServiceError {
   return new ServiceError('LOCKER_ID_MISMATCH', 'the envelope does not name the locker of this request', {
-    hint: expected === null ? 'sign the locker_id that the request is about' : `sign locker_id ${expected}`,
+    hint: expected === null ? 'sign the locker_id that the request is about' : `sign locker_id ${expected || '""'}`,
     ...(expected !== null && { details: { expected } }),
   })
 }

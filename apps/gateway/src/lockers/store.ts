@@ -81,7 +81,7 @@ export interface ListedPurchase {
   total_bytes: number | null
 }
 
-/** What a wallet paid for, newest first. */
+/** The lockers that a wallet paid for, newest first. A renewal has none of its own. */
 export function purchasesOf(db: Db, payer: string, after: ListPosition, limit: number): Promise<ListedPurchase[]> {
   return db
     .selectFrom('receipts as r')
@@ -89,6 +89,9 @@ export function purchasesOf(db: Db, payer: string, after: ListPosition, limit: n
     .leftJoin('lockers as l', 'l.receipt_id', 'r.receipt_id')
     .select(['r.confirmed_at', ...LISTED])
     .where('r.payer', '=', payer)
+    .where(({ exists, not, selectFrom }) =>
+      not(exists(selectFrom('renewals as n').select('n.receipt_id').whereRef('n.receipt_id', '=', 'r.receipt_id'))),
+    )
     .where(({ eb, refTuple, tuple }) =>
       eb(refTuple('r.confirmed_at', 'r.receipt_id'), '<', tuple(after.confirmedAt, after.receiptId)),
     )
