@@ -22,6 +22,8 @@ import { createInfo, type InfoContext } from './info/room.ts'
 import { infoRoutes } from './info/routes.ts'
 import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
+import { createPages, type PagesContext } from './pages/room.ts'
+import { pageRoutes } from './pages/routes.ts'
 import { createPurchases, type PurchasesContext } from './purchases/room.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
 import { createTransfers, type TransfersContext } from './transfers/room.ts'
@@ -32,6 +34,7 @@ import { x402Routes } from './x402/routes.ts'
 export interface Rooms {
   auth: Auth
   info: InfoContext
+  pages: PagesContext
   purchases: PurchasesContext
   x402: X402Context
   lockers: LockersContext
@@ -70,12 +73,25 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     attest: attestations.attest,
     mayCompute: auth.mayCompute,
   })
-  return { auth, info, purchases, x402, lockers, files, transfers, attestations, anchors, evidence }
+  return {
+    auth,
+    info,
+    pages: createPages(context),
+    purchases,
+    x402,
+    lockers,
+    files,
+    transfers,
+    attestations,
+    anchors,
+    evidence,
+  }
 }
 
 export function addRoutes(service: Service, rooms: Rooms): void {
   const { auth } = rooms
   infoRoutes(service, auth, rooms.info)
+  pageRoutes(service, rooms.pages)
   purchaseRoutes(service, auth, rooms.purchases)
   x402Routes(service, rooms.x402)
   lockerRoutes(service, auth, rooms.lockers)

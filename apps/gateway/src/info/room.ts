@@ -3,6 +3,7 @@ import type { AttestationCounts } from './metrics/database.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createPublishingCosts, type PublicationKey, type PublishingCosts } from './publishing-costs.ts'
 import { createKeysAt, type KeysAt } from './signing-keys.ts'
+import { createStats, type ReadStats } from './stats.ts'
 
 interface Needs {
   /** Null where the gateway publishes nothing. */
@@ -14,6 +15,7 @@ export interface InfoContext extends Context {
   keysAt: KeysAt
   publishingCosts: PublishingCosts
   metrics: Metrics
+  stats: ReadStats
 }
 
 export function createInfo(context: Context, { publisher, countAttestations }: Needs): InfoContext {
@@ -23,5 +25,6 @@ export function createInfo(context: Context, { publisher, countAttestations }: N
     keysAt: createKeysAt(context),
     publishingCosts,
     metrics: createMetrics({ ...context, publishingCosts }, countAttestations),
+    stats: createStats(context),
   }
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import * as info from '@svc/api/info'
 import { openApiDocument } from '@svc/api/openapi'
@@ -10,9 +9,6 @@ import { discoveryDocument } from './discovery.ts'
 import { checkHealth } from './health.ts'
 import type { InfoContext } from './room.ts'
 import { listSigningKeys } from './signing-keys.ts'
-
-/** Draws `/openapi.json`; it loads nothing from elsewhere. */
-const docsPage = readFileSync(new URL('./docs-page.html', import.meta.url), 'utf8')
 
 export function infoRoutes(service: Service, auth: Auth, context: InfoContext): void {
   const { baseUrl } = context.config.http
@@ -41,5 +37,5 @@ export function infoRoutes(service: Service, auth: Auth, context: InfoContext): 
   )
   serve(service, info.discovery, () => discoveryDocument(context))
   serve(service, info.openApi, describeInterface)
-  serve(service, info.docs, () => docsPage)
+  serve(service, info.stats, context.stats)
 }
