@@ -108,6 +108,8 @@ export const en = {
         title: 'For an agent',
         text: 'An MCP server gives a model the tools to buy, store, share and prove, within limits that you set.',
         label: 'configuration of the MCP server',
+        command: 'command that adds the MCP server',
+        clients: 'Most clients',
       },
     },
   },

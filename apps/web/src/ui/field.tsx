@@ -4,7 +4,7 @@ import { texts } from '../texts/texts.ts'
 
 interface FieldProps {
   label: ComponentChildren
-  hint?: string | undefined
+  hint?: ComponentChildren
   error?: string | null
   isRequired?: boolean
   /** Draws the control with these attributes, which tie it to its label and messages. */

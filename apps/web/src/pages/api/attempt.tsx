@@ -10,6 +10,7 @@ import { Status, toneOf } from '../../ui/status.tsx'
 import { aboutParameter, type Document, mediaOf, type Operation, type Parameter } from './document.ts'
 import { signed, signer } from './key.ts'
 import { KeyPanel } from './key-panel.tsx'
+import { Prose } from './prose.tsx'
 import { type FormValues, type PreparedRequest, prepare, takesToken } from './request.ts'
 import { resolve } from './schema.ts'
 
@@ -162,7 +163,7 @@ function ParameterField({ document, parameter, value, onChange }: ParameterProps
     <Field
       label={<code>{parameter.name}</code>}
       isRequired={parameter.required}
-      hint={aboutParameter(document, parameter)}
+      hint={<Prose text={aboutParameter(document, parameter) ?? ''} />}
     >
       {(control) =>
         words ? (
@@ -244,10 +245,17 @@ export function AnswerView({ answer }: { answer: Answer }) {
     <div class="stack answer">
       {status === 402 && <p class="about">{t.quoteFirst}</p>}
       <Code title={title} label={t.answer} text={text}>
-        <span class="answer-headers">{headers.map(([name, value]) => `${name}: ${value}\n`).join('')}</span>
+        <span class="answer-headers">{headers.map(([name, value]) => `${name}: ${short(value)}\n`).join('')}</span>
         {'\n'}
         <JsonText text={text} />
       </Code>
     </div>
   )
 }
+
+/** The quote also comes as a header, in full and in base64. */
+function short(value: string): string {
+  return value.length > MAX_HEADER ? `${value.slice(0, MAX_HEADER)}…` : value
+}
+
+const MAX_HEADER = 80

@@ -2,7 +2,6 @@
 
 import { texts } from '../../texts/texts.ts'
 
-
 const t = texts.api.operation
 
 export interface Schema {

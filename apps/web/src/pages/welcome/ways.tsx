@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { index, publicUrl } from '../../gateway.ts'
 import { urlOf } from '../../address.ts'
+import { index, publicUrl } from '../../gateway.ts'
 import { texts } from '../../texts/texts.ts'
 import { Code } from '../../ui/code.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
 
 const t = texts.welcome.ways
 
@@ -24,7 +25,19 @@ export function Ways() {
           <Code title="svc" label={t.cli.label} text={shellCommands(publicUrl(), isDevelopment)} />
         </Way>
         <Way icon="spark" title={t.agent.title} text={t.agent.text}>
-          <Code title="MCP" label={t.agent.label} text={mcpConfiguration(publicUrl())} />
+          <Tabs
+            label={t.agent.title}
+            tabs={[
+              {
+                name: t.agent.clients,
+                content: <Code title="JSON" label={t.agent.label} text={mcpConfiguration(publicUrl())} />,
+              },
+              {
+                name: 'Claude Code',
+                content: <Code title="shell" label={t.agent.command} text={mcpCommand(publicUrl())} />,
+              },
+            ]}
+          />
         </Way>
       </div>
     </section>
@@ -67,10 +80,14 @@ function shellCommands(gateway: string, isDevelopment: boolean): string {
 }
 
 function mcpConfiguration(gateway: string): string {
-  const env = { SVC_GATEWAY: gateway, SVC_WALLET: '~/.config/solana/id.json', SVC_MCP_MAX_USD: '1' }
+  const env = { SVC_GATEWAY: gateway, SVC_WALLET: '/path/to/wallet.json', SVC_MCP_MAX_USD: '1' }
   return JSON.stringify({ mcpServers: { storage: { command: 'svc-mcp', env } } }, null, 2)
 }
 
 function firstCall(gateway: string): string {
   return `curl ${gateway}/v1/storage/request \\\n  -H 'content-type: application/json' \\\n  -d '{"units": 1}'`
+}
+
+function mcpCommand(gateway: string): string {
+  return `claude mcp add storage \\\n  --env SVC_GATEWAY=${gateway} \\\n  --env SVC_WALLET=$HOME/.config/solana/id.json \\\n  -- svc-mcp`
 }
