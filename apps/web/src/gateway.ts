@@ -30,7 +30,7 @@ export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T>
 }
 
 /** What is loaded, or why not. */
-export type Loaded<T> = { state: 'loading' } | { state: 'ready'; value: T } | { state: 'failed'; error: RequestFailed }
+type Loaded<T> = { state: 'loading' } | { state: 'ready'; value: T } | { state: 'failed'; error: RequestFailed }
 
 export interface Resource<T> {
   readonly now: Signal<Loaded<T>>

@@ -2,8 +2,8 @@
 
 import { signal } from '@preact/signals'
 
-export const THEMES = ['auto', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
+const THEMES = ['auto', 'light', 'dark'] as const
+type Theme = (typeof THEMES)[number]
 
 const KEY = 'svc-theme'
 

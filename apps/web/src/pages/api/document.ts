@@ -11,7 +11,7 @@ export interface Document {
   components: { schemas: Record<string, Schema>; securitySchemes: Record<string, SecurityScheme> }
 }
 
-export interface SecurityScheme {
+interface SecurityScheme {
   type: 'apiKey' | 'http'
   /** Of the header. */
   name?: string

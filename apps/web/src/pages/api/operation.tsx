@@ -1,4 +1,4 @@
-import { type Signal, useComputed, useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { HEADER_ENVELOPE, HEADER_SIGNATURE } from '@svc/protocol/names'
 import { texts } from '../../texts/texts.ts'
 import { Code, JsonText } from '../../ui/code.tsx'
@@ -123,20 +123,19 @@ type CommandProps = Pick<OperationProps, 'document' | 'operation'> & { values: S
 /** A command that works as it is pasted: one that must be signed is signed at the moment it is copied. */
 function Command({ document, operation, values }: CommandProps) {
   const baseUrl = baseUrlOf(document)
-  const needsSignature = operation.schemes.includes('envelope') && !operation.isOptional
-  const text = useComputed(() => {
-    // What the visitor typed as a token is not shown again.
-    const bytes = values.value.bytes ?? (isBytesOnly(operation) ? new Uint8Array() : null)
-    const request = prepare(operation, { ...values.value, bytes, token: takesToken(operation) ? 'TOKEN' : '' })
-    const headers = needsSignature ? { [HEADER_ENVELOPE]: '…', [HEADER_SIGNATURE]: '…' } : {}
-    return curlCommand(baseUrl, { ...request, headers: { ...request.headers, ...headers } })
-  })
   const by = signer.value
+  const needsSignature = operation.schemes.includes('envelope') && (by !== null || !operation.isOptional)
+  // What the visitor typed as a token is not shown again.
+  const token = takesToken(operation) ? 'TOKEN' : ''
+  const bytes = values.value.bytes ?? (isBytesOnly(operation) ? new Uint8Array() : null)
+  const request = prepare(operation, { ...values.value, bytes, token })
+  const placeholders = needsSignature ? { [HEADER_ENVELOPE]: '…', [HEADER_SIGNATURE]: '…' } : {}
+  const text = curlCommand(baseUrl, { ...request, headers: { ...request.headers, ...placeholders } })
   const note = needsSignature ? (by ? t.freshSignature : t.needsKey) : takesToken(operation) ? t.needsToken : null
   const copied = async () => curlCommand(baseUrl, await signed(operation, values.value, by!))
   return (
     <div>
-      <Code title="curl" label={t.command} text={text.value} {...(needsSignature && by && { copied })} />
+      <Code title="curl" label={t.command} text={text} {...(needsSignature && by && { copied })} />
       {note && <p class="field-hint">{note}</p>}
     </div>
   )
