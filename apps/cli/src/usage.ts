@@ -20,17 +20,22 @@ function pathOf(command: Command): string {
 }
 
 function problemText(message: string): string {
-  return message
-    .replace(/^error: /, '')
-    // What was given may be a private key: it is not repeated.
-    .replace(/^command-argument value '.*' is invalid for argument '(.*?)'\. /s, (_, name: string) => `${name.toUpperCase()}: `)
-    .replace(/^option '(.*?)' argument '.*' is invalid\. /s, '$1: ')
-    .replace(/^missing required argument '(.*)'$/, (_, name: string) => `missing ${name.toUpperCase()}`)
-    .replace(
-      /^too many arguments(?: for '.*?')?\. Expected (\d+) .* but got (\d+)\b.*$/s,
-      'too many arguments: $2, not $1',
-    )
-    .replace(/^(unknown (?:option|command)) '(.*)'/, '$1 $2')
-    .replace(/\n\(Did you mean (.*)\?\)$/, ' (did you mean $1?)')
-    .replace(/\.$/, '')
+  return (
+    message
+      .replace(/^error: /, '')
+      // What was given may be a private key: it is not repeated.
+      .replace(
+        /^command-argument value '.*' is invalid for argument '(.*?)'\. /s,
+        (_, name: string) => `${name.toUpperCase()}: `,
+      )
+      .replace(/^option '(.*?)' argument '.*' is invalid\. /s, '$1: ')
+      .replace(/^missing required argument '(.*)'$/, (_, name: string) => `missing ${name.toUpperCase()}`)
+      .replace(
+        /^too many arguments(?: for '.*?')?\. Expected (\d+) .* but got (\d+)\b.*$/s,
+        'too many arguments: $2, not $1',
+      )
+      .replace(/^(unknown (?:option|command)) '(.*)'/, '$1 $2')
+      .replace(/\n\(Did you mean (.*)\?\)$/, ' (did you mean $1?)')
+      .replace(/\.$/, '')
+  )
 }
