@@ -124,7 +124,7 @@ describe('a purchase', () => {
     const server = await shop.start('memory', 'evm', fresh({ SVC_WALLET }))
     const result = await server.ask('buy', { units: 1 })
     expect(codeOf(result)).toBe('not_paid')
-    expect(textOf(result)).toMatch(/needs 0\.25 USDC, holds 0\. Nothing was paid/)
+    expect(textOf(result)).toMatch(/needs 0\.25 USDC, holds 0: 0\.25 USDC is missing\. Nothing was paid/)
     expect(await server.call('purchase_status')).toMatchObject({ purchases: [] })
   })
 

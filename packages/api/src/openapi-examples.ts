@@ -21,6 +21,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   filenames: ['hello.txt'],
   // The public key of the seed of 32 zero bytes.
   pubkey: '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS',
+  wallet: '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS',
   owner_identity: '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS',
   source_url: 'https://example.com/hello.txt',
 }

@@ -8,7 +8,7 @@ import { Code, JsonText } from '../../ui/code.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Status, toneOf } from '../../ui/status.tsx'
 import { aboutParameter, type Document, mediaOf, type Operation, type Parameter } from './document.ts'
-import { signed, signer } from './key.ts'
+import { isOfWallet, signed, signer } from './key.ts'
 import { KeyPanel } from './key-panel.tsx'
 import { Prose } from './prose.tsx'
 import { type FormValues, type PreparedRequest, prepare, takesToken } from './request.ts'
@@ -110,7 +110,9 @@ export function Attempt({ document, operation, values }: AttemptProps) {
 }
 
 /** The envelope names the receipt; most signed operations name it nowhere else. */
-function needsReceipt({ parameters, requestBody }: Operation): boolean {
+function needsReceipt(operation: Operation): boolean {
+  const { parameters, requestBody } = operation
+  if (isOfWallet(operation)) return false
   const example = mediaOf(requestBody?.content)?.[1].example
   return !parameters.some(({ name }) => name === 'receipt_id') && !('receipt_id' in ((example ?? {}) as object))
 }

@@ -51,7 +51,8 @@ let clockLead: number | null = null
 export async function signed(operation: Operation, values: FormValues, by: Signer): Promise<PreparedRequest> {
   const { signedHeaders } = await import('@svc/sdk/signed-headers')
   clockLead ??= await readClockLead()
-  const request = prepare(operation, values)
+  const isAboutWallet = isOfWallet(operation)
+  const request = prepare(operation, isAboutWallet ? withWallet(values, by) : values)
   const { path, body } = request
   const lead = clockLead
   const headers = await signedHeaders(
@@ -62,10 +63,19 @@ export async function signed(operation: Operation, values: FormValues, by: Signe
       // The description lists ops of which one is enough as `a or b`.
       ops: operation.ops.map((op) => op.split(' or ')[0] as Op),
       body: typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array()),
-      ...idsOf(values),
+      ...(isAboutWallet ? {} : idsOf(values)),
     },
   )
   return { ...request, headers: { ...request.headers, ...headers } }
+}
+
+/** Such a request is about no locker, and the wallet that it names must have signed. */
+export function isOfWallet({ parameters }: Operation): boolean {
+  return parameters.some(({ name }) => name === 'wallet')
+}
+
+function withWallet(values: FormValues, { address: wallet }: Signer): FormValues {
+  return { ...values, parameters: { ...values.parameters, wallet } }
 }
 
 async function readClockLead(): Promise<number> {
