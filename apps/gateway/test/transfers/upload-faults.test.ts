@@ -139,7 +139,7 @@ describe('a full disk', () => {
       error: 'STORAGE_UNAVAILABLE',
       details: { layer: 'provider', recovery_hint: expect.any(String), next_best_method: expect.any(String) },
     })
-    expect(body).not.toMatch(/EFBIG|ENOSPC|gcs|local|incoming|tmp/)
+    expect(body).not.toMatch(/EFBIG|ENOSPC|gcs|\blocal\b|incoming|tmp/)
     expect(await leftovers(house.gateway)).toEqual(before)
     expect((await put(limited, 'small')).status).toBe(200)
     expect(await (await fetch(download)).text()).toBe('small')
