@@ -11,6 +11,8 @@ export interface FileSource {
   open(filename: string): Opened | Promise<Opened>
   /** All names that exist. Without it, files that are not in the bundle go unnoticed. */
   names?(): AsyncIterable<string> | Iterable<string>
+  /** The name in `names` of what `open` reads for a file, where that is another. */
+  nameOf?(filename: string): string | Promise<string>
 }
 
 type Opened = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null
@@ -51,8 +53,9 @@ export async function createFileCheck(source: FileSource): Promise<FileCheck> {
   return {
     async check(files) {
       for (const file of files) {
-        notInBundle.delete(file.filename)
         const problem = await problemOf(file, source)
+        const { filename } = file
+        notInBundle.delete(problem === 'unsafe' ? filename : ((await source.nameOf?.(filename)) ?? filename))
         if (problem) note(problem, file.filename)
         else report.matching++
       }

@@ -159,7 +159,7 @@ async function resume(source: Opened, filename: string, done: number, etag: stri
 }
 
 /** Not every browser has ReadableStream.from. The stream reads nothing ahead. */
-function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+export function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       async pull(controller) {
