@@ -27,6 +27,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     stat: () => import('./files/stat.ts'),
     du: () => import('./files/du.ts'),
     rm: () => import('./files/rm.ts'),
+    share: () => import('./files/share.ts'),
     url: () => import('./files/url.ts'),
     operators: () => import('./files/operators.ts'),
     link: () => import('./files/link.ts'),

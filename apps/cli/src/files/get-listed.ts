@@ -2,13 +2,14 @@
 // the bytes.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
-import type { Client, Download, Locker } from '@svc/sdk'
+import { type Client, type Download, type Locker, plainName } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
-import { saveAs } from '@svc/sdk/node'
+import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
 import { matching } from './matching.ts'
 import type { Outcome } from './outcomes.ts'
-import { type GetOptions, isOnDisk, requireSafeName, safePath } from './safe-path.ts'
+import { type GetOptions, isOnDisk, requireSafeName } from './safe-path.ts'
+import { saveDownload } from './save-download.ts'
 
 const AT_ONCE = 4
 
@@ -19,10 +20,12 @@ export async function listed(
   client: Client,
   locker: Locker,
   names: readonly string[],
+  { decrypt = null }: GetOptions,
   signal: AbortSignal,
 ): Promise<Listed> {
   const entries = new Map<string, ManifestEntry>()
-  for await (const { entry } of matching(stored(client.files(locker, { signal })), names)) {
+  const wanted = matching(stored(client.files(locker, { signal })), names, { isPlaintextWanted: decrypt !== null })
+  for await (const { entry } of wanted) {
     requireSafeName(entry.filename)
     entries.set(entry.filename, entry)
   }
@@ -59,7 +62,8 @@ async function notOnDisk({ options, signal, progress, report }: GetJob, entries:
   for (const [filename, entry] of entries) {
     signal.throwIfAborted()
     try {
-      if (await isOnDisk(filename, entry.content_hash, options)) {
+      if (options.decrypt) requireOwnName(filename, entries)
+      if (await isOnDisk(entry, options)) {
         progress.add(entry.size_bytes ?? 0)
         report(outcomeOf('unchanged', entry))
       } else wanted.set(filename, entry)
@@ -70,18 +74,24 @@ async function notOnDisk({ options, signal, progress, report }: GetJob, entries:
   return wanted
 }
 
+/** Decrypted files lose their ending, so two may want one name. */
+function requireOwnName(filename: string, entries: Listed): void {
+  const name = plainName(filename)
+  if (name !== filename && entries.has(name))
+    throw new Failure(`${name} is in the locker too, and both would be saved under that name`)
+}
+
 async function save({ options, progress }: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
   const { filename, contentHash } = download
   const entry = wanted.get(filename)
   if (!entry) throw new UntrueAnswer(`it sends ${JSON.stringify(filename)}, which nobody asked for`)
   if (contentHash === null || contentHash !== entry.content_hash)
     throw new UntrueAnswer(`it lists ${JSON.stringify(filename)} as ${entry.content_hash}, and sends ${contentHash}`)
-  const { out, overwrite: replace = false } = options
-  await saveAs(counted(download, progress), await safePath(out, filename), { replace })
-  return outcomeOf('saved', entry)
+  const { isEncrypted } = await saveDownload(counted(download, progress), options)
+  return { ...outcomeOf('saved', entry), ...(isEncrypted && { encrypted: true }) }
 }
 
-function outcomeOf(status: 'unchanged' | 'saved', { filename, size_bytes, content_hash }: ManifestEntry): Outcome {
+function outcomeOf(status: 'unchanged' | 'saved', { filename, size_bytes, content_hash }: ManifestEntry) {
   return { filename, status, size_bytes: size_bytes ?? 0, content_hash }
 }
 

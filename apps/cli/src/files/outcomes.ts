@@ -7,20 +7,30 @@ import { describeError } from '../report.ts'
 
 /** The outcome of one file. */
 export type Outcome =
-  | { filename: string; status: 'stored' | 'saved' | 'unchanged'; size_bytes: number; content_hash: string | null }
+  | {
+      filename: string
+      status: 'stored' | 'saved' | 'unchanged'
+      size_bytes: number
+      content_hash: string | null
+      /** Saved as it is, and encrypted. */
+      encrypted?: true
+    }
   | { filename: string; status: 'failed'; error: unknown }
 
 /** Reports each file when it is done and a summary at the end. */
 export function outcomeReporter({ result, note, style }: Output) {
   const counts = new Map<Outcome['status'], number>()
   const failures: unknown[] = []
+  let encrypted = 0
 
   return {
     report(outcome: Outcome): void {
       const { filename, status } = outcome
       counts.set(status, (counts.get(status) ?? 0) + 1)
       if (outcome.status !== 'failed') {
-        result(outcome, () => `${outcome.status === 'unchanged' ? style.dim('=') : style.good('✓')} ${shown(filename)}`)
+        if (outcome.encrypted) encrypted++
+        const mark = outcome.status === 'unchanged' ? style.dim('=') : style.good('✓')
+        result(outcome, () => `${mark} ${shown(filename)}${outcome.encrypted ? style.dim(' (encrypted)') : ''}`)
         return
       }
       failures.push(outcome.error)
@@ -32,6 +42,7 @@ export function outcomeReporter({ result, note, style }: Output) {
     /** Throws if a file failed. */
     end(hint: string): void {
       const summary = summaryOf(counts)
+      if (encrypted > 0) note(`${counted(encrypted, 'file')} saved encrypted, as stored: --decrypt decrypts.`)
       if (failures.length === 0) {
         note(summary || 'Nothing to do.')
         return

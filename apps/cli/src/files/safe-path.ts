@@ -4,8 +4,10 @@
 import { lstat, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { plainName } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
 import { Failure } from '../errors.ts'
+import type { Decrypt } from './encryption.ts'
 import { hashOfFile } from './unchanged.ts'
 
 /** The path of a file below a folder; creates the folders in between. */
@@ -39,14 +41,26 @@ export interface GetOptions {
   /** The target folder. */
   out: string
   overwrite?: boolean
+  /** Decrypts what is encrypted. */
+  decrypt?: Decrypt | null
 }
 
-/** Whether the file is on disk with this hash. Throws if another file is in the way. */
-export async function isOnDisk(name: string, hash: string | null, { out, overwrite }: GetOptions): Promise<boolean> {
-  const path = await safePath(out, name)
+interface Recorded {
+  filename: string
+  content_hash: string | null
+}
+
+/** Whether the file is on disk with this hash, decrypted if that is asked for. Throws if another file is in the way. */
+export async function isOnDisk({ filename, content_hash }: Recorded, options: GetOptions): Promise<boolean> {
+  const { out, overwrite, decrypt } = options
+  const isPlain = !decrypt || plainName(filename) === filename
+  const path = await safePath(out, isPlain ? filename : plainName(filename))
   const facts = await stat(path).catch(() => null)
   if (!facts) return false
-  if (facts.isFile() && (await hashOfFile(path)) === hash) return true
+  if (facts.isFile() && content_hash !== null) {
+    const hash = isPlain ? await hashOfFile(path) : await decrypt.hashEncrypted(path, filename)
+    if (hash === content_hash) return true
+  }
   if (overwrite && facts.isFile()) return false
   throw new Failure(`${path} is there with other bytes; --overwrite replaces it`)
 }
