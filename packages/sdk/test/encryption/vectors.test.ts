@@ -43,12 +43,15 @@ const supported = Object.entries(vectors)
   .map(vectorOf)
   .filter((vector) => vector !== null)
 
+const OUTCOMES: Readonly<Record<string, readonly string[]>> = { success: ['success'], 'no match': ['wrong_key'] }
+const FAILURES: readonly string[] = ['damaged', 'unsupported']
+
 describe('the age test vectors', () => {
   it('are there', () => {
     expect(supported.length).toBeGreaterThan(70)
   })
 
-  it.each(supported.map((vector) => [vector.name, vector] as const))('T-59 %s', async (_, vector) => {
+  it.each(supported.map((vector) => [vector.name, vector] as const))('T-59 decrypts or refuses %s as its authors expect', async (_, vector) => {
     const hash = createHash('sha256')
     const decrypt = async () => {
       const chunks = await decrypted(memorySource(vector.file).open(), vector.keys)
@@ -58,8 +61,7 @@ describe('the age test vectors', () => {
       () => 'success',
       ({ code }: { code: string }) => code,
     )
-    const outcomes = { success: ['success'], 'no match': ['wrong_key'] }[vector.expect] ?? ['damaged', 'unsupported']
-    expect(outcomes).toContain(outcome)
+    expect(OUTCOMES[vector.expect] ?? FAILURES).toContain(outcome)
     // Of a damaged file fewer chunks are released here than elsewhere: only those that another one follows.
     if (outcome === 'success') expect(hash.digest('hex')).toBe(vector.payload)
   })
