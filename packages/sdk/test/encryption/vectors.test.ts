@@ -51,18 +51,21 @@ describe('the age test vectors', () => {
     expect(supported.length).toBeGreaterThan(70)
   })
 
-  it.each(supported.map((vector) => [vector.name, vector] as const))('T-59 decrypts or refuses %s as its authors expect', async (_, vector) => {
-    const hash = createHash('sha256')
-    const decrypt = async () => {
-      const chunks = await decrypted(memorySource(vector.file).open(), vector.keys)
-      for await (const chunk of chunks) hash.update(chunk)
-    }
-    const outcome = await decrypt().then(
-      () => 'success',
-      ({ code }: { code: string }) => code,
-    )
-    expect(OUTCOMES[vector.expect] ?? FAILURES).toContain(outcome)
-    // Of a damaged file fewer chunks are released here than elsewhere: only those that another one follows.
-    if (outcome === 'success') expect(hash.digest('hex')).toBe(vector.payload)
-  })
+  it.each(supported.map((vector) => [vector.name, vector] as const))(
+    'T-59 decrypts or refuses %s as its authors expect',
+    async (_, vector) => {
+      const hash = createHash('sha256')
+      const decrypt = async () => {
+        const chunks = await decrypted(memorySource(vector.file).open(), vector.keys)
+        for await (const chunk of chunks) hash.update(chunk)
+      }
+      const outcome = await decrypt().then(
+        () => 'success',
+        ({ code }: { code: string }) => code,
+      )
+      expect(OUTCOMES[vector.expect] ?? FAILURES).toContain(outcome)
+      // Of a damaged file fewer chunks are released here than elsewhere: only those that another one follows.
+      if (outcome === 'success') expect(hash.digest('hex')).toBe(vector.payload)
+    },
+  )
 })
