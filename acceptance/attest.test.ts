@@ -39,7 +39,7 @@ const PUBLISHED = {
 }
 
 describe('attestation', () => {
-  it('GEN-09 ATT-06 ATT-10 ATT-11 ANCH-05 VER-01 VER-12 EVID-11 MERK-17 a locker is attested, published and verified, and attested again after a restart', async () => {
+  it('GEN-09 ATT-06 ATT-10 ATT-11 ANCH-05 VER-01 VER-12 EVID-11 MERK-17 ADD-18 a locker is attested, published and verified, and attested again after a restart', async () => {
     const owner = ed25519Identity(DEMO_PAYERS[1]!.privateKeyBytes)
     const { send, call, buyLocker, putFile, confirmFile } = gatewayRequests(service)
     const ids = await buyLocker(owner, 'SOL', 'primary-mainnet', 1)
@@ -81,6 +81,14 @@ describe('attestation', () => {
     const first = await readBundle()
     expect(await factsOf(first)).toMatchObject(OFFLINE_PASSED)
     expect(await factsOf(first, { rpc, pinnedSigners: [PUBLICATION.address] })).toMatchObject(PUBLISHED)
+    const shown = await fetch(`${service.gateway}/v1/storage/redacted-bundle?${about}&filename=a.txt`)
+    const redacted = await shown.text()
+    expect(redacted).not.toContain(ids.receiptId)
+    expect(await factsOf(JSON.parse(redacted), { rpc, pinnedSigners: [PUBLICATION.address] })).toMatchObject({
+      ...PUBLISHED,
+      inclusion_proven: { value: 'passed' },
+      merkle_root_matches: { value: 'not_checked' },
+    })
     const proof = await send('GET', `/v1/storage/merkle-proof?${about}&filename=b%2Fc.txt`)
     expect(proof).toMatchObject({ status: 200, body: { leaf_index: 1, file_count: 2, anchor: { tx: made.anchor.tx } } })
 

@@ -63,7 +63,7 @@ const GATEWAY: Record<string, readonly string[]> = {
   info: ['auth', 'budgets', 'db'],
   lockers: ['auth', 'db'],
   purchases: ['auth', 'db', 'info', 'lockers'],
-  x402: ['auth', 'budgets', 'db', 'purchases'],
+  x402: ['auth', 'budgets', 'db', 'lockers', 'purchases'],
   files: ['auth', 'db', 'lockers'],
   transfers: ['auth', 'db', 'files', 'lockers'],
   attestations: ['auth', 'db', 'files', 'info', 'lockers'],

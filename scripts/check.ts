@@ -12,6 +12,7 @@ const STEPS: [name: string, command: string, ...args: string[]][] = [
   ['dead files, exports and dependencies', 'knip', '--no-progress'],
   ['import arrows', 'node', 'scripts/arrows.ts'],
   ['specification: a meaning, code and a test for every id', 'node', 'scripts/spec.ts', '--check'],
+  ['documents: the page of errors', 'node', 'scripts/error-docs.ts', '--check'],
 ]
 
 const run = promisify(execFile)

@@ -9,6 +9,7 @@ import { BAD_STATEMENTS } from './pack/bad-statements.ts'
 import { type Case, expected } from './pack/case.ts'
 import { CHAINS, LINKS } from './pack/chains.ts'
 import { NODES } from './pack/nodes.ts'
+import { BAD_REDACTED, REDACTED } from './pack/redacted.ts'
 import { REGISTERED } from './pack/registered.ts'
 import { VALID } from './pack/valid.ts'
 
@@ -22,6 +23,8 @@ const CASES = [
   ...NODES,
   ...REGISTERED,
   ...LINKS,
+  ...REDACTED,
+  ...BAD_REDACTED,
 ]
 
 /** Every file of the pack by its name. */

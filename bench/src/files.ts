@@ -6,10 +6,11 @@ import { REQUESTS, routeOf, SMALL, startGrown } from './growth.ts'
 import { type Route, requestsPerCpuSecond, warmUp } from './load.ts'
 import { lockerClient } from './locker-client.ts'
 import { median, type Row } from './row.ts'
+import { scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { ownerSeed } from './signed-requests.ts'
 
-const ROUNDS = 5
+const ROUNDS = scaled(5, 1)
 const CREATES_PER_CPU_SECOND = 2000
 const SMALL_BYTES = 1024
 const TYPE = { 'content-type': 'application/octet-stream' }

@@ -2,7 +2,7 @@
 //
 //   npm run bench                      all groups
 //   npm run bench -- HTTP sessions     some groups
-//   npm run bench -- --quick           all groups but the largest and the drivers, in six minutes, roughly
+//   npm run bench -- --quick           the groups that say something about small sizes, in about two minutes, roughly
 //   npm run bench -- --write           writes the table of a full run into docs/performance.md, and its picture beside it
 //   npm run bench -- --list            the names of the groups
 
@@ -57,8 +57,8 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
 const NAMES = GROUPS.map(([name]) => name)
 const LARGE = 'growth at 10,000,000'
 const DRIVERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore']
-/** The largest data, and one driver each against its own library: not in the quick form unless they are named. */
-const NOT_QUICK = [LARGE, ...DRIVERS]
+/** What says little about small sizes, and one driver each against its own library: not in the quick form unless named. */
+const NOT_QUICK = ['cores', 'growth', LARGE, 'snapshots', 'peers', ...DRIVERS]
 const DOCS = new URL('../../docs/', import.meta.url)
 
 process.exit(await main())

@@ -1,7 +1,12 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const DOCUMENTS = ['*.md', 'docs/**/*.md', '{packages,apps}/*/*.md', '{testbed,contracts,acceptance,vectors}/*.md']
+export const DOCUMENTS = [
+  '*.md',
+  'docs/**/*.md',
+  '{packages,apps}/*/{*,src/**/*}.md',
+  '{testbed,contracts,acceptance,bench,vectors}/*.md',
+]
 
 /** Relative links of all documents that lead to no file, or to no heading of one. `fresh` is what `path` should hold. */
 export function brokenLinks(path: string, fresh: string): string[] {

@@ -57,8 +57,16 @@ svc storage gateway (development mode: local chains, worthless coins)
   EVM chain      ${chains.evm.url}   a funded payer: ${DEV_PAYERS[0]?.address}
   data           ${config.dataDir}
 
-Try:   curl -X POST ${baseUrl}/v1/storage/request -H 'Content-Type: application/json' -d '{"units":1}'
-Stop:  Ctrl-C
+Try, in another terminal:
+
+${firstCommands(variables, {
+  SVC_GATEWAY: baseUrl,
+  SVC_AGENT: ofAgent.config.http.baseUrl,
+  SVC_PRIMARY_RPC: chains.primary.url,
+  SVC_EVM_RPC: chains.evm.url,
+})}
+
+Stop: Ctrl-C
 `)
   return {
     url: baseUrl,
@@ -69,6 +77,19 @@ Stop:  Ctrl-C
     },
   }
 })
+
+/** With the addresses, unless they are those that `svc` looks at by itself. */
+function firstCommands(variables: Variables, addresses: Readonly<Record<string, string>>): string {
+  const moved = ['PORT', 'BASE_URL', 'AGENT_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT']
+  const named = Object.entries(addresses).map(([name, address]) => `${name}=${address}`)
+  const commands = [
+    ...(moved.some((name) => variables[name]) ? [`export ${named.join(' ')}`] : []),
+    'npx svc wallet new',
+    'npx svc faucet',
+    'npx svc buy --asset USDC --name first --yes',
+  ]
+  return commands.map((command) => `  ${command}`).join('\n')
+}
 
 function startGatewayProcesses(config: Config, secrets: Secrets, variables: Variables): Promise<Running> {
   if (config.processes === 1) return startGateway(config, secrets)

@@ -125,6 +125,19 @@ it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 can use their lockers, and th
   }
 })
 
+it('ADD-16 lockers of release 1.0.0 are found by the wallet that paid', async () => {
+  const { gateway, signed } = await startOnEarlierData()
+  for (const [who, name] of [
+    [owner, 'receipt-sol.json'],
+    [evmOwner, 'receipt-evm.json'],
+  ] as const) {
+    const path = `/v1/lockers?wallet=${who.identity}`
+    const { lockers } = await signed(who, { path, ops: ['locker:list'], envelope: { aud: gateway.url } })
+    const { receipt_id } = await jsonAnswer(name)
+    expect(lockers).toContainEqual(expect.objectContaining({ receipt_id, role: 'owner', opened: true }))
+  }
+})
+
 it('AGENT-03 a subscription and a delegation bought from release 1.0.0 still exist', async () => {
   const { folder, now } = await openEarlierData()
   const agent = await startTestAgent({ DATA_DIR: `${folder}/agent` }, { now: () => now })

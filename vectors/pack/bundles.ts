@@ -7,8 +7,10 @@ import {
   isoSeconds,
   type Json,
   type JsonObject,
+  leavesOf,
   manifestDigest,
   merkleRoot,
+  proofOf,
   sha256,
 } from './formats.ts'
 import { OWN_KEYS, type PackKey, STATEMENT_KEY } from './keys.ts'
@@ -134,6 +136,29 @@ export function bundleV1(files: readonly PackFile[] = FILES): JsonObject {
       signed_message: root,
       result_hash: `sha256:${sha256('not looked at')}`,
     },
+  }
+}
+
+/** A redacted bundle: the files with these names, or the leaves of all. */
+export function redactedOf(names: readonly string[] | null, order: Order = {}): JsonObject {
+  const { files = FILES, anchor = null } = order
+  const shown = files.flatMap((file, i): JsonObject[] =>
+    names?.includes(file.filename) ? [{ ...file, leaf_index: i, proof: proofOf(files, i) }] : [],
+  )
+  return {
+    schema: 'svc/redacted-evidence-bundle/v1',
+    redaction: names ? 'chosen_files' : 'no_names',
+    algorithms: { merkle: 'svc-merkle-v1', envelope: 'svc/evidence/v2' },
+    envelope: envelopeOf(order),
+    anchor,
+    how_to_verify: [
+      'Fold the proofs.',
+      'Hash the statement.',
+      'Verify the signature.',
+      'Mind the rest.',
+      'Ask a node.',
+    ],
+    ...(names ? { files: shown } : { leaf_hashes: leavesOf(files) }),
   }
 }
 

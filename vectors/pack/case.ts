@@ -17,9 +17,11 @@ export const FACTS = [
   'anchor_finalized',
   'registry_matches',
 ] as const
+/** Only about redacted bundles. */
+type RedactedFact = 'inclusion_proven'
 export type FactName = (typeof FACTS)[number]
 export type FactValue = 'passed' | 'failed' | 'not_checked' | 'unavailable'
-export type Facts = Partial<Record<FactName, FactValue>>
+export type Facts = Partial<Record<FactName | RedactedFact, FactValue>>
 
 export interface GivenInPack {
   /** Public keys in hex, or a signing-key list. */

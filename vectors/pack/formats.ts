@@ -30,13 +30,30 @@ export function inOrder<T extends { filename: string }>(files: readonly T[]): T[
   return [...files].sort((a, b) => Buffer.compare(Buffer.from(a.filename), Buffer.from(b.filename)))
 }
 
+export function leavesOf(files: readonly PackFile[]): string[] {
+  return inOrder(files).map((file) => sha256(`${file.filename}:${file.size_bytes}:${file.content_hash}`))
+}
+
 export function merkleRoot(files: readonly PackFile[]): string {
-  let level = inOrder(files).map((file) => sha256(`${file.filename}:${file.size_bytes}:${file.content_hash}`))
-  while (level.length > 1) {
-    if (level.length % 2 === 1) level.push(level.at(-1) as string)
-    level = level.flatMap((node, i) => (i % 2 === 0 ? [sha256(node + level[i + 1])] : []))
-  }
+  let level = leavesOf(files)
+  while (level.length > 1) level = levelAbove(level)
   return level[0] as string
+}
+
+/** A last node without a partner pairs with itself. */
+export function levelAbove(level: readonly string[]): string[] {
+  return level.flatMap((node, i) => (i % 2 === 0 ? [sha256(node + (level[i + 1] ?? node))] : []))
+}
+
+export function proofOf(files: readonly PackFile[], index: number): { hash: string; position: string }[] {
+  const steps = []
+  let at = index
+  for (let level = leavesOf(files); level.length > 1; level = levelAbove(level)) {
+    const sibling = at % 2 === 1 ? level[at - 1] : (level[at + 1] ?? level[at])
+    steps.push({ hash: sibling as string, position: at % 2 === 1 ? 'left' : 'right' })
+    at = Math.floor(at / 2)
+  }
+  return steps
 }
 
 export function manifestDigest(files: readonly PackFile[]): string {

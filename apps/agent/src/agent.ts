@@ -41,6 +41,7 @@ export async function startAgent(config: Config, secrets: Secrets, overrides?: O
   const service = createService({
     log: context.log,
     checkResponses: config.mode === 'development',
+    baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
     strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
   })

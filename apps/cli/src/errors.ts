@@ -18,6 +18,18 @@ export class UsageError extends Failure {
   override name = 'UsageError'
 }
 
+/** The arguments cannot be read. */
+export class Misuse extends UsageError {
+  override name = 'Misuse'
+  /** `svc put` */
+  readonly command: string
+
+  constructor(command: string, message: string) {
+    super(message, `${command} --help`)
+    this.command = command
+  }
+}
+
 /** Evidence, keys or bytes do not match what they should be. */
 export class NotVerified extends Failure {
   override name = 'NotVerified'

@@ -1,4 +1,5 @@
 import { PROVIDERS, type Provider } from '@svc/api/purchases'
+import { fromBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 
@@ -11,9 +12,13 @@ export interface OrderOptions {
 /** The options of an order, for `quote` and `buy`. */
 export function withOrderOptions(command: Command, asset: Option): Command {
   return command
-    .option('-u, --units <number>', 'how many units of storage; `svc quote` tells what they hold', unitCount, 1)
+    .addOption(unitsOption('how many units of storage; `svc quote` tells what they hold').default(1))
     .addOption(new Option('--provider <name>', 'where the files are kept').choices(PROVIDERS))
     .addOption(asset)
+}
+
+export function unitsOption(about: string): Option {
+  return new Option('-u, --units <number>', about).argParser(unitCount)
 }
 
 export function assetToPayIn(): Option {
@@ -52,10 +57,6 @@ export function followOption(): Option {
   return new Option('--follow', 'follow symbolic links')
 }
 
-export function excludeOption(): Option {
-  return listOption('--exclude <pattern>', "leave out names, or parts of names, like this: '.*'; may be repeated")
-}
-
 export function tagOption(): Option {
   return listOption('--tag <tag>', 'word to find the locker by; may be repeated')
 }
@@ -63,10 +64,19 @@ export function tagOption(): Option {
 /** Checked before anything is paid. */
 export function operatorOption(): Option {
   const about = 'Ed25519 key (base58) that may read, write and list from the start'
-  return new Option('--operator <key>', about).argParser((text) => {
-    if (ed25519PublicKeyFromBase58(text)) return text
-    throw new InvalidArgumentError('It must be an Ed25519 public key in base58.')
-  })
+  return new Option('--operator <key>', about).argParser(operatorKey)
+}
+
+/** Says what the text is instead, where that can be seen. */
+export function operatorKey(text: string): string {
+  if (ed25519PublicKeyFromBase58(text)) return text
+  if (/^0x[0-9a-f]{40}$/i.test(text))
+    throw new InvalidArgumentError(
+      'It is an EVM address. Operators have an Ed25519 public key: `svc wallet new` makes one.',
+    )
+  if (fromBase58(text, 64))
+    throw new InvalidArgumentError('It is a private key: keep it to yourself. `svc whoami` shows the public one.')
+  throw new InvalidArgumentError('It must be an Ed25519 public key in base58; `svc whoami` of the other shows it.')
 }
 
 /** An alternative to `--locker`. */

@@ -1,8 +1,9 @@
 // The command line: global options and commands. Each command declares itself in its own file.
 
 import { VERSION } from '@svc/protocol/version'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type Open, openSession } from './session.ts'
+import { SvcCommand } from './usage.ts'
 import type { Run, TextStream, World } from './world.ts'
 
 interface CommandModule {
@@ -18,6 +19,8 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     receipt: () => import('./purchases/receipt.ts'),
     provision: () => import('./purchases/provision.ts'),
     lockers: () => import('./purchases/lockers.ts'),
+    status: () => import('./purchases/status.ts'),
+    renew: () => import('./purchases/renew.ts'),
   },
   'Keep files:': {
     put: () => import('./files/put.ts'),
@@ -26,6 +29,8 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     ls: () => import('./files/ls.ts'),
     stat: () => import('./files/stat.ts'),
     du: () => import('./files/du.ts'),
+    sync: () => import('./files/sync.ts'),
+    mv: () => import('./files/mv.ts'),
     rm: () => import('./files/rm.ts'),
     share: () => import('./files/share.ts'),
     url: () => import('./files/url.ts'),
@@ -52,6 +57,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     doctor: () => import('./setup/doctor.ts'),
     keys: () => import('./setup/keys.ts'),
     config: () => import('./setup/config.ts'),
+    profile: () => import('./setup/profile.ts'),
     whoami: () => import('./setup/whoami.ts'),
     completion: () => import('./completion/completion.ts'),
     demo: () => import('./demo/demo.ts'),
@@ -59,11 +65,12 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
 }
 
 export async function createProgram(argv: readonly string[], world: World, run: Run): Promise<Command> {
-  const program = new Command('svc')
+  const program = new SvcCommand('svc')
     .usage('<command> [options]')
     .description('Storage that is paid on chain, and proves to anybody what it holds.')
     .configureHelp({ subcommandTerm: (command) => command.name(), showGlobalOptions: true })
     .helpCommand(false)
+    .option('--profile <name>', 'settings, wallet and lockers to use: `svc profile` (SVC_PROFILE)')
     .option('--gateway <url>', 'address of the gateway (SVC_GATEWAY)')
     .option('--agent <url>', 'address of the agent service (SVC_AGENT)')
     .option('--wallet <file>', 'key that pays and owns: Solana keypair or EVM key (SVC_WALLET, SVC_EVM_KEY)')
@@ -73,9 +80,9 @@ export async function createProgram(argv: readonly string[], world: World, run: 
     .option('--json', 'results as JSON, a document a line; nothing else on stdout')
     .option('-q, --quiet', 'results, warnings and errors only')
     .option('-y, --yes', 'do not ask: pay, delete')
+    .option('--wait', 'wait for storage that is busy or slow, as long as it takes')
     .version(VERSION, '-V, --version')
     .addHelpText('after', AFTER_HELP)
-    .showHelpAfterError()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
@@ -84,13 +91,13 @@ export async function createProgram(argv: readonly string[], world: World, run: 
       getOutHelpWidth: () => helpWidth(world.stdout),
       getErrHelpWidth: () => helpWidth(world.stderr),
     })
-  const open: Open = (command) => openSession(world, command.optsWithGlobals())
+  const open: Open = (command, fixed) => openSession(world, { ...command.optsWithGlobals(), ...fixed })
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading)
     for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load()))) add(program, open, run)
   }
-  // The full help would bury the error.
-  return program.showHelpAfterError('`svc --help` lists the commands')
+
+  return program
 }
 
 /** Long lines are hard to read, however wide the terminal. */
@@ -101,7 +108,9 @@ function helpWidth({ columns = 80 }: TextStream): number {
 /** The commands whose names occur among the arguments, or all of them if none does. */
 function loadersFor(argv: readonly string[], commands: (typeof COMMANDS)[string]): (() => Promise<CommandModule>)[] {
   const names = Object.values(COMMANDS).flatMap(Object.keys)
-  const needsAll = !names.some((name) => argv.includes(name)) || argv.includes('completion')
+  const [first = '-'] = argv
+  const isUnknown = !first.startsWith('-') && !names.includes(first)
+  const needsAll = isUnknown || !names.some((name) => argv.includes(name)) || argv.includes('completion')
   return Object.entries(commands).flatMap(([name, load]) => (needsAll || argv.includes(name) ? [load] : []))
 }
 
@@ -115,9 +124,11 @@ A locker from beginning to end:
   $ svc quote                               what it costs, in every asset
   $ svc buy --asset USDC --name photos      asks before it pays; repeating it pays once
   $ svc put ./photos                        a folder, in parallel; resumes after an interruption
+  $ svc sync ./photos :                     later: sends what has changed; : is the locker
   $ svc attest                              the gateway signs what it holds and publishes it
   $ svc bundle -o bundle.json               all the evidence, in one file
   $ svc verify bundle.json --dir ./photos   checks it offline
+  $ svc status                              until when, and what is used; \`svc renew\` adds to it
 
 Have it watched by the agent service:
   $ svc subscribe --asset USDC              thirty days, or thirty more; asks before it pays
@@ -133,6 +144,7 @@ Exit codes:
   2  wrong usage             130  interrupted
 
 Settings come from options, then variables, then $XDG_CONFIG_HOME/svc/config.json (\`svc config\`).
+Another gateway or wallet: \`svc profile new NAME --gateway URL --wallet FILE\`, then --profile NAME.
 SVC_DEBUG=1 adds stack traces to errors. NO_COLOR is honoured. Behind a proxy: NODE_USE_ENV_PROXY=1
 with HTTPS_PROXY.
 `

@@ -5,13 +5,18 @@ import {
   BytesDiffer,
   DecryptionError,
   GatewayError,
+  InvalidFilename,
+  isShortage,
   NoAnswer,
   NotSubscribed,
+  NotThisService,
+  networkErrorCode,
   PaymentError,
   type ServiceName,
   UntrueAnswer,
 } from '@svc/sdk/errors'
-import { EXIT, Failure, Interrupted, NotVerified, UsageError } from './errors.ts'
+import { EXIT, Failure, Interrupted, Misuse, NotVerified, UsageError } from './errors.ts'
+import { NAME_RULES } from './files/names.ts'
 import { jsonLine, shown } from './output/shown.ts'
 import { styleFor } from './output/style.ts'
 import type { Environment, World } from './world.ts'
@@ -22,20 +27,31 @@ export interface ErrorReport {
   code: string
   message: string
   hint: string | null
+  /** The page of the service about the code. */
+  docsUrl?: string | null
+}
+
+interface ReportOptions {
+  json: boolean
+  /** Better advice than that of the error itself. */
+  hint?: string | null
 }
 
 /** Writes the error to stderr and returns the exit code. */
-export function report(world: World, error: unknown, { json }: { json: boolean }): number {
+export function report(world: World, error: unknown, { json, hint: better = null }: ReportOptions): number {
   const { env, stderr } = world
   const { hint, ...rest } = describeError(error)
-  const described = { ...rest, hint: rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint }
+  const described = { ...rest, hint: better ?? (rest.code === 'no_answer' ? (proxyHint(env) ?? hint) : hint) }
+  const style = styleFor(stderr, env)
   if (json) {
-    const { exitCode: exit_code, ...document } = described
-    stderr.write(`${jsonLine({ error: { ...document, exit_code } })}\n`)
+    const { exitCode: exit_code, docsUrl, ...document } = described
+    stderr.write(`${jsonLine({ error: { ...document, ...(docsUrl && { docs_url: docsUrl }), exit_code } })}\n`)
+  } else if (error instanceof Misuse) {
+    stderr.write(`${style.bad(`${error.command}:`)} ${shown(error.message)}. See: ${error.hint}\n`)
   } else {
-    const style = styleFor(stderr, env)
     stderr.write(`${style.bad('error:')} ${shown(described.message)}\n`)
     if (described.hint) stderr.write(`${style.dim('hint:')}  ${shown(described.hint)}\n`)
+    if (described.docsUrl) stderr.write(`${style.dim('more:')}  ${shown(described.docsUrl)}\n`)
   }
   if (env.SVC_DEBUG) stderr.write(`${inspect(error)}\n`)
   return described.exitCode
@@ -49,8 +65,7 @@ export function describeError(error: unknown): ErrorReport {
   }
   if (error instanceof GatewayError) return aboutRefusal(error)
   if (error instanceof NoAnswer) {
-    const hint = `is it running, and is this its address? (${ADDRESS_OF[error.service]})`
-    return { exitCode: EXIT.failed, code: 'no_answer', message: error.message, hint }
+    return { exitCode: EXIT.failed, code: 'no_answer', message: error.message, hint: hintForNoAnswer(error) }
   }
   if (error instanceof NotSubscribed) {
     const hint = '`svc subscribe` buys thirty days, for the wallet that owns the locker'
@@ -64,6 +79,8 @@ export function describeError(error: unknown): ErrorReport {
   }
   if (error instanceof NotVerified) return aboutFailure(error, EXIT.unverified, 'not_verified')
   if (error instanceof UsageError) return aboutFailure(error, EXIT.usage, 'usage')
+  if (error instanceof InvalidFilename)
+    return { exitCode: EXIT.usage, code: 'usage', message: error.message, hint: NAME_RULES }
   if (error instanceof Failure) return aboutFailure(error, EXIT.failed, 'failed')
   return aboutUnexpected(error)
 }
@@ -85,6 +102,18 @@ const ADDRESS_OF: Record<ServiceName, string> = {
   'agent service': '--agent, SVC_AGENT, or `svc config set agent URL`',
 }
 
+function hintForNoAnswer(error: NoAnswer): string {
+  const code = networkErrorCode(error) ?? ''
+  const address = ADDRESS_OF[error.service]
+  if (error instanceof NotThisService) return `is this the address of the ${error.service}? (${address})`
+  if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
+    return 'check the clock of this machine; if it is right, ask the operator of the service'
+  if (code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_'))
+    return 'if the operator has an authority of its own, set NODE_EXTRA_CA_CERTS to the file with its certificate'
+  if (code === 'ENOTFOUND' || code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `is this its address? (${address})`
+  return `is it running, and is this its address? (${address})`
+}
+
 function isInterruption(error: unknown): boolean {
   const { name, cause } = error as Error
   return (
@@ -100,7 +129,7 @@ function aboutFailure({ message, hint }: Failure, exitCode: number, code: string
 function aboutPayment({ money, message, tx, cause }: PaymentError): ErrorReport {
   if (money === 'not_moved') {
     const why = OURS.some((kind) => cause instanceof kind) ? describeError(cause) : null
-    const { exitCode = EXIT.failed, code = 'not_paid', hint = null } = why ?? {}
+    const { exitCode = EXIT.failed, code = 'not_paid', hint = isShortage(message) ? FILL_WALLET : null } = why ?? {}
     return { exitCode, code, message: `${why?.message ?? message}. Nothing was paid`, hint }
   }
   const next = 'run the same command again: it resumes this purchase and never pays twice'
@@ -113,6 +142,8 @@ function aboutPayment({ money, message, tx, cause }: PaymentError): ErrorReport 
   }
 }
 
+const FILL_WALLET = 'send it to that address, then run the same command again; on the local chains: `svc faucet`'
+
 function becauseOf(cause: unknown, message: string): string {
   return cause instanceof Error && !message.includes(cause.message) ? `: ${cause.message}` : ''
 }
@@ -120,7 +151,7 @@ function becauseOf(cause: unknown, message: string): string {
 /** Causes whose own message is better than that of the payment error. */
 const OURS = [Failure, Interrupted, UntrueAnswer, GatewayError, NoAnswer]
 
-function aboutRefusal({ code, message, hint, inputs, requestId, status, service }: GatewayError): ErrorReport {
+function aboutRefusal({ code, message, hint, docsUrl, inputs, requestId, status, service }: GatewayError): ErrorReport {
   const wrong = inputs.length > 1 ? `: ${inputs.map(({ loc, msg }) => `${loc.join('.')} ${msg}`).join('; ')}` : ''
   const request = requestId === null ? '' : `, request ${requestId}`
   return {
@@ -128,6 +159,7 @@ function aboutRefusal({ code, message, hint, inputs, requestId, status, service 
     code,
     message: `the ${service} refuses: ${message}${wrong} (${code}${request})`,
     hint: hintAfter(hint, COMMANDS_FOR[code] ?? hintFor(status, code, service)),
+    docsUrl,
   }
 }
 
@@ -144,12 +176,20 @@ function hintAfter(theirs: string | null, ours: string | null): string | null {
 const COMMANDS_FOR: Record<string, string> = {
   OWNER_REQUIRED: 'only the wallet that paid may do this: give it with --wallet',
   OWNER_IDENTITY_MISMATCH: 'only the wallet that paid may do this: give it with --wallet',
-  SIGNATURE_INVALID: 'is this the wallet that paid, or an operator of the locker? `svc whoami` shows it',
+  SIGNATURE_INVALID:
+    'is this the wallet that paid, or an operator of the locker whom the owner has not removed? `svc whoami` shows it',
   receipt_not_found: 'is this the gateway that sold it? `svc lockers` shows where each locker is',
   locker_not_found: 'a locker is opened with `svc provision RECEIPT`',
   attestation_not_available: 'run `svc attest` first',
   EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
   FILE_NOT_FOUND: '`svc ls` shows what is there',
+  PRECONDITION_FAILED: 'it has changed meanwhile: run the same command again',
+  STORAGE_UNAVAILABLE:
+    'what was stored before is safe; run the same command again later, or add --wait to go on until it is back',
+  EXPIRED_ENVELOPE: 'the clock of this machine may be wrong: `svc doctor` says by how much',
+  ENVELOPE_NOT_YET_VALID: 'the clock of this machine may be wrong: `svc doctor` says by how much',
+  HASH_MISMATCH: 'the file has changed while it was sent: run the same command again',
+  RATE_LIMITED: 'wait a minute, then run the same command again: what is done is skipped',
   delegation_not_found: '`svc delegations` lists those of this wallet; --wallet names another',
   DELEGATION_LIMIT_EXCEEDED: '`svc delegations --end ID` ends one',
 }
@@ -163,6 +203,21 @@ function aboutUntruth(error: UntrueAnswer | BytesDiffer): ErrorReport {
 
 function aboutUnexpected(error: unknown): ErrorReport {
   const { message, code } = error as NodeJS.ErrnoException
-  const hint = code === undefined ? 'SVC_DEBUG=1 shows where this comes from' : null
-  return { exitCode: EXIT.failed, code: code ?? 'unexpected', message: message ?? String(error), hint }
+  const [problem, advice] = (code !== undefined && ON_DISK[code]) || [null, null]
+  const hint = advice ?? (code === undefined ? 'SVC_DEBUG=1 shows where this comes from' : null)
+  const text = message ?? String(error)
+  return { exitCode: EXIT.failed, code: code ?? 'unexpected', message: problem ? `${problem}: ${text}` : text, hint }
+}
+
+const KEPT = 'what is complete was kept: run the same command again'
+
+/** Errors of the file system: what they mean, and what to do. */
+const ON_DISK: Readonly<Record<string, readonly [problem: string, advice: string]>> = {
+  ENOSPC: ['the disk is full', `free some space; ${KEPT}`],
+  EDQUOT: ['your share of the disk is used up', `free some space; ${KEPT}`],
+  EACCES: ['you have no permission', 'change the mode of that file or folder, or name another one'],
+  EPERM: ['you have no permission', 'change the mode of that file or folder, or name another one'],
+  EROFS: ['the disk is read-only', 'name a folder on another one'],
+  EMFILE: ['too many files are open', `raise the limit (ulimit -n); ${KEPT}`],
+  ENAMETOOLONG: ['the name is too long for this disk', 'name a folder with a shorter path'],
 }

@@ -1,5 +1,5 @@
-import { PaymentError } from '@svc/sdk/errors'
-import { CommanderError } from 'commander'
+import { NoAnswer, PaymentError } from '@svc/sdk/errors'
+import { type Command, CommanderError } from 'commander'
 import { EXIT, UsageError } from './errors.ts'
 import { createProgram } from './program.ts'
 import { report } from './report.ts'
@@ -11,10 +11,15 @@ function interruptionOr(error: unknown, { aborted, reason }: AbortSignal): unkno
   return aborted && !isAboutMoney ? reason : error
 }
 
-/** For programs; Commander itself reports the error to people. */
-function misuse({ code, message }: CommanderError): UsageError {
-  const what = code === 'commander.help' ? 'no command is given' : message.replace(/^error: /, '')
-  return new UsageError(what, '`svc --help` lists the commands, `svc COMMAND --help` what one takes')
+/** For programs; people have seen the help. */
+function noCommand(): UsageError {
+  return new UsageError('no command is given', '`svc --help` lists the commands, `svc COMMAND --help` what one takes')
+}
+
+/** A usage error without advice points to the help of its command. */
+function withAdvice(error: unknown, { args: [name = ''], commands }: Command): unknown {
+  const isBare = error instanceof UsageError && error.hint === null && commands.some((one) => one.name() === name)
+  return isBare ? new UsageError(error.message, `see: svc ${name} --help`) : error
 }
 
 /** Runs one command line and returns its exit code. */
@@ -26,9 +31,11 @@ export async function run(argv: readonly string[], world: World): Promise<number
     return EXIT.ok
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
-    if (error instanceof CommanderError) return isJson ? report(world, misuse(error), { json: true }) : EXIT.usage
+    if (error instanceof CommanderError) return isJson ? report(world, noCommand(), { json: true }) : EXIT.usage
     // The reader of our output has closed the pipe.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return EXIT.ok
-    return report(world, interruptionOr(error, world.signal), { json: isJson })
+    const reported = withAdvice(interruptionOr(error, world.signal), program)
+    const hint = reported instanceof NoAnswer ? await (await import('./setup/local-hint.ts')).localHint(reported) : null
+    return report(world, reported, { json: isJson, hint })
   }
 }

@@ -12,14 +12,16 @@ import { shown } from './output/shown.ts'
 import { configFolder, openFolder } from './setup/folder.ts'
 import { findLocker, knownLockers, type NamedLocker } from './setup/known-lockers.ts'
 import { readPins } from './setup/pinned.ts'
+import { chosenProfile, type Profile, requireProfile } from './setup/profiles.ts'
 import { agentAddress, gatewayUrl, readSettings, type Settings } from './setup/settings.ts'
 import { findKeys, type Key } from './setup/wallet.ts'
 import type { World } from './world.ts'
 
-/** Opens the session of a command. */
-export type Open = (command: Command) => Promise<Session>
+/** Opens the session of a command. `fixed` takes precedence over the options of the command line. */
+export type Open = (command: Command, fixed?: Pick<GlobalOptions, 'profile'>) => Promise<Session>
 
 export interface GlobalOptions extends OutputOptions {
+  profile?: string
   gateway?: string
   agent?: string
   wallet?: string
@@ -27,18 +29,21 @@ export interface GlobalOptions extends OutputOptions {
   primaryRpc?: string
   evmRpc?: string
   yes?: boolean
+  wait?: boolean
 }
 
 export interface Session {
   world: World
   output: Output
+  profile: Profile
+  /** Of the profile. */
   folder: string
   settings: Settings
   gateway: string
   /** The available keys; may be empty. */
   keys(): Promise<Key[]>
-  /** The key that acts for a locker: its owner's if available, else the first. */
-  keyFor(owner: string | null): Promise<Key>
+  /** The key that acts for a locker: its owner's if available, else that of its operator, else the first. */
+  keyFor(owner: string | null, operator?: string): Promise<Key>
   /** Without a key, the client can only call public endpoints. */
   client(key?: Key): Promise<Client>
   /** The address of the agent service. */
@@ -50,24 +55,33 @@ export interface Session {
   /** A client with the key that acts for the locker. */
   lockerClient(locker: NamedLocker): Promise<Client>
   confirm(question: string): Promise<boolean>
+  /** Whether to wait for slow storage, however long it takes. */
+  isPatient: boolean
 }
 
 export async function openSession(world: World, options: GlobalOptions): Promise<Session> {
   const { env, signal } = world
   const output = createOutput(world, options)
-  const folder = configFolder(env)
-  const settings = await readSettings(folder, env, settingOptions(options))
+  const home = configFolder(env)
+  const profile = await chosenProfile(home, env, options.profile)
+  await requireProfile(home, profile)
+  const { folder } = profile
+  const isNamed = options.profile !== undefined
+  const settings = await readSettings(folder, env, settingOptions(options), { isFileFirst: isNamed })
   const gateway = gatewayUrl(settings.gateway?.value ?? '')
   const onRetry = retryNotice(output.note, world.now)
 
-  const keys = () => findKeys(env, settings.wallet)
-  async function keyFor(owner: string | null): Promise<Key> {
+  // The wallet of a profile that was named is the only one, as one that was named itself.
+  const { SVC_EVM_KEY: _, ...others } = env
+  const keys = () => findKeys(isNamed && settings.wallet ? others : env, settings.wallet)
+  async function keyFor(owner: string | null, operator?: string): Promise<Key> {
     const all = await keys()
-    const key = all.find(({ address }) => address === owner) ?? all[0]
+    const keyOf = (wanted: string | null | undefined) => all.find(({ address }) => address === wanted)
+    const key = keyOf(owner) ?? keyOf(operator) ?? all[0]
     if (key) return key
     throw new UsageError(
       'this needs a wallet',
-      'give one with --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE`',
+      '`svc wallet new` makes one; --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE` name one',
     )
   }
 
@@ -88,6 +102,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
       onRetry,
+      storagePatience: options.wait ? 'endless' : 'seconds',
     }
   }
 
@@ -108,6 +123,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
   return {
     world,
     output,
+    profile,
     folder,
     settings,
     gateway,
@@ -118,7 +134,8 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     agentClient,
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
-    lockerClient: async ({ owner }) => client(await keyFor(owner)),
+    isPatient: options.wait ?? false,
+    lockerClient: async ({ owner, operator }) => client(await keyFor(owner, operator)),
     confirm: (question) => {
       signal.throwIfAborted()
       return confirm(world, options.yes ?? false, question)

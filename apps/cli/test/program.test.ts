@@ -1,8 +1,11 @@
+import { toBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createProgram } from '../src/program.ts'
 import { run } from '../src/run.ts'
 import type { Settings } from '../src/setup/settings.ts'
 import { jsonDocument, jsonLines, openHome, type TestHome, testWorld } from './world.ts'
+
+const PRIVATE_KEY = toBase58(new Uint8Array(64).fill(7))
 
 let home: TestHome
 beforeAll(async () => {
@@ -75,32 +78,47 @@ describe('svc', () => {
   })
 
   it.each([
-    ['a missing command', [], 'Usage: svc'],
-    ['an unknown command', ['frobnicate'], "unknown command 'frobnicate'"],
-    ['a misspelled command', ['verfy'], 'Did you mean verify?'],
-    ['an unknown option', ['quote', '--colour'], "unknown option '--colour'"],
-    ['a missing argument', ['put'], "missing required argument 'path'"],
-    ['too many arguments', ['whoami', 'really'], 'too many arguments'],
+    ['an unknown command', ['frobnicate'], 'svc: unknown command frobnicate. See: svc --help'],
+    ['a misspelled command', ['verfy'], 'svc: unknown command verfy (did you mean verify?). See: svc --help'],
+    ['a misspelled command before a known word', ['pt', 'get'], 'svc: unknown command pt (did you mean put?). See'],
+    ['an unknown option', ['quote', '--colour'], 'svc quote: unknown option --colour. See: svc quote --help'],
+    ['a misspelled option', ['put', 'a', '--folow'], 'svc put: unknown option --folow (did you mean --follow?). See'],
+    ['a missing argument', ['put'], 'svc put: missing PATH. See: svc put --help'],
+    [
+      'a missing argument of a subcommand',
+      ['lockers', 'add'],
+      'svc lockers add: missing RECEIPT. See: svc lockers add',
+    ],
+    ['an option without its value', ['get', '--out'], "svc get: option '-o, --out <folder>' argument missing. See"],
+    ['too many arguments', ['whoami', 'really'], 'svc whoami: too many arguments: 1, not 0. See: svc whoami --help'],
     ['a fraction of a unit', ['buy', '--units', '1.5'], 'whole number'],
     ['an unknown provider', ['quote', '--provider', 'floppy'], 'Allowed choices'],
     ['a --ttl of more than a day', ['url', 'a', '--ttl', '2000'], 'from 1 to 1440'],
     ['a mirror without a filename', ['delegate', '--mirror', 'https://a.example/b'], 'a filename'],
     ['an --every of more than 720 hours', ['delegate', '--every', '721'], 'from 1 to 720'],
     ['a negative statement number', ['bundle', '--statement', '-1'], 'whole number'],
-  ])('rejects %s with exit code 2 and a hint', async (_, args, text) => {
+    ['an operator who is an EVM account', ['operators', 'add', `0x${'ab'.repeat(20)}`], 'It is an EVM address'],
+    ['an operator who is a private key', ['operators', 'add', PRIVATE_KEY], 'It is a private key: keep it'],
+    ['an operator who is nobody', ['buy', '--operator', 'me'], 'It must be an Ed25519 public key in base58'],
+  ])('rejects %s in one line with exit code 2', async (_, args, text) => {
     const { exitCode, stdout, stderr } = await home.svc(args)
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain(text)
-    expect(stderr).toMatch(/Usage: svc|`svc --help` lists the commands/)
+    expect(stderr).not.toContain(PRIVATE_KEY)
+    expect(stderr).toMatch(/^svc[^\n]*\. See: svc [^\n]*--help\n$/)
     const [reported, ...others] = jsonLines((await home.svc([...args, '--json'])).stderr)
     expect([reported, others]).toMatchObject([
-      { error: { code: 'usage', exit_code: 2, message: expect.any(String) } },
+      { error: { code: 'usage', exit_code: 2, message: expect.any(String), hint: expect.stringContaining('--help') } },
       [],
     ])
   })
 
-  it('keeps the error for an unknown command short', async () => {
-    expect((await home.svc(['frobnicate'])).stderr.split('\n').length).toBeLessThan(6)
+  it('shows the help where no command is given, and points to it where a command has no better advice', async () => {
+    expect(await home.svc([])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Usage: svc') })
+    const [reported] = jsonLines((await home.svc(['--json'])).stderr)
+    expect(reported).toMatchObject({ error: { code: 'usage', exit_code: 2 } })
+    const { stderr } = await home.svc(['put', '-'])
+    expect(stderr).toBe('error: - stands alone, and needs --as NAME\nhint:  see: svc put --help\n')
   })
 
   it('accepts global options before and after the command, even if their values are command names', async () => {

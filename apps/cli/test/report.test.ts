@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { BytesDiffer, GatewayError, NoAnswer, PaymentError, UntrueAnswer } from '@svc/sdk/errors'
 import { describe, expect, it } from 'vitest'
 import { Failure, Interrupted, NotVerified, UsageError } from '../src/errors.ts'
 import { describeError, report } from '../src/report.ts'
+import { localHint } from '../src/setup/local-hint.ts'
 import { testWorld } from './world.ts'
 
 const refusal = (hint?: string) =>
@@ -62,6 +66,81 @@ describe('the report of an error', () => {
     }
     expect(hintWith({ HTTPS_PROXY: 'http://proxy:3128' })).toContain('NODE_USE_ENV_PROXY=1')
     expect(hintWith({ HTTPS_PROXY: 'http://proxy:3128', NODE_USE_ENV_PROXY: '1' })).toContain('--gateway')
+  })
+
+  it.each([
+    ['ENOSPC', 'the disk is full', 'free some space'],
+    ['EACCES', 'you have no permission', 'change the mode'],
+    ['EROFS', 'the disk is read-only', 'another one'],
+  ])('explains %s of the disk', (code, message, hint) => {
+    const error = Object.assign(new Error(`${code}: x, open '/a'`), { code })
+    expect(describeError(error)).toMatchObject({
+      exitCode: 1,
+      code,
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(hint),
+    })
+  })
+
+  it.each([
+    ['STORAGE_UNAVAILABLE', 503, '--wait'],
+    ['EXPIRED_ENVELOPE', 403, 'svc doctor'],
+    ['RATE_LIMITED', 429, 'what is done is skipped'],
+    ['locker_not_found', 404, 'svc provision'],
+    ['receipt_not_found', 404, 'svc lockers'],
+    ['SIGNATURE_INVALID', 403, 'svc whoami'],
+  ])('says what to run after %s', (error, status, hint) => {
+    expect(describeError(new GatewayError(status, { error, message: 'x', request_id: 'r' }, null)).hint).toContain(hint)
+  })
+
+  it.each([
+    ['ENOTFOUND', 'is this its address?'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
+    ['CERT_HAS_EXPIRED', 'clock'],
+    ['ECONNREFUSED', 'is it running'],
+  ])('says what to check after %s', (code, hint) => {
+    const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) })
+    expect(describeError(new NoAnswer('no answer', { cause })).hint).toContain(hint)
+  })
+
+  it('says where missing money comes from', () => {
+    const error = new PaymentError('not_moved', 'Fg6P needs 0.25 USDC, holds 0: 0.25 USDC is missing')
+    expect(describeError(error).hint).toContain('svc faucet')
+  })
+
+  it('says what else listens on this machine when the port of the gateway is closed', async () => {
+    const error = Object.assign(new NoAnswer('no answer', { cause: { code: 'ECONNREFUSED' } }), {
+      url: 'http://127.0.0.1:1',
+    })
+
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const services = [
+      { name: 'the gateway', url: `http://127.0.0.1:${port}` },
+      { name: 'the EVM chain', url: 'http://127.0.0.1:1' },
+    ]
+    expect(await localHint(error, services)).toBe(
+      `something listens at http://127.0.0.1:${port}: try --gateway http://127.0.0.1:${port}`,
+    )
+    const chain = [{ name: 'the primary chain', url: `http://127.0.0.1:${port}` }]
+    expect(await localHint(error, chain)).toContain(`the primary chain (${port})`)
+    server.close()
+    expect(await localHint(Object.assign(error, { url: 'https://gateway.example' }), services)).toBeNull()
+  })
+
+  it('names the page of the gateway about the code, unless it is no web address', () => {
+    const reported = (docs_url: string, json: boolean) => {
+      const { world, stderr } = testWorld({})
+      const body = { error: 'RATE_LIMITED', message: 'later', request_id: 'r', docs_url }
+      report(world, new GatewayError(429, body, 1), { json })
+      return stderr()
+    }
+    const page = 'https://gateway.example/errors/RATE_LIMITED'
+    expect(reported(page, false)).toContain(`more:  ${page}\n`)
+    expect(JSON.parse(reported(page, true))).toMatchObject({ error: { docs_url: page } })
+    for (const other of ['javascript:alert(1)', 'https://a b', 'https://a\u001b[2J'])
+      expect(reported(other, false)).not.toContain('more:')
   })
 
   it('says that nothing was paid when no money moved', () => {

@@ -33,7 +33,7 @@ import { type BudgetConfig, readBudgetConfig } from './budgets/settings.ts'
 import { type EvidenceConfig, readEvidenceConfig } from './evidence/settings.ts'
 import { readStorageConfig, type StorageConfig, type StorageSecrets } from './files/settings.ts'
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
-import { type PaymentConfig, readPaymentConfig, withStorageNotice } from './purchases/settings.ts'
+import { type PaymentConfig, readPaymentConfig, withEnforcedNotice, withStorageNotice } from './purchases/settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402/settings.ts'
 
 export interface Config {
@@ -87,6 +87,8 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const [evmRegistry, evmRegistrySecrets] = readEvmRegistrySettings(settings, payments, isProduction)
   const [storage, storageSecrets] = readStorageConfig(settings, isProduction, dataDir)
   const http = readHttpSettings(settings, mode, 8402)
+  const lockers = readLockerConfig(settings, mode)
+  const terms = isProduction ? withStorageNotice(payments.terms, storage.drivers) : payments.terms
   const ownSecrets = readOwnSecrets(settings, mode, dataDir)
   const config: Config = {
     mode,
@@ -94,10 +96,10 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     http,
     log: readLogSettings(settings),
     evidence: readEvidenceConfig(settings, mode),
-    payments: isProduction ? { ...payments, terms: withStorageNotice(payments.terms, storage.drivers) } : payments,
+    payments: { ...payments, terms: withEnforcedNotice(terms, lockers.enforcesTerms) },
     storage,
     limits: readLimits(settings),
-    lockers: readLockerConfig(settings, mode),
+    lockers,
     attestations: readAttestConfig(settings),
     anchors: readAnchorConfig(settings),
     budgets: readBudgetConfig(settings),

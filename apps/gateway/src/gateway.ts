@@ -26,9 +26,11 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   const context = await createContext(config, secrets, overrides, opened)
   await noteSigningKey(context)
   const rooms = await createRooms(context, secrets)
+  opened.defer(() => rooms.transfers.egress.save())
   const service = createService({
     log: context.log,
     checkResponses: config.mode === 'development',
+    baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
     strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
     onAnswer: rooms.info.metrics.noteAnswer,

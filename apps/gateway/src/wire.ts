@@ -1,15 +1,17 @@
 // How the rooms are wired: each is made from the tools, and from what it needs of the rooms made before it.
 
 import type { Service } from '@svc/http-service/service'
+import { isoSeconds } from '@svc/protocol/evidence'
 import { type AnchorsContext, createAnchors } from './anchors/room.ts'
 import { anchorRoutes } from './anchors/routes.ts'
 import { attestationCounts } from './attestations/health.ts'
+import { nextAnchor } from './attestations/next-anchor.ts'
 import { type AttestationsContext, createAttestations } from './attestations/room.ts'
 import { attestationRoutes } from './attestations/routes.ts'
 import { attestationSummary } from './attestations/view.ts'
 import { type Auth, createAuth } from './auth/room.ts'
 import type { Secrets } from './config.ts'
-import type { Context } from './context.ts'
+import { type Context, unixNow } from './context.ts'
 import { createEvidence, type EvidenceContext } from './evidence/room.ts'
 import { evidenceRoutes } from './evidence/routes.ts'
 import { summarizeDeliveries } from './files/delivery/schedule.ts'
@@ -20,6 +22,7 @@ import { createFiles, type FilesContext } from './files/room.ts'
 import { fileRoutes } from './files/routes.ts'
 import { createInfo, type InfoContext } from './info/room.ts'
 import { infoRoutes } from './info/routes.ts'
+import { countOverTerms } from './lockers/over-terms.ts'
 import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
 import { createPurchases, type PurchasesContext } from './purchases/room.ts'
@@ -48,6 +51,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   const info = createInfo(context, {
     publisher: anchors.publisher,
     countAttestations: () => attestationCounts(context),
+    countOverTerms: () => countOverTerms(context.database.db, isoSeconds(unixNow(context))),
   })
   const attestations = createAttestations(
     context,
@@ -62,6 +66,8 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     adoptArrived: (locker, mintedBy) => adoptArrived(files, locker, mintedBy),
     summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
     summarizeDeliveries: (locker) => summarizeDeliveries(context, locker),
+    nextAnchor: (locker) => nextAnchor({ ...context, publisher: anchors.publisher }, locker),
+    saveEgress: transfers.egress.save,
   })
   const purchases = createPurchases(context, { keysAt: info.keysAt })
   const x402 = await createX402(context, { storePayRequest: purchases.storePayRequest }, secrets)

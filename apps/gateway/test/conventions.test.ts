@@ -28,6 +28,7 @@ function* textsIn(value: unknown, path: string[] = []): Generator<[path: string[
 /** Where the interface wants a hash without its prefix. */
 const BARE: Record<string, RegExp> = {
   '/v1/storage/evidence-bundle': /^files\.\d+\.content_hash$/,
+  '/v1/storage/redacted-bundle': /^files\.\d+\.content_hash$/,
 }
 const PUBLISHED = ['merkle_root', 'content_hash', 'result_hash', 'manifest_digest', 'recorded_hash', 'actual_hash']
 
@@ -44,6 +45,7 @@ describe('the conventions of the wire', () => {
         `/v1/storage/merkle-proof${query}&filename=a.txt`,
         `/v1/storage/verification-bundle${query}`,
         `/v1/storage/evidence-bundle${query}`,
+        `/v1/storage/redacted-bundle${query}&filename=a.txt`,
         `/v1/storage/recompute-verify${query}`,
         `/v1/storage/statements${query}`,
         '/v1/keys',

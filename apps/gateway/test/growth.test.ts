@@ -93,6 +93,12 @@ forEachDatabase('the tables of the gateway', (database) => {
       market.clock.now(),
     )
     await shop.post(path, bytesOf({}), { ...headers, ...signed.headers })
+    const nobody = ed25519Identity()
+    const list = `/v1/lockers?wallet=${nobody.identity}`
+    const envelope = { aud: shop.gateway.url }
+    const asked = signCall(nobody, { path: list, ops: ['locker:list'], envelope }, market.clock.now())
+    const answer = await fetch(shop.gateway.url + list, { headers: { ...headers, ...asked.headers } })
+    expect(answer.status).toBe(200)
   }
 
   it("T-53 return to where they were after a day of strangers' requests and the sweeps", async () => {

@@ -33,7 +33,8 @@ it('a stock x402 client signs the offer, sends it with the call and gets a recei
   const before = await shop.market.treasury('USDC on EVM')
   const paid = await server.ask('buy', { units: 1 }, { 'x402/payment': payment })
   const bought = paid.structuredContent as Record<string, unknown>
-  expect(bought).toMatchObject({ new_payment: true, locker_id: null, payer: account.address.toLowerCase() })
+  const locker_id = expect.stringMatching(/^locker_/)
+  expect(bought).toMatchObject({ new_payment: true, locker_id, payer: account.address.toLowerCase() })
   expect(paid._meta?.['x402/payment-response']).toMatchObject({ success: true, transaction: bought.tx })
   expect((await shop.market.treasury('USDC on EVM')) - before).toBe(250_000n)
   const again = await server.call('buy', { units: 1 }, { 'x402/payment': payment })
@@ -56,7 +57,7 @@ it('an invalid payment is rejected', async () => {
   for (const payment of ['paid', null, { x402Version: 2 }]) {
     const result = await server.ask('buy', { units: 1 }, { 'x402/payment': payment })
     expect(result.isError, JSON.stringify(payment)).toBe(true)
-    expect(['bad_arguments', 'validation_error', 'payment_verification_failed']).toContain(codeOf(result))
+    expect(['bad_arguments', 'malformed_payment', 'payment_verification_failed']).toContain(codeOf(result))
   }
 })
 

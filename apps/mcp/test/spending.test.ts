@@ -158,3 +158,26 @@ describe('a purchase', () => {
     expect(await server.call('buy', { units: 1, intent: 'never' })).toMatchObject({ new_payment: true })
   })
 })
+
+describe('a renewal', () => {
+  it('ADD-17 PAY-52 extends the locker, pays once for an intent, and is within the limits of purchases', async () => {
+    const server = await shop.start('memory', 'solana', fresh({ SVC_MCP_MAX_USD_PER_DAY: '0.60' }))
+    const { receipt_id, locker_id } = await server.call('buy', { units: 1, intent: 'to be renewed' })
+    const before = await usdc()
+    const first = await server.call('renew_locker', { receipt_id })
+    expect(first).toMatchObject({ new_payment: true, receipt_id, locker_id, paid: { amount: '0.25' } })
+    expect(Date.parse(first.expires_at as string)).toBeGreaterThan(Date.now() + 700 * 86_400_000)
+    expect(await server.call('renew_locker', { receipt_id })).toMatchObject({ new_payment: false })
+    expect((await usdc()) - before).toBe(250_000n)
+    expect(await server.call('purchase_status', { intent: first.intent })).toMatchObject({
+      state: 'complete',
+      receipt_id,
+      locker_id,
+    })
+    expect(codeOf(await server.ask('renew_locker', { receipt_id, intent: 'third' }))).toBe('over_day_limit')
+    expect(codeOf(await server.ask('renew_locker', { receipt_id, units: 1000 }))).toBe('over_purchase_limit')
+    const renewal = first.renewal_receipt_id
+    expect(codeOf(await server.ask('renew_locker', { receipt_id: renewal, units: 1 }))).toBe('receipt_is_renewal')
+    expect((await usdc()) - before).toBe(250_000n)
+  })
+})

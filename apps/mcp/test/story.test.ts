@@ -19,7 +19,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     server = await shop.start(transport, chain)
   })
 
-  it('T-36 T-49 quote, buy, put_file, list_files, get_link, revoke_urls, public_link, attest and verify work in sequence', async () => {
+  it('ADD-16 T-36 T-49 quote, buy, list_lockers, put_file, list_files, get_link, revoke_urls, public_link, attest and verify work in sequence', async () => {
     const before = await shop.market.treasury(held)
     const price = await server.call('quote', { units: 1, provider: 'mongodb' })
     expect(price).toMatchObject({ units: 1, provider: 'mongodb' })
@@ -31,6 +31,9 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(paid > 0n && paid <= 1_000_000n).toBe(true)
 
     const { receipt_id } = bought
+    const found = await server.ask('list_lockers')
+    expect(found.structuredContent).toMatchObject({ lockers: [{ receipt_id, role: 'owner', opened: true }] })
+    expect(textOf(found)).toMatch(new RegExp(`receipt_id: ${receipt_id}.*provider: mongodb`, 's'))
     await writeFile(join(shop.desk.root, 'notes.txt'), 'what an agent keeps')
     const put = await server.call('put_file', { receipt_id, filename: 'a/notes.txt', path: 'notes.txt' })
     expect(put).toMatchObject({ stored: true, size_bytes: 19 })

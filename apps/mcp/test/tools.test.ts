@@ -25,7 +25,9 @@ describe('the listing', () => {
     expect(Object.keys(hints)).toEqual([
       'quote',
       'buy',
+      'renew_locker',
       'purchase_status',
+      'list_lockers',
       'put_file',
       'write_text',
       'list_files',
@@ -44,10 +46,11 @@ describe('the listing', () => {
     ])
     const readOnly = Object.keys(hints).filter((name) => hints[name]?.readOnlyHint)
     expect(readOnly).toEqual([
-      ...['quote', 'purchase_status', 'list_files', 'read_file', 'get_link', 'verify', 'explain', 'agent_status'],
+      ...['quote', 'purchase_status', 'list_lockers', 'list_files', 'read_file', 'get_link'],
+      ...['verify', 'explain', 'agent_status'],
     ])
     expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual([
-      ...['buy', 'put_file', 'write_text', 'delete_file'],
+      ...['buy', 'renew_locker', 'put_file', 'write_text', 'delete_file'],
       ...['public_link', 'revoke_urls', 'subscribe', 'delegate', 'end_delegation'],
     ])
     for (const { name, inputSchema, outputSchema } of tools) {
@@ -109,6 +112,7 @@ describe('an invalid call', () => {
     ['buy', { units: 1, intent: '   ' }, /intent/],
     ['list_files', { receipt_id: 'rcpt_1' }, /receipt_id/],
     ['list_files', { receipt_id, limit: 5000 }, /limit/],
+    ['list_lockers', { limit: 0 }, /limit/],
     ['get_link', { receipt_id }, /filename/],
     ['public_link', { receipt_id, action: 'burn' }, /action/],
     ['revoke_urls', {}, /receipt_id/],

@@ -53,6 +53,18 @@ describe('a bundle', () => {
     expect(await factsOf({ url: bundleUrl() })).toMatchObject(HOLDS)
   })
 
+  it('ADD-18 that is redacted is verified from its URL, and reported with what it leaves out', async () => {
+    const url = `${shop.market.gateway.url}/v1/storage/redacted-bundle?receipt_id=${receipt_id}&filename=a.txt`
+    const result = await server.ask('verify', { url })
+    expect(result.structuredContent).toMatchObject({
+      receipt_id: null,
+      failed: [],
+      left_out: [expect.stringContaining('1 of 2 files'), expect.stringContaining('receipt')],
+    })
+    expect(textOf(result)).toMatch(/inclusion_proven: passed(.*\n)*Left out: 1 of 2 files/)
+    expect(textOf(result)).toMatch(/merkle_root_matches: not_checked/)
+  })
+
   it('is reported as facts, each with its meaning and the reason if it did not pass', async () => {
     const { facts } = await server.call('verify', { path: 'bundle.json' })
     for (const { fact, value, why, means } of facts as Record<string, string | null>[]) {

@@ -46,6 +46,7 @@ export const confirmFile = endpoint({
     'FILE_NOT_FOUND',
     'CONTENT_NOT_FOUND',
     'UPLOAD_TOO_LARGE',
+    'LOCKER_CAPACITY_EXCEEDED',
     'HASH_MISMATCH',
     'CONTENT_HASH_CHANGED',
     'STORAGE_UNAVAILABLE',

@@ -12,6 +12,8 @@ export const ERROR_STATUS = {
   missing_result_hash_run_storage_verify_first: 400,
   receipt_has_no_tx_hash: 400,
   malformed_request: 400,
+  malformed_payment: 400,
+  signed_payment_not_taken: 400,
 
   // the caller
   MISSING_ENVELOPE: 401,
@@ -37,6 +39,7 @@ export const ERROR_STATUS = {
   ENVELOPE_LIFETIME_INVALID: 403,
   METHOD_MISMATCH: 403,
   PATH_MISMATCH: 403,
+  AUDIENCE_MISMATCH: 403,
   NONCE_REPLAYED: 403,
   OWNER_REQUIRED: 403,
   OWNER_IDENTITY_MISMATCH: 403,
@@ -68,6 +71,7 @@ export const ERROR_STATUS = {
   EMPTY_FILE_LIST: 409,
   CONTENT_HASH_CHANGED: 409,
   LOCKER_ID_COLLISION: 409,
+  receipt_is_renewal: 409,
   SESSION_CLOSED: 409,
   OPERATOR_LIMIT_EXCEEDED: 409,
   DELEGATION_LIMIT_EXCEEDED: 409,
@@ -112,6 +116,7 @@ export const ErrorBody = Type.Object(
     error: Type.String({ description: 'The code, stable and meant for programs.' }),
     message: Type.String({ description: 'What went wrong, for people.' }),
     hint: Type.Optional(Type.String({ description: 'What to do next.' })),
+    docs_url: Type.Optional(Type.String({ description: 'A page about the code: its cause, and what to do next.' })),
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     detail: Type.Optional(
       Type.Array(

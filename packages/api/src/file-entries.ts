@@ -81,6 +81,8 @@ export const DownloadUrls = Type.Object(
         content_type: Type.String(),
         content_hash: OrNull(ContentHash),
         size_bytes: OrNull(Type.Integer()),
+        uploaded_at: Type.Optional(OrNull(Timestamp())),
+        provider_ref: Type.Optional(OrNull(ProviderRef)),
       }),
     ),
     found: Type.Integer(),

@@ -14,7 +14,7 @@ import {
   UrlSet,
   UrlsExpire,
 } from './file-entries.ts'
-import { ENVELOPE_ERRORS, NO_STORE, Page, Timestamp } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, Timestamp, Words } from './wire.ts'
 
 export const MAX_FILES_PER_BATCH = 1000
 /** A thousand of the longest names, types and hashes. */
@@ -41,7 +41,7 @@ export const createFile = endpoint({
   }),
   responses: { 200: UrlSet },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED'],
+  errors: [...ERRORS, 'RATE_LIMITED', 'LOCKER_CAPACITY_EXCEEDED'],
 })
 
 export const createFiles = endpoint({
@@ -77,7 +77,7 @@ export const createFiles = endpoint({
     ),
   },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED'],
+  errors: [...ERRORS, 'RATE_LIMITED', 'LOCKER_CAPACITY_EXCEEDED'],
 })
 
 export const FileList = Type.Object(
@@ -143,6 +143,56 @@ export const deleteFile = endpoint({
   responses: { 200: FileDeleted },
   headers: NO_STORE,
   errors: [...ERRORS, 'FILE_NOT_FOUND'],
+})
+
+export const FilesRenamed = Type.Object(
+  {
+    ok: Type.Literal(true),
+    locker_id: Type.String(),
+    files: Type.Array(
+      Type.Object({
+        filename: Type.String(),
+        new_filename: Type.String(),
+        size_bytes: OrNull(Type.Integer()),
+        content_hash: OrNull(ContentHash),
+        replaced: Type.Boolean({ description: 'Whether another file had the new name.' }),
+      }),
+    ),
+    count: Type.Integer(),
+    reattest: Words(['queued', 'skipped', 'off']),
+  },
+  { title: 'FilesRenamed' },
+)
+export type FilesRenamed = Static<typeof FilesRenamed>
+
+export const renameFiles = endpoint({
+  name: 'renameFiles',
+  method: 'POST',
+  // The second one finds no file of the old name, and changes nothing.
+  repeatable: true,
+  path: '/v1/lockers/{locker_id}/files/rename',
+  auth: { ops: ['locker:write'] },
+  summary: 'Give files other names, all or none; their bytes and hashes stay',
+  params: LockerPath,
+  maxBodyBytes: 2 * MAX_BATCH_BYTES,
+  body: Type.Object({
+    overwrite: Type.Optional(
+      Type.Boolean({ default: false, description: 'Whether files that have the new names are replaced.' }),
+    ),
+    files: Type.Array(
+      Type.Object({
+        filename: Filename,
+        new_filename: Filename,
+        expected_hash: Type.Optional(
+          Type.String({ description: 'SHA-256 that the file must have; 412 if it has another, or none yet.' }),
+        ),
+      }),
+      { minItems: 1, maxItems: MAX_FILES_PER_BATCH },
+    ),
+  }),
+  responses: { 200: FilesRenamed },
+  headers: NO_STORE,
+  errors: [...ERRORS, 'FILE_NOT_FOUND', 'CONTENT_HASH_CHANGED', 'PRECONDITION_FAILED', 'STORAGE_UNAVAILABLE'],
 })
 
 export const fileUrls = endpoint({
@@ -231,5 +281,5 @@ export const fetchAndStore = endpoint({
   }),
   responses: { 200: FetchedFile },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED', 'UPLOAD_TOO_LARGE', 'STORAGE_UNAVAILABLE'],
+  errors: [...ERRORS, 'RATE_LIMITED', 'UPLOAD_TOO_LARGE', 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED'],
 })

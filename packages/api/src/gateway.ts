@@ -3,6 +3,7 @@
 import * as attestations from './attestations.ts'
 import * as confirmFiles from './confirm-files.ts'
 import { endpointsOf } from './endpoint.ts'
+import * as errorPages from './error-pages.ts'
 import * as evidence from './evidence.ts'
 import * as files from './files.ts'
 import * as info from './info.ts'
@@ -15,14 +16,17 @@ import * as receipts from './receipts.ts'
 import * as sponsored from './sponsored.ts'
 import * as transfers from './transfers.ts'
 import * as uploadSessions from './upload-sessions.ts'
+import * as usage from './usage.ts'
 import * as x402 from './x402.ts'
 
 export const gatewayEndpoints = endpointsOf([
   info,
+  errorPages,
   purchases,
   receipts,
   sponsored,
   lockers,
+  usage,
   files,
   confirmFiles,
   transfers,

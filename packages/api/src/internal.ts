@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './receipts.ts'
+import { Used } from './usage.ts'
 import { NO_STORE, OrNull, Timestamp } from './wire.ts'
 
 const Amount = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]*)$', description })
@@ -54,4 +55,40 @@ export const findReceipts = endpoint({
   responses: { 200: Type.Object({ receipts: Type.Array(Receipt) }) },
   headers: NO_STORE,
   errors: ['INTERNAL_AUTH_REQUIRED', 'receipt_not_found', 'validation_error'],
+})
+
+const LockerOverTerms = Type.Object(
+  {
+    locker_id: Type.String(),
+    owner: Type.String(),
+    provider: Type.String(),
+    used_percent: Type.Integer({ description: 'Of bytes, files or egress, whichever is used the most.' }),
+    bytes: Used('Of all files, confirmed or not.'),
+    files: Used('Entries of the manifest.'),
+    egress: Used('Bytes sent by the public link and short URLs, about.'),
+    expires_at: Timestamp(),
+    ended: Type.Boolean(),
+  },
+  { title: 'LockerOverTerms' },
+)
+export type LockerOverTerms = Static<typeof LockerOverTerms>
+
+export const lockersOverTerms = endpoint({
+  name: 'lockersOverTerms',
+  method: 'GET',
+  path: '/v1/internal/lockers/over-terms',
+  auth: 'internal',
+  summary: 'Lockers that use more than was bought, or still hold files after its end; the furthest over first',
+  query: Type.Object({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}-locker_[0-9a-f]{12}$' })),
+  }),
+  responses: {
+    200: Type.Object({
+      lockers: Type.Array(LockerOverTerms),
+      next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+    }),
+  },
+  headers: NO_STORE,
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })

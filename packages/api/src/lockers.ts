@@ -142,6 +142,7 @@ const PROVISION_ERRORS = [
   'OWNER_REQUIRED',
   'LOCKER_LIMIT_EXCEEDED',
   'LOCKER_ID_COLLISION',
+  'receipt_is_renewal',
   'OPERATOR_LIMIT_EXCEEDED',
   'validation_error',
 ] as const
@@ -167,6 +168,60 @@ export const provision = endpoint({
   path: '/v1/storage/provision',
   auth: { ops: ['locker:provision'], optional: true },
   summary: 'As signed_provision; a development gateway may be set to take it unsigned',
+})
+
+export const ListedLocker = Type.Object(
+  {
+    receipt_id: LockerFacts.receipt_id,
+    locker_id: LockerFacts.locker_id,
+    role: Words(['owner', 'operator']),
+    opened: Type.Boolean({
+      description: 'False for a payment whose locker was never opened: POST /v1/storage/signed_provision opens it.',
+    }),
+    owner: LockerFacts.owner,
+    provider: Provider,
+    network: Type.String(),
+    tags: LockerFacts.tags,
+    paid_at: Timestamp(),
+    created_at: OrNull(Timestamp('When the locker was opened; null, as the next, where it was not.')),
+    expires_at: OrNull(LockerFacts.expires_at),
+    file_count: LockerFacts.file_count,
+    total_bytes: LockerFacts.total_bytes,
+  },
+  { title: 'ListedLocker' },
+)
+export type ListedLocker = Static<typeof ListedLocker>
+
+export const LockerList = Type.Object(
+  {
+    wallet: Type.String(),
+    lockers: Type.Array(ListedLocker),
+    count: Type.Integer(),
+    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+  },
+  { title: 'LockerList' },
+)
+export type LockerList = Static<typeof LockerList>
+
+export const listLockers = endpoint({
+  name: 'listLockers',
+  method: 'GET',
+  path: '/v1/lockers',
+  auth: { ops: ['locker:list'] },
+  summary: 'What a wallet owns or operates, newest payment first; the envelope has empty ids, and `aud`: the base URL',
+  query: Type.Object({
+    wallet: Type.String({
+      pattern: '^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$',
+      description: 'Who signed: an Ed25519 public key in base58, or an EVM address.',
+    }),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'The most entries in one page.' }),
+    ),
+    cursor: Page.cursor,
+  }),
+  responses: { 200: LockerList },
+  headers: NO_STORE,
+  errors: [...ENVELOPE_ERRORS, 'AUDIENCE_MISMATCH', 'validation_error', 'RATE_LIMITED'],
 })
 
 const { locker_id: _, ...UrlFields } = DownloadUrls.properties

@@ -1,12 +1,15 @@
 // Proofs and bundles, which can be checked without trusting the gateway, and checks that the gateway makes itself.
 
-import { EVIDENCE_BUNDLE_SCHEMA } from '@svc/protocol/names'
+import { EVIDENCE_BUNDLE_SCHEMA, REDACTED_BUNDLE_SCHEMA } from '@svc/protocol/names'
+import { REDACTIONS } from '@svc/protocol/redacted-bundle'
 import Type, { type Static } from 'typebox'
 import { Anchor, AnchorAbsence, AttestedFile, EvidenceEnvelope, Facts } from './attestations.ts'
 import { endpoint } from './endpoint.ts'
 import { OfReceipt, open, READ_ERRORS, Sequence } from './evidence.ts'
 import { SigningKeys } from './info.ts'
 import { Hex, OrNull, Sha256, Timestamp, Words } from './wire.ts'
+
+const Proof = Type.Array(Type.Object({ hash: Hex(32), position: Words(['left', 'right']) }))
 
 export const InclusionProof = Type.Object(
   {
@@ -15,7 +18,7 @@ export const InclusionProof = Type.Object(
     leaf_hash: Hex(32),
     leaf_index: Type.Integer(),
     merkle_root: Sha256,
-    proof: Type.Array(Type.Object({ hash: Hex(32), position: Words(['left', 'right']) })),
+    proof: Proof,
     tree_depth: Type.Integer(),
     file_count: Type.Integer(),
     file_entry: Type.Object({ filename: Type.String(), size_bytes: Type.Integer(), content_hash: Sha256 }),
@@ -130,6 +133,60 @@ export const evidenceBundle = endpoint({
   query: Type.Object({ receipt_id: Type.Optional(Type.String()), sequence: Sequence }),
   responses: { 200: EvidenceBundle },
   errors: [...READ_ERRORS, 'missing_receipt_id', 'attestation_not_available'],
+})
+
+/** Each name takes up part of the request line. */
+export const MAX_CHOSEN_FILES = 100
+
+export const RedactedBundle = Type.Object(
+  {
+    schema: Type.Literal(REDACTED_BUNDLE_SCHEMA),
+    redaction: Words(REDACTIONS),
+    algorithms: Type.Object({ merkle: Type.String(), envelope: Type.String() }),
+    envelope: EvidenceEnvelope,
+    anchor: OrNull(Anchor),
+    anchor_absence: Type.Optional(AnchorAbsence),
+    how_to_verify: Type.Array(Type.String(), { minItems: 5, maxItems: 5 }),
+    files: Type.Optional(
+      Type.Array(
+        Type.Object({
+          filename: Type.String(),
+          size_bytes: Type.Integer(),
+          content_hash: Hex(32),
+          leaf_index: Type.Integer(),
+          proof: Proof,
+        }),
+        { description: 'With `chosen_files`: these, in the order of their names, and none of the others.' },
+      ),
+    ),
+    leaf_hashes: Type.Optional(
+      Type.Array(Hex(32), { description: 'With `no_names`: the leaf of every file, in the order of the names.' }),
+    ),
+  },
+  { title: 'RedactedBundle' },
+)
+export type RedactedBundle = Static<typeof RedactedBundle>
+
+export const redactedBundle = endpoint({
+  ...open,
+  name: 'redactedBundle',
+  method: 'GET',
+  // A path of its own: a gateway that does not know it must not answer with the whole bundle (T-58).
+  path: '/v1/storage/redacted-bundle',
+  summary: 'Evidence without the receipt: proves the files that are named, or all without their names',
+  query: Type.Object({
+    receipt_id: Type.String(),
+    filename: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
+        minItems: 1,
+        maxItems: MAX_CHOSEN_FILES,
+        description: 'A file to show; may be repeated. Without it, no name is shown.',
+      }),
+    ),
+    sequence: Sequence,
+  }),
+  responses: { 200: RedactedBundle },
+  errors: [...READ_ERRORS, 'attestation_not_available', 'FILE_NOT_ATTESTED'],
 })
 
 export const RecomputeVerify = Type.Object(

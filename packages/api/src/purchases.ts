@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { AtomicAmount, LegChoice, OracleRate, PayerSignature, quoteOf } from './quote.ts'
 import { Receipt } from './receipts.ts'
-import { NO_STORE, Words } from './wire.ts'
+import { NO_STORE, Timestamp, Words } from './wire.ts'
 
 export const PROVIDERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore'] as const
 export const Provider = Words(PROVIDERS)
@@ -25,6 +25,9 @@ export const Terms = Type.Object(
           'At a provider that removes nothing: the bytes that are moved there in total, overwritten and deleted files included. Each file counts as 1,024 bytes at least, the same bytes once. What is beyond stays with the gateway.',
       }),
     ),
+    enforced: Type.Optional(
+      Type.Literal(true, { description: 'Writes beyond these terms are refused with 507; reads and deletes go on.' }),
+    ),
     storage: Type.Optional(
       Type.Literal('gateway', {
         description: "The files are on the gateway's own disk, not at the provider of that name.",
@@ -35,12 +38,35 @@ export const Terms = Type.Object(
 )
 export type Terms = Static<typeof Terms>
 
-export const Quote = quoteOf('Quote', Terms.properties, {
-  unit_price_usd: Type.Number(),
-  units: Units,
-  total_usd: Type.Number(),
-  provider: Provider,
-})
+/** What an order with `extends` makes of a locker. */
+const Renewal = Type.Object(
+  {
+    receipt_id: Type.String({ description: 'Of the locker.' }),
+    locker_id: Type.String(),
+    storage_limit_bytes: Type.Integer(),
+    file_limit: Type.Integer(),
+    egress_included_bytes: Type.Integer(),
+    expires_at: Timestamp(),
+  },
+  {
+    title: 'Renewal',
+    description:
+      'What the locker has once this is paid. What is left of it and what is bought are added up in byte-days and used at the larger of both sizes, unless that would end earlier.',
+  },
+)
+export type Renewal = Static<typeof Renewal>
+
+export const Quote = quoteOf(
+  'Quote',
+  Terms.properties,
+  {
+    unit_price_usd: Type.Number(),
+    units: Units,
+    total_usd: Type.Number(),
+    provider: Provider,
+  },
+  { renewal: Type.Optional(Renewal) },
+)
 export type Quote = Static<typeof Quote>
 
 export const Confirmation = Type.Object(
@@ -86,6 +112,14 @@ export const Price = Type.Object(
 )
 export type Price = Static<typeof Price>
 
+export const Extends = Type.Optional(
+  Type.String({
+    pattern: '^rcpt_[0-9a-f]{32}$',
+    description:
+      'The receipt of a locker that the purchase lengthens and enlarges, instead of paying for a new one. Anybody may pay; provider is that of the locker.',
+  }),
+)
+
 export const requestStorage = endpoint({
   name: 'requestStorage',
   method: 'POST',
@@ -101,12 +135,16 @@ export const requestStorage = endpoint({
       }),
     ),
   }),
-  body: Type.Object({ units: Units, provider: Type.Optional(Provider), ...LegChoice }),
+  body: Type.Object({ units: Units, provider: Type.Optional(Provider), extends: Extends, ...LegChoice }),
   responses: { 402: Quote },
   headers: NO_STORE,
   errors: [
     'leg_not_in_quote',
+    'signed_payment_not_taken',
     'idempotency_conflict',
+    'receipt_not_found',
+    'locker_not_found',
+    'receipt_is_renewal',
     'chain_unavailable',
     'STORAGE_UNAVAILABLE',
     'RATE_LIMITED',

@@ -70,10 +70,11 @@ const LegacyQuote = Type.Object(
 )
 
 /** A quote for something with its own terms and price summary. */
-export function quoteOf<Terms extends TProperties, Summary extends TProperties>(
+export function quoteOf<Terms extends TProperties, Summary extends TProperties, More extends TProperties>(
   title: string,
   terms: Terms,
   priceSummary: Summary,
+  more: More,
 ) {
   return Type.Object(
     {
@@ -102,12 +103,19 @@ export function quoteOf<Terms extends TProperties, Summary extends TProperties>(
             }),
           ),
           legacy: LegacyQuote,
+          ...more,
           info: Type.Object({
             flow: Type.String(),
             confirm_url: Type.String(),
             confirm_header: Type.String(),
             pay_req_id: Type.String(),
             expires_at: Timestamp(),
+            x402_url: Type.Optional(
+              Type.String({
+                description:
+                  'Where x402 clients buy that only sign. This quote is paid with a transaction of your own.',
+              }),
+            ),
           }),
           schema: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of `info`.' }),
         }),

@@ -9,6 +9,9 @@ export const Receipt = Type.Object(
     receipt_id: Type.String(),
     pay_req_id: Type.String(),
     proof_id: Type.Optional(Hex(16)),
+    extends: Type.Optional(
+      Type.String({ description: 'Of a renewal: the receipt of the locker that it lengthens and enlarges.' }),
+    ),
     paid_amount: Type.String({ description: 'In display units.' }),
     paid_raw: Type.String({ description: 'In atomic units.' }),
     received_raw: Type.Optional(Type.String()),

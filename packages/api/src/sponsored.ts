@@ -62,6 +62,7 @@ const ERRORS = [
   'payment_verification_failed',
   'pay_req_not_found',
   'quote_expired',
+  'receipt_is_renewal',
   'chain_unavailable',
   'validation_error',
 ] as const

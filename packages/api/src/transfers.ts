@@ -70,6 +70,7 @@ export const writeByToken = endpoint({
     ...TOKEN_ERRORS,
     'CONTENT_TYPE_MISMATCH',
     'UPLOAD_TOO_LARGE',
+    'LOCKER_CAPACITY_EXCEEDED',
     'unsupported_encoding',
     'validation_error',
     'malformed_request',

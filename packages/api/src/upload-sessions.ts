@@ -63,7 +63,14 @@ export const openUploadSession = endpoint({
   }),
   responses: { 200: UploadSession },
   headers: NO_STORE,
-  errors: [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error', 'RATE_LIMITED', 'UPLOAD_TOO_LARGE'],
+  errors: [
+    ...ENVELOPE_ERRORS,
+    'locker_not_found',
+    'validation_error',
+    'RATE_LIMITED',
+    'UPLOAD_TOO_LARGE',
+    'LOCKER_CAPACITY_EXCEEDED',
+  ],
 })
 
 export const UploadedPart = Type.Object(
@@ -108,6 +115,7 @@ export const uploadPart = endpoint({
     'SESSION_CLOSED',
     'HASH_MISMATCH',
     'UPLOAD_TOO_LARGE',
+    'LOCKER_CAPACITY_EXCEEDED',
     'body_too_large',
     'unsupported_encoding',
     'unsupported_media_type',
@@ -159,7 +167,7 @@ export const finalizeUpload = endpoint({
   params: SessionPath,
   responses: { 200: FinalizedUpload },
   headers: NO_STORE,
-  errors: [...TOKEN_ERRORS, 'STORAGE_UNAVAILABLE'],
+  errors: [...TOKEN_ERRORS, 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED'],
 })
 
 export const UploadSessionStatus = Type.Object(
@@ -208,5 +216,11 @@ export const finalizeUploadJob = endpoint({
   body: Type.Object({ session_id: Type.String() }),
   responses: { 200: FinalizedUpload },
   headers: NO_STORE,
-  errors: ['INTERNAL_AUTH_REQUIRED', 'SESSION_NOT_FOUND', 'validation_error', 'STORAGE_UNAVAILABLE'],
+  errors: [
+    'INTERNAL_AUTH_REQUIRED',
+    'SESSION_NOT_FOUND',
+    'validation_error',
+    'STORAGE_UNAVAILABLE',
+    'LOCKER_CAPACITY_EXCEEDED',
+  ],
 })

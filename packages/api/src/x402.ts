@@ -5,9 +5,9 @@ import { endpoint } from './endpoint.ts'
 import { TAGGED_BODY_BYTES, Tags } from './lockers.ts'
 import { Confirmation, Quote, requestStorage } from './purchases.ts'
 import { PaymentLeg } from './quote.ts'
-import { Timestamp } from './wire.ts'
+import { OrNull, Timestamp, Words } from './wire.ts'
 
-const { units, provider } = requestStorage.body.properties
+const { units: Units, provider } = requestStorage.body.properties
 
 /** A leg for x402's own exact scheme, where `payTo` is a wallet, for tokens too. */
 export const X402Leg = Type.Object(
@@ -92,6 +92,26 @@ export const PaymentSignature = Type.Object(
 )
 export type PaymentSignature = Static<typeof PaymentSignature>
 
+/** What was bought: the locker is open, and the next request may be a signed one on it. */
+export const X402Purchase = Type.Object(
+  {
+    ...Confirmation.properties,
+    locker_id: OrNull(
+      Type.String({ description: 'The open locker. Null where it could not be opened: the receipt stays good.' }),
+    ),
+    next_step: Type.Object({
+      what: Type.String({ description: 'What the request does, or what has to happen before it.' }),
+      method: Type.Literal('POST'),
+      url: Type.String(),
+      ops: Type.Array(Type.String(), { description: 'The ops of its envelope.' }),
+      signer: Type.String({ description: 'Whose key signs it: the wallet that paid.' }),
+      sig_alg: Words(['ed25519', 'secp256k1']),
+    }),
+  },
+  { title: 'X402Purchase' },
+)
+export type X402Purchase = Static<typeof X402Purchase>
+
 export const buyStorage = endpoint({
   name: 'buyStorage',
   method: 'POST',
@@ -103,12 +123,16 @@ export const buyStorage = endpoint({
     'PAYMENT-SIGNATURE': Type.Optional(Type.String({ description: 'base64 of the signed payment, as JSON.' })),
   }),
   maxBodyBytes: TAGGED_BODY_BYTES,
-  body: Type.Object({ units, provider, tags: Type.Optional(Tags) }),
-  responses: { 200: Confirmation, 402: X402Quote },
+  body: Type.Object({
+    units: Type.Optional(Type.Integer({ ...Units, default: 1 })),
+    provider,
+    tags: Type.Optional(Tags),
+  }),
+  responses: { 200: X402Purchase, 402: X402Quote },
   headers: { 'cache-control': 'no-store' },
   errors: [
     'RATE_LIMITED',
-    'leg_not_in_quote',
+    'malformed_payment',
     'payment_verification_failed',
     'not_found',
     'pay_req_not_found',
@@ -116,5 +140,6 @@ export const buyStorage = endpoint({
     'quote_expired',
     'validation_error',
     'chain_unavailable',
+    'STORAGE_UNAVAILABLE',
   ],
 })

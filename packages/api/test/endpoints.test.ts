@@ -1,3 +1,4 @@
+import type { TObject } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { agentEndpoints } from '../src/agent/agent.ts'
 import { gatewayEndpoints } from '../src/gateway.ts'
@@ -114,6 +115,22 @@ it('VER-22 the endpoints besides those of the interface are the ones that we add
     .map(({ method, path }) => `${method} ${path.replace('{+', '{')}`)
     .filter((call) => !listed.has(call))
   expect([...new Set(added)].sort()).toEqual(written.added)
+})
+
+/** What a redacted bundle shows, and what follows from it. */
+const SHOWN = /proof_id|snapshot|digest|root|nonce|leaf|anchor|att_code|content_hash|locker_id/
+
+it('T-58 no public endpoint of the gateway finds anything by what a redacted bundle shows', () => {
+  const found = gatewayEndpoints
+    .filter(({ auth }) => auth === 'public')
+    .flatMap(({ name, params, query, body }) =>
+      [params, query, body].flatMap((schema) =>
+        Object.keys((schema as Partial<TObject> | undefined)?.properties ?? {})
+          .filter((input) => SHOWN.test(input))
+          .map((input) => `${name} ${input}`),
+      ),
+    )
+  expect(found).toEqual([])
 })
 
 /** Headers that we added. */

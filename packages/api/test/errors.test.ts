@@ -1,13 +1,25 @@
 import { expect, it } from 'vitest'
 import { agentEndpoints } from '../src/agent/agent.ts'
-import { ERROR_STATUS } from '../src/errors.ts'
+import { ERROR_GUIDE, errorPage } from '../src/error-guide.ts'
+import { ERROR_STATUS, type ErrorCode } from '../src/errors.ts'
 import { gatewayEndpoints } from '../src/gateway.ts'
 
 const declared = new Set([...gatewayEndpoints, ...agentEndpoints].flatMap(({ errors = [] }) => errors))
 
-it('ERR-28 no endpoint declares the reserved code of a full locker', () => {
+it('ERR-28 LOCK-15 T-56 the code of a full locker is declared by all that writes, and by nothing that reads or deletes', () => {
   expect(ERROR_STATUS.LOCKER_CAPACITY_EXCEEDED).toBe(507)
-  expect(declared).not.toContain('LOCKER_CAPACITY_EXCEEDED')
+  const refusing = gatewayEndpoints.filter(({ errors = [] }) => errors.includes('LOCKER_CAPACITY_EXCEEDED'))
+  expect(refusing.map(({ name }) => name).sort()).toEqual([
+    'confirmFile',
+    'createFile',
+    'createFiles',
+    'fetchAndStore',
+    'finalizeUpload',
+    'finalizeUploadJob',
+    'openUploadSession',
+    'uploadPart',
+    'writeByToken',
+  ])
 })
 
 it('ERR-30 our own codes are spelled unlike any of the interface, whatever the case', () => {
@@ -32,6 +44,7 @@ it.each([
   [404, 'not_found'],
   [405, 'method_not_allowed'],
   [409, 'idempotency_conflict HASH_MISMATCH EMPTY_FILE_LIST CONTENT_HASH_CHANGED LOCKER_ID_COLLISION SESSION_CLOSED'],
+  [409, 'receipt_is_renewal'],
   [410, 'quote_expired'],
   [413, 'UPLOAD_TOO_LARGE'],
   [415, 'unsupported_encoding'],
@@ -42,4 +55,11 @@ it.each([
 ])('SHAPE-44 the codes that we named have the status %i: %s', (status, codes) => {
   const statuses: Record<string, number> = ERROR_STATUS
   for (const code of codes.split(' ')) expect(statuses[code], code).toBe(status)
+})
+
+it('ERR-30 every code has its cause and what to do next, in whole sentences', () => {
+  for (const [code, { cause, next }] of Object.entries(ERROR_GUIDE)) {
+    for (const text of [cause, next]) expect(text, code).toMatch(/^[A-Z`].{10,}\.$/)
+    expect(errorPage(code as ErrorCode, 'https://gateway.example')).toContain(`${code} (HTTP `)
+  }
 })

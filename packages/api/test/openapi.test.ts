@@ -101,6 +101,8 @@ describe('the agent service', () => {
       ['/health', 'get'],
       ['/.well-known/svc-agent.json', 'get'],
       ['/openapi.json', 'get'],
+      ['/errors', 'get'],
+      ['/errors/{code}', 'get'],
       ['/v1/service/request', 'get'],
       ['/v1/service/confirm', 'post'],
       ['/v1/delegate', 'post'],

@@ -81,7 +81,7 @@ export function inJsonRows<Schema>(db: Kysely<Schema>, column: string, json: str
   return isSqlite(db) ? sql`${sql.ref(column)} in (${texts})` : sql`${sql.ref(column)} = any(array(${texts}))`
 }
 
-function isSqlite<Schema>(db: Kysely<Schema>): boolean {
+export function isSqlite<Schema>(db: Kysely<Schema>): boolean {
   return db.getExecutor().adapter instanceof SqliteAdapter
 }
 
@@ -91,4 +91,10 @@ export function itemText(column: number): RawBuilder<string> {
 
 export function itemInteger(column: number): RawBuilder<number> {
   return sql`cast(${itemText(column)} as bigint)`
+}
+
+/** A whole number in the JSON object that a text column holds. */
+export function jsonInteger<Schema>(db: Kysely<Schema>, column: string, key: string): RawBuilder<number> {
+  const json = isSqlite(db) ? sql.ref(column) : sql`cast(${sql.ref(column)} as json)`
+  return sql`cast(${json} ->> ${sql.lit(key)} as bigint)`
 }

@@ -41,6 +41,8 @@ export class Bytes {
   readonly status: number
   readonly headers: Record<string, string>
   readonly stream: FileStream | null
+  /** Called when the connection ends before the body does, with about how many bytes were not sent. */
+  onBrokenOff: ((unsent: number) => void) | null = null
 
   constructor(status: number, headers: Record<string, string>, stream: FileStream | null) {
     this.status = status

@@ -1,12 +1,16 @@
 // Reads the signed envelope of a request. The service decides whose signature it must carry.
 
 import { errorStatus } from '@svc/api/errors'
+import { isoSeconds } from '@svc/protocol/evidence'
 import { HEADER_ENVELOPE, HEADER_SIGNATURE } from '@svc/protocol/names'
 import {
+  bodyBinding,
   decodeEnvelope,
   type EnvelopeRejection,
   envelopeRejection,
   isBodyless,
+  MAX_CLOCK_LEAD_SECONDS,
+  MAX_LIFETIME_SECONDS,
   type RequestEnvelope,
 } from '@svc/protocol/request-envelope'
 import { ServiceError, ValidationError } from './service-error.ts'
@@ -52,7 +56,10 @@ export function readEnvelope({ headers }: WireRequest): SignedEnvelope {
     requireStorableText(envelope, ['header', HEADER_ENVELOPE])
     return { envelope, bytes, signature: String(headers[SIGNATURE]) }
   }
-  if (decoded.code === 'SIGNATURE_INVALID') throw new ServiceError('SIGNATURE_INVALID', decoded.message)
+  if (decoded.code === 'SIGNATURE_INVALID')
+    throw new ServiceError('SIGNATURE_INVALID', decoded.message, {
+      hint: `${HEADER_ENVELOPE} is base64url, with - and _ and without =, of the envelope's JSON; sign those JSON bytes`,
+    })
   const field = decoded.field === null ? [] : [decoded.field]
   throw new ValidationError({ loc: ['header', HEADER_ENVELOPE, ...field], msg: decoded.message })
 }
@@ -75,25 +82,75 @@ export function requireMatchingEnvelope(
   const rejection = envelopeRejection(envelope, { method, target, body, requiredOps: ops, now })
   if (!rejection) return
   const status = errorStatus(rejection, method)
-  throw new ServiceError(rejection, MESSAGES[rejection], { hint: HINTS[rejection], status })
+  const { message, ...extras } = EXPLAIN[rejection](envelope, { method, target, body, ops, now })
+  throw new ServiceError(rejection, message, { ...extras, status })
 }
 
-const MESSAGES: Record<EnvelopeRejection, string> = {
-  EXPIRED_ENVELOPE: 'the envelope has expired',
-  ENVELOPE_NOT_YET_VALID: 'the envelope was issued in the future',
-  ENVELOPE_LIFETIME_INVALID: 'exp must be after iat, by 60 seconds at most',
-  METHOD_MISMATCH: 'the envelope is for another method',
-  PATH_MISMATCH: 'the envelope is for another path',
-  BODY_HASH_MISMATCH: 'body_sha256 is not the hash of the body that came',
-  MISSING_OPS: 'the envelope lacks an op that this operation needs',
+interface Seen {
+  method: string
+  target: string
+  body: Uint8Array
+  ops: readonly (string | readonly string[])[]
+  now: number
 }
 
-const HINTS: Record<EnvelopeRejection, string> = {
-  EXPIRED_ENVELOPE: 'sign a new one; check your clock',
-  ENVELOPE_NOT_YET_VALID: 'check your clock',
-  ENVELOPE_LIFETIME_INVALID: 'set exp to iat + 60',
-  METHOD_MISMATCH: 'sign the method you send',
-  PATH_MISMATCH: 'sign the path you send, without the query',
-  BODY_HASH_MISMATCH: 'hash the exact bytes you send; GET and DELETE have no body and an empty body_sha256',
-  MISSING_OPS: 'the index under /.well-known/ lists the ops of each operation',
+interface Explanation {
+  message: string
+  hint: string
+  details: Record<string, unknown>
+}
+
+/** What was signed, what came instead, and what to sign. */
+const EXPLAIN: Record<EnvelopeRejection, (envelope: RequestEnvelope, seen: Seen) => Explanation> = {
+  EXPIRED_ENVELOPE: ({ exp }, { now }) => ({
+    message: `the envelope expired ${now - exp} s ago, by the clock of the gateway`,
+    hint: `sign a new one for each request; if you just did, your clock is behind: here it is ${isoSeconds(now)}`,
+    details: { exp, gateway_time: now },
+  }),
+  ENVELOPE_NOT_YET_VALID: ({ iat }, { now }) => ({
+    message: `iat is ${iat - now} s ahead of the clock of the gateway, and ${MAX_CLOCK_LEAD_SECONDS} s are allowed`,
+    hint: `set your clock: here it is ${isoSeconds(now)}`,
+    details: { iat, gateway_time: now },
+  }),
+  ENVELOPE_LIFETIME_INVALID: ({ iat, exp }) => ({
+    message: `exp is ${exp - iat} s after iat, and must be 1 to ${MAX_LIFETIME_SECONDS} s after it`,
+    hint: `set exp to iat + ${MAX_LIFETIME_SECONDS}`,
+    details: { iat, exp },
+  }),
+  METHOD_MISMATCH: (envelope, { method }) => ({
+    message: `the envelope is for the method ${cut(envelope.method)}, and the request is a ${method}`,
+    hint: 'sign the method you send, in capital letters',
+    details: { signed_method: cut(envelope.method), request_method: method },
+  }),
+  PATH_MISMATCH: (envelope, { target }) => ({
+    message: `the envelope is for the path ${cut(envelope.path)}, and the gateway got ${cut(target)}`,
+    hint: 'sign the path as it reaches the gateway, without host and query; behind a proxy that changes paths, the changed one',
+    details: { signed_path: cut(envelope.path), request_path: cut(target) },
+  }),
+  BODY_HASH_MISMATCH: ({ body_sha256 }, { method, body }) =>
+    isBodyless(method)
+      ? {
+          message: `a ${method} has no body, so body_sha256 must be empty${body.length > 0 ? ', but a body came' : ''}`,
+          hint: 'send no body, and sign an empty body_sha256',
+          details: { body_sha256 },
+        }
+      : {
+          message: `body_sha256 is not the SHA-256 of the ${body.length} bytes that came`,
+          hint: 'hash the exact bytes you send: serialize the body once, hash that text, and send the same text',
+          details: { body_sha256, received_sha256: bodyBinding(method, body), received_bytes: body.length },
+        },
+  MISSING_OPS: ({ ops: signed }, { ops }) => {
+    const required = ops.map((op) => [op].flat().join(' or '))
+    return {
+      message: `this operation needs ${required.join(' and ')}, and the envelope has ${cut(signed.join(', ')) || 'no ops'}`,
+      hint: `sign with ops: ${JSON.stringify(ops.map((op) => [op].flat()[0]))}`,
+      details: { required_ops: required },
+    }
+  },
+}
+
+const MAX_CHARACTERS = 200
+
+function cut(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
 }

@@ -62,11 +62,15 @@ function tooLarge(maxBytes: number): ServiceError {
 
 /** For requests only. Other connections that break are not the client's fault. */
 export function incompleteBody(): ServiceError {
-  return new ServiceError('malformed_request', 'the connection broke before the body was complete')
+  return new ServiceError('malformed_request', 'the connection broke before the body was complete', {
+    hint: 'nothing was changed: send the request again from its beginning',
+  })
 }
 
 function tooSlow(): ServiceError {
-  return new ServiceError('request_timeout', `the body was not there after ${BODY_TIMEOUT_MS / 1000} seconds`)
+  return new ServiceError('request_timeout', `the body was not there after ${BODY_TIMEOUT_MS / 1000} seconds`, {
+    hint: 'nothing was changed: send the request again; if Content-Length is set, see that as many bytes follow',
+  })
 }
 
 /** Stops after `maxValues` values. */
@@ -74,8 +78,8 @@ export function parseJsonBody(headers: IncomingHttpHeaders, bytes: Uint8Array, m
   if (bytes.length === 0) return {}
   const type = headers['content-type']
   if (type !== undefined && !/^\s*application\/[^;]*json/i.test(type)) {
-    throw new ServiceError('unsupported_media_type', 'the body must be JSON', {
-      hint: 'send Content-Type: application/json',
+    throw new ServiceError('unsupported_media_type', `the body came as ${type.slice(0, 100)}, and must be JSON`, {
+      hint: "send Content-Type: application/json (with curl: -H 'Content-Type: application/json')",
     })
   }
   const encoding = headers['content-encoding']

@@ -16,6 +16,7 @@ const REQUEST_HEADERS = [
   'Idempotency-Key',
   'X402-TX',
   'PAYMENT-SIGNATURE',
+  'X-PAYMENT',
   'X-Svc-Envelope',
   'X-Svc-Signature',
   'X-Svc-Identity',
@@ -126,7 +127,7 @@ export type SendBytes = (request: FastifyRequest, reply: FastifyReply, route: st
 export function createSendBytes(log: Log): SendBytes {
   const writeLine = lineWriter(log)
   const sendFile = createSendFile()
-  return (request, reply, route, { status, headers, stream }) => {
+  return (request, reply, route, { status, headers, stream, onBrokenOff }) => {
     const exposed = request.headers.origin !== undefined && EXPOSED
     discardRest(request.raw)
     reply.raw.writeHead(status, { ...EVERY_ORIGIN, ...headers, ...exposed, 'x-request-id': request.id })
@@ -138,10 +139,13 @@ export function createSendBytes(log: Log): SendBytes {
     }
     // A client that stops reading is disconnected.
     request.raw.setTimeout(IDLE_MS)
+    const { socket } = request.raw
+    const before = socket.bytesWritten
     const sent = isFile(stream) ? sendFile(stream, reply.raw) : pipeline(stream, reply.raw)
     sent.then(finish, (error: NodeJS.ErrnoException) => {
       // `pipeline` does not, when the client was gone before the first byte.
       stream.destroy()
+      onBrokenOff?.(Math.max(0, Number(headers['content-length']) - (socket.bytesWritten - before)))
       finish()
       // The status has been sent, so closing the connection early is the only way to report the error.
       if (!CLIENT_GONE.includes(error.code ?? '')) log.error({ request_id: request.id, route, err: error })

@@ -72,7 +72,9 @@ function headProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): Ser
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
   }
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
-    return new ServiceError('malformed_request', 'a request has exactly one Host header')
+    return new ServiceError('malformed_request', 'a request has exactly one Host header', {
+      hint: 'send one Host header: the host and port of this service',
+    })
   }
   const coding = headers['transfer-encoding']
   if (coding === undefined || coding.trim().toLowerCase() === 'chunked') return null

@@ -48,6 +48,7 @@ export interface InvalidInput {
 /** An answer names this many problems, and repeats this much of a text that the client sent. */
 const MAX_PROBLEMS = 20
 const MAX_CHARACTERS = 300
+const HINT = 'nothing was changed: correct what `detail` names; /openapi.json has the form of every request'
 
 export class ValidationError extends ServiceError {
   override name = 'ValidationError'
@@ -56,7 +57,9 @@ export class ValidationError extends ServiceError {
   constructor(...inputs: [InvalidInput, ...InvalidInput[]]) {
     const named = inputs.slice(0, MAX_PROBLEMS).map(cutTexts)
     const more = inputs.length > named.length ? [`and ${inputs.length - named.length} more`] : []
-    super('validation_error', [...named.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`), ...more].join('; '))
+    super('validation_error', [...named.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`), ...more].join('; '), {
+      hint: HINT,
+    })
     this.#inputs = named
   }
 

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { UploadAdvice } from '@svc/api/endpoint'
+import { errorUrl } from '@svc/api/error-pages'
 import type { ErrorCode } from '@svc/api/errors'
 import Fastify, {
   type FastifyError,
@@ -58,6 +59,8 @@ export interface StrangerLimit {
 
 export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> {
   strangers?: StrangerLimit
+  /** Errors name a page about their code below it. */
+  baseUrl?: string
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[]
   /** Called for every answer when it is sent, and for a stream when it has ended. */
@@ -81,25 +84,26 @@ declare module 'fastify' {
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { log, checkResponses, strangers = null, trustedProxies = [], onAnswer } = options
+  const { log, checkResponses, strangers = null, baseUrl = null, trustedProxies = [], onAnswer } = options
+  const textOf = errorText(baseUrl)
   const send = createSend(log, onAnswer ?? null)
   const sendBytes = onAnswer ? observedAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof ServiceError ? error : fromFramework(error)
     const { url: route = null, config } = request.routeOptions
     if (!known) log.error({ request_id: request.id, route, err: error })
-    const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side')
+    const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side', { hint: OUR_FAULT })
     send(request, reply, {
       route,
       status: answer.status,
       headers: headerList({ ...ERROR_HEADERS, ...config?.errorHeaders, ...answer.headers }),
-      text: JSON.stringify(withUploadDetails(answer.body(request.id), request.raw)),
+      text: textOf(answer, request.id, request.raw),
     })
   }
   const refuse: Refuse = (request, response, error) => {
     const id = newRequestId(request)
     logUnread(log, id, error)
-    response.writeHead(error.status, { ...rawHeaders(id), connection: 'close' }).end(JSON.stringify(error.body(id)))
+    response.writeHead(error.status, { ...rawHeaders(id), connection: 'close' }).end(textOf(error, id))
   }
   const app = Fastify({
     logger: false,
@@ -108,7 +112,7 @@ export function createService(options: ServiceOptions): Service {
     routerOptions: { maxParamLength: MAX_HEAD_BYTES },
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => answerMalformedRequest(log, error, socket),
+    clientErrorHandler: (error, socket) => answerMalformedRequest(log, textOf, error, socket),
     frameworkErrors: answerError,
   })
   const routes = pathMatcher()
@@ -117,6 +121,15 @@ export function createService(options: ServiceOptions): Service {
   app.setErrorHandler<FastifyError>(answerError)
   app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
   return { app, log, checkResponses, strangers, routes, send, sendBytes, add: routeAdder(app) }
+}
+
+type ErrorText = (error: ServiceError, requestId: string, request?: IncomingMessage) => string
+
+function errorText(baseUrl: string | null): ErrorText {
+  return (error, requestId, request) => {
+    const page = baseUrl !== null && { docs_url: errorUrl(baseUrl, error.code) }
+    return JSON.stringify(withUploadDetails({ ...error.body(requestId), ...page }, request))
+  }
 }
 
 function observedAtEnd(sendBytes: SendBytes, onAnswer: OnAnswer): SendBytes {
@@ -159,7 +172,10 @@ function notServed(routes: PathMatcher, request: FastifyRequest): ServiceError {
     })
   }
   const allow = methods.join(', ')
-  return new ServiceError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
+  return new ServiceError('method_not_allowed', `this path answers ${allow}`, {
+    hint: `send ${allow}; /openapi.json says what each does`,
+    headers: { allow },
+  })
 }
 
 /** Errors of the framework that are the client's fault; null for anything else, which is ours. */
@@ -173,22 +189,41 @@ function fromFramework(error: unknown): ServiceError | null {
         hint: 'send Content-Type: application/json',
       })
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
-      return new ServiceError('method_not_allowed', 'nothing here answers this method')
+      return new ServiceError('method_not_allowed', 'nothing here answers this method', { hint: METHODS })
     default:
       return code.startsWith('FST_ERR_') && statusCode < 500
-        ? new ServiceError('malformed_request', 'this request cannot be read')
+        ? new ServiceError('malformed_request', 'this request cannot be read', { hint: METHODS })
         : null
   }
 }
 
-const PARSER_ERRORS: Record<string, [ErrorCode, string]> = {
-  HPE_HEADER_OVERFLOW: ['headers_too_large', `the headers of a request may have ${MAX_HEAD_BYTES} bytes`],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the headers of the request did not arrive in time'],
+const OUR_FAULT = 'try again in a moment; if it stays so, tell the operator the request_id'
+const METHODS = 'see /openapi.json for the paths and methods there are'
+
+type ParserError = [ErrorCode, string, { hint: string }]
+
+const PARSER_ERRORS: Record<string, ParserError> = {
+  HPE_HEADER_OVERFLOW: [
+    'headers_too_large',
+    `the headers of a request may have ${MAX_HEAD_BYTES} bytes`,
+    { hint: 'send fewer or shorter headers' },
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'request_timeout',
+    'the headers of the request did not arrive in time',
+    { hint: 'send the request again; nothing was changed' },
+  ],
 }
-const NOT_HTTP: [ErrorCode, string] = ['malformed_request', 'this is not a valid HTTP request']
+const NOT_HTTP: ParserError = [
+  'malformed_request',
+  'this is not a valid HTTP request',
+  {
+    hint: 'this port speaks HTTP/1.1; is the address http:// and not https://, or the client behind another protocol?',
+  },
+]
 
 /** For requests that are not HTTP. There is no reply object, so the answer is written by hand. */
-function answerMalformedRequest(log: Log, error: Error & { code?: string }, socket: Socket): void {
+function answerMalformedRequest(log: Log, textOf: ErrorText, error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const last = lastExchange(socket)
   const isInBody = last !== undefined && !last.request.complete
@@ -200,7 +235,7 @@ function answerMalformedRequest(log: Log, error: Error & { code?: string }, sock
   if (isAnswered && (isInBody || !last.response.writableFinished)) return void socket.destroy()
   const answer = () => {
     if (!socket.writable) return
-    writeError(log, socket, new ServiceError(...(PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP)), last?.request)
+    writeError(log, textOf, socket, new ServiceError(...(PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP)), last?.request)
     // An operation that waits for the rest of the body must learn now that none will come.
     if (isInBody) socket.destroySoon()
     else closeLater(socket)
@@ -210,9 +245,9 @@ function answerMalformedRequest(log: Log, error: Error & { code?: string }, sock
   else answer()
 }
 
-function writeError(log: Log, socket: Socket, error: ServiceError, request?: IncomingMessage): void {
+function writeError(log: Log, textOf: ErrorText, socket: Socket, error: ServiceError, request?: IncomingMessage): void {
   const id = newRequestId()
-  const body = JSON.stringify(withUploadDetails(error.body(id), request))
+  const body = textOf(error, id, request)
   const headers = { ...rawHeaders(id), 'content-length': Buffer.byteLength(body), connection: 'close' }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   logUnread(log, id, error)

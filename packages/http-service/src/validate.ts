@@ -7,6 +7,9 @@ import { type InvalidInput, ValidationError } from './service-error.ts'
 
 export type InputPart = 'body' | 'query' | 'path'
 
+/** How many unknown fields a message names. */
+const MAX_UNKNOWN = 5
+
 // The declared schemas are checked by a test: compiling the schema of schemas would be a fifth of the start.
 const ajv = new Ajv2020({ allErrors: false, strict: false, verbose: true, messages: true, validateSchema: false })
 
@@ -27,8 +30,16 @@ export function validator(part: InputPart, schema: TSchema): (value: unknown) =>
 
   function fieldProblem(value: object, name: string, field: TSchema): InvalidInput[] {
     const given = (value as Record<string, unknown>)[name]
-    if (given === undefined) return required.includes(name) ? [{ loc: [part, name], msg: 'is required' }] : []
+    if (given === undefined) return required.includes(name) ? [{ loc: [part, name], msg: missingText(value) }] : []
     return firstProblem(ajv.compile(field), given, [part, name])
+  }
+
+  /** Unknown fields are ignored, but one of them may be what is missing, under a wrong name. */
+  function missingText(value: object): string {
+    const known = new Set(fields.map(([name]) => name))
+    const unknown = Object.keys(value).filter((name) => !known.has(name))
+    const named = unknown.slice(0, MAX_UNKNOWN).map((name) => JSON.stringify(name.slice(0, 50)))
+    return named.length === 0 ? 'is required' : `is required (unknown and ignored: ${named.join(', ')})`
   }
 
   return (value) => {

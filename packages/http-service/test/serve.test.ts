@@ -182,6 +182,7 @@ describe('a valid request', () => {
 describe('invalid input', () => {
   it.each([
     ['PAY-02 a missing field', '{}', ['body', 'units'], 'is required'],
+    ['PAY-02 a misspelt field', '{"unit":3}', ['body', 'units'], 'is required (unknown and ignored: "unit")'],
     ['PAY-02 text for a number', '{"units":"3"}', ['body', 'units'], 'must be an integer >= 1'],
     ['PAY-02 a fraction', '{"units":1.5}', ['body', 'units'], 'must be an integer >= 1'],
     ['PAY-02 too small', '{"units":0}', ['body', 'units'], 'must be an integer >= 1'],
@@ -197,6 +198,7 @@ describe('invalid input', () => {
     expect(await response.json()).toEqual({
       error: 'validation_error',
       message: expect.stringContaining('body'),
+      hint: expect.stringContaining('/openapi.json'),
       detail: [{ loc, msg, type: 'value_error' }],
       request_id: expect.stringMatching(/^req_/),
     })
@@ -306,6 +308,7 @@ describe('errors', () => {
     expect(body).toEqual({
       error: 'internal_error',
       message: expect.any(String),
+      hint: expect.stringContaining('request_id'),
       request_id: response.headers.get('x-request-id'),
     })
     expect(logged).toContain(body.request_id)

@@ -48,13 +48,10 @@ export function x402Leg({ of, asset, payTo, amount, rate }: PricedLeg, payReqId:
       pay_req_id: payReqId,
       quote_schema: QUOTE_SCHEMA,
       ...(rate && { oracle_rate: wireRate(rate) }),
-      ...transferHints(of, payReqId),
+      // Without a fee payer and a domain version, no stock client signs for a leg that takes a transaction (ADD-21).
+      paymentFlow: 'upfront',
+      assetTransferMethod: 'transaction-proof',
+      memo: paymentReference(payReqId),
     },
   } as const
-}
-
-/** What stock clients need to know; none of them could pay the other legs by their own scheme (ADD-01). */
-function transferHints({ network, ticker }: Asset, payReqId: string) {
-  if (network.family === 'evm' && ticker === 'USDC') return { version: '2' }
-  return { paymentFlow: 'upfront', assetTransferMethod: 'transaction-proof', memo: paymentReference(payReqId) }
 }

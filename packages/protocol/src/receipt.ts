@@ -15,6 +15,8 @@ export interface Receipt {
    * receipts of older gateways do without.
    */
   proof_id?: string
+  /** Of a renewal: the receipt of the locker that it lengthens and enlarges (ADD-17). It has no locker of its own. */
+  extends?: string
   paid_amount: string
   paid_raw: string
   received_raw?: string

@@ -18,6 +18,8 @@ export interface RequestEnvelope {
   path: string
   body_sha256: string
   sig_alg: SigAlg
+  /** The address of the service, in envelopes that name neither locker nor receipt. Elsewhere it is not read. */
+  aud?: unknown
 }
 
 export const MAX_ENVELOPE_BYTES = 4096
@@ -90,7 +92,9 @@ function unreadable(message: string): DecodedEnvelope {
 const isText = (value: unknown) => typeof value === 'string'
 const isTime = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 
-const FIELD_RULES: Record<keyof RequestEnvelope, { accepts(value: unknown): boolean; message: string }> = {
+type RequiredField = Exclude<keyof RequestEnvelope, 'aud'>
+
+const FIELD_RULES: Record<RequiredField, { accepts(value: unknown): boolean; message: string }> = {
   v: {
     accepts: (v) => /^[1-9]\d{0,8}$/.test(String(v)) && typeof v !== 'object',
     message: 'must be a positive integer',
@@ -110,7 +114,7 @@ const FIELD_RULES: Record<keyof RequestEnvelope, { accepts(value: unknown): bool
   sig_alg: { accepts: (alg) => alg === 'ed25519' || alg === 'secp256k1', message: 'must be ed25519 or secp256k1' },
 }
 
-const FIELDS = Object.keys(FIELD_RULES) as (keyof RequestEnvelope)[]
+const FIELDS = Object.keys(FIELD_RULES) as RequiredField[]
 
 /** Whether the signature header is the base58 Ed25519 signature of these bytes under this key. */
 export function isSignedBy(key: Ed25519Verifier, bytes: Uint8Array, signature: string): boolean {

@@ -15,6 +15,8 @@ export interface Paid {
   payment: ChainPayment
   /** Of the statements to come, where the purchase is of a locker. */
   proofId?: string
+  /** The receipt of the locker, where the purchase is its renewal. */
+  extends?: string
   /** Unix seconds. */
   confirmedAt: number
 }
@@ -27,6 +29,7 @@ export function newReceipt(paid: Paid, signer: Ed25519Signer): SignedReceipt {
       receipt_id: receiptId(payReqId, payment.tx),
       pay_req_id: payReqId,
       ...(proofId !== undefined && { proof_id: proofId }),
+      ...(paid.extends !== undefined && { extends: paid.extends }),
       paid_amount: displayAmount(leg.amount, leg.decimals),
       paid_raw: String(leg.amount),
       received_raw: String(payment.received),

@@ -77,12 +77,19 @@ function chosenLegs(offered: readonly Leg[], choice: LegChoice, from: 'body' | '
     case 'chosen':
       return chosen.legs
     case 'unknown_network':
-      throw new ValidationError({ loc: [from, 'pay_network'], msg: 'is not a network of this gateway' })
+      throw new ValidationError({
+        loc: [from, 'pay_network'],
+        msg: `is not a network of this gateway: choose ${namesOf(offered.map(({ of }) => of.network.name))}`,
+      })
     case 'not_offered':
       // Without a choice there is nothing to refuse.
       if (choice.pay_asset === undefined && choice.pay_network === undefined) return []
       throw new ServiceError('leg_not_in_quote', notInQuote(choice, 'any network'), {
-        hint: 'ask without pay_network and pay_asset to see what can be paid',
+        hint: `this gateway takes ${namesOf(offered.map(({ of }) => `${of.ticker} on ${of.network.name}`))}`,
       })
   }
+}
+
+function namesOf(names: readonly string[]): string {
+  return [...new Set(names)].join(', ')
 }

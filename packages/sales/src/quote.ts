@@ -24,6 +24,8 @@ export interface Offer<Terms, Summary> extends QuoteId {
   confirmHeaders: readonly string[]
   /** What to do after the confirmation. */
   lastStep: string
+  /** Where the same is sold to x402 clients that only sign, if anywhere. */
+  x402Url: string | null
   terms: Terms
   priceSummary: Summary
 }
@@ -45,7 +47,6 @@ export function quoteBody<Terms, Summary>(offer: Offer<Terms, Summary>) {
         },
         instructions: { steps: steps(offer), confirm_url: confirmUrl, cli_example: cliExample(offer) },
         price_summary: offer.priceSummary,
-        // Here, because the header has no room for it in each leg. Most legs have it as their memo.
         payment_reference: paymentReference(payReqId),
         legacy: legacyForm(legs[0], payReqId),
         info: {
@@ -54,6 +55,7 @@ export function quoteBody<Terms, Summary>(offer: Offer<Terms, Summary>) {
           confirm_header: 'X402-TX',
           pay_req_id: payReqId,
           expires_at: expires,
+          ...(offer.x402Url !== null && { x402_url: offer.x402Url }),
         },
         schema: INFO_SCHEMA,
       },
@@ -89,13 +91,15 @@ export function paymentRequired<Quote>(body: string, header: string): Answer<Jso
   return new Answer(402, new JsonText<Quote>(body), { 'payment-required': encoded })
 }
 
-function steps({ isDevelopment, payReqId, confirmUrl, confirmHeaders, lastStep }: Offer<unknown, unknown>): string[] {
+function steps(offer: Offer<unknown, unknown>): string[] {
+  const { isDevelopment, payReqId, confirmUrl, confirmHeaders, lastStep, x402Url } = offer
   const headers = ['X402-TX: <transaction>', ...confirmHeaders].join(' and ')
   return [
     ...developmentWarning(isDevelopment),
     `Pay one entry of accepts: its amount of its asset to its payTo. Put ${paymentReference(payReqId)} into a memo or the calldata.`,
     `POST ${confirmUrl} with header ${headers} and body {"pay_req_id":"${payReqId}"}; for another leg than the first, add pay_network and pay_asset.`,
     lastStep,
+    ...(x402Url === null ? [] : [`An x402 client that only signs buys with POST ${x402Url} instead.`]),
   ]
 }
 

@@ -7,10 +7,10 @@ import type { Log } from '@svc/http-service/log'
 import { ServiceError } from '@svc/http-service/service-error'
 import { type LegChoice, notInQuote } from '@svc/payments/legs'
 import { NETWORKS, type Network, networkNamed } from '@svc/payments/networks'
-import { type ChainReading, judgePayment } from '@svc/payments/payment'
+import { type ChainPayment, judgePayment, type RejectionReason } from '@svc/payments/payment'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { canonicalTx } from '@svc/protocol/ids'
-import { chainUnavailable, quoteExpired, txNotFound, txRequired } from './errors.ts'
+import { chainUnavailable, quoteExpired, type SeenPayment, txNotFound, txRequired } from './errors.ts'
 import type { Sales } from './sales.ts'
 import type { SalesConfig } from './settings.ts'
 
@@ -56,9 +56,11 @@ export function paidLeg(accepts: readonly PaymentLeg[], choice: LegChoice): Quot
   const isHalf = (pay_network === undefined) !== (pay_asset === undefined)
   if (leg && (leg === first || !isHalf)) return leg
   if (isHalf)
-    throw new ServiceError('leg_incomplete', 'pay_network and pay_asset must be sent together to pay another leg')
+    throw new ServiceError('leg_incomplete', 'pay_network and pay_asset must be sent together to pay another leg', {
+      hint: `send both, or neither for ${first.ticker} on ${first.network.name}`,
+    })
   throw new ServiceError('leg_not_in_quote', notInQuote(choice, first.network.name), {
-    hint: 'confirm a leg that the quote lists under accepts',
+    hint: `the quote can be paid in ${legs.map(({ ticker, network }) => `${ticker} on ${network.name}`).join(', ')}`,
   })
 }
 
@@ -91,6 +93,8 @@ export interface Purchase {
   leg: QuotedLeg
 }
 
+type ReadPayment = ChainPayment | { outcome: 'rejected'; reason: RejectionReason; seen: SeenPayment }
+
 /**
  * Reads a transaction as the payment of purchases with one destination: the payment, if it covers all of them together,
  * or why it does not. `payReqIds` are the quotes that the transaction may name.
@@ -100,8 +104,9 @@ export async function readPayment(
   tx: string,
   purchases: readonly [Purchase, ...Purchase[]],
   payReqIds: readonly string[],
-): Promise<Extract<ChainReading, { outcome: 'found' | 'rejected' }>> {
-  const [{ leg }] = purchases
+): Promise<ReadPayment> {
+  const [{ leg, request: quote }] = purchases
+  const amount = purchases.reduce((sum, purchase) => sum + purchase.leg.amount, 0n)
   const reading = await seller.sales.reader(leg.network).read(tx, leg)
   switch (reading.outcome) {
     case 'unavailable':
@@ -109,15 +114,15 @@ export async function readPayment(
     case 'not_found':
       throw txNotFound(leg.network)
     case 'rejected':
-      return reading
+      return { ...reading, seen: { leg, amount, quote, payment: null } }
   }
-  const amount = purchases.reduce((sum, purchase) => sum + purchase.leg.amount, 0n)
   const { timeSkewSeconds: skewSeconds } = seller.config.payments
   for (const { request } of purchases) {
     const { created_at: createdAt, expires_at: expiresAt } = request
     const terms = { amount, payReqIds, createdAt, expiresAt, skewSeconds, now: unixNow(seller) }
     const judgement = judgePayment(reading, terms)
-    if (!judgement.paid) return { outcome: 'rejected', reason: judgement.reason }
+    if (!judgement.paid)
+      return { outcome: 'rejected', reason: judgement.reason, seen: { leg, amount, quote: request, payment: reading } }
   }
   return reading
 }
@@ -134,11 +139,11 @@ export async function inQuoteTime<Payment>(
   const now = unixNow(seller)
   const end = Math.min(...requests.map(({ expires_at }) => expires_at))
   if (now <= end) return read()
-  if (now > end + seller.config.payments.lateConfirmSeconds) throw quoteExpired()
+  if (now > end + seller.config.payments.lateConfirmSeconds) throw quoteExpired(end, now)
   try {
     return await read()
   } catch (error) {
-    throw error instanceof ServiceError ? quoteExpired() : error
+    throw error instanceof ServiceError ? quoteExpired(end, now) : error
   }
 }
 

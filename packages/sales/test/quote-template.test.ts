@@ -30,7 +30,7 @@ function quoteOf(
   own: typeof PLACEHOLDER,
 ) {
   const { url } = offer
-  const words = { description: 'of “something”', confirmUrl: url, confirmHeaders: [], lastStep: '' }
+  const words = { description: 'of “something”', confirmUrl: url, confirmHeaders: [], lastStep: '', x402Url: url }
   return quoteBody({ ...offer, ...own, ...words, terms: {}, priceSummary: {} })
 }
 

@@ -12,21 +12,24 @@ import { call, open } from './calls/call.ts'
 import type { CallArguments } from './calls/input.ts'
 import { type ClientOptions, type Context, createContext, type Overrides, type Service, trustedKey } from './context.ts'
 import { attest, push } from './evidence/attest.ts'
-import { bundle, checkPayment, proof, receipt, verify } from './evidence/read.ts'
+import { bundle, checkPayment, proof, receipt, redactedBundle, verify } from './evidence/read.ts'
 import { get, getMany, getPublicly } from './files/get.ts'
 import { fetchInto, files, remove } from './files/list.ts'
 import { put } from './files/put.ts'
 import { putMany } from './files/put-many.ts'
+import { rename } from './files/rename.ts'
 import {
   addOperator,
   changePublicLink,
+  lockers,
   metadata,
   provision,
   publicLink,
   removeOperator,
   revokeAccess,
+  usage,
 } from './lockers.ts'
-import { buy } from './purchases/buy.ts'
+import { buy, renew } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
 import { quote } from './purchases/quote.ts'
@@ -60,6 +63,7 @@ const gatewayOperations = {
   confirm,
   provision,
   buy,
+  renew,
   receipt,
   checkPayment,
   put,
@@ -69,8 +73,11 @@ const gatewayOperations = {
   getPublicly,
   files,
   remove,
+  rename,
   fetchInto,
+  lockers,
   metadata,
+  usage,
   addOperator,
   removeOperator,
   revokeAccess,
@@ -81,6 +88,7 @@ const gatewayOperations = {
   verify,
   proof,
   bundle,
+  redactedBundle,
 }
 
 const agentOperations = {

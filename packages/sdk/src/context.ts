@@ -26,6 +26,8 @@ export interface ClientOptions {
   onWarning?: (text: string) => void
   /** Called before the wait for each retry. */
   onRetry?: (retry: Retry) => void
+  /** How long to go on while the storage behind the gateway is not available: `minutes` by default. */
+  storagePatience?: 'seconds' | 'minutes' | 'endless'
 }
 
 export interface Retry {
@@ -67,10 +69,13 @@ export interface Context {
   readonly domainTag: string
   readonly warn: (text: string) => void
   readonly onRetry: (retry: Retry) => void
+  readonly storagePatience: NonNullable<ClientOptions['storagePatience']>
   readonly now: () => number
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>
   /** Milliseconds that the service's clock is known to be ahead of ours. */
   clockLead: number
+  /** Whether the storage was given up: further requests do not wait for it again. */
+  isStorageGivenUp: boolean
 }
 
 export function createContext(
@@ -90,9 +95,11 @@ export function createContext(
     domainTag: options.domainTag ?? DEFAULT_DOMAIN_TAG,
     warn: options.onWarning ?? console.warn,
     onRetry: options.onRetry ?? (() => {}),
+    storagePatience: options.storagePatience ?? 'minutes',
     now,
     wait,
     clockLead: 0,
+    isStorageGivenUp: false,
   }
 }
 

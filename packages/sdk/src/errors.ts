@@ -3,6 +3,9 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { ErrorBody, ErrorCode } from '@svc/api/errors'
 
+export { networkErrorCode, networkErrorReason } from './network-errors.ts'
+export { isShortage } from './wallets/objections.ts'
+
 /** The service that the call went to. */
 export type ServiceName = 'gateway' | 'agent service'
 
@@ -13,6 +16,8 @@ export class GatewayError extends Error {
   /** The service's error code; `http_<status>` for an answer of a proxy. */
   readonly code: ErrorCode | `http_${number}`
   readonly hint: string | null
+  /** The service's page about the code. */
+  readonly docsUrl: string | null
   readonly details: Readonly<Record<string, unknown>>
   /** The invalid inputs of a `validation_error`. */
   readonly inputs: NonNullable<ErrorBody['detail']>
@@ -28,6 +33,7 @@ export class GatewayError extends Error {
     this.status = status
     this.code = (body?.error as ErrorCode | undefined) ?? `http_${status}`
     this.hint = body?.hint ?? null
+    this.docsUrl = webAddress(body?.docs_url)
     this.details = body?.details ?? {}
     this.inputs = body?.detail ?? []
     this.requestId = body?.request_id ?? null
@@ -40,6 +46,13 @@ export class NoAnswer extends Error {
   override name = 'NoAnswer'
   attempts = 1
   service: ServiceName = 'gateway'
+  /** The address of the service, where it did not answer at all. */
+  url: string | null = null
+}
+
+/** Something else answers at the address: a web page, another service, a login of the network. */
+export class NotThisService extends NoAnswer {
+  override name = 'NotThisService'
 }
 
 /** A service's answer contradicts its signatures, its derived ids or the request. */
@@ -103,4 +116,14 @@ export class NotSubscribed extends Error {
 
 export function isGatewayError(error: unknown, ...codes: ErrorCode[]): error is GatewayError {
   return error instanceof GatewayError && (codes as string[]).includes(error.code)
+}
+
+/** A name that no gateway would keep. No request was made. */
+export class InvalidFilename extends RangeError {
+  override name = 'InvalidFilename'
+}
+
+/** What a service names as a page is shown to people, who open it. */
+function webAddress(text: unknown): string | null {
+  return typeof text === 'string' && /^https?:\/\/[\x21-\x7e]+$/.test(text) ? text : null
 }

@@ -1,6 +1,7 @@
 // JSON-RPC to nodes: one call at a time, or concurrent calls in one batch.
 
 import { retry } from '@svc/concurrency/retry'
+import { networkErrorCode, networkErrorReason } from './network-errors.ts'
 
 /** Resolves with the result of a call; rejects with the error that the node returns. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
@@ -93,11 +94,12 @@ function request(id: number, method: string, params: readonly unknown[]): object
   return { jsonrpc: '2.0', id, method, params }
 }
 
-function post(url: string, body: object, signal: AbortSignal): Promise<Response> {
-  return fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal,
-  })
+async function post(url: string, body: object, signal: AbortSignal): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  try {
+    return await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal })
+  } catch (cause) {
+    if (signal.aborted && networkErrorCode(cause) !== 'ETIMEDOUT') throw cause
+    throw new Error(`${new URL(url).host}: ${networkErrorReason(cause)}`, { cause })
+  }
 }

@@ -6,6 +6,13 @@ export const LOCAL_GATEWAY = 'http://localhost:8402'
 const LOCAL_AGENT = 'http://localhost:8403'
 const LOCAL_NODES = { solana: 'http://127.0.0.1:8899', eip155: 'http://127.0.0.1:8545' }
 
+export const LOCAL_SERVICES = [
+  { name: 'the gateway', url: LOCAL_GATEWAY },
+  { name: 'the agent service', url: LOCAL_AGENT },
+  { name: 'the primary chain', url: LOCAL_NODES.solana },
+  { name: 'the EVM chain', url: LOCAL_NODES.eip155 },
+]
+
 /** The node to pay a service through; null for a service elsewhere. */
 export function localNode(namespace: Wallet['namespace'], serviceUrl: string): string | null {
   return isPrivateHost(serviceUrl) ? LOCAL_NODES[namespace] : null

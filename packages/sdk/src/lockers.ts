@@ -1,9 +1,11 @@
-// Lockers: their ids, opening them, their operators, and what opens them to others.
+// Lockers: their ids, finding and opening them, their operators, and what opens them to others.
 
 import {
   addOperator as addEndpoint,
   changePublicLink as changeLinkEndpoint,
+  type ListedLocker,
   type LockerMetadata,
+  listLockers,
   lockerMetadata,
   lockerRecord,
   MAX_TAG_CHARACTERS,
@@ -14,6 +16,7 @@ import {
   revokeAccess as revokeEndpoint,
   signedProvision,
 } from '@svc/api/lockers'
+import { type LockerUsage, lockerUsage } from '@svc/api/usage'
 import { lockerId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { call } from './calls/call.ts'
@@ -36,6 +39,24 @@ export interface ProvisionOptions {
   /** Base58 of an Ed25519 key that may read, write and list from the start. */
   operator?: string
   signal?: AbortSignal | undefined
+}
+
+const NAME_TAG = 'name:'
+
+/**
+ * Tags with the name of the locker among them, by which it is found again from the wallet alone. As all tags, its owner
+ * and operators see it. A name that does not fit is left out. Undefined if there are no tags.
+ */
+export function namedTags(tags: readonly string[] = [], name: string | null): string[] | undefined {
+  const tag = NAME_TAG + name
+  const isFitting = name !== null && [...tag].length <= MAX_TAG_CHARACTERS && tags.length < MAX_TAGS
+  const all = isFitting ? [...tags, tag] : [...tags]
+  return all.length > 0 ? all : undefined
+}
+
+/** The name among the tags of a locker; null if there is none. */
+export function lockerName(tags: readonly string[]): string | null {
+  return tags.find((tag) => tag.startsWith(NAME_TAG))?.slice(NAME_TAG.length) || null
 }
 
 /** Why the gateway would open no locker with these options; null when it would. */
@@ -63,8 +84,49 @@ export async function provision(
   return { ...locker, manifest }
 }
 
+const PAGE = 1000
+
+/**
+ * Lists what the signer owns or operates, newest payment first, page by page. Entries that are not `opened` were paid
+ * for, and `provision` opens them.
+ */
+export async function* lockers(
+  context: Context,
+  { signal }: { signal?: AbortSignal } = {},
+): AsyncGenerator<ListedLocker> {
+  const wallet = context.signer?.address
+  if (wallet === undefined) throw new TypeError('a list of lockers needs a client with a signer')
+  const seen = new Set<string>()
+  for (let cursor: string | undefined; ; ) {
+    const query = { wallet, limit: PAGE, ...(cursor && { cursor }) }
+    const { body } = await call(context, listLockers, { query, signal })
+    for (const locker of body.lockers) {
+      requireListable(locker, wallet)
+      // A list that repeats itself might never end.
+      if (seen.has(locker.receipt_id)) throw new UntrueAnswer(`the receipt ${locker.receipt_id} is listed twice`)
+      seen.add(locker.receipt_id)
+      yield locker
+    }
+    cursor = body.next_cursor
+    if (cursor === undefined) return
+    if (body.lockers.length === 0) throw new UntrueAnswer('the list of lockers goes on without an entry')
+  }
+}
+
+function requireListable({ receipt_id, locker_id, role, owner }: ListedLocker, wallet: string): void {
+  if (!/^rcpt_[0-9a-f]{32}$/.test(receipt_id) || locker_id !== lockerId(receipt_id))
+    throw new UntrueAnswer(`the locker ${locker_id} does not follow from the receipt ${receipt_id}`)
+  if ((role === 'owner') !== (owner === wallet))
+    throw new UntrueAnswer(`the locker ${locker_id} is listed as if ${wallet} were its ${role}`)
+}
+
 export async function metadata(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerMetadata> {
   return (await call(context, lockerMetadata, { params: { locker_id }, signal })).body
+}
+
+/** What was bought for a locker, until when, and what of it is used. */
+export async function usage(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerUsage> {
+  return (await call(context, lockerUsage, { params: { locker_id }, signal })).body
 }
 
 /** Lets an Ed25519 key (base58) read, write and list. Returns all operators. */

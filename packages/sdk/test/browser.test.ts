@@ -55,7 +55,7 @@ describe('the SDK bundled for a browser', () => {
     },
   )
 
-  it('ADD-09 AMB-62 T-59 uploads, encrypts, reads, attests and corrects its clock in a page of another origin', async () => {
+  it('ADD-09 ADD-16 AMB-62 T-59 uploads, encrypts, reads, attests, lists lockers and corrects its clock in a page of another origin', async () => {
     const house = await openHouse({ SESSION_PART_MAX_BYTES: '131072' })
     const page = await openPage()
     onTestFinished(() => house.close())
@@ -76,6 +76,7 @@ describe('the SDK bundled for a browser', () => {
       count: 3,
       names: ['in/parts', 'secret.age', 'whole.png'],
       units: 1,
+      found: [locker.receipt_id],
       left: 0,
     })
   })

@@ -33,22 +33,19 @@ const MAX_NAMES = 100
 
 export interface FileCheck {
   check(files: readonly FileEntry[]): Promise<void>
-  end(): { fact: Fact; report: FilesReport }
+  /** With `isPartial`, files that were not listed may well be in the locker, so they are not reported. */
+  end(options?: { isPartial?: boolean }): CheckedFiles
+}
+
+export interface CheckedFiles {
+  fact: Fact
+  report: FilesReport
 }
 
 export async function createFileCheck(source: FileSource): Promise<FileCheck> {
   const notInBundle = new Set<string>()
   if (source.names) for await (const name of source.names()) notInBundle.add(name)
-  const report: FilesReport = {
-    matching: 0,
-    counts: { missing: 0, changed: 0, unreadable: 0, unsafe: 0, extra: 0 },
-    names: { missing: [], changed: [], unreadable: [], unsafe: [], extra: [] },
-  }
-
-  function note(problem: FileProblem, filename: string): void {
-    report.counts[problem]++
-    if (report.names[problem].length < MAX_NAMES) report.names[problem].push(filename)
-  }
+  const report = emptyReport()
 
   return {
     async check(files) {
@@ -56,15 +53,29 @@ export async function createFileCheck(source: FileSource): Promise<FileCheck> {
         const problem = await problemOf(file, source)
         const { filename } = file
         notInBundle.delete(problem === 'unsafe' ? filename : ((await source.nameOf?.(filename)) ?? filename))
-        if (problem) note(problem, file.filename)
+        if (problem) note(report, problem, filename)
         else report.matching++
       }
     },
-    end() {
-      for (const name of notInBundle) note('extra', name)
+    end({ isPartial = false } = {}) {
+      if (!isPartial) for (const name of notInBundle) note(report, 'extra', name)
       return { fact: factOf(report), report }
     },
   }
+}
+
+export function emptyReport(): FilesReport {
+  return {
+    matching: 0,
+    counts: { missing: 0, changed: 0, unreadable: 0, unsafe: 0, extra: 0 },
+    names: { missing: [], changed: [], unreadable: [], unsafe: [], extra: [] },
+  }
+}
+
+/** The name is null where nobody knows it. */
+export function note({ counts, names }: FilesReport, problem: FileProblem, filename: string | null): void {
+  counts[problem]++
+  if (filename !== null && names[problem].length < MAX_NAMES) names[problem].push(filename)
 }
 
 async function problemOf(file: FileEntry, source: FileSource): Promise<FileProblem | null> {
@@ -94,12 +105,14 @@ const SENTENCES: Record<FileProblem, string> = {
   extra: 'not in the bundle',
 }
 
-function factOf({ counts, names }: FilesReport): Fact {
+export function factOf({ counts, names }: FilesReport): Fact {
   const found = PROBLEMS.filter((problem) => counts[problem] > 0)
   if (found.length === 0) return PASSED
-  const parts = found.map((problem) => {
-    const others = counts[problem] > 1 ? ` and ${counts[problem] - 1} more` : ''
-    return `${quoted(names[problem][0] as string)}${others} ${SENTENCES[problem]}`
-  })
+  const parts = found.map((problem) => `${whichOf(names[problem], counts[problem])} ${SENTENCES[problem]}`)
   return failed(parts.join('; '))
+}
+
+function whichOf([first]: readonly string[], count: number): string {
+  if (first === undefined) return count === 1 ? 'one file' : `${count} files`
+  return count > 1 ? `${quoted(first)} and ${count - 1} more` : quoted(first)
 }

@@ -4,13 +4,17 @@ import { type EvidenceBody, isoSeconds, statementDigest } from '@svc/protocol/ev
 import { snapshotId } from '@svc/protocol/ids'
 import { EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
 import { type Fact, failed, notChecked, PASSED, passedUnless } from './facts.ts'
+import type { CountedFiles } from './file-list.ts'
 import type { BundleParts } from './read-bundle.ts'
 import { isObject, quoted } from './untrusted.ts'
 
 const NO_ENVELOPE = notChecked('a version-1 bundle has no envelope')
 
 /** Merkle rule 8: the number of leaves must match as well as the root. */
-export function merkleRootMatches({ commitment, files }: BundleParts): Fact {
+export function merkleRootMatches(
+  { commitment }: BundleParts,
+  files: Pick<CountedFiles, 'count' | 'merkleRoot'>,
+): Fact {
   const { merkle_root, file_count } = commitment
   if (file_count !== files.count) return failed(`the bundle lists ${files.count} files, its commitment says otherwise`)
   if (typeof merkle_root !== 'string' || bare(merkle_root) !== files.merkleRoot) {
@@ -35,13 +39,13 @@ function digestOf(body: Json | undefined): string | null {
 }
 
 /** Whether the statement is about the counted files, and the commitment repeats what it says (EVID-20). */
-export function envelopeBindsCommitment(parts: BundleParts): Fact {
+export function envelopeBindsCommitment(parts: BundleParts, files: CountedFiles): Fact {
   if (!parts.envelope) return NO_ENVELOPE
   const body = readStatementBody(parts.envelope.body)
-  return passedUnless(typeof body === 'string' ? body : differingField(body, parts))
+  return passedUnless(typeof body === 'string' ? body : differingField(body, parts, files))
 }
 
-function differingField(body: EvidenceBody, { proofId, commitment, files }: BundleParts): string | null {
+function differingField(body: EvidenceBody, { proofId, commitment }: BundleParts, files: CountedFiles): string | null {
   if (bare(body.merkle_root) !== files.merkleRoot) return 'the statement has another Merkle root than the files'
   if (body.file_count !== files.count) return `the statement counts ${body.file_count} files, the bundle ${files.count}`
   if (body.manifest_digest !== files.manifestDigest) return 'the statement has another manifest digest than the files'

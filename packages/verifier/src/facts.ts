@@ -20,16 +20,20 @@ export const ONLINE_FACTS = [
   'registry_matches',
 ] as const
 
+/** Only about redacted bundles. */
+export const REDACTED_FACTS = ['inclusion_proven'] as const
+
 type OfflineFact = (typeof OFFLINE_FACTS)[number]
 type OnlineFact = (typeof ONLINE_FACTS)[number]
-export type BundleFact = OfflineFact | OnlineFact
+type RedactedFact = (typeof REDACTED_FACTS)[number]
+export type BundleFact = OfflineFact | OnlineFact | RedactedFact
 
 /** `why` is a short plain sentence for a person. */
 export type Fact = { value: 'passed' } | { value: Exclude<FactValue, 'passed'>; why: string }
 
 type OfflineFacts = Record<OfflineFact, Fact>
 export type OnlineFacts = Record<OnlineFact, Fact>
-export type BundleFacts = OfflineFacts & OnlineFacts
+export type BundleFacts = OfflineFacts & OnlineFacts & Partial<Record<RedactedFact, Fact>>
 
 export const PASSED: Fact = { value: 'passed' }
 

@@ -13,16 +13,16 @@ import { quoted, RefusedBundle } from './untrusted.ts'
 const MAX_HELD_CHARACTERS = 8 * 1024 * 1024
 const CHARACTERS_PER_ENTRY = 100
 
-export interface FileOrder {
-  take(file: FileEntry): void
+export interface FileOrder<File extends FileEntry> {
+  take(file: File): void
   /** The files whose position is known, each once. */
-  release(): FileEntry[]
+  release(): File[]
   /** The remaining files, when no more come. */
-  end(): FileEntry[]
+  end(): File[]
 }
 
-export function createFileOrder(): FileOrder {
-  let held: FileEntry[] = []
+export function createFileOrder<File extends FileEntry>(): FileOrder<File> {
+  let held: File[] = []
   let heldCharacters = 0
   let isSorted = true
   let last: string | null = null
@@ -55,7 +55,7 @@ export function createFileOrder(): FileOrder {
     },
   }
 
-  function takeHeld(): FileEntry[] {
+  function takeHeld(): File[] {
     const files = held
     held = []
     return files

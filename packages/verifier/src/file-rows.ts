@@ -2,7 +2,7 @@
 
 import { bare, isHex } from '@svc/protocol/bytes'
 import type { FileEntry } from '@svc/protocol/merkle'
-import { isObject, type JsonObject, MAX_FIELDS, otherFields, quoted, RefusedBundle, strictJson } from './untrusted.ts'
+import { type JsonObject, MAX_FIELDS, otherFields, quoted, RefusedBundle, strictJson } from './untrusted.ts'
 
 const MAX_ROW_LENGTH = 64 * 1024
 const SPACE = /[ \t\n\r]*/y
@@ -18,17 +18,18 @@ export interface FileRows {
 
 const FIELDS = ['filename', 'size_bytes', 'content_hash']
 
-export function createFileRows(onFile: (file: FileEntry) => void): FileRows {
+/** `onFile` gets each entry, and the row with all of its fields. */
+export function createFileRows(onFile: (file: FileEntry, row: JsonObject) => void): FileRows {
   let text = ''
   const others = new Set<string>()
   let expected: 'row or end' | 'row' | 'comma or end' = 'row or end'
 
   /** The row that begins at this position, and its end; null when it is cut short. */
-  function readRow(at: number): { row: unknown; end: number } | null {
+  function readRow(at: number): { row: JsonObject; end: number } | null {
     PLAIN_ROW.lastIndex = at
     const plain = PLAIN_ROW.exec(text)
     if (plain) {
-      const [, filename, size, content_hash] = plain
+      const [, filename, size, content_hash] = plain as unknown as [string, string, string, string] // no group is optional
       return { row: { filename, size_bytes: Number(size), content_hash }, end: PLAIN_ROW.lastIndex }
     }
     if (text[at] === ',' || text[at] === ']') throw new RefusedBundle('not_strict_json', 'a file entry must stand here')
@@ -54,7 +55,7 @@ export function createFileRows(onFile: (file: FileEntry) => void): FileRows {
         }
         const read = readRow(at)
         if (!read) return waitFrom(at)
-        onFile(fileEntry(read.row))
+        onFile(fileEntry(read.row), read.row)
         expected = 'comma or end'
         at = read.end
       }
@@ -94,8 +95,7 @@ function endOfObject(text: string, start: number): number {
 }
 
 /** A row of a file list, with a bare hash (Merkle rule 2). Other fields of a row are not part of the leaf. */
-function fileEntry(row: unknown): FileEntry {
-  const { filename, size_bytes, content_hash } = isObject(row) ? row : {}
+function fileEntry({ filename, size_bytes, content_hash }: JsonObject): FileEntry {
   if (typeof filename !== 'string' || filename === '') throw bad('a file has no filename')
   if (!filename.isWellFormed()) throw bad('a filename holds a lone surrogate')
   // Rule 9: with a colon, two entries could have the same leaf.

@@ -1,104 +1,100 @@
-// Bytes of an evidence bundle → its parts, none of which is trusted yet. The file list is never held in memory: its files
-// pass by in order, and a count and two digests remain.
+// Bytes of an evidence bundle, whole or redacted → its parts, none of which is trusted yet. Lists are never held in
+// memory: files pass by in order, leaves as they are, and a count and digests remain.
 
 import { fromUtf8 } from '@svc/protocol/bytes'
-import type { Json } from '@svc/protocol/canonical'
 import type { FileEntry } from '@svc/protocol/merkle'
-import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
+import { type DocumentParts, documentParts, isRedacted } from './document-parts.ts'
 import { type CountedFiles, createFileCounter, createFileOrder } from './file-list.ts'
 import { createFileRows } from './file-rows.ts'
-import { createRestOfDocument } from './rest-of-document.ts'
-import { isObject, type JsonObject, RefusedBundle, strictJson } from './untrusted.ts'
+import { createInclusionCheck, type Inclusion, type InclusionCheck, type PlacedFile } from './inclusion.ts'
+import { type CountedLeaves, createLeafRows } from './leaf-rows.ts'
+import { createRestOfDocument, type ListKey } from './rest-of-document.ts'
+import { type JsonObject, RefusedBundle, strictJson } from './untrusted.ts'
 
-export interface BundleParts {
-  version: 1 | 2
-  /** Everything but the rows of the file list. */
-  document: JsonObject
-  /** Fields of the rows besides name, size and hash. */
+type Listed = {
+  /** Fields of the rows that nothing here reads. */
   otherRowFields: string[]
-  receiptId: Json
-  proofId: Json
-  commitment: JsonObject
-  /** Null in a version-1 bundle. */
-  envelope: JsonObject | null
-  /** Null in a version-2 bundle. */
-  v1Signature: JsonObject | null
-  anchor: JsonObject | null
-  signingKeys: Json
-  files: CountedFiles
-}
+} & (
+  | { redaction: null; files: CountedFiles }
+  /** `files` are those that it shows. */
+  | { redaction: 'chosen_files'; files: CountedFiles; inclusion: Inclusion }
+  | { redaction: 'no_names'; leaves: CountedLeaves }
+)
 
-/** `onFiles` gets all files in code-point order, some at a time. Throws a RefusedBundle, and what `chunks` throws. */
+export type BundleParts = DocumentParts & Listed
+
+type OnSome<T> = (some: readonly T[]) => Promise<void>
+
+/**
+ * `onFiles` gets all files in code-point order, some at a time, and `onLeaves` the leaves of a bundle without names.
+ * Throws a RefusedBundle, and what `chunks` throws.
+ */
 export async function readBundle(
   chunks: Chunks,
-  onFiles: (files: readonly FileEntry[]) => Promise<void>,
+  onFiles: OnSome<FileEntry>,
+  onLeaves: OnSome<string> = async () => {},
 ): Promise<BundleParts> {
-  const order = createFileOrder()
+  const order = createFileOrder<PlacedFile>()
   const counter = createFileCounter()
-  const rows = createFileRows((file) => order.take(file))
+  const inclusion = createInclusionCheck()
+  const rows = createFileRows((file, row) => order.take(inclusion.fold(file, row)))
+  const leaves = createLeafRows()
   const rest = createRestOfDocument()
+  const lists = { files: rows, leaf_hashes: leaves }
 
-  async function settle(files: readonly FileEntry[]): Promise<void> {
+  async function settle(files: readonly PlacedFile[]): Promise<void> {
+    inclusion.add(files)
     counter.add(files)
     await onFiles(files)
   }
 
-  let isInList = false
+  let list: ListKey | null = null
   for await (const piece of textPieces(chunks)) {
     for (let unread: string | null = piece; unread; ) {
-      const next: string | null = isInList ? rows.write(unread) : rest.write(unread)
-      if (next !== null) isInList = !isInList
-      unread = next
+      if (list) {
+        unread = lists[list].write(unread)
+        if (unread !== null) list = null
+      } else {
+        const begun = rest.write(unread)
+        list = begun?.list ?? null
+        unread = begun?.rows ?? null
+      }
     }
     await settle(order.release())
+    await onLeaves(leaves.release())
   }
-  if (isInList) throw new RefusedBundle('not_strict_json', 'the text ends within the file list')
-  const document = strictJson(rest.text(), rest.text().length, 'the bundle')
-  const parts = bundleParts(document)
+  if (list) throw new RefusedBundle('not_strict_json', `the text ends within ${list}`)
+  const parts = documentParts(strictJson(rest.text(), rest.text().length, 'the bundle'))
   await settle(order.end())
-  const files = counter.end()
-  if (!files) throw new RefusedBundle('empty_file_list', 'a bundle must list at least one file')
-  return { ...parts, otherRowFields: rows.otherFields(), files }
+  const found = { files: counter.end(), leaves: leaves.end(), inclusion, otherRowFields: rows.otherFields() }
+  return { ...parts, ...listed(parts.document, found) }
 }
 
-function bundleParts(bundle: Json): Omit<BundleParts, 'files' | 'otherRowFields'> {
-  if (!isObject(bundle) || bundle.schema !== EVIDENCE_BUNDLE_SCHEMA) {
-    throw new RefusedBundle('not_a_bundle', `schema is not ${EVIDENCE_BUNDLE_SCHEMA}`)
-  }
-  const { bundle_version, algorithms, receipt_id = null, proof_id = null, signing_keys = null } = bundle
-  if (bundle_version !== 1 && bundle_version !== 2) {
-    throw new RefusedBundle('unsupported_version', 'bundle_version is neither 1 nor 2')
-  }
-  const expected = { merkle: MERKLE_ALGORITHM, envelope: bundle_version === 2 ? EVIDENCE_SCHEMA : null }
-  if (!isObject(algorithms) || algorithms.merkle !== expected.merkle || algorithms.envelope !== expected.envelope) {
-    throw new RefusedBundle('unsupported_version', 'algorithms names others than this version has')
-  }
-  const envelope = objectOrNull(bundle, 'envelope')
-  const v1Signature = objectOrNull(bundle, 'v1_signature')
-  const anchor = objectOrNull(bundle, 'anchor')
-  const commitment = objectOrNull(bundle, 'commitment')
-  if (!commitment) throw new RefusedBundle('not_a_bundle', 'there is no commitment')
-  if (!Array.isArray(bundle.files)) throw new RefusedBundle('not_a_bundle', 'files is not a list')
-  if ((envelope !== null) !== (bundle_version === 2) || (v1Signature !== null) !== (bundle_version === 1)) {
-    throw new RefusedBundle('not_a_bundle', 'version 2 has an envelope alone, version 1 a v1_signature alone')
-  }
+interface FoundLists {
+  files: CountedFiles | null
+  leaves: CountedLeaves | null
+  inclusion: InclusionCheck
+  otherRowFields: string[]
+}
+
+function listed(document: JsonObject, { files, leaves, inclusion, otherRowFields }: FoundLists): Listed {
+  if (!isRedacted(document)) return { redaction: null, files: files ?? emptyList(), otherRowFields }
+  if (document.redaction === 'no_names') return { redaction: 'no_names', leaves: leaves ?? emptyList(), otherRowFields }
+  const unreadable = inclusion.unreadable()
+  if (unreadable !== null)
+    throw new RefusedBundle('bad_file_proof', `${unreadable} has no leaf_index with a proof of that leaf`)
   return {
-    version: bundle_version,
-    document: bundle,
-    receiptId: receipt_id,
-    proofId: proof_id,
-    commitment,
-    envelope,
-    v1Signature,
-    anchor,
-    signingKeys: signing_keys,
+    redaction: 'chosen_files',
+    files: files ?? emptyList(),
+    inclusion: inclusion.end(),
+    otherRowFields: otherRowFields.filter((field) => !PROOF_FIELDS.includes(field)),
   }
 }
 
-function objectOrNull(bundle: JsonObject, field: string): JsonObject | null {
-  const value = bundle[field] ?? null
-  if (value === null || isObject(value)) return value
-  throw new RefusedBundle('not_a_bundle', `${field} is not an object`)
+const PROOF_FIELDS = ['files[].leaf_index', 'files[].proof']
+
+function emptyList(): never {
+  throw new RefusedBundle('empty_file_list', 'a bundle must list at least one file')
 }
 
 export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>

@@ -1,13 +1,16 @@
-// Collects the text of a bundle without the rows of its file list, and finds where that list begins. The strict parser
+// Collects the text of a bundle without the rows of its long lists, and finds where those lists begin. The strict parser
 // reads the collected text at the end, so it also refuses a second list under the same key.
 
 import { RefusedBundle } from './untrusted.ts'
 
 const MAX_LENGTH = 1024 * 1024
 
+/** The lists that may be too long for memory. */
+export type ListKey = 'files' | 'leaf_hashes'
+
 export interface RestOfDocument {
-  /** The text after the opening bracket of the file list; null when the list does not begin in this piece. */
-  write(piece: string): string | null
+  /** The list that begins in this piece, and the text after its opening bracket; null when none does. */
+  write(piece: string): { list: ListKey; rows: string } | null
   text(): string
 }
 
@@ -19,17 +22,18 @@ export function createRestOfDocument(): RestOfDocument {
   let lastString = ''
   /** The key of the current value. */
   let key = ''
-  let isListFound = false
+  const found = new Set<ListKey>()
 
-  /** Whether the file list begins at this character. */
-  function step(char: string): boolean {
+  /** The list that begins at this character. */
+  function step(char: string): ListKey | null {
     if (stringStart >= 0) inString(char)
     else if (char === '"') stringStart = at
     else if (char === '{' || char === '[') depth++
     else if (char === '}' || char === ']') depth--
     else if (char === ':' && depth === 1) key = lastString
     else if (char === ',' && depth === 1) key = ''
-    return char === '[' && stringStart < 0 && depth === 2 && !isListFound && isFilesKey(key)
+    const list = char === '[' && stringStart < 0 && depth === 2 ? listKey(key) : null
+    return list !== null && !found.has(list) ? list : null
   }
 
   function inString(char: string): void {
@@ -43,12 +47,13 @@ export function createRestOfDocument(): RestOfDocument {
     write(piece) {
       text += piece
       for (; at < text.length; at++) {
-        if (!step(text[at] as string)) continue
-        isListFound = true
+        const list = step(text[at] as string)
+        if (!list) continue
+        found.add(list)
         at++
         const rows = text.slice(at)
         text = text.slice(0, at)
-        return rows
+        return { list, rows }
       }
       if (text.length > MAX_LENGTH)
         throw new RefusedBundle('too_large', `${MAX_LENGTH} characters and more beside files`)
@@ -59,10 +64,11 @@ export function createRestOfDocument(): RestOfDocument {
 }
 
 /** In any spelling: a key may be written with escapes. */
-function isFilesKey(key: string): boolean {
+function listKey(key: string): ListKey | null {
   try {
-    return JSON.parse(key) === 'files'
+    const name = JSON.parse(key)
+    return name === 'files' || name === 'leaf_hashes' ? name : null
   } catch {
-    return false
+    return null
   }
 }

@@ -6,6 +6,7 @@ import type { AnchorTransaction } from './rpc.ts'
 import { isObject, type JsonObject, otherFields } from './untrusted.ts'
 
 const BUNDLE = ['schema', 'bundle_version', 'algorithms', 'commitment', 'files', 'envelope', 'v1_signature', 'anchor']
+const REDACTED = ['schema', 'redaction', 'algorithms', 'envelope', 'anchor', 'files', 'leaf_hashes']
 const ALGORITHMS = ['merkle', 'envelope']
 const ENVELOPE = ['body', 'statement_digest', 'signature', 'issuer_pubkey', 'sig_alg']
 const SIGNED_COMMITMENT = ['manifest_file_count', 'total_bytes', 'check_mode', 'attested_at']
@@ -17,21 +18,28 @@ const REGISTRY_PLACE = ['program', 'credential', 'schema', 'nonce', 'attestation
 
 /** Paths of fields, such as `receipt_id` and `anchor.sas.replaced_previous`. */
 export function uncheckedFields(parts: BundleParts, transaction: AnchorTransaction | null): string[] {
-  const { version, document, commitment, envelope, v1Signature } = parts
-  const signed = version === 2
+  const { document, envelope, v1Signature } = parts
   return [
-    ...otherFields(document, signed ? [...BUNDLE, 'proof_id'] : BUNDLE),
+    ...otherFields(document, topFields(parts)),
     ...otherFields(document.algorithms as JsonObject, ALGORITHMS, 'algorithms.'), // an object, or it was refused
-    ...otherFields(
-      commitment,
-      signed ? [...COUNTED_COMMITMENT, ...SIGNED_COMMITMENT] : COUNTED_COMMITMENT,
-      'commitment.',
-    ),
+    ...uncheckedOfCommitment(parts),
     ...parts.otherRowFields,
     ...otherFields(envelope ?? {}, ENVELOPE, 'envelope.'),
     ...otherFields(v1Signature ?? {}, ROOT_SIGNATURE, 'v1_signature.'),
     ...uncheckedOfAnchor(parts, transaction),
   ]
+}
+
+function topFields({ version, redaction }: BundleParts): string[] {
+  if (redaction !== null) return REDACTED
+  return version === 2 ? [...BUNDLE, 'proof_id'] : BUNDLE
+}
+
+/** A redacted bundle has no commitment beside its statement. */
+function uncheckedOfCommitment({ version, redaction, commitment }: BundleParts): string[] {
+  if (redaction !== null) return []
+  const checked = version === 2 ? [...COUNTED_COMMITMENT, ...SIGNED_COMMITMENT] : COUNTED_COMMITMENT
+  return otherFields(commitment, checked, 'commitment.')
 }
 
 function uncheckedOfAnchor({ anchor }: BundleParts, transaction: AnchorTransaction | null): string[] {

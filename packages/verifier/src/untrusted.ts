@@ -15,6 +15,8 @@ export type RefusalCode =
   | 'colon_in_filename'
   | 'duplicate_filename'
   | 'unsorted_file_list'
+  | 'bad_file_proof'
+  | 'bad_leaf_hash'
 
 export interface Refusal {
   code: RefusalCode

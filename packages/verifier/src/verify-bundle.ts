@@ -4,16 +4,19 @@ import { isHex } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { createFileCheck, type FileSource, type FilesReport } from './check-files.ts'
+import { createLeafCheck } from './check-leaves.ts'
 import {
   envelopeBindsCommitment,
   merkleRootMatches,
   readStatementBody,
   statementDigestMatches,
 } from './envelope-facts.ts'
-import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS } from './facts.ts'
+import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from './facts.ts'
+import type { CountedFiles } from './file-list.ts'
 import { checkOnline } from './online-facts.ts'
 import type { PinnedKey } from './pinned-keys.ts'
 import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
+import { isPartial, type RedactedReport, redactedFacts, redactedReport } from './redacted-facts.ts'
 import type { Rpc } from './rpc.ts'
 import { type SigningKey, signatureFacts } from './signature-facts.ts'
 import { uncheckedFields } from './unchecked.ts'
@@ -42,8 +45,13 @@ export interface VerifiedBundle {
   /** The statement; null in version 1, and when it is malformed. */
   envelope: EvidenceEnvelope | null
   receiptId: string | null
-  /** Counted from the file list, whatever the bundle says. */
-  counted: { files: number; totalBytes: bigint; merkleRoot: string }
+  /**
+   * Counted from the list, whatever the bundle says. What a redacted bundle does not show is null: the root without all
+   * files, the bytes without their sizes.
+   */
+  counted: { files: number; totalBytes: bigint | null; merkleRoot: string | null }
+  /** What a redacted bundle leaves out; null for a whole one. */
+  redacted: RedactedReport | null
   /** Null when no files were given. */
   files: FilesReport | null
 }
@@ -53,38 +61,70 @@ export type Verification = VerifiedBundle | { refused: Refusal }
 /** Throws only what `bundle`, or `names` of the files, throws while it is read. */
 export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<Verification> {
   const check = given.files ? await createFileCheck(given.files) : null
+  const leafCheck = given.files ? createLeafCheck(given.files) : null
   let parts: BundleParts
   try {
-    parts = await readBundle(bundle, async (files) => check?.check(files))
+    parts = await readBundle(
+      bundle,
+      async (files) => check?.check(files),
+      async (leaves) => leafCheck?.check(leaves),
+    )
   } catch (error) {
     if (error instanceof RefusedBundle) return { refused: { code: error.code, why: error.message } }
     throw error
   }
-  const checked = check?.end()
+  const ofLeaves = leafCheck?.end() ?? null
+  const checked = parts.redaction === 'no_names' ? ofLeaves : check?.end({ isPartial: isPartialList(parts) })
+  const inFolder = ofLeaves?.files ?? null
   const { key, ...signature } = signatureFacts(parts, given.pinnedKeys ?? [], given.domainTag ?? DEFAULT_DOMAIN_TAG)
   const envelope = wellFormedEnvelope(parts)
   const { version, anchor } = parts
   const online = await checkOnline(given.rpc, { version, anchor, envelope, pinnedSigners: given.pinnedSigners ?? [] })
+  const { merkle_root_matches, envelope_binds_commitment, ...more } = listFacts(parts, inFolder)
   const facts: BundleFacts = {
-    merkle_root_matches: merkleRootMatches(parts),
-    files_match: checked?.fact ?? notChecked('no files were given'),
+    merkle_root_matches,
+    files_match: checked?.fact ?? notChecked(given.files ? NAMES_NEEDED : 'no files were given'),
     statement_digest_matches: statementDigestMatches(parts),
-    envelope_binds_commitment: envelopeBindsCommitment(parts),
+    envelope_binds_commitment,
+    ...more,
     ...signature,
     ...online.facts,
   }
-  const { count, totalBytes, merkleRoot } = parts.files
   return {
     refused: null,
     facts,
-    failed: [...OFFLINE_FACTS, ...ONLINE_FACTS].filter((name) => facts[name].value === 'failed'),
+    failed: [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS].filter((name) => facts[name]?.value === 'failed'),
     unchecked: uncheckedFields(parts, online.transaction),
     key,
     envelope,
     receiptId: typeof parts.receiptId === 'string' ? parts.receiptId : null,
-    counted: { files: count, totalBytes, merkleRoot },
+    counted: countedIn(parts),
+    redacted: parts.redaction === null ? null : redactedReport(parts, inFolder),
     files: checked?.report ?? null,
   }
+}
+
+const NAMES_NEEDED = 'the bundle names no files, so it can only be compared with all files of a folder'
+
+function listFacts(parts: BundleParts, inFolder: CountedFiles | null) {
+  if (parts.redaction !== null) return redactedFacts(parts, inFolder)
+  return {
+    merkle_root_matches: merkleRootMatches(parts, parts.files),
+    envelope_binds_commitment: envelopeBindsCommitment(parts, parts.files),
+  }
+}
+
+function isPartialList(parts: BundleParts): boolean {
+  return parts.redaction !== null && isPartial(parts)
+}
+
+function countedIn(parts: BundleParts): VerifiedBundle['counted'] {
+  if (parts.redaction === 'no_names') {
+    const { count, merkleRoot } = parts.leaves
+    return { files: count, totalBytes: null, merkleRoot }
+  }
+  const { count, totalBytes, merkleRoot } = parts.files
+  return { files: count, totalBytes, merkleRoot: isPartialList(parts) ? null : merkleRoot }
 }
 
 function wellFormedEnvelope({ envelope }: BundleParts): EvidenceEnvelope | null {

@@ -1,16 +1,18 @@
 import { fromUtf8, utf8 } from '@svc/protocol/bytes'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BundleFact, OFFLINE_FACTS, ONLINE_FACTS } from '../src/facts.ts'
+import { type BundleFact, OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from '../src/facts.ts'
 import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '../src/verify-bundle.ts'
 import { inChunks } from './bundles.ts'
 import { CASES, givenOf, packBytes, verified } from './pack.ts'
 
 type Document = Record<string, unknown>
-const FACTS: BundleFact[] = [...OFFLINE_FACTS, ...ONLINE_FACTS]
+const FACTS: BundleFact[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS]
 
 /** Bundles of each kind with everything a verifier can have, and the fields that stay open all the same. */
 const GOOD: [name: string, unchecked: string[]][] = [
+  ['redacted-anchored', ['how_to_verify']],
+  ['redacted-no-names-anchored', ['how_to_verify']],
   ['anchor-memo', ['receipt_id', 'network', 'signing_keys', 'how_to_verify']],
   ['registry-latest', ['receipt_id', 'network', 'signing_keys', 'how_to_verify', 'anchor.sas.replaced_previous']],
   [
@@ -73,7 +75,7 @@ const bytesOf = (document: Document) => utf8(JSON.stringify(document))
 /** Whether a reader of the result learns of it: a fact no longer passes, or the field is listed as unchecked. */
 function isSeen(after: Verification, before: VerifiedBundle, path: readonly string[]): boolean {
   if (after.refused || after.failed.length > 0) return true
-  if (FACTS.some((fact) => before.facts[fact].value === 'passed' && after.facts[fact].value !== 'passed')) return true
+  if (FACTS.some((fact) => before.facts[fact]?.value === 'passed' && after.facts[fact]?.value !== 'passed')) return true
   return after.unchecked.some((field) => `${path.join('.')}.`.startsWith(`${field}.`))
 }
 

@@ -3,7 +3,7 @@ import { receiptId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, signReceipt } from '@svc/protocol/receipt'
 import { describe, expect, it } from 'vitest'
-import { type BundleFact, OFFLINE_FACTS, ONLINE_FACTS } from '../src/facts.ts'
+import { type BundleFact, OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from '../src/facts.ts'
 import { RECEIPT_FACTS, type ReceiptFacts, receiptFacts } from '../src/receipt-facts.ts'
 import { bundleOf, listedFiles, SIGNER } from './bundles.ts'
 import { CASES, givenOf, packBytes, pinnedKeys, verified } from './pack.ts'
@@ -16,13 +16,11 @@ interface Stories<Story> {
 
 /** Cases of the conformance pack. */
 const BUNDLE_STORIES: Record<BundleFact, Stories<string>> = {
-  merkle_root_matches: {
-    fails: 'list-renamed',
-    notChecked: { never: 'a bundle without files or commitment is refused as a whole' },
-  },
+  merkle_root_matches: { fails: 'list-renamed', notChecked: 'redacted-chosen' },
   files_match: { fails: 'folder-changed', notChecked: 'v2' },
   statement_digest_matches: { fails: 'body-nonce', notChecked: 'v1' },
   envelope_binds_commitment: { fails: 'commitment-total-other', notChecked: 'v1' },
+  inclusion_proven: { fails: 'redacted-renamed', notChecked: 'redacted-no-names' },
   signature_valid: {
     fails: 'v1-unsigned',
     notChecked: { never: 'a bundle that is not signed, or by nobody known, fails: EVID-18' },
@@ -37,7 +35,7 @@ const BUNDLE_STORIES: Record<BundleFact, Stories<string>> = {
 }
 
 describe('facts about a bundle', () => {
-  it.each([...OFFLINE_FACTS, ...ONLINE_FACTS])(
+  it.each([...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS])(
     'T-38 CLI-02 CLI-03 %s can fail, and says when it is not checked',
     async (fact) => {
       const { fails, notChecked } = BUNDLE_STORIES[fact]

@@ -6,6 +6,7 @@ import { verifyBundle } from '../src/verify-bundle.ts'
 import type { measure } from './programs/verify-long-bundle.ts'
 
 const PROGRAM = fileURLToPath(new URL('./programs/verify-long-bundle.ts', import.meta.url))
+const REDACT_PROGRAM = fileURLToPath(new URL('./programs/redact-long-bundle.ts', import.meta.url))
 const run = promisify(execFile)
 
 describe('long bundles', () => {
@@ -14,6 +15,14 @@ describe('long bundles', () => {
     const outcome: Partial<Awaited<ReturnType<typeof measure>>> = JSON.parse(stdout)
     expect(outcome).toMatchObject({ failed: [], files: 200_000, key_pinned: 'passed' })
   })
+
+  it.each([['no_names'], ['photos/2026/img-00000000.jpg', 'photos/2026/img-00099999.jpg']])(
+    'ADD-18 100,000 files are redacted and verified within 40 MB of objects: %s',
+    async (...shown) => {
+      const { stdout } = await run(process.execPath, ['--max-old-space-size=40', REDACT_PROGRAM, '100000', ...shown])
+      expect(JSON.parse(stdout)).toMatchObject({ refused: null, failed: [], total: 100_000 })
+    },
+  )
 
   it('ADD-05 more than a gigabyte is refused', async () => {
     const { refused } = await verifyBundle([new Uint8Array(1024 ** 3 + 1)])

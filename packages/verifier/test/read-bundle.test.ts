@@ -27,6 +27,7 @@ async function read(chunks: Iterable<Uint8Array>) {
   const parts = await readBundle(chunks, async (some) => {
     files.push(...some)
   })
+  if (parts.redaction !== null) throw new Error('the bundle is redacted')
   return { files, parts }
 }
 

@@ -32,7 +32,7 @@ export function createCallers(context: Context): Callers {
     const candidates = { owner: identity, operators: [] }
     if (await findSigner(signed, candidates)) return
     await rateLimiter.take(limit)
-    throw notSigned(candidates)
+    throw notSigned(candidates, signed)
   }
 
   return {

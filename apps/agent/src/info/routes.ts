@@ -1,5 +1,6 @@
 import { agentEndpoints } from '@svc/api/agent/agent'
 import * as info from '@svc/api/agent/info'
+import { errorIndex, errorPage } from '@svc/api/error-guide'
 import { openApiDocument } from '@svc/api/openapi'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
@@ -17,4 +18,6 @@ export function infoRoutes(service: Service, context: Context): void {
   serve(service, info.health, () => checkHealth(context))
   serve(service, info.discovery, () => discoveryDocument(context))
   serve(service, info.openApi, () => openApi)
+  serve(service, info.errorList, () => errorIndex(baseUrl))
+  serve(service, info.errorExplained, ({ params }) => errorPage(params.code, baseUrl))
 }

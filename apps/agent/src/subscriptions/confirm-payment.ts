@@ -56,7 +56,7 @@ async function readLeg(
   const { accepts } = JSON.parse(request.quote) as SubscriptionQuote
   const leg = paidLeg(accepts, body)
   const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
-  if (payment.outcome === 'rejected') throw paymentRefused(payment.reason)
+  if (payment.outcome === 'rejected') throw paymentRefused(payment.reason, payment.seen)
   return { leg, payment }
 }
 

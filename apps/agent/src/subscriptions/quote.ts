@@ -28,6 +28,7 @@ export async function answerQuote(context: Context, choice: LegChoice): Promise<
     confirmUrl: confirmUrlOf(config.http),
     confirmHeaders: [`${HEADER_IDENTITY}: <address that paid>`],
     lastStep: 'Hand a locker to the agent with POST /v1/delegate.',
+    x402Url: null,
     terms: { subscription_days: SUBSCRIPTION_DAYS } as const,
     priceSummary: { total_usd: Number(totalUsd), subscription_days: SUBSCRIPTION_DAYS } as const,
   })

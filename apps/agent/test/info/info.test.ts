@@ -92,3 +92,10 @@ it.each([
 ])('AGENT-01 %s %s answers %i', async (method, path, status, code) => {
   expectRefusal(await stack.send(method, path), status, code)
 })
+
+it('SHAPE-01 ERR-30 every error names a page about its code', async () => {
+  const { body } = await stack.send<{ docs_url: string }>('GET', '/v1/nothing')
+  expect(body.docs_url).toBe('https://agent.example/base/errors/not_found')
+  expect(await textAt('/errors/not_found')).toContain('Next: ')
+  expect(await textAt('/errors')).toContain('DELEGATION_LIMIT_EXCEEDED')
+})

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { open as openFile, rename, rm } from 'node:fs/promises'
+import { access, open as openFile, rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
 import { lockerArgument, type StatementOptions, sequenceOf, statementOption } from '../options.ts'
 import { written } from '../output/output.ts'
-import { bytesText } from '../output/quantities.ts'
+import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
+import { type Redacted, redact } from './redact.ts'
 
 interface BundleOptions extends StatementOptions {
   out?: string
+  redact?: boolean
+  file?: string[]
+  from?: string
 }
 
 export function add(program: Command, open: Open): void {
@@ -17,39 +21,113 @@ export function add(program: Command, open: Open): void {
     .description('all the evidence about the locker, for `svc verify`; needs no wallet')
     .addArgument(lockerArgument())
     .option('-o, --out <file>', 'where to write it; the standard output unless given')
+    .option('--redact', 'leave out the receipt, which opens every file, and the names of all files')
+    .option('--file <name>', 'with --redact: show this file; may be repeated', collect)
+    .option('--from <bundle>', 'with --redact: the bundle to redact, instead of asking the gateway')
     .addOption(statementOption())
+    .addHelpText(
+      'after',
+      `
+A bundle names the receipt: whoever gets it can open every file of the locker by the public link.
+A redacted bundle opens nothing. It proves the files that --file names, or, without --file, all
+files to those who have them: it holds their hashes, and no name.`,
+    )
     .action(async (locker: string | undefined, options: BundleOptions, command: Command) =>
       bundle(await open(command), locker, options),
     )
 }
 
+/** A name may have a comma. */
+function collect(name: string, before: string[] = []): string[] {
+  return [...before, name]
+}
+
 async function bundle(session: Session, wanted: string | undefined, options: BundleOptions): Promise<void> {
   const { output, world } = session
-  const { stdout, signal } = world
+  const { stdout } = world
   const { out } = options
-  const { receipt_id } = await session.locker(wanted)
-  const client = await session.client()
-  const write = (target: WritableStream<Uint8Array>) =>
-    client.bundle(receipt_id, target, { ...sequenceOf(options), signal })
+  await requireFitting(wanted, options)
+  const write = options.redact
+    ? await redactedBundle(session, wanted, options)
+    : await wholeBundle(session, wanted, options)
   if (out === undefined) {
     if (stdout.isTTY) throw new UsageError('a bundle is long: give a file with -o, or pipe it somewhere')
-    return write(new WritableStream({ write: (chunk) => written(stdout, chunk) }))
+    await write(new WritableStream({ write: (chunk) => written(stdout, chunk) }))
+    return warnOfReceipt(session, options)
   }
-  const bytes = await writeWhole(out, write)
-  output.result({ file: out, size_bytes: bytes, receipt_id }, () => `${out}: ${bytesText(bytes)}`)
+  const { bytes, result } = await writeWhole(out, write)
+  output.result(
+    { file: out, size_bytes: bytes, ...documentOf(result) },
+    () => `${out}: ${bytesText(bytes)}${shownText(result)}`,
+  )
+  warnOfReceipt(session, options)
   output.note(`\nNext: \`svc verify ${out}\``)
 }
 
+async function requireFitting(wanted: string | undefined, options: BundleOptions): Promise<void> {
+  const { redact: isRedacted = false, file, from, statement } = options
+  if (!isRedacted && file) throw new UsageError('--file goes with --redact')
+  if (!isRedacted && from !== undefined) throw new UsageError('--from goes with --redact')
+  if (from === undefined) return
+  if (wanted !== undefined || statement !== undefined)
+    throw new UsageError('--from names the bundle: leave out the locker and --statement')
+  await access(from).catch(() => {
+    throw new UsageError(`the bundle ${from} cannot be read`)
+  })
+}
+
+function warnOfReceipt({ output }: Session, { redact: isRedacted = false }: BundleOptions): void {
+  if (isRedacted) return
+  output.note(
+    'Whoever gets this bundle can open every file of the locker by the public link. To prove without opening, give' +
+      ' them a redacted one: `svc bundle --redact`, with --file <name> for each file to show.',
+  )
+}
+
+type Result = { receipt_id: string } | Redacted
+type Write = (target: WritableStream<Uint8Array>) => Promise<Result>
+
+async function wholeBundle(session: Session, wanted: string | undefined, options: BundleOptions): Promise<Write> {
+  const { receipt_id } = await session.locker(wanted)
+  const client = await session.client()
+  return async (target) => {
+    await client.bundle(receipt_id, target, { ...sequenceOf(options), signal: session.world.signal })
+    return { receipt_id }
+  }
+}
+
+async function redactedBundle(session: Session, wanted: string | undefined, options: BundleOptions): Promise<Write> {
+  const { file: filenames, from } = options
+  const source =
+    from === undefined
+      ? { receipt_id: (await session.locker(wanted)).receipt_id, ...sequenceOf(options) }
+      : { path: from }
+  return (target) => redact(session, source, target, filenames)
+}
+
+function documentOf(result: Result): object {
+  if ('receipt_id' in result) return result
+  const { redaction, shown, total } = result
+  return { redaction, files_shown: shown, files: total }
+}
+
+function shownText(result: Result): string {
+  if ('receipt_id' in result) return ''
+  const { redaction, shown, total } = result
+  if (redaction === 'no_names') return `, proves ${counted(total, 'file')} and names none`
+  return `, proves ${shown} of ${counted(total, 'file')} and names no other`
+}
+
 /** Writes to a temporary file and renames it once it is complete. */
-async function writeWhole(path: string, write: (target: WritableStream<Uint8Array>) => Promise<void>): Promise<number> {
+async function writeWhole(path: string, write: Write): Promise<{ bytes: number; result: Result }> {
   const draft = `${path}.${randomUUID()}.part`
   const file = await openFile(draft, 'wx')
   try {
-    await write(new WritableStream({ write: (chunk) => file.writeFile(chunk) }))
+    const result = await write(new WritableStream({ write: (chunk) => file.writeFile(chunk) }))
     await file.sync()
     const { size } = await file.stat()
     await rename(draft, path)
-    return size
+    return { bytes: size, result }
   } finally {
     await file.close()
     await rm(draft, { force: true })

@@ -2,6 +2,7 @@
 
 import type { FilesReport } from '@svc/verifier/check-files'
 import type { Fact } from '@svc/verifier/facts'
+import type { RedactedReport } from '@svc/verifier/redacted-facts'
 import type { Verification } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
 import { bytesText, counted } from '../output/quantities.ts'
@@ -21,7 +22,12 @@ export function judgedText(judged: Judged, keysFrom: string | null, style: Style
   const facts = Object.entries(factsOf(judged)).map(([name, fact]) => factText(name, fact, style))
   const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
   const unchecked = uncheckedText(uncheckedOf(verification, judged.receipt), style)
-  return [head, facts.join('\n'), ...unchecked, ...wrongFiles(verification.files)].join('\n\n')
+  const leftOut = leftOutText(verification.redacted?.leftOut ?? [])
+  return [head, facts.join('\n'), ...leftOut, ...unchecked, ...wrongFiles(verification.files)].join('\n\n')
+}
+
+function leftOutText(sentences: readonly string[]): string[] {
+  return sentences.length > 0 ? [pairs(sentences.map((sentence): [string, string] => ['left out', sentence]))] : []
 }
 
 function uncheckedText(fields: readonly string[], style: Style): string[] {
@@ -36,15 +42,29 @@ function wrongFiles(report: FilesReport | null): string[] {
 }
 
 function headText(verified: Exclude<Verification, { refused: object }>, keysFrom: string | null): string {
-  const { envelope, counted: found, key, receiptId } = verified
+  const { envelope, key, receiptId, redacted } = verified
   const body = envelope?.body
   return pairs([
-    ['receipt', shown(receiptId ?? '-')],
+    ['receipt', shown(receiptId ?? (redacted ? 'not named: the bundle is redacted' : '-'))],
     ['statement', body ? shown(`${body.sequence} of ${body.proof_id}, ${body.issued_at}`) : 'none: version 1'],
-    ['files', `${counted(found.files, 'file')}, ${bytesText(Number(found.totalBytes))}, root ${found.merkleRoot}`],
+    ['files', filesText(verified)],
     ['signed by', key ? `${key.public_key_hex}, ${key.pinned ? 'pinned' : 'not pinned'}` : 'an unknown key'],
     ['trusted', shown(keysFrom ?? 'no keys')],
   ])
+}
+
+function filesText({ counted: found, redacted }: Exclude<Verification, { refused: object }>): string {
+  const { files, totalBytes, merkleRoot } = found
+  const parts = [
+    counted(files, 'file') + (redacted ? whichShown(redacted) : ''),
+    ...(totalBytes === null ? [] : [bytesText(Number(totalBytes))]),
+    ...(merkleRoot === null ? [] : [`root ${merkleRoot}`]),
+  ]
+  return parts.join(', ')
+}
+
+function whichShown({ redaction, total }: RedactedReport): string {
+  return redaction === 'no_names' ? ' without names' : ` of ${total ?? 'an unknown number'}`
 }
 
 const WORDS = { passed: '', failed: 'failed: ', not_checked: 'not checked: ', unavailable: 'unavailable: ' }

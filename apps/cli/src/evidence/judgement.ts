@@ -37,8 +37,9 @@ export function objections(
     const facts = factsOf(one)
     const failed = Object.keys(facts).filter((name) => facts[name]?.value === 'failed')
     const missing = required.flatMap((name) => {
-      const value = facts[name]?.value ?? 'not_checked'
-      return value === 'passed' || value === 'failed' ? [] : [`${name} is required, and ${value}`]
+      const fact = facts[name] ?? { value: 'not_checked' }
+      if (fact.value === 'passed' || fact.value === 'failed') return []
+      return [`${name} is required, and ${fact.value}${'why' in fact ? ` (${fact.why})` : ''}`]
     })
     const undecrypted = (one.decryption?.failed ?? []).map(({ filename }) => `${filename} not decrypted`)
     return [...failed, ...missing, ...undecrypted].map((what) => about(one.path, what))

@@ -5,22 +5,23 @@ import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
-import { OFFLINE_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
+import { OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
 import { RECEIPT_FACTS, type ReceiptTexts, receiptFacts } from '@svc/verifier/receipt-facts'
 import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
 import { type Decrypt, type DecryptOptions, decryption, withDecryptOptions } from '../files/encryption.ts'
+import { excluderOf, type PatternOptions } from '../files/patterns.ts'
 import { listOption } from '../options.ts'
 import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
 import type { World } from '../world.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
-import { type Judged, objections, uncheckedOf } from './judgement.ts'
+import { factsOf, type Judged, objections, uncheckedOf } from './judgement.ts'
 import { chainText, decryptionText, judgedText } from './judgement-text.ts'
 
-interface VerifyOptions extends DecryptOptions {
+interface VerifyOptions extends PatternOptions, DecryptOptions {
   keys?: string[]
   signer?: string[]
   rpc?: string
@@ -31,7 +32,7 @@ interface VerifyOptions extends DecryptOptions {
   require?: string[]
 }
 
-const FACTS: readonly string[] = [...OFFLINE_FACTS, ...ONLINE_FACTS, ...RECEIPT_FACTS]
+const FACTS: readonly string[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS, ...RECEIPT_FACTS]
 
 export function add(program: Command, open: Open): void {
   const verifying = program
@@ -43,6 +44,10 @@ export function add(program: Command, open: Open): void {
     .option('--rpc <url>', 'node of the primary chain to check the anchor with; without it no request is made')
     .option('--dir <folder>', 'folder with the files, to compare with the list')
     .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
+    .addOption(
+      listOption('--exclude <pattern>', "with --dir: allow files like this that the bundle does not list: '.DS_Store'"),
+    )
+    .addOption(listOption('--exclude-from <file>', 'with --dir: the same for the lines of this file, as in .gitignore'))
     .option('--domain-tag <tag>', 'domain tag of the gateway, if not the usual one')
     .option('--receipt <file>', 'check this receipt too (svc receipt --json)')
     .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
@@ -54,6 +59,8 @@ export function add(program: Command, open: Open): void {
 keys (--keys, or \`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0
 when nothing failed, else 3. Options that take several values can be repeated or take a
 comma-separated list.
+
+A redacted bundle shows some files, or none by name: what it leaves out is not checked, and said.
 
 With --decrypt, --dir may hold the plaintext of encrypted files: it is encrypted again and compared.
 Encrypted files in the folder are compared as they are, then decrypted, and compared with the
@@ -90,7 +97,10 @@ async function verify(session: Session, paths: readonly string[], options: Verif
     )
     return [...texts, ...decryptions, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
   })
-  if (objected.length > 0) throw new NotVerified(`verification failed: ${objected.join(', ')}`)
+  if (objected.length > 0)
+    throw new NotVerified(`verification failed: ${objected.join(', ')}`, adviceFor(judged, options))
+  if (options.rpc !== undefined && judged.some(isUnavailable))
+    output.warn('the node could not be asked: what is on chain was not checked. --require makes that an error')
 }
 
 async function requireValidOptions(paths: readonly string[], options: VerifyOptions): Promise<void> {
@@ -115,7 +125,7 @@ async function judge(
   const { dir, rpc, allowExtra = false } = options
   const { pinnedKeys } = keys
   const domainTag = options.domainTag ?? keys.domainTag
-  const folder = dir === undefined ? null : folderSource(dir, { allowExtra })
+  const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) })
   const decrypted = folder && dir !== undefined && decrypt ? await withDecrypted(dir, folder, decrypt) : null
   const files = decrypted?.source ?? folder
   const given = {
@@ -154,7 +164,7 @@ function chainDocument({ sequences, problems, isFromStart }: ChainReport): objec
 
 function documentOf({ path, verification, receipt, decryption }: Judged): object {
   if (verification.refused) return { bundle: path, ...verification }
-  const { facts, failed, key, receiptId, counted, files, envelope } = verification
+  const { facts, failed, key, receiptId, counted, files, envelope, redacted } = verification
   return {
     bundle: path,
     refused: null,
@@ -164,6 +174,12 @@ function documentOf({ path, verification, receipt, decryption }: Judged): object
     key,
     receipt_id: receiptId,
     counted: { files: counted.files, total_bytes: counted.totalBytes, merkle_root: counted.merkleRoot },
+    redacted: redacted && {
+      redaction: redacted.redaction,
+      files_shown: redacted.shown,
+      files: redacted.total,
+      left_out: redacted.leftOut,
+    },
     statement: envelope && { sequence: envelope.body.sequence, statement_digest: envelope.statement_digest },
     files,
     ...(decryption && { decryption }),
@@ -192,4 +208,16 @@ async function readReceiptFile(path: string): Promise<ReceiptTexts> {
     throw new UsageError(`${path} cannot be read as a receipt: ${(error as Error).message}`)
   }
   throw new UsageError(`${path} is not a receipt`, '`svc receipt --json` prints one')
+}
+
+function isUnavailable(judged: Judged): boolean {
+  return Object.values(factsOf(judged)).some(({ value }) => value === 'unavailable')
+}
+
+/** Where facts are missing that only a node can tell. */
+function adviceFor(judged: readonly Judged[], { rpc, require = [] }: VerifyOptions): string | null {
+  if (!require.some((name) => (ONLINE_FACTS as readonly string[]).includes(name))) return null
+  if (rpc === undefined) return 'facts about the chain need a node: --rpc URL'
+  if (!judged.some(isUnavailable)) return null
+  return `is ${rpc} a node of the primary chain, and does it answer? nothing else was checked with it; name another with --rpc`
 }

@@ -2,19 +2,19 @@
 
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename, matchesGlob, resolve } from 'node:path'
-import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { basename, resolve } from 'node:path'
 import { type Found, type FoundFile, walk } from '@svc/sdk/node'
 import { UsageError } from '../errors.ts'
 import { counted } from '../output/quantities.ts'
+import { NAME_RULES, nameProblem } from './names.ts'
+import { excluderOf, type IsExcluded, type PatternOptions } from './patterns.ts'
 
-export interface CollectOptions {
+export interface CollectOptions extends PatternOptions {
   /** A folder to prepend to each name. */
   to?: string
   /** The name to use instead, if there is only one file. */
   as?: string
   follow?: boolean
-  exclude?: readonly string[]
   /** What every name ends with in the locker. */
   ending?: string
   isSecret?: IsSecret
@@ -29,8 +29,9 @@ export interface Collected {
 export async function collect(paths: readonly string[], options: CollectOptions): Promise<Collected> {
   const files: FoundFile[] = []
   const leftOut: Collected['leftOut'] = []
+  const isExcluded = await excluderOf(options)
   for (const path of paths) {
-    for await (const found of foundAt(path, options)) {
+    for await (const found of foundAt(path, isExcluded, options)) {
       if ('leftOut' in found) leftOut.push(found)
       else files.push({ ...found, name: nameFor(found.name, options) })
     }
@@ -40,13 +41,13 @@ export async function collect(paths: readonly string[], options: CollectOptions)
   return { files, leftOut }
 }
 
-async function* foundAt(path: string, options: CollectOptions): AsyncGenerator<Found> {
-  const { follow = false, exclude = [], isSecret } = options
+async function* foundAt(path: string, isExcluded: IsExcluded, options: CollectOptions): AsyncGenerator<Found> {
+  const { follow = false, isSecret } = options
   const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(error.code === 'ENOENT' ? `there is no ${path}` : error.message)
+    throw new UsageError(pathProblem(path, error))
   })
   if (isSecret?.(facts)) throw new UsageError(`${path} holds your keys: it is not sent`)
-  if (facts.isDirectory()) yield* walk(path, { follow, isExcluded: excluder(exclude), ...(isSecret && { isSecret }) })
+  if (facts.isDirectory()) yield* walk(path, { follow, isExcluded, ...(isSecret && { isSecret }) })
   else if (facts.isFile()) yield { name: basename(resolve(path)), path, size: facts.size }
   else throw new UsageError(`${path} is neither a file nor a folder`)
 }
@@ -64,10 +65,10 @@ function requireGoodNames(files: readonly FoundFile[]): void {
   const problems: string[] = []
   const paths = new Map<string, string>()
   for (const { name, path } of files) {
-    const problem = filenameProblem(name, DEFAULT_SYSTEM_PREFIX)
+    const problem = nameProblem(name)
     const other = paths.get(name)
     paths.set(name, path)
-    if (problem) problems.push(`${JSON.stringify(name)} ${problem}`)
+    if (problem) problems.push(problem)
     else if (other !== undefined) problems.push(`${JSON.stringify(name)} would be both ${other} and ${path}`)
   }
   if (problems.length === 0) return
@@ -75,17 +76,8 @@ function requireGoodNames(files: readonly FoundFile[]): void {
   const more = problems.length > NAMES_SHOWN ? `; and ${problems.length - NAMES_SHOWN} more` : ''
   throw new UsageError(
     `${counted(problems.length, 'name')} cannot be kept: ${some}${more}`,
-    "nothing was sent; rename them, or leave them out: --exclude '.*' leaves out all that begin with a dot",
+    `nothing was sent: ${NAME_RULES}. Rename them, or leave them out: --exclude '.*' leaves out all that begin with a dot`,
   )
-}
-
-/** A pattern with `/` matches the whole name, one without matches any part of it: `.*`, `*.tmp`, `build`. */
-export function excluder(patterns: readonly string[]): (name: string) => boolean {
-  return (name) =>
-    patterns.some((pattern) => {
-      if (pattern.includes('/')) return matchesGlob(name, pattern)
-      return name.split('/').some((part) => matchesGlob(part, pattern))
-    })
 }
 
 /** Whether something on disk is one of the secret files or folders, whichever path led to it. */
@@ -99,4 +91,9 @@ export async function secretsAt(paths: readonly string[]): Promise<IsSecret> {
 
 function identityOf({ dev, ino }: Stats): string {
   return `${dev} ${ino}`
+}
+
+function pathProblem(path: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return `there is no ${path}`
+  return code === 'EACCES' || code === 'EPERM' ? `${path} cannot be read: you have no permission` : message
 }

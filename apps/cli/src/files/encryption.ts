@@ -52,14 +52,20 @@ export function secretFilesOf({ identity, passphraseFile }: KeyOptions): string[
 /** Encrypts a source as the file of this name. */
 export type Encrypt = (source: Source, filename: string) => Promise<Source>
 
-/** Null if nothing asks for encryption. Any option about keys does: plaintext must not leave by a forgotten word. */
+/** Any option about keys asks for encryption: plaintext must not leave by a forgotten word. */
+export function isEncrypting(options: EncryptOptions): boolean {
+  const { encrypt = false, recipient = [] } = options
+  return encrypt || recipient.length > 0 || hasKey(options)
+}
+
+/** Null if nothing asks for encryption. */
 export async function encryption(
   session: Session,
   locker: NamedLocker,
   options: EncryptOptions,
 ): Promise<Encrypt | null> {
-  const { encrypt = false, recipient: others = [] } = options
-  if (!encrypt && others.length === 0 && !hasKey(options)) return null
+  const { recipient: others = [] } = options
+  if (!isEncrypting(options)) return null
   if (others.length > 0 && hasPassphrase(options))
     throw new UsageError('the age format has either a passphrase or recipients', 'leave out --recipient')
   const { encrypted, isRecipient } = await import('@svc/sdk/encryption')
@@ -143,16 +149,14 @@ export interface OpenedDownload {
   download: Download
   /** Whether the bytes are encrypted, and stay so. */
   isEncrypted: boolean
-  /** The name to save them under. */
-  name: string
+  /** Whether they were encrypted, and are plaintext now. */
+  isDecrypted: boolean
 }
 
 /** Decrypts a download if it is encrypted, by its content, and the command line asks for it. */
 export async function openDownload(download: Download, decrypt: Decrypt | null): Promise<OpenedDownload> {
   const { decryptedDownload, sniffed } = await import('@svc/sdk/encryption')
-  const { plainName } = await import('@svc/sdk')
-  const { filename } = download
   const found = await sniffed(download)
-  if (!found.isEncrypted || !decrypt) return { download: found, isEncrypted: found.isEncrypted, name: filename }
-  return { download: await decryptedDownload(found, [decrypt.key]), isEncrypted: false, name: plainName(filename) }
+  if (!found.isEncrypted || !decrypt) return { download: found, isEncrypted: found.isEncrypted, isDecrypted: false }
+  return { download: await decryptedDownload(found, [decrypt.key]), isEncrypted: false, isDecrypted: true }
 }

@@ -8,7 +8,8 @@ import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
 import { matching } from './matching.ts'
 import type { Outcome } from './outcomes.ts'
-import { type GetOptions, isOnDisk, requireSafeName } from './safe-path.ts'
+import { decryptedName, type GetOptions, isOnDisk, requireSafeName } from './safe-path.ts'
+import { foldsNames, sameNames } from './same-names.ts'
 import { saveDownload } from './save-download.ts'
 
 const AT_ONCE = 4
@@ -20,11 +21,11 @@ export async function listed(
   client: Client,
   locker: Locker,
   names: readonly string[],
-  { decrypt = null }: GetOptions,
   signal: AbortSignal,
+  { isPlaintextWanted = false }: { isPlaintextWanted?: boolean } = {},
 ): Promise<Listed> {
   const entries = new Map<string, ManifestEntry>()
-  const wanted = matching(stored(client.files(locker, { signal })), names, { isPlaintextWanted: decrypt !== null })
+  const wanted = matching(stored(client.files(locker, { signal })), names, { isPlaintextWanted })
   for await (const { entry } of wanted) {
     requireSafeName(entry.filename)
     entries.set(entry.filename, entry)
@@ -42,12 +43,15 @@ export interface GetJob {
   options: GetOptions
   signal: AbortSignal
   progress: Progress
+  note: (text: string) => void
   report: (outcome: Outcome) => void
+  /** The name on disk of a file in the locker; the same unless given. */
+  nameOnDisk?: (filename: string) => string
 }
 
 export async function getListed(job: GetJob, entries: Listed): Promise<void> {
   const { client, locker, signal, report } = job
-  const wanted = await notOnDisk(job, entries)
+  const wanted = await notOnDisk(job, await distinctOnDisk(job, entries))
   const receive = async (download: Download) => report(await save(job, wanted, download))
   for (const { filename, error } of await client.getMany(locker, [...wanted.keys()], receive, {
     atOnce: AT_ONCE,
@@ -57,13 +61,32 @@ export async function getListed(job: GetJob, entries: Listed): Promise<void> {
   signal.throwIfAborted()
 }
 
-async function notOnDisk({ options, signal, progress, report }: GetJob, entries: Listed): Promise<Listed> {
+/** Without the files that would overwrite each other on this disk. */
+async function distinctOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
+  const { options, report } = job
+  const nameOf = (filename: string) => decryptedName(storedName(job, filename), options)
+  const same = sameNames(new Set([...entries.keys()].map(nameOf)))
+  if (same.size === 0 || !(await foldsNames(options.out))) return entries
+  const distinct = new Map<string, ManifestEntry>()
+  for (const [filename, entry] of entries) {
+    const other = same.get(nameOf(filename))
+    if (other === undefined) distinct.set(filename, entry)
+    else {
+      const error = new Failure(`on this disk it would be the same file as ${other}`)
+      report({ filename, status: 'failed', error })
+    }
+  }
+  return distinct
+}
+
+async function notOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
+  const { options, signal, progress, report } = job
   const wanted = new Map<string, ManifestEntry>()
   for (const [filename, entry] of entries) {
     signal.throwIfAborted()
     try {
       if (options.decrypt) requireOwnName(filename, entries)
-      if (await isOnDisk(entry, options)) {
+      if (await isOnDisk(storedName(job, filename), entry, options)) {
         progress.add(entry.size_bytes ?? 0)
         report(outcomeOf('unchanged', entry))
       } else wanted.set(filename, entry)
@@ -81,26 +104,29 @@ function requireOwnName(filename: string, entries: Listed): void {
     throw new Failure(`${name} is in the locker too, and both would be saved under that name`)
 }
 
-async function save({ options, progress }: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
+async function save(job: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
+  const { options, progress, note } = job
   const { filename, contentHash } = download
   const entry = wanted.get(filename)
   if (!entry) throw new UntrueAnswer(`it sends ${JSON.stringify(filename)}, which nobody asked for`)
   if (contentHash === null || contentHash !== entry.content_hash)
     throw new UntrueAnswer(`it lists ${JSON.stringify(filename)} as ${entry.content_hash}, and sends ${contentHash}`)
-  const { isEncrypted } = await saveDownload(counted(download, progress), options)
+  let written = 0
+  const onBytes = (bytes: number) => {
+    written += bytes
+    progress.add(bytes)
+  }
+  const { isEncrypted } = await saveDownload(download, { name: storedName(job, filename), note, onBytes }, options)
+  // Decrypted, it is shorter than what was sent.
+  progress.add((entry.size_bytes ?? written) - written)
   return { ...outcomeOf('saved', entry), ...(isEncrypted && { encrypted: true }) }
+}
+
+/** The name on disk of a file that is not decrypted. */
+function storedName({ nameOnDisk = (name) => name }: GetJob, filename: string): string {
+  return nameOnDisk(filename)
 }
 
 function outcomeOf(status: 'unchanged' | 'saved', { filename, size_bytes, content_hash }: ManifestEntry) {
   return { filename, status, size_bytes: size_bytes ?? 0, content_hash }
-}
-
-function counted(download: Download, progress: Progress): Download {
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      progress.add(chunk.length)
-      controller.enqueue(chunk)
-    },
-  })
-  return { ...download, stream: download.stream.pipeThrough(count) }
 }

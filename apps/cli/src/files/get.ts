@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Download } from '@svc/sdk'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { UsageError } from '../errors.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
@@ -18,7 +18,10 @@ interface GetCommandOptions extends DecryptOptions {
   public?: boolean
 }
 
-const RETRY_HINT = 'run the same command again: files that are already here are skipped'
+/** What is decrypted starts over. */
+function retryHint({ decrypt }: GetOptions): string {
+  return `run the same command again: files that are already here are skipped${decrypt ? '' : ', and large ones resume'}`
+}
 
 export function add(program: Command, open: Open): void {
   const getting = program
@@ -26,7 +29,8 @@ export function add(program: Command, open: Open): void {
     .description('download files and check their hashes')
     .argument('[name...]', 'files and folders of the locker; all unless given')
     .option('-o, --out <folder>', 'folder to put them in; - writes one file to the standard output', '.')
-    .option('--overwrite', 'replace files that are there with other bytes')
+    .option('-f, --overwrite', 'replace files that are there with other bytes')
+    .addOption(new Option('--force', 'the same as --overwrite').implies({ overwrite: true }).hideHelp())
     .option('--public', 'without signing, as anyone can who knows receipt and filename; the default without a wallet')
   withDecryptOptions(getting).action(async (names: string[], options: GetCommandOptions, command: Command) =>
     get(await open(command), names, options),
@@ -57,14 +61,14 @@ async function getAsMember(
   const { output, world } = session
   const { signal } = world
   const client = await session.lockerClient(locker)
-  const entries = await listed(client, locker, names, options, signal)
+  const entries = await listed(client, locker, names, signal, { isPlaintextWanted: options.decrypt != null })
   const total = [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
   output.note(`${counted(entries.size, 'file')}, ${bytesText(total)} → ${options.out}`)
   const { report, end } = outcomeReporter(output)
   await output.withProgress('get', total, (progress) =>
-    getListed({ client, locker, options, signal, progress, report }, entries),
+    getListed({ client, locker, options, signal, progress, note: output.note, report }, entries),
   )
-  end(RETRY_HINT)
+  end(retryHint(options))
 }
 
 async function getPublicly(
@@ -80,20 +84,22 @@ async function getPublicly(
   const client = await session.client()
   const { report, end } = outcomeReporter(output)
   for (const filename of names) {
-    const fetched = client.getPublicly(receipt_id, filename, { signal }).then((download) => save(download, options))
+    const fetched = client
+      .getPublicly(receipt_id, filename, { signal })
+      .then((download) => save(download, options, output.note))
     report(await fetched.catch((error: unknown) => ({ filename, status: 'failed', error })))
     signal.throwIfAborted()
   }
-  end(RETRY_HINT)
+  end(retryHint(options))
 }
 
-async function save(download: Download, options: GetOptions): Promise<Outcome> {
-  const { filename, contentHash: content_hash, size } = download
-  const isThere = await isOnDisk({ filename, content_hash }, options)
-  if (isThere) {
+async function save(download: Download, options: GetOptions, note: (text: string) => void): Promise<Outcome> {
+  const { filename, contentHash: content_hash, size: size_bytes } = download
+  const facts = { filename, size_bytes: size_bytes ?? 0, content_hash }
+  if (await isOnDisk(filename, { filename, size_bytes, content_hash }, options)) {
     await download.stream.cancel()
-    return { filename, status: 'unchanged', size_bytes: size ?? 0, content_hash }
+    return { ...facts, status: 'unchanged' }
   }
-  const { isEncrypted } = await saveDownload(download, options)
-  return { filename, status: 'saved', size_bytes: size ?? 0, content_hash, ...(isEncrypted && { encrypted: true }) }
+  const { isEncrypted } = await saveDownload(download, { name: filename, note }, options)
+  return { ...facts, status: 'saved', ...(isEncrypted && { encrypted: true }) }
 }

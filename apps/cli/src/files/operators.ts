@@ -1,5 +1,6 @@
 import { lockerRecord } from '@svc/api/lockers'
 import type { Command } from 'commander'
+import { operatorKey } from '../options.ts'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
@@ -13,12 +14,12 @@ export function add(program: Command, open: Open): void {
   operators
     .command('add')
     .description('let a key read, write and list')
-    .argument('<key>', 'Ed25519 public key, base58: `svc whoami` of the other shows it')
+    .argument('<key>', 'Ed25519 public key, base58: `svc whoami` of the other shows it', operatorKey)
     .action(async (key: string, _: object, command: Command) => addOperator(await open(command), key))
   operators
     .command('rm')
     .description('remove a key, effective at once')
-    .argument('<key>', 'Ed25519 public key, base58')
+    .argument('<key>', 'Ed25519 public key, base58', operatorKey)
     .action(async (key: string, _: object, command: Command) => removeOperator(await open(command), key))
 }
 

@@ -1,9 +1,15 @@
 import { BytesDiffer, UntrueAnswer } from '@svc/sdk/errors'
 import { Failure, NotVerified } from '../errors.ts'
 import type { Output } from '../output/output.ts'
-import { counted } from '../output/quantities.ts'
+import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { describeError } from '../report.ts'
+
+/** What an upload has replaced. */
+interface Replaced {
+  size_bytes: number | null
+  uploaded_at: string | null
+}
 
 /** The outcome of one file. */
 export type Outcome =
@@ -12,25 +18,37 @@ export type Outcome =
       status: 'stored' | 'saved' | 'unchanged'
       size_bytes: number
       content_hash: string | null
+      replaces?: Replaced
       /** Saved as it is, and encrypted. */
       encrypted?: true
     }
+  | { filename: string; status: 'deleted' }
   | { filename: string; status: 'failed'; error: unknown }
 
-/** Reports each file when it is done and a summary at the end. */
-export function outcomeReporter({ result, note, style }: Output) {
-  const counts = new Map<Outcome['status'], number>()
+type Status = Outcome['status']
+
+/** Reports each file when it is done and a summary at the end. With `isDryRun`, nothing was done. */
+export function outcomeReporter({ result, note, style }: Output, isDryRun = false) {
+  const counts = new Map<Status, number>()
   const failures: unknown[] = []
   let encrypted = 0
 
   return {
+    count: (status: Status): number => counts.get(status) ?? 0,
+
     report(outcome: Outcome): void {
       const { filename, status } = outcome
       counts.set(status, (counts.get(status) ?? 0) + 1)
       if (outcome.status !== 'failed') {
-        if (outcome.encrypted) encrypted++
-        const mark = outcome.status === 'unchanged' ? style.dim('=') : style.good('✓')
-        result(outcome, () => `${mark} ${shown(filename)}${outcome.encrypted ? style.dim(' (encrypted)') : ''}`)
+        if ('encrypted' in outcome) encrypted++
+        const document = isDryRun ? { ...outcome, dry_run: true } : outcome
+        const marks = {
+          unchanged: style.dim('='),
+          deleted: style.bad('-'),
+          stored: style.good('✓'),
+          saved: style.good('✓'),
+        }
+        result(document, () => `${marks[outcome.status]} ${shown(filename)}${remarkOn(outcome)}`)
         return
       }
       failures.push(outcome.error)
@@ -41,24 +59,53 @@ export function outcomeReporter({ result, note, style }: Output) {
 
     /** Throws if a file failed. */
     end(hint: string): void {
-      const summary = summaryOf(counts)
-      if (encrypted > 0) note(`${counted(encrypted, 'file')} saved encrypted, as stored: --decrypt decrypts.`)
+      const summary = summaryOf(counts, isDryRun)
+      if (encrypted > 0)
+        note(`${counted(encrypted, 'file')} saved encrypted, as stored: \`svc get --decrypt\` decrypts.`)
       if (failures.length === 0) {
         note(summary || 'Nothing to do.')
         return
       }
       const isUntrue = failures.some((error) => error instanceof BytesDiffer || error instanceof UntrueAnswer)
       const message = `${counted(failures.length, 'file')} failed (${summary})`
-      throw isUntrue ? new NotVerified(message) : new Failure(message, hint)
+      const [first] = failures
+      const advice = failures.length === 1 ? describeError(first).hint : null
+      throw isUntrue ? new NotVerified(message, advice) : new Failure(message, advice ? `${advice}; ${hint}` : hint)
     },
   }
 }
 
-const DONE = { stored: 'uploaded', saved: 'saved', unchanged: 'skipped (unchanged)', failed: 'failed' }
+/** ` (replaces 1.20 MiB of 2026-11-02)` or ` (encrypted)` */
+function remarkOn(outcome: Exclude<Outcome, { status: 'failed' }>): string {
+  if ('encrypted' in outcome) return ' (encrypted)'
+  if (!('replaces' in outcome) || !outcome.replaces) return ''
+  const { size_bytes, uploaded_at } = outcome.replaces
+  const what = size_bytes === null ? 'other bytes' : bytesText(size_bytes)
+  return ` (replaces ${what}${uploaded_at === null ? '' : ` of ${shown(uploaded_at.slice(0, 10))}`})`
+}
 
-/** `3 files uploaded, 1 skipped (unchanged)` */
-function summaryOf(counts: ReadonlyMap<Outcome['status'], number>): string {
-  return [...counts]
-    .map(([status, count], i) => `${i === 0 ? counted(count, 'file') : count.toLocaleString('en')} ${DONE[status]}`)
+const DONE = {
+  stored: 'uploaded',
+  saved: 'saved',
+  unchanged: 'skipped (unchanged)',
+  deleted: 'deleted',
+  failed: 'failed',
+}
+
+/** `3 files uploaded, 1 skipped (unchanged), 2 deleted` */
+function summaryOf(counts: ReadonlyMap<Status, number>, isDryRun: boolean): string {
+  const statuses = (Object.keys(DONE) as Status[]).filter((status) => counts.has(status)) // Object.keys loses the type
+  return statuses
+    .map((status, i) => {
+      const count = counts.get(status) ?? 0
+      const isSkipped = status === 'unchanged'
+      const done = isDryRun && !isSkipped ? `would be ${DONE[status]}` : DONE[status]
+      return `${i === 0 ? counted(count, 'file') : count.toLocaleString('en')} ${done}`
+    })
     .join(', ')
+}
+
+/** `big.bin: resuming at 640 MiB of 1.00 GiB` */
+export function resumingText(filename: string, kept: number, size: number): string {
+  return `${shown(filename)}: resuming at ${bytesText(kept)} of ${bytesText(size)}`
 }

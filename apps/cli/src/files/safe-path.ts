@@ -45,22 +45,37 @@ export interface GetOptions {
   decrypt?: Decrypt | null
 }
 
-interface Recorded {
+interface Expected {
+  /** The name in the locker. */
   filename: string
+  size_bytes: number | null
   content_hash: string | null
 }
 
-/** Whether the file is on disk with this hash, decrypted if that is asked for. Throws if another file is in the way. */
-export async function isOnDisk({ filename, content_hash }: Recorded, options: GetOptions): Promise<boolean> {
-  const { out, overwrite, decrypt } = options
-  const isPlain = !decrypt || plainName(filename) === filename
-  const path = await safePath(out, isPlain ? filename : plainName(filename))
+/**
+ * Whether the file is on disk with this size and hash, decrypted if that is asked for. `name` is the one to save it under
+ * as it is stored. Throws if another file is in the way.
+ */
+export async function isOnDisk(name: string, expected: Expected, options: GetOptions): Promise<boolean> {
+  const { out, overwrite } = options
+  const path = await safePath(out, decryptedName(name, options))
   const facts = await stat(path).catch(() => null)
   if (!facts) return false
-  if (facts.isFile() && content_hash !== null) {
-    const hash = isPlain ? await hashOfFile(path) : await decrypt.hashEncrypted(path, filename)
-    if (hash === content_hash) return true
-  }
+  const decrypt = decryptedName(name, options) === name ? null : options.decrypt
+  if (facts.isFile() && (await isSame(path, facts.size, expected, decrypt ?? null))) return true
   if (overwrite && facts.isFile()) return false
-  throw new Failure(`${path} is there with other bytes; --overwrite replaces it`)
+  if (facts.isFile())
+    throw new Failure(`${path} is there with other bytes; --overwrite replaces it`, 'nothing was changed there')
+  throw new Failure(`${path} is in the way: it is not a file`, 'move it away, or name another folder with --out')
+}
+
+async function isSame(path: string, size: number, expected: Expected, decrypt: Decrypt | null): Promise<boolean> {
+  const { filename, size_bytes, content_hash } = expected
+  if (decrypt) return (await decrypt.hashEncrypted(path, filename)) === content_hash
+  return (size_bytes === null || size === size_bytes) && (await hashOfFile(path)) === content_hash
+}
+
+/** Without the ending of encrypted files, if they are decrypted. */
+export function decryptedName(name: string, { decrypt }: GetOptions): string {
+  return decrypt ? plainName(name) : name
 }

@@ -2,7 +2,7 @@ import type { DownloadUrls } from '@svc/api/file-entries'
 import { fileUrls } from '@svc/api/files'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
-import { bytesText } from '../output/quantities.ts'
+import { bytesText, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
@@ -23,16 +23,20 @@ async function stat(session: Session, filename: string): Promise<void> {
   const body = { filenames: [filename] }
   const [found] = (await client.call(fileUrls, { params: { locker_id }, body, signal: world.signal })).body.urls
   if (!found) throw new Failure(`there is no ${filename}, or it has no bytes yet`, '`svc ls` shows what is there')
-  const { size_bytes, content_type, content_hash } = found
-  output.result({ filename, locker_id, size_bytes, content_type, content_hash }, () => statText(found))
+  const { size_bytes, content_type, content_hash, uploaded_at = null, provider_ref = null } = found
+  const document = { filename, locker_id, size_bytes, content_type, content_hash, uploaded_at, provider_ref }
+  output.result(document, () => statText(found))
 }
 
-function statText({ filename, size_bytes, content_type, content_hash }: DownloadUrls['urls'][number]): string {
+function statText(found: DownloadUrls['urls'][number]): string {
+  const { filename, size_bytes, content_type, content_hash, uploaded_at, provider_ref } = found
   const size = size_bytes === null ? 'not known yet' : `${bytesText(size_bytes)} (${size_bytes} bytes)`
   return pairs([
     ['name', shown(filename)],
     ['size', size],
     ['type', shown(content_type)],
     ['hash', content_hash ?? 'not recorded yet'],
+    ...(uploaded_at ? [['uploaded', timeText(uploaded_at)] as const] : []),
+    ...(provider_ref ? [['id at the provider', shown(provider_ref)] as const] : []),
   ])
 }

@@ -8,6 +8,8 @@ import type { FoundFile } from '@svc/sdk/node'
 export interface Stored {
   size_bytes: number | null
   content_hash: string | null
+  /** Null if it is unknown: gateways up to 1.0.0 do not say. */
+  uploaded_at: string | null
 }
 
 const NAMES_AT_ONCE = 1000
@@ -23,7 +25,8 @@ export async function storedUnder(
   for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
     const filenames = names.slice(start, start + NAMES_AT_ONCE)
     const { body } = await client.call(fileUrls, { params: { locker_id }, body: { filenames }, signal })
-    for (const { filename, size_bytes, content_hash } of body.urls) stored.set(filename, { size_bytes, content_hash })
+    for (const { filename, size_bytes, content_hash, uploaded_at = null } of body.urls)
+      stored.set(filename, { size_bytes, content_hash, uploaded_at })
   }
   return stored
 }

@@ -6,7 +6,7 @@ import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { type Client, journalEntry, lockerOf } from '@svc/sdk'
+import { type Client, journalEntry, lockerOf, namedTags } from '@svc/sdk'
 import { isGatewayError, PaymentError } from '@svc/sdk/errors'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { eip681Url, solanaPayUrl } from '@svc/sdk/wallet-urls'
@@ -64,10 +64,15 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
 }
 
 /** Only the key that paid can open the locker. */
-async function openLocker(session: Session, receipt: SignedReceipt, { tag, operator }: BuyOptions): Promise<boolean> {
+async function openLocker(
+  session: Session,
+  receipt: SignedReceipt,
+  { tag, name, operator }: BuyOptions,
+): Promise<boolean> {
   const key = (await session.keys()).find(({ address }) => address === receipt.payer_pubkey)
   if (!key) return false
-  const options = { ...(tag && { tags: tag }), ...(operator && { operator }), signal: session.world.signal }
+  const tags = namedTags(tag, name ?? null)
+  const options = { ...(tags && { tags }), ...(operator && { operator }), signal: session.world.signal }
   await (await session.client(key)).provision(receipt.receipt_id, options)
   return true
 }

@@ -1,11 +1,13 @@
 import { type Price, price as priceEndpoint } from '@svc/api/purchases'
-import { type Approve, type Purchase, paidBut } from '@svc/sdk'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { type Approve, lockerOf, namedTags, type Purchase, readPurchase } from '@svc/sdk'
 import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
 import { assetToPayIn, maxOption, operatorOption, tagOption, withOrderOptions } from '../options.ts'
 import { pairs } from '../output/table.ts'
 import { paidPairs, termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
-import { rememberLocker } from '../setup/known-lockers.ts'
+import { knownLockers, rememberLocker } from '../setup/known-lockers.ts'
 import { nodeFor } from '../setup/wallet.ts'
 import { approvePayment, requireAsset } from './approve-payment.ts'
 import { type BuyOptions, orderText } from './order.ts'
@@ -23,7 +25,9 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-After any error, run the same command again: it resumes the purchase and never pays twice.`,
+After any error, run the same command again: it resumes the purchase and never pays twice.
+The name is also kept at the gateway, as a tag that you and the operators of the locker can see:
+\`svc lockers --remote\` finds the locker by it on another machine.`,
     )
     .action(async (options: BuyOptions, command: Command) => {
       const buyBy = options.qr ? (await import('./buy-by-phone.ts')).buyByPhone : buy
@@ -35,6 +39,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   const { output, world, gateway } = session
   const { units, provider } = options
   requireAsset(options)
+  if (options.name !== undefined) await requireOwnPurchase(session, options.name)
   const query = { units, ...(provider && { provider }) }
   const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })
   const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
@@ -48,13 +53,13 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
       isPaidNow = await approvePayment(session, key, { leg, fee }, ['storage', goodsText(price)], options)
       return isPaidNow
     }
-    const bought = await client.buy({ ...purchaseOf(options), intent, wallet, approve, signal: world.signal })
-    const { receipt, receipt_id, locker_id } = bought
-    const added_at = new Date(world.now()).toISOString()
-    const locker = { receipt_id, locker_id, gateway, owner: key.address, name, added_at }
-    // Save the locker before the purchase counts as finished; otherwise the next run would buy another one.
-    await rememberLocker(session.folder, locker).catch(paidBut(receipt.tx_hash))
-    return bought
+    // The locker is saved before it is opened and the purchase counts as finished: whatever happens then, the next run
+    // buys no other one, and `svc provision` knows its name.
+    const onReceipt = async ({ receipt_id }: SignedReceipt) => {
+      const added_at = new Date(world.now()).toISOString()
+      await rememberLocker(session.folder, { ...lockerOf(receipt_id), gateway, owner: key.address, name, added_at })
+    }
+    return client.buy({ ...purchaseOf(options), intent, wallet, approve, onReceipt, signal: world.signal })
   }
   const buyer = { seller: gateway, address: key.address }
   const bought = await (name === null ? payOnce(session, buyer, orderText(options), pay) : pay(name))
@@ -66,12 +71,23 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   output.note('\nNext: `svc put PATH`')
 }
 
-function purchaseOf({ units, provider, asset, tag, operator }: BuyOptions): Omit<Purchase, 'intent' | 'wallet'> {
+/** A name is paid once. Where this machine did not note the purchase, only the locker that it knows says so. */
+async function requireOwnPurchase({ folder, gateway, journal }: Session, name: string): Promise<void> {
+  const locker = (await knownLockers(folder)).find((known) => known.gateway === gateway && known.name === name)
+  if (!locker || (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))) return
+  throw new UsageError(
+    `${name} is a locker already: ${locker.locker_id}, bought on another machine. Nothing was paid`,
+    `\`svc put -l ${name} PATH\` uses it; another purchase needs another name`,
+  )
+}
+
+function purchaseOf({ units, provider, asset, name, tag, operator }: BuyOptions): Omit<Purchase, 'intent' | 'wallet'> {
+  const tags = namedTags(tag, name ?? null)
   return {
     units,
     ...(provider && { provider }),
     ...(asset && { asset }),
-    ...(tag && { tags: tag }),
+    ...(tags && { tags }),
     ...(operator && { operator }),
   }
 }

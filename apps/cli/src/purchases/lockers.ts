@@ -6,13 +6,23 @@ import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { forgetLocker, isReceiptId, type KnownLocker, knownLockers, rememberLocker } from '../setup/known-lockers.ts'
+import { showUsage } from './status.ts'
 
 export function add(program: Command, open: Open): void {
-  const lockers = program.command('lockers').description('the lockers that this machine knows')
+  const lockers = program
+    .command('lockers')
+    .description('the lockers that this machine knows, and those of your wallet')
   lockers
     .command('ls', { isDefault: true })
-    .description('list them, as `svc lockers` alone does')
-    .action(async (_: object, command: Command) => list(await open(command)))
+    .description('list them, as `svc lockers` alone does; with --remote, those of your wallet at the gateway')
+    .option('--remote', 'ask the gateway what your wallet owns and operates, and remember what is not known here')
+    .option('--usage', 'ask the gateway until when each is paid, what is used, what it cost and when it is anchored')
+    .action(async ({ remote = false, usage = false }: { remote?: boolean; usage?: boolean }, command: Command) => {
+      const session = await open(command)
+      if (!remote) return list(session, { usage })
+      const { listRemote } = await import('./remote-lockers.ts')
+      await listRemote(session)
+    })
   lockers
     .command('add')
     .description('remember a locker that was shared with you or bought elsewhere')
@@ -28,13 +38,20 @@ export function add(program: Command, open: Open): void {
     .action(async (receipt: string, _: object, command: Command) => forget(await open(command), receipt))
 }
 
-async function list({ output, folder }: Session): Promise<void> {
+async function list(session: Session, { usage }: { usage?: boolean }): Promise<void> {
+  const { output, folder, gateway } = session
   const lockers = await knownLockers(folder)
+  if (usage)
+    return showUsage(
+      session,
+      lockers.filter((locker) => locker.gateway === gateway),
+    )
   if (output.isJson) {
     for (const locker of lockers) output.result(locker, () => '')
     return
   }
-  if (lockers.length === 0) return output.note('None yet: `svc buy` buys one.')
+  if (lockers.length === 0)
+    return output.note('None yet: `svc buy` buys one, `svc lockers --remote` finds those of your wallet.')
   output.result(lockers, () => lockersText(lockers))
 }
 
@@ -55,9 +72,9 @@ async function remember(session: Session, receipt_id: string, name: string | nul
   const { output, folder, gateway, world } = session
   requireReceiptId(receipt_id)
   const added_at = new Date(world.now()).toISOString()
-  const locker = { receipt_id, locker_id: lockerId(receipt_id), gateway, owner: null, name, added_at }
-  await rememberLocker(folder, locker)
-  output.result(locker, () => `${locker.locker_id} is known as ${name ?? receipt_id}`)
+  const added = { receipt_id, locker_id: lockerId(receipt_id), gateway, owner: null, name, added_at }
+  const locker = await rememberLocker(folder, added)
+  output.result(locker, () => `${locker.locker_id} is known as ${locker.name ?? receipt_id}`)
 }
 
 async function forget({ output, folder }: Session, receipt_id: string): Promise<void> {

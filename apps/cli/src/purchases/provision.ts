@@ -1,3 +1,4 @@
+import { lockerName, namedTags } from '@svc/sdk'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
 import { operatorOption, tagOption } from '../options.ts'
@@ -5,7 +6,8 @@ import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import { termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
-import { isReceiptId, rememberLocker } from '../setup/known-lockers.ts'
+import { isReceiptId, knownLockers, rememberLocker } from '../setup/known-lockers.ts'
+import { isPlainName, unusedName } from '../setup/locker-names.ts'
 
 interface ProvisionOptions {
   name?: string
@@ -18,7 +20,7 @@ export function add(program: Command, open: Open): void {
     .command('provision')
     .description('open the locker of a receipt, or find it open; `svc buy` does this by itself')
     .argument('<receipt>', 'rcpt_…')
-    .option('--name <name>', 'name of the locker on this machine')
+    .option('--name <name>', 'name of the locker; unless given, the one that it was bought under')
     .addOption(tagOption())
     .addOption(operatorOption())
     .action(async (receipt: string, options: ProvisionOptions, command: Command) =>
@@ -29,11 +31,17 @@ export function add(program: Command, open: Open): void {
 async function provision(session: Session, receiptId: string, options: ProvisionOptions): Promise<void> {
   const { output, world, gateway, folder } = session
   if (!isReceiptId(receiptId)) throw new UsageError(`${JSON.stringify(receiptId)} is not a receipt id`)
-  const { name = null, tag, operator } = options
-  const wanted = { ...(tag && { tags: tag }), ...(operator && { operator }), signal: world.signal }
-  const client = await session.client(await session.keyFor(null))
+  const all = await knownLockers(folder)
+  const known = all.find((locker) => locker.receipt_id === receiptId && locker.gateway === gateway)
+  const given = options.name ?? known?.name ?? null
+  const tags = namedTags(options.tag, given)
+  const { operator } = options
+  const wanted = { ...(tags && { tags }), ...(operator && { operator }), signal: world.signal }
+  const client = await session.client(await session.keyFor(known?.owner ?? null))
   const { manifest, locker_id, receipt_id } = await client.provision(receiptId, wanted)
   const { owner } = manifest
+  const boughtAs = lockerName(manifest.tags)
+  const name = given ?? (isPlainName(boughtAs) ? unusedName(boughtAs, all, gateway) : null)
   const added_at = new Date(world.now()).toISOString()
   await rememberLocker(folder, { receipt_id, locker_id, gateway, owner, name, added_at })
   output.result(manifest, () =>

@@ -3,7 +3,8 @@ import { amountText } from '@svc/sdk/money'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
 import { collect, secretsAt } from '../files/collect.ts'
-import { assetOption, excludeOption, followOption, MAX_UNITS, type OrderOptions, withOrderOptions } from '../options.ts'
+import { excludeOptions, includeOption, type PatternOptions } from '../files/patterns.ts'
+import { assetOption, followOption, MAX_UNITS, type OrderOptions, withOrderOptions } from '../options.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
@@ -11,9 +12,8 @@ import { termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
 import { keyFiles } from '../setup/wallet.ts'
 
-interface QuoteOptions extends OrderOptions {
+interface QuoteOptions extends OrderOptions, PatternOptions {
   follow?: boolean
-  exclude?: string[]
 }
 
 export function add(program: Command, open: Open): void {
@@ -22,7 +22,7 @@ export function add(program: Command, open: Open): void {
     .description('what storage costs, in every asset; binds to nothing')
     .argument('[path...]', 'files and folders that it must hold, counted as `svc put` takes them')
     .addOption(followOption())
-    .addOption(excludeOption())
+  for (const option of [includeOption(), ...excludeOptions()]) asking.addOption(option)
   withOrderOptions(asking, assetOption('only in this one: SOL, USDC, MON, …')).action(
     async (paths: string[], options: QuoteOptions, command: Command) => quote(await open(command), paths, options),
   )
@@ -53,9 +53,9 @@ interface Estimate {
 
 async function estimateFor(session: Session, paths: readonly string[], options: QuoteOptions): Promise<Estimate> {
   const { world, folder, settings } = session
-  const { provider, follow = false, exclude = [] } = options
+  const { provider } = options
   const isSecret = await secretsAt([folder, ...keyFiles(world.env, settings.wallet)])
-  const { files } = await collect(paths, { follow, exclude, isSecret })
+  const { files } = await collect(paths, { ...options, isSecret })
   const size_bytes = files.reduce((sum, { size }) => sum + size, 0)
   const query = { units: 1, ...(provider && { provider }) }
   const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })

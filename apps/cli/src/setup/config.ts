@@ -35,8 +35,8 @@ export function add(program: Command, open: Open): void {
     .action(async (setting: SettingName, _: object, command: Command) => unset(await open(command), setting))
 }
 
-function show({ output, settings, folder }: Session): void {
-  output.result({ file: configFile(folder), settings }, () => {
+function show({ output, settings, folder, profile }: Session): void {
+  output.result({ profile: profile.name, file: configFile(folder), settings }, () => {
     const columns = ['SETTING', 'VALUE', 'FROM', 'MEANING'].map((title) => ({ title }))
     const rows = SETTING_NAMES.map((name) => [
       name,
@@ -49,7 +49,7 @@ function show({ output, settings, folder }: Session): void {
 }
 
 async function set({ output, folder }: Session, name: SettingName, value: string): Promise<void> {
-  const kept = checked(name, value)
+  const kept = checkedSetting(name, value)
   await saveSetting(folder, name, kept)
   output.result({ [name]: kept }, () => `${name} is ${kept}`)
 }
@@ -59,7 +59,8 @@ async function unset({ output, folder }: Session, name: SettingName): Promise<vo
   output.result({ [name]: null }, () => `${name} is not set any more`)
 }
 
-function checked(name: SettingName, value: string): string {
+/** The value as it is kept; throws for one that cannot be. */
+export function checkedSetting(name: SettingName, value: string): string {
   if (name === 'gateway') return gatewayUrl(value)
   if (name === 'agent') return agentUrl(value)
   if (name === 'wallet') return resolve(value)

@@ -1,7 +1,7 @@
 import { type Discovery, discovery, type Health, health } from '@svc/api/info'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import { VERSION } from '@svc/protocol/version'
-import { NoAnswer } from '@svc/sdk/errors'
+import { NoAnswer, networkErrorReason } from '@svc/sdk/errors'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
@@ -10,6 +10,7 @@ import { shown } from '../output/shown.ts'
 import { describeError } from '../report.ts'
 import type { Open, Session } from '../session.ts'
 import { readBalances } from './balances.ts'
+import { localHint } from './local-hint.ts'
 import { readPins } from './pinned.ts'
 import { type Key, nodeFor } from './wallet.ts'
 
@@ -65,7 +66,8 @@ async function examineGateway(session: Session, findings: Finding[]): Promise<Di
   } catch (error) {
     world.signal.throwIfAborted()
     const { message, hint } = describeError(error)
-    findings.push(failed('gateway', message, hint ?? 'try again later, or ask its operator'))
+    const next = (await localHint(error)) ?? hint ?? 'try again later, or ask its operator'
+    findings.push(failed('gateway', message, next))
     return null
   }
 }
@@ -78,7 +80,8 @@ async function readOnce<T>({ gateway, world }: Session, path: string): Promise<T
     })
     return (await response.json()) as T
   } catch (cause) {
-    throw new NoAnswer(`${gateway} does not answer as a gateway does`, { cause })
+    const message = `${gateway} does not answer as a gateway does: ${networkErrorReason(cause)}`
+    throw Object.assign(new NoAnswer(message, { cause }), { url: gateway })
   }
 }
 

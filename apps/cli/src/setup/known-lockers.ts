@@ -14,14 +14,27 @@ export interface KnownLocker {
   owner: string | null
   name: string | null
   added_at: string
+  /** The key that operates the locker, where that is not the owner's. */
+  operator?: string
 }
 
 export function isReceiptId(text: string): boolean {
   return /^rcpt_[0-9a-f]{32}$/.test(text)
 }
 
-export async function rememberLocker(folder: string, locker: KnownLocker): Promise<void> {
-  await writeJson(fileOf(folder, locker.receipt_id), locker)
+/** A locker that is known keeps what the new entry does not say. */
+export async function rememberLocker(folder: string, locker: KnownLocker): Promise<KnownLocker> {
+  const file = fileOf(folder, locker.receipt_id)
+  const known = await readJson<KnownLocker>(file)
+  const before = known?.gateway === locker.gateway ? known : null
+  const kept = {
+    ...before,
+    ...locker,
+    name: locker.name ?? before?.name ?? null,
+    owner: locker.owner ?? before?.owner ?? null,
+  }
+  await writeJson(file, kept)
+  return kept
 }
 
 /** Returns whether the locker was known. */
@@ -43,29 +56,39 @@ function fileOf(folder: string, receiptId: string): string {
   return join(folder, 'lockers', `${receiptId}.json`)
 }
 
-export type NamedLocker = Pick<KnownLocker, 'receipt_id' | 'locker_id' | 'owner' | 'name'>
+export type NamedLocker = Pick<KnownLocker, 'receipt_id' | 'locker_id' | 'owner' | 'name' | 'operator'>
 
 /** Finds a locker by receipt id, locker id or name; without one, the only locker at the gateway. */
 export function findLocker(known: readonly KnownLocker[], gateway: string, wanted: string | null): NamedLocker {
   const here = known.filter((locker) => locker.gateway === gateway)
-  if (wanted === null) return onlyLocker(here, gateway)
+  if (wanted === null) return onlyLocker(known, here, gateway)
   const found = here.filter(({ receipt_id, locker_id, name }) => [receipt_id, locker_id, name].includes(wanted))
   if (found.length > 1) throw new UsageError(`several lockers are called ${wanted}`, `give one of: ${idsOf(found)}`)
   if (found[0]) return found[0]
   if (isReceiptId(wanted)) return { receipt_id: wanted, locker_id: lockerId(wanted), owner: null, name: null }
-  throw new UsageError(
-    `no locker ${JSON.stringify(wanted)} is known at ${gateway}`,
-    here.length > 0 ? `known are: ${idsOf(here)}` : 'give its receipt id (rcpt_…); `svc lockers add` remembers it',
-  )
+  throw new UsageError(`no locker ${JSON.stringify(wanted)} is known at ${gateway}`, adviceFor(known, here, wanted))
 }
 
-function onlyLocker(here: readonly KnownLocker[], gateway: string): NamedLocker {
+function onlyLocker(known: readonly KnownLocker[], here: readonly KnownLocker[], gateway: string): NamedLocker {
   const [first, ...others] = here
-  if (!first) throw new UsageError(`no locker is known at ${gateway}`, '`svc buy` buys one; --locker names one')
+  if (!first) throw new UsageError(`no locker is known at ${gateway}`, adviceWithout(known))
   if (others.length === 0) return first
   throw new UsageError(`which locker? ${here.length} are known at ${gateway}`, `--locker takes one of: ${idsOf(here)}`)
 }
 
 function idsOf(lockers: readonly KnownLocker[]): string {
   return lockers.map(({ name, locker_id }) => name ?? locker_id).join(', ')
+}
+
+function adviceFor(known: readonly KnownLocker[], here: readonly KnownLocker[], wanted: string): string {
+  const elsewhere = known.find(({ receipt_id, locker_id, name }) => [receipt_id, locker_id, name].includes(wanted))
+  if (elsewhere) return `it is at another gateway: --gateway ${elsewhere.gateway}`
+  if (here.length > 0) return `known are: ${idsOf(here)}`
+  return '`svc lockers --remote` finds those of your wallet; --locker also takes a receipt id (rcpt_…)'
+}
+
+function adviceWithout(known: readonly KnownLocker[]): string {
+  const gateways = [...new Set(known.map(({ gateway }) => gateway))].join(', ')
+  const elsewhere = gateways === '' ? '' : `; lockers are known at ${gateways} (--gateway)`
+  return `\`svc buy\` buys one; \`svc lockers --remote\` finds those of your wallet${elsewhere}`
 }

@@ -1,4 +1,5 @@
-// The settings. An option takes precedence over a variable, and a variable over `config.json`.
+// The settings. An option takes precedence over a variable, and a variable over `config.json`. A profile that an option
+// names is an option: its `config.json` takes precedence over variables, which may be of another gateway.
 
 import { join } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
@@ -30,15 +31,22 @@ type Values = Partial<Record<SettingName, string>>
 /** The address that `npm start` serves. */
 const DEFAULTS: Values = { gateway: LOCAL_GATEWAY }
 
-export async function readSettings(folder: string, env: Environment, options: Values): Promise<Settings> {
+export async function readSettings(
+  folder: string,
+  env: Environment,
+  options: Values,
+  { isFileFirst = false } = {},
+): Promise<Settings> {
   const file = configFile(folder)
   const kept = await readValues(file)
   const settingOf = (name: SettingName): Setting | null => {
     const { variable } = SETTINGS[name]
     const [option, fromEnv, fromFile, fallback] = [options[name], env[variable], kept[name], DEFAULTS[name]]
     if (option !== undefined) return { value: option, from: `--${name}` }
+    const ofFile = fromFile === undefined ? null : { value: fromFile, from: file }
+    if (isFileFirst && ofFile) return ofFile
     if (fromEnv) return { value: fromEnv, from: variable }
-    if (fromFile !== undefined) return { value: fromFile, from: file }
+    if (ofFile) return ofFile
     return fallback === undefined ? null : { value: fallback, from: 'default' }
   }
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, settingOf(name)])) as Settings

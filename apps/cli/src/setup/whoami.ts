@@ -4,6 +4,7 @@ import { pairs } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { knownLockers } from './known-lockers.ts'
 import { keyHexes, readPins } from './pinned.ts'
+import { DEFAULT_PROFILE } from './profiles.ts'
 
 export function add(program: Command, open: Open): void {
   program
@@ -13,7 +14,7 @@ export function add(program: Command, open: Open): void {
 }
 
 async function whoami(session: Session): Promise<void> {
-  const { output, folder, gateway, world } = session
+  const { output, profile, folder, gateway, world } = session
   const { recipientOf, walletIdentity } = await import('@svc/sdk/encryption')
   const wallets = await Promise.all(
     (await session.keys()).map(async ({ address, namespace, from, signer }) => {
@@ -24,8 +25,9 @@ async function whoami(session: Session): Promise<void> {
   const lockers = (await knownLockers(folder)).filter((locker) => locker.gateway === gateway).length
   const pinned = pins && { keys: keyHexes(pins.read), pinned_at: pins.pinned_at }
   const age = pins && durationText((world.now() - Date.parse(pins.pinned_at)) / 1000)
-  output.result({ wallets, gateway, pinned, lockers, folder }, () =>
+  output.result({ profile: profile.name, wallets, gateway, pinned, lockers, folder }, () =>
     pairs([
+      ...(profile.name === DEFAULT_PROFILE ? [] : [['profile', `${profile.name} (${profile.from})`] as const]),
       ...wallets.flatMap(({ address, from, recipient }): [string, string][] => [
         ['wallet', `${address} (${from})`],
         ['encrypts for', recipient],

@@ -1,6 +1,6 @@
 // Statements that the gateway signs for an owner, and that anyone can check.
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from '../locker.ts'
@@ -44,6 +44,70 @@ describe('evidence', () => {
     expect((await svc('statements')).stdout).toMatch(/NO +ISSUED .*\n +1 .*\n +2 /)
     expect((await svc('proof', 'later.txt')).stdout).toContain('matches the path above')
     expect((await home.svc(['proof', 'later.txt', '--statement', '1'])).exitCode).toBe(1)
+  })
+
+  it('ADD-18 T-58 a bundle comes with a warning, and a redacted one proves chosen files or all, and opens none', async () => {
+    const { receipt_id } = jsonDocument<{ receipt_id: string }>((await svc('receipt', '--json')).stdout)
+    const whole = await svc('bundle', '-o', inHome('whole.json'))
+    expect(whole.stderr).toMatch(/can open every file .*`svc bundle --redact`/s)
+    const quiet = await svc('bundle', '-o', inHome('whole.json'), '--json')
+    expect([quiet.stderr, jsonDocument(quiet.stdout)]).toEqual(['', expect.objectContaining({ receipt_id })])
+
+    const chosen = await svc('bundle', '--redact', '--file', 'later.txt', '-o', inHome('chosen.json'))
+    expect(chosen.stdout).toContain('proves 1 of 2 files')
+    expect(chosen.stderr).not.toContain('can open')
+    const unnamed = await svc('bundle', '--redact', '-o', inHome('unnamed.json'), '--json')
+    expect(jsonDocument(unnamed.stdout)).toMatchObject({ redaction: 'no_names', files_shown: 0, files: 2 })
+    const texts = [await readFile(inHome('chosen.json'), 'utf8'), await readFile(inHome('unnamed.json'), 'utf8')]
+    for (const text of texts) expect(text).not.toMatch(/rcpt_|locker_|a\.txt/)
+    expect((await svc('bundle', '--redact')).stdout).toBe(texts[1])
+    await svc('bundle', '--redact', '--from', inHome('whole.json'), '--file', 'later.txt', '-o', inHome('local.json'))
+    expect(await readFile(inHome('local.json'), 'utf8')).toBe(texts[0])
+
+    const verified = await svc(
+      'verify',
+      inHome('chosen.json'),
+      '--dir',
+      inHome('attested'),
+      '--require',
+      'inclusion_proven',
+    )
+    expect(verified.stdout).toMatch(/✓ files_match(.*\n)*✓ inclusion_proven(.*\n)*left out +1 of 2 files/)
+    expect(verified.stdout).toMatch(/receipt +not named/)
+    const required = await home.svc(['verify', inHome('chosen.json'), '--require', 'merkle_root_matches'])
+    expect(required).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('merkle_root_matches is required, and not_checked'),
+    })
+    await svc(
+      'verify',
+      inHome('unnamed.json'),
+      '--dir',
+      inHome('attested'),
+      '--require',
+      'files_match,merkle_root_matches',
+    )
+    const { bundles } = jsonDocument<{ bundles: [{ redacted: object }] }>(
+      (await svc('verify', inHome('chosen.json'), '--json')).stdout,
+    )
+    expect(bundles[0].redacted).toMatchObject({ redaction: 'chosen_files', files_shown: 1, files: 2 })
+  })
+
+  it('ADD-18 svc bundle --redact says what it cannot do, and leaves no file behind', async () => {
+    const out = inHome('not-made.json')
+    for (const [args, why] of [
+      [['--file', 'later.txt'], '--file goes with --redact'],
+      [['--from', inHome('whole.json')], '--from goes with --redact'],
+      [['--redact', '--file', 'nowhere.txt'], 'lists no "nowhere.txt"'],
+      [['--redact', '--from', inHome('chosen.json')], 'redacted already'],
+      [['--redact', '--from', inHome('missing.json')], 'cannot be read'],
+      [['--redact', '--from', inHome('a.txt')], 'not a bundle'],
+      [['--redact', '--from', inHome('whole.json'), '--statement', '1'], 'leave out'],
+    ] as const) {
+      const { exitCode, stderr } = await home.svc(['bundle', ...args, '-o', out])
+      expect([exitCode === 0, stderr], why).toEqual([false, expect.stringContaining(why)])
+    }
+    expect((await readdir(home.folder)).filter((name) => name.startsWith('not-made'))).toEqual([])
   })
 
   it('EVID-11 svc statements detects a chain whose first statement the gateway withholds', async () => {

@@ -154,6 +154,23 @@ describe('svc verify', () => {
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('key_pinned is required, and not_checked')])
   })
 
+  it('CLI-04 fails when a required fact could not be asked for, and names the node and the reason', async () => {
+    const closed = createServer()
+    await once(closed.listen(0, '127.0.0.1'), 'listening')
+    const node = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`
+    await new Promise((resolve) => closed.close(resolve))
+    const warned = await verify([bundle, '--rpc', node])
+    expect(warned).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('the node could not be asked') })
+    const { exitCode, stderr } = await verify([bundle, '--rpc', node, '--require', 'anchor_finalized'])
+    expect([exitCode, stderr]).toEqual([
+      3,
+      expect.stringMatching(/anchor_finalized is required, and unavailable \(.*127\.0\.0\.1:\d+: nothing listens/),
+    ])
+    expect(stderr).toContain(`is ${node} a node of the primary chain`)
+    const without = await verify([bundle, '--require', 'anchor_finalized'])
+    expect(without).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('need a node: --rpc') })
+  })
+
   it('CLI-02 names every missing and every extra file', async () => {
     const folder = await mkdtemp(join(home.folder, 'dir-'))
     await writeFile(join(folder, 'extra\u001b[2J'), '')
@@ -166,6 +183,15 @@ describe('svc verify', () => {
       missing: v2.files.length,
       extra: 0,
     })
+  })
+
+  it('CLI-02 allows extra files that --exclude matches, and no others', async () => {
+    const folder = await mkdtemp(join(home.folder, 'dir-'))
+    await mkdir(join(folder, 'cache'))
+    for (const name of ['.DS_Store', 'cache/x', 'extra']) await writeFile(join(folder, name), '')
+    await writeFile(join(home.folder, 'ignore'), 'cache/\n')
+    const args = [bundle, '--dir', folder, '--exclude', '.*', '--exclude-from', join(home.folder, 'ignore'), '--json']
+    expect(jsonDocument<Verified>((await verify(args)).stdout).bundles[0].files.counts).toMatchObject({ extra: 1 })
   })
 
   it('reads a bundle from standard input', async () => {

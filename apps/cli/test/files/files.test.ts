@@ -6,8 +6,9 @@ import type { ManifestEntry } from '@svc/api/file-entries'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { type Found, type WalkOptions, walk } from '@svc/sdk/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { collect, excluder } from '../../src/files/collect.ts'
+import { collect } from '../../src/files/collect.ts'
 import { matching } from '../../src/files/matching.ts'
+import { matcher } from '../../src/files/patterns.ts'
 import { safePath } from '../../src/files/safe-path.ts'
 
 let folder: string
@@ -65,7 +66,7 @@ describe('walking a folder', () => {
 
   it('skips excluded names and reports them', async () => {
     await files('.git/config', 'src/.cache/x', 'src/a.tmp', 'src/b', 'build/c')
-    const isExcluded = excluder(['.*', '*.tmp', 'build/*'])
+    const isExcluded = matcher(['.*', '*.tmp', 'build/*'])
     expect(await walked({ isExcluded })).toEqual({
       '.git': 'excluded',
       'build/c': 'excluded',

@@ -252,7 +252,7 @@ describe('url, operators and rm', () => {
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('OWNER_REQUIRED') })
     await svc('operators', 'rm', address)
     expect(await operator('ls')).toMatchObject({ exitCode: 1 })
-    expect(await home.svc(['operators', 'add', '0xabc'])).toMatchObject({ exitCode: 1 })
+    expect(await home.svc(['operators', 'add', '0xabc'])).toMatchObject({ exitCode: 2 })
   })
 
   it('a command reports that it waits for a rate-limiting gateway, and stops when interrupted', async () => {

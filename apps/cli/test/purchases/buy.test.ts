@@ -173,7 +173,7 @@ describe('svc buy', () => {
     const wallet = ['--wallet', join(home.folder, 'evm-key')]
     await writeFile(join(home.folder, 'evm-key'), DEV_PAYERS[0]!.privateKey, { mode: 0o600 })
     const [manifest] = jsonLines((await home.svc(['provision', receipt_id, ...wallet, '--json'])).stdout)
-    expect(manifest).toMatchObject({ already_provisioned: true, tags: ['a', 'b'] })
+    expect(manifest).toMatchObject({ already_provisioned: true, tags: ['a', 'b', 'name:on-evm'] })
     expect(await home.svc(['receipt', receipt_id, '--payment'])).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining('The chain says the same'),

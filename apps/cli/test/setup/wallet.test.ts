@@ -64,6 +64,10 @@ describe('the wallet', () => {
       exitCode: 1,
       stderr: expect.stringContaining('no such file'),
     })
+    expect(await home.svc(['whoami', '--wallet', home.folder])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/is a folder.*\nhint: {2}name a key file/),
+    })
     const env = { SVC_EVM_KEY: toBase58(Uint8Array.from(keypair)) }
     expect(await home.svc(['whoami'], { env })).toMatchObject({
       exitCode: 2,

@@ -10,6 +10,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Transaction } from 'kysely'
+import { receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import { checkBudget, giveBack, type Refusal, spend } from '../budgets/budgets.ts'
 import { unixNow } from '../context.ts'
@@ -25,7 +26,7 @@ import { findPaymentCode, notePaymentMemo, recordPaymentCode, recordPaymentSlot 
 export async function attestPayment(context: AnchorsContext, receipt_id: string) {
   const { database, publisher, config } = context
   const found = await findReceiptAndLocker(database.db, receipt_id)
-  if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  if (!found) throw receiptNotFound()
   const att_code = paymentAttCode(found.receipt)
   await recordPaymentCode(database.db, { receipt_id, att_code, recorded_at: unixNow(context) })
   const answer = { ok: true as const, receipt_id, att_code, recorded: true }

@@ -3,7 +3,7 @@
 import type { PushResult } from '@svc/api/attestations'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { ServiceError } from '@svc/http-service/service-error'
-import { lockerNotFound } from '../auth/callers.ts'
+import { lockerNotFound, lockerNotOpen, receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'
@@ -83,8 +83,8 @@ export async function attestReceipt(
 ): Promise<Attested> {
   const { db } = context.database
   const found = await findReceiptAndLocker(db, receiptId)
-  if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
-  if (!found.locker) throw lockerNotFound()
+  if (!found) throw receiptNotFound()
+  if (!found.locker) throw lockerNotOpen()
   const known = force ? await findAttestation(db, receiptId) : null
   return context.attest(found.locker, { replacing: known?.sequence ?? undefined, publish })
 }

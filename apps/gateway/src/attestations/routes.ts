@@ -3,7 +3,7 @@ import * as internal from '@svc/api/internal-attestations'
 import { Answer } from '@svc/http-service/answer'
 import { serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import { lockerNotFound } from '../auth/callers.ts'
+import { lockerNotOpen } from '../auth/errors.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
@@ -17,7 +17,7 @@ import { attestAnswer } from './view.ts'
 export function attestationRoutes(service: Service, auth: Auth, context: AttestationsContext): void {
   const { isAutomatic } = context.config.anchors
   serveReceipt(service, auth, attestations.attest, async ({ caller, query }) => {
-    if (!caller.locker) throw lockerNotFound()
+    if (!caller.locker) throw lockerNotOpen()
     await limitSigner(context, caller.signer)
     if (!query.sync) return new Answer(202, await queueAttest(context, caller.locker))
     const attested = await context.attest(caller.locker, { publish: isAutomatic })

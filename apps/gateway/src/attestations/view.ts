@@ -111,16 +111,29 @@ async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
 }
 
 /** JSON of an object with a list of files at its end. `show` writes the JSON of a file. */
-export async function* withFiles(
+export function withFiles(
   head: object,
   of: AttestationRecord,
   { database }: Pick<Context, 'database'>,
   show: (file: StoredFile) => string,
 ): AsyncGenerator<string> {
-  yield `${JSON.stringify(head).slice(0, -1)},"files":[`
+  return withList(head, 'files', shown(allOf(of, storedFiles(database.db, of.snapshotKey)), show))
+}
+
+async function* shown<File>(pages: AsyncIterable<File[]>, show: (file: File) => string): AsyncGenerator<string[]> {
+  for await (const files of pages) yield files.map(show)
+}
+
+/** JSON of an object with a list at its end. The entries are JSON already. */
+export async function* withList(
+  head: object,
+  name: string,
+  pages: AsyncIterable<readonly string[]>,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`
   let separator = ''
-  for await (const files of allOf(of, storedFiles(database.db, of.snapshotKey))) {
-    yield separator + files.map(show).join()
+  for await (const entries of pages) {
+    yield separator + entries.join()
     separator = ','
   }
   yield ']}'

@@ -9,10 +9,13 @@ import { readEnvelope, requireMatchingEnvelope, type SignedEnvelope } from '@svc
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { lockerId } from '@svc/protocol/ids'
+import { sigAlgOf } from '@svc/protocol/keys'
 import type { Op } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import type { Db, Locker } from '../db/schema.ts'
+import type { AudienceCheck } from './audience.ts'
+import { lockerNotFound, lockerNotOpen, receiptNotFound } from './errors.ts'
 import { findLockers, findReceiptAndLocker } from './store.ts'
 
 type RequiredOps = readonly (Op | readonly Op[])[]
@@ -31,26 +34,35 @@ export interface ReceiptCaller extends Caller {
   locker: Locker | null
 }
 
+/** The identity of the signer is the wallet. */
+export type WalletCaller = Caller
+
 export interface Callers {
   /** The locker is the one in the path. Where the path names none, it is the one that the envelope names. */
   ofLocker(wire: WireRequest, ops: RequiredOps, pathLockerId: string | null): Promise<LockerCaller>
   /** The envelope names the receipt, which may have no locker yet. `queryReceiptId` must be the same where it is given. */
   ofReceipt(wire: WireRequest, ops: RequiredOps, queryReceiptId: string | null): Promise<ReceiptCaller>
+  /** The request is about no locker. The wallet that it names must have signed, for this gateway. */
+  ofWallet(wire: WireRequest, ops: RequiredOps, wallet: string): Promise<WalletCaller>
 }
 
 interface CallersOptions {
   db: Db
   now: () => number
   rateLimiter: RateLimiter
-  /** For one client address. A wrong signature costs one verification for the owner and for each operator. */
-  badSignaturesPerMinute: number
+  /**
+   * For one client address: wrong signatures, each of which costs a verification for the owner and for every operator,
+   * and requests of wallets, which anybody can make.
+   */
+  perAddress: number
+  requireAudience: AudienceCheck
 }
 
 /** Only the payer's own key may do these (AMB-89). */
 const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'locker:attest', 'locker:refresh']
 const NONCE_KEPT_SECONDS = 60
 
-export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: CallersOptions): Callers {
+export function createCallers({ db, now, rateLimiter, perAddress, requireAudience }: CallersOptions): Callers {
   const useNonce = createNonces(db)
   const findSigner = createSignerFinder()
   const findLocker = batch(async (ids: string[]) => {
@@ -73,12 +85,18 @@ export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: 
   }
 
   async function requireSigner({ clientAddress }: WireRequest, signed: SignedEnvelope, candidates: Candidates) {
-    const limit = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: badSignaturesPerMinute }
+    const limit = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: perAddress }
     rateLimiter.refuseExhausted(limit)
     const signer = await findSigner(signed, candidates)
     if (signer) return signer
     await rateLimiter.take(limit)
-    throw notSigned(candidates)
+    throw notSigned(candidates, signed)
+  }
+
+  /** Who names the receipt may know that it exists: anybody can read a receipt by its id. */
+  async function notOpen({ receipt_id }: RequestEnvelope): Promise<ServiceError> {
+    const isReceipt = receipt_id !== '' && (await findReceiptAndLocker(db, receipt_id)) !== null
+    return isReceipt ? lockerNotOpen() : lockerNotFound()
   }
 
   async function requireUnusedNonce({ identity }: Signer, { nonce, exp }: RequestEnvelope): Promise<void> {
@@ -90,7 +108,7 @@ export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: 
       const signed = readEnvelope(wire)
       const id = requireLockerId(signed.envelope, pathLockerId)
       const locker = await findLocker(id)
-      if (!locker) throw lockerNotFound()
+      if (!locker) throw await notOpen(signed.envelope)
       requireReceiptOf(locker, signed.envelope)
       const caller = await authorize(wire, signed, ops, candidatesOf(locker))
       return { ...caller, locker }
@@ -100,11 +118,21 @@ export function createCallers({ db, now, rateLimiter, badSignaturesPerMinute }: 
       const signed = readEnvelope(wire)
       const id = requireReceiptId(signed.envelope, queryReceiptId)
       const found = await findReceiptAndLocker(db, id)
-      if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+      if (!found) throw receiptNotFound()
       const { receipt, locker } = found
       const candidates = locker ? candidatesOf(locker) : { owner: receipt.payer_pubkey, operators: [] }
       const caller = await authorize(wire, signed, ops, candidates)
       return { ...caller, receipt, locker }
+    },
+
+    async ofWallet(wire, ops, wallet) {
+      const signed = readEnvelope(wire)
+      requireNoIds(signed.envelope)
+      requireAudience(signed.envelope)
+      await rateLimiter.take({ key: `address ${addressKey(wire.clientAddress)}`, perMinute: perAddress })
+      // One text for each identity: nonces are counted by it.
+      const owner = sigAlgOf(wallet) === 'secp256k1' ? wallet.toLowerCase() : wallet
+      return authorize(wire, signed, ops, { owner, operators: [] })
     },
   }
 }
@@ -117,7 +145,7 @@ function requireLockerId({ locker_id, receipt_id }: RequestEnvelope, pathLockerI
   const ofReceipt = receipt_id === '' ? null : lockerId(receipt_id)
   const bound = pathLockerId ?? (locker_id || ofReceipt)
   if (ofReceipt !== null && ofReceipt !== bound && ofReceipt !== locker_id) throw receiptOfAnotherLocker()
-  if (bound === null || (pathLockerId !== null && locker_id !== bound)) throw lockerMismatch()
+  if (bound === null || (pathLockerId !== null && locker_id !== bound)) throw lockerMismatch(pathLockerId)
   return bound
 }
 
@@ -126,8 +154,14 @@ function requireReceiptId({ locker_id, receipt_id }: RequestEnvelope, queryRecei
   if (receipt_id !== (queryReceiptId ?? receipt_id)) {
     throw receiptMismatch('the envelope is for another receipt than the query')
   }
-  if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch()
+  if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch(lockerId(receipt_id))
   return receipt_id
+}
+
+/** An envelope that names a locker or a receipt is good for that alone. */
+function requireNoIds({ locker_id, receipt_id }: RequestEnvelope): void {
+  if (receipt_id !== '') throw receiptMismatch('the request is about no receipt')
+  if (locker_id !== '') throw lockerMismatch('')
 }
 
 /** Two receipts may have the same locker id, though that is very unlikely (AMB-72). */
@@ -156,20 +190,16 @@ function receiptOfAnotherLocker(): ServiceError {
   return receiptMismatch('the envelope names a receipt that is not of its locker')
 }
 
-function lockerMismatch(): ServiceError {
+/** `expected` follows from the request. */
+function lockerMismatch(expected: string | null): ServiceError {
   return new ServiceError('LOCKER_ID_MISMATCH', 'the envelope does not name the locker of this request', {
-    hint: 'sign the locker_id that the request is about',
-  })
-}
-
-export function lockerNotFound(): ServiceError {
-  return new ServiceError('locker_not_found', 'there is no such locker', {
-    hint: 'open the locker of a receipt with POST /v1/storage/signed_provision',
+    hint: expected === null ? 'sign the locker_id that the request is about' : `sign locker_id ${expected || '""'}`,
+    ...(expected !== null && { details: { expected } }),
   })
 }
 
 function replayed(): ServiceError {
-  return new ServiceError('NONCE_REPLAYED', 'this envelope was used before', {
-    hint: 'sign each request anew, with a fresh nonce',
+  return new ServiceError('NONCE_REPLAYED', 'the nonce of this envelope was used before: the request arrived already', {
+    hint: 'sign each request anew, with 16 fresh random bytes as its nonce; after a time-out, see first what became of the earlier one',
   })
 }

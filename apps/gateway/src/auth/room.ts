@@ -1,6 +1,7 @@
 // Who is calling: signed envelopes, shared secrets, and tokens of identity providers.
 
 import type { Context } from '../context.ts'
+import { createAudienceCheck } from './audience.ts'
 import { type Callers, createCallers } from './callers.ts'
 import {
   createInternalCallerCheck,
@@ -28,7 +29,13 @@ export async function createAuth(
 ): Promise<Auth> {
   const { sponsors, internal, evidence, limits } = config
   return {
-    callers: createCallers({ db: database.db, now, rateLimiter, badSignaturesPerMinute: limits.perAddress }),
+    callers: createCallers({
+      db: database.db,
+      now,
+      rateLimiter,
+      perAddress: limits.perAddress,
+      requireAudience: createAudienceCheck(config.mode, config.http.baseUrl),
+    }),
     isInternalCaller: createInternalCallerCheck({
       mode: config.mode,
       secret: internalSecret,

@@ -5,7 +5,7 @@ import { hasEnvelopeHeaders, missingEnvelope, requireEnvelopeHeaders } from '@sv
 import { refuseLongBody } from '@svc/http-service/json-body'
 import { type Operation, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
-import type { LockerCaller, ReceiptCaller } from './callers.ts'
+import type { LockerCaller, ReceiptCaller, WalletCaller } from './callers.ts'
 import type { Auth } from './room.ts'
 
 /** An envelope cannot bind streamed bytes, because their hash is known too late. */
@@ -42,6 +42,22 @@ export function serveReceipt<E extends SignedEndpoint>(
     endpoint,
     (wire, { query }) =>
       callers.ofReceipt(wire, ops, (query as { receipt_id?: string } | undefined)?.receipt_id ?? null),
+    operation,
+  )
+}
+
+/** The caller acts for a wallet: the one in the query, which must have signed. */
+export function serveWallet<E extends SignedEndpoint>(
+  service: Service,
+  { callers }: Checks,
+  endpoint: E,
+  operation: Operation<E, WalletCaller>,
+): void {
+  const { ops } = endpoint.auth
+  serveKnown(
+    service,
+    endpoint,
+    (wire, { query }) => callers.ofWallet(wire, ops, (query as { wallet: string }).wallet),
     operation,
   )
 }

@@ -16,6 +16,7 @@ import {
   lockDay,
   nthNewest,
   setExhausted,
+  spentSince,
 } from './store.ts'
 
 type Parts = Pick<Context, 'now' | 'log'> & { config: Pick<Context['config'], 'budgets'> }
@@ -26,6 +27,8 @@ export interface Limit {
   who: string
   count: number
   seconds: number
+  /** How much of a day's budget these transactions may use, in percent: others must find some left (T-60). */
+  percentOfDay?: number
 }
 
 interface Account {
@@ -67,6 +70,8 @@ export async function spend(tx: Transaction<Schema>, parts: Parts, spending: Spe
     }
     return usedUpToday(now)
   }
+  if (perDay > 0 && (await overShare(tx, spending, perDay, now)))
+    return { ...usedUpToday(now), reason: 'limit_reached' }
   const accounts = new Set(limits.map(({ who }) => hashed(who)))
   await insertSpending(
     tx,
@@ -124,6 +129,16 @@ async function overLimit(db: Db, limits: readonly Limit[], now: number): Promise
     if (noted !== null) until = Math.max(until, noted + seconds)
   }
   return until === 0 ? null : { reason: 'limit_reached', until }
+}
+
+/** One transaction is always allowed, however small the budget is. */
+async function overShare(db: Db, { limits, budget, amount }: Spending, perDay: number, now: number): Promise<boolean> {
+  for (const { who, percentOfDay } of limits) {
+    if (percentOfDay === undefined) continue
+    const spent = await spentSince(db, hashed(who), budget, dayOf(now) * DAY)
+    if (spent > 0 && spent + amount > (perDay * percentOfDay) / 100) return true
+  }
+  return false
 }
 
 function usedUpToday(now: number): Refusal {

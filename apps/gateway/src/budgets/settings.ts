@@ -20,6 +20,8 @@ export interface BudgetConfig {
   /** Payments an hour that were sent and have not paid: they failed, or are still on their way. */
   failedPerPayer: number
   failedPerAddress: number
+  /** How much of what failed payments may cost in a day one payer or address may use, in percent. */
+  lostPercent: number
   /** Of all together, from midnight to midnight in UTC. */
   perDay: Record<BudgetName, number>
 }
@@ -33,6 +35,7 @@ export function readBudgetConfig(settings: SettingsReader): BudgetConfig {
     anchorsPerDay: settings.integer('ANCHORS_PER_DAY', 48, COUNT),
     failedPerPayer: settings.integer('X402_FAILED_PER_PAYER', 10, COUNT),
     failedPerAddress: settings.integer('X402_FAILED_PER_ADDRESS', 50, COUNT),
+    lostPercent: settings.integer('X402_LOST_PERCENT', 10, { min: 1, max: 100 }),
     perDay: {
       publication: settings.integer('PUBLICATION_LAMPORTS_PER_DAY', 500_000_000, AMOUNT),
       evm_registry: settings.integer('EVM_REGISTRY_GWEI_PER_DAY', 50_000_000_000, AMOUNT),

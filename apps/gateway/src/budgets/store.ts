@@ -60,6 +60,18 @@ export async function nthNewest(db: Db, who: string, n: number, since: number): 
   return row?.noted_at ?? null
 }
 
+/** How much of a budget transactions on somebody's account have used. */
+export async function spentSince(db: Db, who: string, budget: string, since: number): Promise<number> {
+  const row = await db
+    .selectFrom('spending')
+    .select(({ fn }) => fn.sum<number | null>('amount').as('spent'))
+    .where('who', '=', who)
+    .where('budget', '=', budget)
+    .where('noted_at', '>=', since)
+    .executeTakeFirst()
+  return Number(row?.spent ?? 0)
+}
+
 export async function insertSpending(tx: Tx, rows: readonly SpendingTable[]): Promise<void> {
   await tx
     .insertInto('spending')

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Migrations } from '@svc/database/migrate'
+import { isSqlite } from '@svc/database/prepared'
 import { createGuardTables } from '@svc/guard/tables'
 import { createQueueTables } from '@svc/queue/tables'
 import { sql } from 'kysely'
@@ -494,5 +495,61 @@ export const migrations: Migrations = {
     const parts = db.schema.alterTable('upload_parts')
     await parts.addColumn('part_ref', column.text).execute()
     await parts.addColumn('part_start', column.integer).execute()
+  },
+
+  '0022-lockers-of-a-wallet': async (db, column) => {
+    const confirmedAt = isSqlite(db) ? sql`receipt ->> 'confirmed_at'` : sql`cast(receipt as json) ->> 'confirmed_at'`
+    const operators = isSqlite(db)
+      ? sql`json_each(l.operators)`
+      : sql`json_array_elements_text(cast(l.operators as json))`
+    await db.schema
+      .alterTable('receipts')
+      .addColumn('confirmed_at', column.text, (c) => c.notNull().defaultTo(''))
+      .execute()
+    await sql`update receipts set confirmed_at = coalesce(${confirmedAt}, '')`.execute(db)
+    await db.schema
+      .createIndex('receipts_payer')
+      .on('receipts')
+      .columns(['payer', 'confirmed_at', 'receipt_id'])
+      .execute()
+    await db.schema
+      .createTable('locker_operators')
+      .addColumn('operator', column.text, (c) => c.notNull())
+      .addColumn('receipt_id', column.text, (c) => c.notNull())
+      .addColumn('confirmed_at', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('locker_operators_pk', ['operator', 'receipt_id'])
+      .execute()
+    await sql`
+      insert into locker_operators (operator, receipt_id, confirmed_at)
+      select o.value, l.receipt_id, r.confirmed_at
+      from lockers l join receipts r on r.receipt_id = l.receipt_id cross join ${operators} as o
+      where l.operators <> '[]'`.execute(db)
+    await db.schema
+      .createIndex('locker_operators_newest')
+      .on('locker_operators')
+      .columns(['operator', 'confirmed_at', 'receipt_id'])
+      .execute()
+  },
+
+  '0023-usage-and-renewals': async (db, column) => {
+    // Both with a constant default, so that no row of a large table is written.
+    await db.schema.alterTable('files').addColumn('object_bytes', column.integer).execute()
+    await db.schema
+      .alterTable('lockers')
+      .addColumn('unconfirmed_bytes', column.integer, (c) => c.notNull().defaultTo(0))
+      .execute()
+    await db.schema
+      .createTable('renewals')
+      .addColumn('receipt_id', column.text, (c) => c.primaryKey())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('terms', column.text, (c) => c.notNull())
+      .addColumn('renewed_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('renewals_locker').on('renewals').columns(['locker_id', 'renewed_at']).execute()
+    await db.schema
+      .createTable('locker_egress')
+      .addColumn('locker_id', column.text, (c) => c.primaryKey())
+      .addColumn('bytes', column.integer, (c) => c.notNull())
+      .execute()
   },
 }

@@ -20,6 +20,7 @@ export interface Schema extends QueueTables, GuardTables {
   receipts: ReceiptTable
   owners: OwnerTable
   lockers: LockerTable
+  locker_operators: LockerOperatorTable
   x402_settlements: X402SettlementTable
   files: FileTable
   objects: ObjectTable
@@ -40,6 +41,8 @@ export interface Schema extends QueueTables, GuardTables {
   spending: SpendingTable
   budget_days: BudgetDayTable
   delivered_contents: DeliveredContentTable
+  renewals: RenewalTable
+  locker_egress: LockerEgressTable
 }
 
 /** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be checked. */
@@ -107,6 +110,8 @@ interface ReceiptTable {
   payer: string
   /** The signed receipt, as it is answered. */
   receipt: string
+  /** From the receipt; empty where a release up to 1.0.0 wrote the row beside newer ones. */
+  confirmed_at: Generated<string>
 }
 
 /** Counts the lockers of an owner, so that checking the cap is one conditional update. */
@@ -144,8 +149,18 @@ interface LockerTable {
   /** Entries of the manifest, and the bytes of the confirmed ones. */
   file_count: number
   total_bytes: number
+  /** The bytes of files that have an object whose hash is not recorded; of releases up to 1.0.0 they are not known. */
+  unconfirmed_bytes: Generated<number>
   /** Bytes that were paid for at a provider that removes nothing. */
   delivered_bytes: number
+}
+
+/** Finds the lockers that a key operates. Who may act is decided by `operators` of the locker alone. */
+interface LockerOperatorTable {
+  operator: string
+  receipt_id: string
+  /** From the receipt. */
+  confirmed_at: string
 }
 
 /**
@@ -159,6 +174,8 @@ interface FileTable {
   expected_hash: string | null
   object_id: string | null
   provider_ref: string | null
+  /** The size of the object; null for objects of releases up to 1.0.0. Of a confirmed file, `size_bytes` counts. */
+  object_bytes: Generated<number | null>
   size_bytes: number | null
   content_hash: string | null
   uploaded_at: string | null
@@ -452,4 +469,20 @@ export interface DeliveredContentTable {
   object_id: string
   /** Null until the provider has it for good. */
   provider_ref: string | null
+}
+
+/** A purchase that lengthened and enlarged a locker, in the transaction that wrote the row. */
+export interface RenewalTable {
+  /** Its own. */
+  receipt_id: string
+  locker_id: string
+  /** JSON of the terms that it bought. */
+  terms: string
+  renewed_at: number
+}
+
+/** Bytes that were sent of a locker's files. Each process adds what it has counted in memory, every few seconds. */
+interface LockerEgressTable {
+  locker_id: string
+  bytes: number
 }

@@ -3,11 +3,11 @@ import { registryKey } from '../anchors/evm-registry/entry.ts'
 import { findEntry } from '../anchors/evm-registry/store.ts'
 import { anchorAbsence, type StatementRecord } from '../attestations/record.ts'
 import { findAttestation, pageOfStatements } from '../attestations/store.ts'
+import { receiptNotFound } from '../auth/errors.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Db, StatementTable } from '../db/schema.ts'
 import { findReceiptText } from '../purchases/store.ts'
-import { receiptNotFound } from './read-evidence.ts'
 
 const PAGE = 100
 

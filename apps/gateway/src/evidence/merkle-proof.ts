@@ -9,7 +9,7 @@ export async function readMerkleProof(
 ): Promise<InclusionProof> {
   const { record } = await readAttested(context, receipt_id, sequence)
   const proven = await context.proveFile(record.snapshotKey, filename)
-  if (!proven) throw fileNotAttested(receipt_id)
+  if (!proven) throw fileNotAttested(receipt_id, filename)
   const { size_bytes, content_hash } = proven.file
   return {
     receipt_id,
@@ -26,8 +26,9 @@ export async function readMerkleProof(
   }
 }
 
-function fileNotAttested(receiptId: string): ServiceError {
+export function fileNotAttested(receiptId: string, filename: string): ServiceError {
   return new ServiceError('FILE_NOT_ATTESTED', 'this statement names no such file', {
     hint: `see GET /v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)} for the files it names; attest again after an upload`,
+    details: { filename },
   })
 }

@@ -9,6 +9,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { notAttested } from '../attestations/errors.ts'
 import { type AttestationRecord, attestationRecord, type StatementRecord } from '../attestations/record.ts'
 import { isLong } from '../attestations/view.ts'
+import { receiptNotFound } from '../auth/errors.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../info/signing-keys.ts'
@@ -95,14 +96,18 @@ function issuedAt({ envelope, attested_at }: StatementRecord): number {
 /** Reading this many files takes about a tenth of a second. */
 const FILES_PER_REQUEST = 50_000
 
-/** A million files take seconds to answer, so a long answer counts as many requests (T-10). */
-export async function limitLong(context: Context, wire: WireRequest, of: AttestationRecord | null): Promise<void> {
+/**
+ * A million files take seconds to answer, so a long answer counts as many requests (T-10). `filesRead` is for answers
+ * that read only some of them.
+ */
+export async function limitLong(
+  context: Context,
+  wire: WireRequest,
+  of: AttestationRecord | null,
+  filesRead = of?.record.file_count ?? 0,
+): Promise<void> {
   if (!of || !isLong(of)) return
-  await limitStranger(context, wire, of.receiptId, Math.ceil(of.record.file_count / FILES_PER_REQUEST))
-}
-
-export function receiptNotFound(): ServiceError {
-  return new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  await limitStranger(context, wire, of.receiptId, Math.ceil(filesRead / FILES_PER_REQUEST))
 }
 
 function statementNotFound(receiptId: string, sequence: number): ServiceError {

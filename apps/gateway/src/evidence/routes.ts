@@ -7,6 +7,7 @@ import { readAttestCode, readByToken, readReceiptToken } from './attest-code.ts'
 import { readEvidenceBundle } from './evidence-bundle.ts'
 import { listStatements } from './list-statements.ts'
 import { readMerkleProof } from './merkle-proof.ts'
+import { readRedactedBundle } from './redacted-bundle.ts'
 import { retrieve, retrievePayment } from './retrieve.ts'
 import type { EvidenceContext } from './room.ts'
 import { simulateAttest } from './simulate-attest.ts'
@@ -30,6 +31,7 @@ export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceCo
   serve(service, proofs.merkleProof, ({ query }) => readMerkleProof(context, query))
   serve(service, proofs.verificationBundle, ({ query, wire }) => readVerificationBundle(context, query, wire))
   serve(service, proofs.evidenceBundle, ({ query, wire }) => readEvidenceBundle(context, query, wire))
+  serve(service, proofs.redactedBundle, ({ query, wire }) => readRedactedBundle(context, query, wire))
   serve(service, proofs.recomputeVerify, ({ query, wire }) => context.recompute(query.receipt_id, wire))
   serve(service, proofs.selfVerify, ({ query, wire }) => context.selfVerify(query, wire))
 }

@@ -2,6 +2,7 @@ import { batchOrEach } from '@svc/concurrency/sharing'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow } from '../db/schema.ts'
+import { requireWithinTerms } from '../lockers/terms.ts'
 import { changeManifest, upsertFiles } from './store.ts'
 
 export type AddFile = (file: FileRow) => Promise<void>
@@ -23,7 +24,7 @@ export async function addFiles(context: Context, requests: readonly (readonly Fi
     const added = await upsertFiles(tx, requests.flat())
     const at = isoSeconds(unixNow(context))
     for (const [lockerId, { files, changes }] of changesOf(requests, added)) {
-      await changeManifest(tx, lockerId, { at, files, changes })
+      requireWithinTerms(context, await changeManifest(tx, lockerId, { at, files, changes }), { files })
     }
   })
 }

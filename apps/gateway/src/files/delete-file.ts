@@ -8,7 +8,15 @@ import { isBeingDelivered } from './delivery/store.ts'
 import { fileNotFound, keyRemoved } from './errors.ts'
 import { noSuchFile } from './name-files.ts'
 import { removeObject } from './objects.ts'
-import { changeManifest, deleteFileRow, endDirectUploads, findFile, lockFile, releaseObjects } from './store.ts'
+import {
+  changeManifest,
+  deleteFileRow,
+  endDirectUploads,
+  findFile,
+  lockFile,
+  releaseObjects,
+  unconfirmedBytes,
+} from './store.ts'
 
 export async function deleteFile(
   context: Context,
@@ -55,7 +63,8 @@ async function deleteEntry(context: Context, lockerId: string, filename: string,
     await deleteFileRow(tx, lockerId, filename)
     await releaseObjects(tx, file.object_id === null ? [] : [file.object_id], now)
     const isInDelivery = file.object_id !== null && (await isBeingDelivered(tx, file.object_id))
-    const change = { at: isoSeconds(now), files: -1, bytes: -(file.size_bytes ?? 0) }
+    const unconfirmed = -unconfirmedBytes(file)
+    const change = { at: isoSeconds(now), files: -1, bytes: -(file.size_bytes ?? 0), unconfirmed }
     if (!isGranted(await changeManifest(tx, lockerId, change), grant)) throw new AccessEnded()
     return { ...file, isInDelivery }
   })

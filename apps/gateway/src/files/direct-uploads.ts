@@ -6,6 +6,7 @@ import type { ObjectKey } from '@svc/storage/provider'
 import { unixNow } from '../context.ts'
 import type { DirectUploadTable, FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded, grantOf, isGranted } from '../lockers/access.ts'
+import { isCapacityExceeded } from '../lockers/terms.ts'
 import { directUploadTooLarge } from './errors.ts'
 import { maxObjectBytes, removeObject, statObject } from './objects.ts'
 import { putFile } from './put-file.ts'
@@ -72,9 +73,10 @@ export async function adoptUpload(context: FilesContext, locker: Locker, upload:
     const put = { filename, object, grant, contentType, expectedHash, mayCreate: false, adopts: upload }
     return { outcome: 'adopted', file: await putFile(context, locker, put) }
   } catch (error) {
-    if (!(error instanceof AccessEnded)) throw error
+    const isFull = isCapacityExceeded(error)
+    if (!isFull && !(error instanceof AccessEnded)) throw error
     await giveUpUpload(context, locker, upload)
-    return { outcome: 'revoked' }
+    return isFull ? { outcome: 'refused', refusal: error } : { outcome: 'revoked' }
   }
 }
 

@@ -15,6 +15,7 @@ import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 import { nameFiles } from './name-files.ts'
 import { maxObjectBytes, removeObject, writeObject } from './objects.ts'
 import { type FilePut, putFile } from './put-file.ts'
+import { requireRoomForFiles } from './require-room.ts'
 import type { FilesContext } from './room.ts'
 import { urlMinter } from './urls.ts'
 
@@ -35,7 +36,8 @@ export async function fetchAndStore(
   requireSameLocker(locker, request)
   const filename = nameOf(context, request)
   await limitSigner(context, signer)
-  const fetched = await inPlace(context, caller, () => fetchBytes(context, locker, request, hangUp))
+  await requireRoomForFiles(context, locker, [{ filename, bytes: 0 }])
+  const fetched = await inPlace(context, caller, () => fetchBytes(context, locker, { ...request, filename }, hangUp))
   const file = await storeBytes(context, caller, { filename, ...fetched })
   const minter = urlMinter(context, caller)
   return {
@@ -58,9 +60,11 @@ async function storeBytes(context: FilesContext, { locker, signer }: LockerCalle
   try {
     return await putFile(context, locker, { ...fetched, grant, expectedHash: null, mayCreate: true })
   } catch (error) {
-    if (!(error instanceof AccessEnded)) throw error
-    await removeObject(context, locker.provider, fetched.object.id, fetched.object.ref)
-    throw keyRemoved()
+    const refusal = error instanceof AccessEnded ? keyRemoved() : error
+    // After any other error the transaction may have committed: the sweep decides about the object.
+    if (refusal instanceof ServiceError)
+      await removeObject(context, locker.provider, fetched.object.id, fetched.object.ref)
+    throw refusal
   }
 }
 
@@ -119,16 +123,18 @@ function decoded(segment: string): string {
 
 async function fetchBytes(
   context: FilesContext,
-  { provider }: Locker,
-  { source_url, content_type }: Request,
+  locker: Locker,
+  { source_url, content_type, filename }: Request & { filename: string },
   hangUp: AbortSignal,
 ) {
+  const { provider } = locker
   const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, provider))
   try {
     const { stream, size, contentType: sourceType } = await context.fetchSource(source_url, maxBytes, hangUp)
     const contentType = content_type ?? mediaTypeOf(sourceType)
     const contentHash = hashAlong(stream)
     try {
+      await requireRoomForFiles(context, locker, [{ filename, bytes: size ?? 0 }])
       const object = await writeObject(context, provider, stream, { contentType, size })
       return { object, contentType, contentHash: contentHash() }
     } finally {

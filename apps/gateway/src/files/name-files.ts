@@ -55,7 +55,7 @@ function problemsOf({ config }: Context, file: RequestedFile, loc: InvalidInput[
   ]
 }
 
-const HASH_PROBLEM = "must be a SHA-256: 64 hex characters, with or without 'sha256:' before them"
+export const HASH_PROBLEM = "must be a SHA-256: 64 hex characters, with or without 'sha256:' before them"
 
 /** With its prefix and in lower case; null for text that is not a SHA-256 (AMB-73). */
 export function readExpectedHash(text: string): string | null {
@@ -81,6 +81,7 @@ export function newFile({ locker_id }: Locker, { filename, contentType, expected
     expected_hash: expectedHash,
     object_id: null,
     provider_ref: null,
+    object_bytes: null,
     size_bytes: null,
     content_hash: null,
     uploaded_at: null,

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely'
 import { unixNow } from '../context.ts'
 import type { DirectUploadTable, FileRow, Locker, Schema } from '../db/schema.ts'
 import { AccessEnded, type Grant, isGranted } from '../lockers/access.ts'
+import { requireTime, requireWithinTerms } from '../lockers/terms.ts'
 import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import { type NamedFile, newFile } from './name-files.ts'
@@ -10,12 +11,13 @@ import type { NewObject } from './objects.ts'
 import type { FilesContext } from './room.ts'
 import {
   changeManifest,
+  countUnconfirmed,
   endDirectUploads,
   holdObject,
   isAwaited,
-  lockAccess,
   lockFile,
   releaseObjects,
+  unconfirmedBytes,
   updateFile,
   upsertFiles,
 } from './store.ts'
@@ -69,6 +71,7 @@ export async function putFileIn(
     expected_hash: put.expectedHash,
     object_id: object.id,
     provider_ref: object.ref,
+    object_bytes: object.size,
     size_bytes: contentHash === null ? null : object.size,
     content_hash: contentHash,
     uploaded_at: at,
@@ -83,10 +86,15 @@ export async function putFileIn(
   }
   const isManifestChanged = isNew || before.content_hash !== contentHash || before.size_bytes !== changes.size_bytes
   const bytes = (changes.size_bytes ?? 0) - (before.size_bytes ?? 0)
-  const access = isManifestChanged
-    ? await changeManifest(tx, locker_id, { at, files: isNew ? 1 : 0, bytes })
-    : await lockAccess(tx, locker_id)
-  if (!isGranted(access, put.grant)) throw new AccessEnded()
+  const unconfirmed = unconfirmedBytes(changes) - unconfirmedBytes(before)
+  const files = isNew ? 1 : 0
+  const after = isManifestChanged
+    ? await changeManifest(tx, locker_id, { at, files, bytes, unconfirmed })
+    : await countUnconfirmed(tx, locker_id, unconfirmed)
+  if (!isGranted(after, put.grant)) throw new AccessEnded()
+  // What a provider has taken before the end is not refused because it is found later (T-50).
+  if (!put.adopts) requireTime(context, after)
+  requireWithinTerms(context, after, { bytes: bytes + unconfirmed, files })
   if (isManifestChanged && contentHash !== null) await context.manifestChanged(tx, locker)
   return { ...before, ...changes }
 }

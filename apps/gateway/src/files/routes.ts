@@ -13,6 +13,7 @@ import { getFile } from './get-file.ts'
 import { fileUrls, lockerUrls } from './lists/download-urls.ts'
 import { listFiles } from './lists/list-files.ts'
 import { readManifest } from './lists/read-manifest.ts'
+import { renameFiles } from './rename-files.ts'
 import type { FilesContext } from './room.ts'
 
 export function fileRoutes(service: Service, auth: Auth, context: FilesContext): void {
@@ -23,6 +24,7 @@ export function fileRoutes(service: Service, auth: Auth, context: FilesContext):
     getFile(context, caller, params.filename, query.ttl_min),
   )
   serveLocker(service, auth, files.deleteFile, ({ caller, params }) => deleteFile(context, caller, params.filename))
+  serveLocker(service, auth, files.renameFiles, ({ caller, body }) => renameFiles(context, caller, body))
   serveLocker(service, auth, files.fileUrls, ({ caller, body }) => fileUrls(context, caller, body))
   serveLocker(service, auth, files.readManifest, ({ caller, query }) => readManifest(context, caller.locker, query))
   serveLocker(service, auth, lockers.lockerUrls, ({ caller, query }) => lockerUrls(context, caller, query))

@@ -3,6 +3,7 @@ import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
 import { sql, type Transaction } from 'kysely'
 import type { Db, DirectUploadTable, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
+import { type LockerRoom, ROOM } from '../lockers/terms.ts'
 import { callOff } from './delivery/store.ts'
 
 type Tx = Transaction<Schema>
@@ -98,6 +99,18 @@ export async function lockFile(tx: Tx, lockerId: string, filename: string): Prom
   return (await ofLocker(tx, lockerId).where('filename', '=', filename).forUpdate().executeTakeFirst()) ?? null
 }
 
+/** Locks the rows that exist, in one order. */
+export async function lockFiles(tx: Tx, lockerId: string, filenames: readonly string[]): Promise<FileRow[]> {
+  return (await selectForUpdate(tx, lockerId, JSON.stringify(filenames.map((filename) => [filename])))).rows
+}
+
+const selectForUpdate = prepared((tx: Db, lockerId: string, names: string) =>
+  ofLocker(tx, lockerId)
+    .where(inJsonRows(tx, 'filename', names))
+    .orderBy('filename')
+    .forUpdate(),
+)
+
 export async function findLockerOf(
   db: Db,
   by: { locker_id: string } | { receipt_id: string } | { link_handle: string },
@@ -126,10 +139,7 @@ export async function upsertFiles<File extends FileRow>(tx: Tx, files: readonly 
   if (files.length === 0) return added
   // In one order, because two transactions that lock the same names in different orders would deadlock.
   const groups = [...Map.groupBy(files, keyOf)].sort(([a], [b]) => compareCodePoints(a, b)) as [string, [File]][]
-  const inserted = await insertNewFiles(
-    tx,
-    JSON.stringify(groups.map(([, [file]]) => NEW_FILE.map((key) => file[key]))),
-  )
+  const inserted = await insertNewFiles(tx, newFileRows(groups.map(([, [file]]) => file)))
   const newKeys = new Set(inserted.rows.map(keyOf))
   for (const [key, group] of groups) {
     if (newKeys.has(key)) added.add(group[0])
@@ -138,6 +148,16 @@ export async function upsertFiles<File extends FileRow>(tx: Tx, files: readonly 
     await updateFile(tx, locker_id, filename, { upload_content_type, upload_expected_hash })
   }
   return added
+}
+
+/** Inserts the entries whose names do not exist, and returns those names. */
+export async function insertMissingFiles(tx: Tx, files: readonly FileRow[]): Promise<string[]> {
+  const { rows } = await insertNewFiles(tx, newFileRows(sortedByFilename(files)))
+  return rows.map(({ filename }) => filename)
+}
+
+function newFileRows(files: readonly FileRow[]): string {
+  return JSON.stringify(files.map((file) => NEW_FILE.map((key) => file[key])))
 }
 
 function keyOf({ locker_id, filename }: Pick<FileRow, 'locker_id' | 'filename'>): string {
@@ -187,6 +207,32 @@ export async function deleteFileRow(tx: Tx, lockerId: string, filename: string):
   await tx.deleteFrom('files').where('locker_id', '=', lockerId).where('filename', '=', filename).execute()
 }
 
+/** What had the new names goes. No direct upload is awaited for a file that has moved. The caller holds the locks. */
+export async function moveNames(
+  tx: Tx,
+  lockerId: string,
+  names: readonly { filename: string; newFilename: string }[],
+): Promise<void> {
+  await deleteNames(tx, lockerId, JSON.stringify(names.map(({ newFilename }) => [newFilename])))
+  await updateNames(tx, lockerId, JSON.stringify(names.map(({ filename, newFilename }) => [filename, newFilename])))
+}
+
+const deleteNames = prepared((tx: Db, lockerId: string, names: string) =>
+  tx
+    .deleteFrom('files')
+    .where('locker_id', '=', lockerId)
+    .where(inJsonRows(tx, 'filename', names)),
+)
+
+const updateNames = prepared((tx: Db, lockerId: string, names: string) =>
+  tx
+    .updateTable('files')
+    .from(jsonRows(tx, names).as('item'))
+    .set({ filename: itemText(1), upload_object_id: null })
+    .where('locker_id', '=', lockerId)
+    .where('filename', '=', itemText(0)),
+)
+
 export interface FileReading {
   filename: string
   objectId: string
@@ -200,52 +246,99 @@ export async function recordHashes(
   lockerId: string,
   readings: readonly FileReading[],
   at: string,
-): Promise<FileReading[]> {
-  const recorded: FileReading[] = []
+): Promise<RecordedReading[]> {
+  const recorded: RecordedReading[] = []
   for (const reading of sortedByFilename(readings)) {
-    const { numUpdatedRows } = await tx
+    const row = await tx
       .updateTable('files')
       .set({ size_bytes: reading.size, content_hash: reading.contentHash, hash_recorded_at: at })
       .where('locker_id', '=', lockerId)
       .where('filename', '=', reading.filename)
       .where('object_id', '=', reading.objectId)
       .where('content_hash', 'is', null)
-      .executeTakeFirstOrThrow()
-    if (numUpdatedRows > 0n) recorded.push(reading)
+      .returning('object_bytes')
+      .executeTakeFirst()
+    if (row) recorded.push({ ...reading, unconfirmed: row.object_bytes ?? 0 })
   }
   return recorded
 }
 
+interface RecordedReading extends FileReading {
+  /** The bytes that the file counted for before. */
+  unconfirmed: number
+}
+
+/** A locker's row as writes need it: who has access, and how much room there is. */
+export type ChangedLocker = LockerAccess & LockerRoom
+
+const CHANGED = [...ACCESS, ...ROOM] as const
+
+interface ManifestChange {
+  at: string
+  files?: number
+  /** Of confirmed files. */
+  bytes?: number
+  /** Of files that are not confirmed. */
+  unconfirmed?: number
+  changes?: number
+}
+
 /**
  * Counts a change of names, sizes or hashes, or several. Call it last in a transaction: it locks the row that all files
- * share. Returns who has access to the locker, which stays so until the transaction ends.
+ * share. Returns the locker, which stays so until the transaction ends.
  */
 export async function changeManifest(
   tx: Tx,
   lockerId: string,
-  { at, files = 0, bytes = 0, changes = 1 }: { at: string; files?: number; bytes?: number; changes?: number },
-): Promise<LockerAccess> {
-  const [access] = (await countChanges(tx, lockerId, at, files, bytes, changes)).rows
-  if (!access) throw new Error(`there is no locker ${lockerId}`)
-  return access
+  { at, files = 0, bytes = 0, unconfirmed = 0, changes = 1 }: ManifestChange,
+): Promise<ChangedLocker> {
+  return onlyLocker(lockerId, (await countChanges(tx, lockerId, at, files, bytes, unconfirmed, changes)).rows)
 }
 
-const countChanges = prepared((tx: Db, lockerId: string, at: string, files: number, bytes: number, changes: number) =>
-  tx
-    .updateTable('lockers')
-    .set((eb) => ({
-      manifest_version: eb('manifest_version', '+', changes),
-      manifest_changed_at: at,
-      file_count: eb('file_count', '+', files),
-      total_bytes: eb('total_bytes', '+', bytes),
-    }))
-    .where('locker_id', '=', lockerId)
-    .returning(ACCESS),
+const countChanges = prepared(
+  (tx: Db, lockerId: string, at: string, files: number, bytes: number, unconfirmed: number, changes: number) =>
+    tx
+      .updateTable('lockers')
+      .set((eb) => ({
+        manifest_version: eb('manifest_version', '+', changes),
+        manifest_changed_at: at,
+        file_count: eb('file_count', '+', files),
+        total_bytes: eb('total_bytes', '+', bytes),
+        unconfirmed_bytes: eb('unconfirmed_bytes', '+', unconfirmed),
+      }))
+      .where('locker_id', '=', lockerId)
+      .returning(CHANGED),
 )
 
-/** Who has access to the locker. Locks its row until the transaction ends, so call it last, too. */
-export function lockAccess(tx: Tx, lockerId: string): Promise<LockerAccess> {
-  return tx.selectFrom('lockers').select(ACCESS).where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
+/** Counts bytes that are not confirmed, where the manifest stays as it is. Locks the locker's row, so call it last, too. */
+export async function countUnconfirmed(tx: Tx, lockerId: string, bytes: number): Promise<ChangedLocker> {
+  return onlyLocker(lockerId, (await addUnconfirmed(tx, lockerId, bytes)).rows)
+}
+
+const addUnconfirmed = prepared((tx: Db, lockerId: string, bytes: number) =>
+  tx
+    .updateTable('lockers')
+    .set((eb) => ({ unconfirmed_bytes: eb('unconfirmed_bytes', '+', bytes) }))
+    .where('locker_id', '=', lockerId)
+    .returning(CHANGED),
+)
+
+function onlyLocker(lockerId: string, [locker]: readonly ChangedLocker[]): ChangedLocker {
+  if (!locker) throw new Error(`there is no locker ${lockerId}`)
+  return locker
+}
+
+/** The bytes that a file counts for beside those of confirmed files. */
+export function unconfirmedBytes({
+  content_hash,
+  object_bytes,
+}: Pick<FileRow, 'content_hash' | 'object_bytes'>): number {
+  return content_hash === null ? (object_bytes ?? 0) : 0
+}
+
+/** The bytes that a file counts for. */
+export function countedBytes(file: FileRow): number {
+  return (file.size_bytes ?? 0) + unconfirmedBytes(file)
 }
 
 export async function insertObjects(db: Db, objects: readonly ObjectTable[]): Promise<void> {

@@ -71,6 +71,8 @@ export function downloadUrl(minter: UrlMinter, file: ListedFile) {
     content_type: file.content_type,
     content_hash: file.content_hash,
     size_bytes: file.size_bytes,
+    uploaded_at: file.uploaded_at,
+    provider_ref: file.provider_ref,
   }
 }
 

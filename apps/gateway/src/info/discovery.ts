@@ -2,6 +2,7 @@ import { type Endpoint, listedEndpoint } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { type Discovery, discovery, docs, keys, openApi, shortUrlVerifyKey } from '@svc/api/info'
 import type { Provider } from '@svc/api/purchases'
+import { buyStorage } from '@svc/api/x402'
 import { NETWORKS } from '@svc/payments/networks'
 import { toBase58 } from '@svc/protocol/bytes'
 import {
@@ -22,6 +23,8 @@ import type { Context } from '../context.ts'
 export async function discoveryDocument({ config, signers, sales }: Context): Promise<Discovery> {
   const legs = await sales.offeredLegs()
   const at = (endpoint: Endpoint) => config.http.baseUrl + endpoint.path
+  // Without a key to send payments with, stock x402 clients find nothing there.
+  const isServed = (endpoint: Endpoint) => endpoint !== discovery && (endpoint !== buyStorage || config.x402.isOpen)
   return {
     name: 'svc',
     environment: config.mode,
@@ -57,6 +60,6 @@ export async function discoveryDocument({ config, signers, sales }: Context): Pr
       domain_tag: config.evidence.domainTag,
       anchor_signer: toBase58(signers.publication.publicKey),
     },
-    endpoints: gatewayEndpoints.filter((endpoint) => endpoint !== discovery).map(listedEndpoint),
+    endpoints: gatewayEndpoints.filter(isServed).map(listedEndpoint),
   }
 }

@@ -1,13 +1,12 @@
 import type { Context } from '../context.ts'
-import type { AttestationCounts } from './metrics/database.ts'
+import type { Counts } from './metrics/database.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createPublishingCosts, type PublicationKey, type PublishingCosts } from './publishing-costs.ts'
 import { createKeysAt, type KeysAt } from './signing-keys.ts'
 
-interface Needs {
+interface Needs extends Counts {
   /** Null where the gateway publishes nothing. */
   publisher: PublicationKey | null
-  countAttestations: () => Promise<AttestationCounts>
 }
 
 export interface InfoContext extends Context {
@@ -16,12 +15,12 @@ export interface InfoContext extends Context {
   metrics: Metrics
 }
 
-export function createInfo(context: Context, { publisher, countAttestations }: Needs): InfoContext {
+export function createInfo(context: Context, { publisher, ...counts }: Needs): InfoContext {
   const publishingCosts = createPublishingCosts({ ...context, publisher })
   return {
     ...context,
     keysAt: createKeysAt(context),
     publishingCosts,
-    metrics: createMetrics({ ...context, publishingCosts }, countAttestations),
+    metrics: createMetrics({ ...context, publishingCosts }, counts),
   }
 }

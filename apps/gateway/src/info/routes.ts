@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { errorIndex, errorPage } from '@svc/api/error-guide'
+import { errorExplained, errorList } from '@svc/api/error-pages'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import * as info from '@svc/api/info'
 import { openApiDocument } from '@svc/api/openapi'
@@ -40,6 +42,8 @@ export function infoRoutes(service: Service, auth: Auth, context: InfoContext): 
       }) as const,
   )
   serve(service, info.discovery, () => discoveryDocument(context))
+  serve(service, errorList, () => errorIndex(baseUrl))
+  serve(service, errorExplained, ({ params }) => errorPage(params.code, baseUrl))
   serve(service, info.openApi, describeInterface)
   serve(service, info.docs, () => docsPage)
 }

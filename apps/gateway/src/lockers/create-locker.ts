@@ -1,4 +1,3 @@
-import type { Quote, Terms } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
@@ -6,7 +5,9 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Transaction } from 'kysely'
 import type { Locker, PayRequestTable, Schema } from '../db/schema.ts'
 import { NEW_ACCESS } from './access.ts'
+import { receiptIsRenewal } from './renew-locker.ts'
 import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
+import { endOf, quotedTerms } from './terms.ts'
 
 export interface LockerOrder {
   receipt: SignedReceipt
@@ -27,7 +28,9 @@ export type LockerCreation =
  * caller's transaction can still commit: a receipt is paid for even if its owner has too many lockers.
  */
 export async function createLocker(tx: Transaction<Schema>, order: LockerOrder): Promise<LockerCreation> {
-  const { receipt_id, payer_pubkey: owner } = order.receipt
+  const { receipt_id, payer_pubkey: owner, extends: renewed } = order.receipt
+  if (renewed !== undefined)
+    return { outcome: 'refused', refusal: receiptIsRenewal(renewed, 'use the locker in details: it is open') }
   const existing = await findLockerOfReceipt(tx, receipt_id)
   if (existing) return { outcome: 'existing', locker: existing }
   const locker = newLocker(order)
@@ -41,7 +44,7 @@ export async function createLocker(tx: Transaction<Schema>, order: LockerOrder):
 }
 
 function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
-  const terms = termsOf(JSON.parse(request.quote))
+  const terms = quotedTerms(request)
   return {
     locker_id: lockerId(receipt.receipt_id),
     receipt_id: receipt.receipt_id,
@@ -51,30 +54,20 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
     tags: JSON.stringify(tags),
     terms: JSON.stringify(terms),
     created_at: isoSeconds(createdAt),
-    expires_at: isoSeconds(Math.min(createdAt + terms.ttl_days * 86_400, LAST_SECOND)),
+    expires_at: endOf(createdAt, terms.ttl_days * 86_400),
     ...NEW_ACCESS,
     manifest_version: 0,
     manifest_changed_at: null,
     file_count: 0,
     total_bytes: 0,
+    unconfirmed_bytes: 0,
     delivered_bytes: 0,
   }
 }
 
-/** 9999-12-31T23:59:59Z: years on the wire have four digits. */
-const LAST_SECOND = 253_402_300_799
-
-function termsOf({ extensions }: Quote): Terms {
-  const { terms } = extensions.svc
-  const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, settled_limit_bytes, storage } = terms
-  return {
-    storage_limit_bytes,
-    file_limit,
-    egress_included_bytes,
-    ttl_days,
-    ...(settled_limit_bytes !== undefined && { settled_limit_bytes }),
-    ...(storage && { storage }),
-  }
+/** An x402 buyer sends tags with the order. */
+export function tagsOf(quote: string): string[] {
+  return JSON.parse(quote).extensions.svc.tags ?? []
 }
 
 function limitReached({ receipt, maxPerOwner }: LockerOrder): ServiceError {

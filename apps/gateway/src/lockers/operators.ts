@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { epochsOf } from './access.ts'
 import type { LockersContext } from './room.ts'
-import { lockLocker, updateLocker } from './store.ts'
+import { indexOperator, lockLocker, unindexOperator, updateLocker } from './store.ts'
 
 /** A request may be checked against the key of each operator. */
 const MAX_OPERATORS = 32
@@ -31,6 +31,7 @@ export async function removeOperator({ database, adoptArrived }: LockersContext,
       operator_epochs: JSON.stringify(epochs),
       access_epoch: locker.access_epoch + 1,
     })
+    await unindexOperator(tx, pubkey, locker.receipt_id)
     return after
   })
   return { ok: true, locker_id, pubkey, operators, removed: true } as const
@@ -46,6 +47,7 @@ export function requireOperatorKey(pubkey: string, field: string): void {
 export async function addOperatorTo(tx: Transaction<Schema>, lockerId: string, pubkey: string) {
   const locker = await lockLocker(tx, lockerId)
   const before = operatorsOf(locker)
+  await indexOperator(tx, pubkey, locker.receipt_id)
   if (before.includes(pubkey)) return { operators: before, added: false }
   if (before.length >= MAX_OPERATORS) throw tooMany()
   const operators = [...before, pubkey]

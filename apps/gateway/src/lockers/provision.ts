@@ -1,11 +1,11 @@
 import type { Body } from '@svc/api/endpoint'
 import type { FileEntry } from '@svc/api/file-entries'
 import type { ProvisionManifest, signedProvision } from '@svc/api/lockers'
-import { ServiceError } from '@svc/http-service/service-error'
 import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
+import { receiptNotFound } from '../auth/errors.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
-import { createLocker } from './create-locker.ts'
+import { createLocker, tagsOf } from './create-locker.ts'
 import { lockerRecord } from './locker-record.ts'
 import { addOperatorTo, requireOperatorKey } from './operators.ts'
 import type { LockersContext } from './room.ts'
@@ -34,7 +34,7 @@ async function openLocker(
 ): Promise<{ locker: Locker; isNew: boolean }> {
   return context.database.db.transaction().execute(async (tx) => {
     const purchase = await findPurchase(tx, order.receipt_id)
-    if (!purchase) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+    if (!purchase) throw receiptNotFound()
     const made = await createLocker(tx, {
       receipt: purchase.receipt,
       request: purchase,
@@ -50,11 +50,6 @@ async function openLocker(
     const { operators } = await addOperatorTo(tx, locker.locker_id, order.operator_pubkey)
     return { locker: { ...locker, operators: JSON.stringify(operators) }, isNew }
   })
-}
-
-/** An x402 buyer sends tags with the order. */
-function tagsOf(quote: string): string[] {
-  return JSON.parse(quote).extensions.svc.tags ?? []
 }
 
 function manifest(locker: Locker, isNew: boolean, files: FileEntry[]): ProvisionManifest {

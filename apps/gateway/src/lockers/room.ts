@@ -1,5 +1,6 @@
 import type { DownloadUrls, FileEntry } from '@svc/api/file-entries'
 import type { LockerMetadata, LockerRecord } from '@svc/api/lockers'
+import type { LockerUsage } from '@svc/api/usage'
 import type { LockerCaller } from '../auth/callers.ts'
 import type { Context } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
@@ -13,6 +14,9 @@ interface Needs {
   /** Takes direct uploads that have arrived, of one key or of all, before access ends. */
   adoptArrived(locker: Locker, mintedBy: string | null): Promise<void>
   summarizeAttestation(locker: Locker): Promise<LockerMetadata['attestation']>
+  nextAnchor(locker: Locker): Promise<Pick<LockerUsage, 'next_anchor' | 'has_unattested_changes'>>
+  /** Writes what this process has counted of bytes that were sent. */
+  saveEgress(): Promise<void>
   summarizeDeliveries(locker: Locker): Promise<NonNullable<LockerRecord['settling']> | null>
 }
 

@@ -3,6 +3,8 @@ import type { Mode, SettingsReader } from '@svc/http-service/config'
 export interface LockerConfig {
   /** Whether a locker may be opened without the payer's signature. */
   allowPublicProvision: boolean
+  /** Whether writes beyond what was bought are refused. */
+  enforcesTerms: boolean
 }
 
 export function readLockerConfig(settings: SettingsReader, mode: Mode): LockerConfig {
@@ -10,5 +12,5 @@ export function readLockerConfig(settings: SettingsReader, mode: Mode): LockerCo
   if (allowPublicProvision && mode === 'production') {
     settings.problem('ALLOW_PUBLIC_PROVISION is for development: in production only the payer opens a locker')
   }
-  return { allowPublicProvision }
+  return { allowPublicProvision, enforcesTerms: settings.oneOf('ENFORCE_TERMS', ['true', 'false'], 'false') === 'true' }
 }

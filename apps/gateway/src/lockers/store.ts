@@ -1,7 +1,7 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storedBody } from '@svc/sales/quote-template'
 import type { Transaction } from 'kysely'
-import type { Db, Locker, Schema } from '../db/schema.ts'
+import type { Db, Locker, RenewalTable, Schema } from '../db/schema.ts'
 
 export interface Purchase {
   receipt: SignedReceipt
@@ -59,12 +59,112 @@ export async function findPurchase(db: Db, receiptId: string): Promise<Purchase 
   return row ? { provider: row.provider, quote: storedBody(row), receipt: JSON.parse(row.receipt) } : null
 }
 
+/** Where a page begins: after the row that was confirmed then and whose receipt id begins so. */
+export interface ListPosition {
+  confirmedAt: string
+  receiptId: string
+}
+
+/** One receipt, with its locker where that was opened. */
+export interface ListedPurchase {
+  /** As the list is ordered. */
+  confirmed_at: string
+  receipt_id: string
+  /** The signed receipt, JSON. */
+  receipt: string
+  provider: string
+  tags: string | null
+  operators: string | null
+  created_at: string | null
+  expires_at: string | null
+  file_count: number | null
+  total_bytes: number | null
+}
+
+/** The lockers that a wallet paid for, newest first. A renewal has none of its own. */
+export function purchasesOf(db: Db, payer: string, after: ListPosition, limit: number): Promise<ListedPurchase[]> {
+  return db
+    .selectFrom('receipts as r')
+    .innerJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
+    .leftJoin('lockers as l', 'l.receipt_id', 'r.receipt_id')
+    .select(['r.confirmed_at', ...LISTED])
+    .where('r.payer', '=', payer)
+    .where(({ exists, not, selectFrom }) =>
+      not(exists(selectFrom('renewals as n').select('n.receipt_id').whereRef('n.receipt_id', '=', 'r.receipt_id'))),
+    )
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('r.confirmed_at', 'r.receipt_id'), '<', tuple(after.confirmedAt, after.receiptId)),
+    )
+    .orderBy('r.confirmed_at', 'desc')
+    .orderBy('r.receipt_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** The lockers of others that a key operates, newest first. */
+export function operatedBy(db: Db, operator: string, after: ListPosition, limit: number): Promise<ListedPurchase[]> {
+  return db
+    .selectFrom('locker_operators as o')
+    .innerJoin('receipts as r', 'r.receipt_id', 'o.receipt_id')
+    .innerJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
+    .innerJoin('lockers as l', 'l.receipt_id', 'o.receipt_id')
+    .select(['o.confirmed_at', ...LISTED])
+    .where('o.operator', '=', operator)
+    .where('l.owner', '!=', operator)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('o.confirmed_at', 'o.receipt_id'), '<', tuple(after.confirmedAt, after.receiptId)),
+    )
+    .orderBy('o.confirmed_at', 'desc')
+    .orderBy('o.receipt_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+const LISTED = [
+  'r.receipt_id',
+  'r.receipt',
+  'p.provider',
+  'l.tags',
+  'l.operators',
+  'l.created_at',
+  'l.expires_at',
+  'l.file_count',
+  'l.total_bytes',
+] as const
+
+/** In the transaction that changes `operators` of the locker. */
+export async function indexOperator(tx: Transaction<Schema>, operator: string, receiptId: string): Promise<void> {
+  await tx
+    .insertInto('locker_operators')
+    .columns(['operator', 'receipt_id', 'confirmed_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('receipts')
+        .select([eb.val(operator).as('operator'), 'receipt_id', 'confirmed_at'])
+        .where('receipt_id', '=', receiptId),
+    )
+    .onConflict((conflict) => conflict.columns(['operator', 'receipt_id']).doNothing())
+    .execute()
+}
+
+export async function unindexOperator(tx: Transaction<Schema>, operator: string, receiptId: string): Promise<void> {
+  await tx.deleteFrom('locker_operators').where('operator', '=', operator).where('receipt_id', '=', receiptId).execute()
+}
+
 /** Locks the locker's row until the transaction ends. Lockers are never deleted. */
 export function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<Locker> {
   return tx.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
 }
 
-type Changeable = 'operators' | 'operator_epochs' | 'access_epoch' | 'revoked_before' | 'link_handle' | 'link_closed'
+type Changeable =
+  | 'operators'
+  | 'operator_epochs'
+  | 'access_epoch'
+  | 'revoked_before'
+  | 'link_handle'
+  | 'link_closed'
+  | 'terms'
+  | 'expires_at'
 
 /** The caller holds the lock of the row. */
 export async function updateLocker(
@@ -73,4 +173,53 @@ export async function updateLocker(
   changes: Partial<Pick<Locker, Changeable>>,
 ): Promise<void> {
   await tx.updateTable('lockers').set(changes).where('locker_id', '=', lockerId).execute()
+}
+
+/** Throws for a receipt that has renewed before. */
+export async function insertRenewal(tx: Transaction<Schema>, renewal: RenewalTable): Promise<void> {
+  await tx.insertInto('renewals').values(renewal).execute()
+}
+
+export interface PaidQuote {
+  receipt: SignedReceipt
+  /** The JSON of the quote; null where it is not known. */
+  quote: string | null
+}
+
+/** What was paid for a locker: the receipt that opened it, then its renewals; of those the newest. */
+export async function findPaidQuotes(db: Db, locker: Locker, maxRenewals: number): Promise<PaidQuote[]> {
+  const newest = await db
+    .selectFrom('renewals')
+    .select('receipt_id')
+    .where('locker_id', '=', locker.locker_id)
+    .orderBy('renewed_at', 'desc')
+    .orderBy('receipt_id')
+    .limit(maxRenewals)
+    .execute()
+  const ids = [locker.receipt_id, ...newest.map(({ receipt_id }) => receipt_id).reverse()]
+  const rows = await db
+    .selectFrom('receipts as r')
+    .leftJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
+    .leftJoin('quote_templates as t', 't.template_id', 'p.template_id')
+    .select(['r.receipt_id', 'r.receipt', 'r.pay_req_id', 'p.expires_at', 'p.quote', 't.template'])
+    .where('r.receipt_id', 'in', ids)
+    .execute()
+  const found = new Map(rows.map((row) => [row.receipt_id, row]))
+  return ids.flatMap((id) => {
+    const row = found.get(id)
+    if (!row) return []
+    const { quote, expires_at, pay_req_id, template } = row
+    const isKnown = quote !== null && expires_at !== null
+    return [
+      {
+        receipt: JSON.parse(row.receipt),
+        quote: isKnown ? storedBody({ quote, expires_at, pay_req_id, template }) : null,
+      },
+    ]
+  })
+}
+
+export async function findEgressBytes(db: Db, lockerId: string): Promise<number> {
+  const row = await db.selectFrom('locker_egress').select('bytes').where('locker_id', '=', lockerId).executeTakeFirst()
+  return row?.bytes ?? 0
 }

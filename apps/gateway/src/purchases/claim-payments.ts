@@ -5,8 +5,9 @@ import type { ChainPayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
 import type { Transaction } from 'kysely'
-import type { Context } from '../context.ts'
+import { type Context, unixNow } from '../context.ts'
 import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
+import { renewLocker } from '../lockers/renew-locker.ts'
 import {
   deletePaymentTransaction,
   findAuthorizationOwners,
@@ -50,10 +51,11 @@ export function createClaims(context: Context): (claim: Claim) => Promise<Claime
 
 /**
  * Writes all receipts, or nothing when one of them is in doubt: its quote is paid, its transaction is claimed, or it is
- * not simply a quote paid by a transaction. Then each has to be claimed alone.
+ * not simply a quote for a new locker, paid by a transaction. Then each has to be claimed alone.
  */
 async function claimTogether(context: Context, claims: readonly Claim[]): Promise<boolean> {
-  if (claims.some(({ payment }) => payment.authorizations.length > 0)) return false
+  if (claims.some(({ payment, receipt }) => payment.authorizations.length > 0 || receipt.extends !== undefined))
+    return false
   const entries = claims.map(({ receipt }) => ({ ...entryOf('single', receipt), bound: receipt.paid_raw }))
   if (entries.some(({ bound, received }) => BigInt(bound) > BigInt(received))) return false
   const receipts = claims.map(({ receipt }) => receipt)
@@ -94,6 +96,7 @@ export async function claimPayment(context: Context, { receipt, payment, authori
   return context.database.db.transaction().execute(async (tx) => {
     const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
     if (written) {
+      await renewLocker(tx, receipt, unixNow(context))
       await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
       return { receipt, isNew: true }
     }

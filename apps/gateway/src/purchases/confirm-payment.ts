@@ -55,19 +55,20 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
     pay_asset: body.pay_asset ?? body.payment_asset,
   })
   const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
-  if (payment.outcome === 'rejected') throw paymentRefused(payment.reason)
+  if (payment.outcome === 'rejected') throw paymentRefused(payment.reason, payment.seen)
   return { leg, payment }
 }
 
 export function newReceipt(
   context: Context,
-  { pay_req_id: payReqId, units }: PayRequest,
+  { pay_req_id: payReqId, units, quote }: PayRequest,
   leg: QuotedLeg,
   payment: ChainPayment,
 ): SignedReceipt {
-  const proofId = toHex(context.randomBytes(16))
+  const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
+  const goods = renewal ? { extends: renewal.receipt_id } : { proofId: toHex(context.randomBytes(16)) }
   return sales.newReceipt(
-    { payReqId, units, leg, payment, proofId, confirmedAt: unixNow(context) },
+    { payReqId, units, leg, payment, ...goods, confirmedAt: unixNow(context) },
     context.signers.statement,
   )
 }

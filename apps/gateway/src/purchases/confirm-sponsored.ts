@@ -2,6 +2,7 @@
 
 import type { Body } from '@svc/api/endpoint'
 import type { LockerRecord } from '@svc/api/lockers'
+import type { Quote } from '@svc/api/purchases'
 import type { SponsoredBatch, SponsoredConfirmation, sponsoredConfirm, sponsoredConfirmBatch } from '@svc/api/sponsored'
 import { ServiceError } from '@svc/http-service/service-error'
 import { EVM, PRIMARY } from '@svc/payments/networks'
@@ -13,6 +14,7 @@ import { type Context, unixNow } from '../context.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
+import { receiptIsRenewal } from '../lockers/renew-locker.ts'
 import { bookReceipts } from './claim-payments.ts'
 import { confirmation, newReceipt } from './confirm-payment.ts'
 import { findPayment, requireOneNetwork, type SponsoredTransaction } from './sponsored-payment.ts'
@@ -110,6 +112,7 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const { db } = context.database
   const { payReqIds } = order
   const requests = await requirePayRequests(context, payReqIds)
+  requireNewLockers(requests)
   const paid = await findReceipts(db, payReqIds)
   const transaction = { tx: order.tx, network: order.tx.startsWith('0x') ? EVM : PRIMARY, payReqIds }
   requireOneNetwork(transaction, requests, paid)
@@ -180,4 +183,13 @@ function requireOwner({ payer_pubkey, sig_alg }: SignedReceipt, ownerIdentity: s
   throw new ServiceError('OWNER_IDENTITY_MISMATCH', 'owner_identity is not who paid on chain', {
     hint: 'name the wallet that paid: it will own the locker',
   })
+}
+
+/** A sponsor gets the record of each locker. That of a renewed locker is its owner's, who may be somebody else. */
+function requireNewLockers(requests: readonly PayRequest[]): void {
+  for (const { quote } of requests) {
+    const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
+    if (renewal)
+      throw receiptIsRenewal(renewal.receipt_id, 'confirm the payment of a renewal with POST /v1/storage/confirm')
+  }
 }

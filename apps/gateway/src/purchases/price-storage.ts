@@ -7,7 +7,7 @@ import { type Market, type PricedLegs, priceOnMarket } from '@svc/sales/price-le
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 
-interface Order {
+export interface Order {
   units: number
   provider?: Provider | undefined
   pay_network?: string | undefined

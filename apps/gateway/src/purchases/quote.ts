@@ -1,6 +1,6 @@
 // What a quote for storage fixes, its 402 body, and its row.
 
-import type { Quote, Terms } from '@svc/api/purchases'
+import type { Quote, Renewal, Terms } from '@svc/api/purchases'
 import { toHex } from '@svc/protocol/bytes'
 import * as sales from '@svc/sales/quote'
 import type { Config } from '../config.ts'
@@ -11,6 +11,8 @@ import type { PayRequest } from './store.ts'
 /** The same for everybody who orders the same at the same rates. */
 interface OfferFacts extends PricedOrder {
   baseUrl: string
+  /** Null while the x402 door is closed. */
+  x402Url: string | null
   isDevelopment: boolean
   /** For one unit. */
   terms: Terms
@@ -27,9 +29,15 @@ export function newQuoteFacts(context: Context, priced: PricedOrder): QuoteFacts
   return { ...offerFacts(context.config, priced), ...newQuoteId(context) }
 }
 
-export function offerFacts({ http, mode, payments }: Config, priced: PricedOrder): OfferFacts {
-  const { baseUrl } = http
-  return { ...priced, baseUrl, isDevelopment: mode === 'development', terms: payments.terms[priced.provider] }
+export function offerFacts(config: Config, priced: PricedOrder): OfferFacts {
+  const { baseUrl } = config.http
+  const terms = config.payments.terms[priced.provider]
+  return { ...priced, baseUrl, x402Url: x402UrlOf(config), isDevelopment: config.mode === 'development', terms }
+}
+
+/** Where stock x402 clients buy; null where this gateway sends no signed payments. */
+export function x402UrlOf({ http, x402 }: Pick<Config, 'http' | 'x402'>): string | null {
+  return x402.isOpen ? `${http.baseUrl}/v1/x402/storage` : null
 }
 
 export function confirmUrlOf({ baseUrl }: Pick<OfferFacts, 'baseUrl'>): string {
@@ -42,15 +50,17 @@ export function newQuoteId(context: Context): NewQuoteId {
   return { payReqId: `pr_${toHex(context.randomBytes(16))}`, createdAt, expiresAt }
 }
 
-export function quoteBody(facts: OfferFacts & sales.QuoteId): Quote {
-  const { baseUrl, units, provider } = facts
-  return sales.quoteBody({
+export function quoteBody(facts: OfferFacts & sales.QuoteId & { renewal?: Renewal }): Quote {
+  const { baseUrl, units, provider, renewal } = facts
+  const body = sales.quoteBody({
     ...facts,
     url: `${baseUrl}/v1/storage/request`,
-    description: `${units} unit${units === 1 ? '' : 's'} of storage at ${provider}`,
+    description: `${units} unit${units === 1 ? '' : 's'} of storage at ${provider}${renewal ? ', for a locker that is there' : ''}`,
     confirmUrl: confirmUrlOf(facts),
     confirmHeaders: [],
-    lastStep: 'Keep the receipt: it opens the locker.',
+    lastStep: renewal
+      ? `The receipt proves the payment; ${renewal.locker_id} is open as before.`
+      : 'Keep the receipt: it opens the locker.',
     terms: scaleTerms(facts.terms, units),
     priceSummary: {
       unit_price_usd: Number(facts.unitPriceUsd),
@@ -59,10 +69,11 @@ export function quoteBody(facts: OfferFacts & sales.QuoteId): Quote {
       provider,
     },
   })
+  return renewal ? { ...body, extensions: { svc: { ...body.extensions.svc, renewal } } } : body
 }
 
 /** Three units hold three times as much, for the same time. */
-function scaleTerms(terms: Terms, units: number): Terms {
+export function scaleTerms(terms: Terms, units: number): Terms {
   return {
     ...terms,
     storage_limit_bytes: terms.storage_limit_bytes * units,

@@ -3,6 +3,7 @@ import { toHex } from '@svc/protocol/bytes'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { canonicalTx, issuerKeyId, receiptId } from '@svc/protocol/ids'
 import { isReceiptSignedBy, receiptMessage, type SignedReceipt } from '@svc/protocol/receipt'
+import { receiptNotFound } from '../auth/errors.ts'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../info/signing-keys.ts'
 import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
@@ -10,7 +11,7 @@ import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
 /** The stored text, which is answered without parsing it. */
 export async function readReceiptText({ database }: Context, id: string): Promise<string> {
   const text = await findReceiptText(database.db, id)
-  if (text === null) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  if (text === null) throw receiptNotFound()
   return text
 }
 
@@ -45,6 +46,13 @@ export async function verifyReceipt(context: Context & { keysAt: KeysAt }, id: s
 /** For internal callers only: the id of a receipt opens the public link to its files (ADD-08). */
 export async function findByTransaction({ database }: Context, tx: string): Promise<{ receipts: SignedReceipt[] }> {
   const receipts = await findReceiptsOfTransaction(database.db, canonicalTx(tx))
-  if (receipts.length === 0) throw new ServiceError('receipt_not_found', 'no receipt names this transaction')
+  if (receipts.length === 0) throw noReceiptOf(tx)
   return { receipts }
+}
+
+function noReceiptOf(tx: string): ServiceError {
+  return new ServiceError('receipt_not_found', 'no receipt names this transaction', {
+    hint: 'if it paid a quote, POST /v1/storage/confirm with its pay_req_id and X402-TX makes the receipt',
+    details: { tx: tx.slice(0, 100) },
+  })
 }

@@ -12,7 +12,9 @@ import type { Context } from '../context.ts'
 import { idempotencyKey, quoteOnce } from './idempotency.ts'
 import { chooseProvider, priceOrder } from './price-storage.ts'
 import { newQuoteId, offerFacts, payRequestOf, quoteBody, quoteRow } from './quote.ts'
-import { findReceiptOfRequest, type PayRequest, type StorableTemplate } from './store.ts'
+import { isRenewal, newRenewalRequest } from './quote-renewal.ts'
+import { refuseSignedPayment } from './signed-payment.ts'
+import { findReceiptOfRequest, insertPayRequests, type PayRequest, type StorableTemplate } from './store.ts'
 import { createQuoteStore } from './store-quotes.ts'
 
 type Order = Body<typeof requestStorage>
@@ -24,8 +26,9 @@ export function createRequestQuote(context: Context): RequestQuote {
   const templateOf = createTemplates(context)
   const storeQuote = createQuoteStore(context)
 
-  /** Kept in full: it may be asked for again. */
+  /** Kept in full: it may be asked for again, or is for one locker only. */
   async function newPayRequest(order: Order): Promise<PayRequest> {
+    if (isRenewal(order)) return newRenewalRequest(context, order)
     const template = await templateOf(order)
     const id = newQuoteId(context)
     return payRequestOf({ ...template, ...id }, fillTemplate(template, id).body)
@@ -43,8 +46,14 @@ export function createRequestQuote(context: Context): RequestQuote {
 
   return async (order, wire) => {
     await limitStranger(context, wire, null)
+    refuseSignedPayment(context.config, wire)
     const key = idempotencyKey(wire)
     if (key !== null) return requestOnce(order, key)
+    if (isRenewal(order)) {
+      const request = await newPayRequest(order)
+      await insertPayRequests(context.database.db, [request])
+      return quoteAnswer(request.quote, JSON.parse(request.quote))
+    }
     const template = await templateOf(order)
     const id = newQuoteId(context)
     await storeQuote({ ...quoteRow({ ...template, ...id }), template: template.stored })
@@ -54,8 +63,10 @@ export function createRequestQuote(context: Context): RequestQuote {
 }
 
 /** The same text for the same order, however its body was written. */
-function canonicalOrder({ units, provider, pay_network, pay_asset }: Order): string {
-  return JSON.stringify([units, provider ?? null, pay_network ?? null, pay_asset ?? null])
+function canonicalOrder(order: Order): string {
+  const { units, provider, pay_network, pay_asset } = order
+  const renewed = isRenewal(order) ? [order.extends] : []
+  return JSON.stringify([units, provider ?? null, pay_network ?? null, pay_asset ?? null, ...renewed])
 }
 
 interface OrderTemplate extends QuoteTemplate {

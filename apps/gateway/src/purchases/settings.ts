@@ -50,6 +50,13 @@ export function withStorageNotice(
   return Object.fromEntries(entries)
 }
 
+/** Says in the terms that writes beyond them are refused, where that is so (T-56). */
+export function withEnforcedNotice(terms: PaymentConfig['terms'], isEnforced: boolean): PaymentConfig['terms'] {
+  if (!isEnforced) return terms
+  const entries = PROVIDERS.map((provider) => [provider, { ...terms[provider], enforced: true }])
+  return Object.fromEntries(entries)
+}
+
 function unitPrices(settings: SettingsReader): Record<Provider, string> {
   const given = new Map(
     settings.list('UNIT_PRICES_USD', DEFAULT_PRICES).map((pair) => pair.split('=') as [string, string]),

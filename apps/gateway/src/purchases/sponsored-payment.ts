@@ -3,7 +3,7 @@
 import type { Quote } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
-import type { ChainPayment, RejectionReason } from '@svc/payments/payment'
+import type { ChainPayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
 import { type QuotedLeg, quotedLeg, readPayment } from '@svc/sales/read-payment'
@@ -52,14 +52,16 @@ export async function findPayment(
   if (offers.every(({ legs }) => legs.length === 0)) throw paymentRefused('wrong_transaction_form')
   const shared = sharedLegs(offers)
   if (shared.length === 0) throw mixedNetworks('these quotes have no leg in common that one transaction could pay')
-  let reason: RejectionReason = 'nothing_received'
+  let refusal = paymentRefused('nothing_received')
+  let isNothing = true
   for (const purchases of shared) {
     const payment = await readPayment(context, tx, purchases, payReqIds)
     if (payment.outcome === 'found') return { purchases, payment }
     // A fault of the payment says more than that it is not in another asset.
-    if (reason === 'nothing_received') reason = payment.reason
+    if (isNothing) refusal = paymentRefused(payment.reason, payment.seen)
+    isNothing &&= payment.reason === 'nothing_received'
   }
-  throw paymentRefused(reason)
+  throw refusal
 }
 
 function legsOn(network: Network, { quote }: PayRequest): QuotedLeg[] {

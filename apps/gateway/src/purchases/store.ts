@@ -165,6 +165,7 @@ export async function insertReceipts(db: Db, receipts: readonly SignedReceipt[])
         tx: receipt.tx_hash,
         payer: receipt.payer_pubkey,
         receipt: JSON.stringify(receipt),
+        confirmed_at: receipt.confirmed_at,
       })),
     )
     .onConflict((conflict) => conflict.column('pay_req_id').doNothing())

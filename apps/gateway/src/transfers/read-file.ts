@@ -5,7 +5,7 @@ import { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ByteRange } from '@svc/storage/provider'
-import { lockerNotFound } from '../auth/callers.ts'
+import { lockerNotOpen, receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
@@ -15,27 +15,34 @@ import { statObject } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
 import { findFile, findLockerOf } from '../files/store.ts'
 import { isLinkHandle, publicLinkOf } from '../lockers/public-link.ts'
+import type { Egress } from './egress.ts'
 import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
 import { checkConditions, isRangeStillGood, needsOurTags, readRange, type Validators } from './range-requests.ts'
 import { redirectDownload } from './redirects.ts'
+
+interface ReadingContext extends FilesContext {
+  egress: Egress
+}
 
 interface FoundBytes extends CurrentBytes {
   locker: Locker
   size: number
 }
 
-export async function readByToken(context: FilesContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
+export async function readByToken(context: ReadingContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
   const bytes = await findBytes(context, opened.locker, opened.file)
   // A provider signs its addresses for GET only, and knows nothing of our tags.
   const isProxied = wire.method === 'HEAD' || needsOurTags(wire.headers)
   const redirect = isProxied ? null : await redirectDownload(context, opened, bytes)
-  return redirect ?? answerBytes(context, bytes, wire, TOKEN_HEADERS)
+  if (!redirect) return counted(context, bytes, await answerBytes(context, bytes, wire, TOKEN_HEADERS))
+  context.egress.count(opened.locker.locker_id, requestedBytes(wire, bytes))
+  return redirect
 }
 
 /** Never redirects: a shared link must not reveal a provider's address. */
 export async function readPublicly(
-  context: FilesContext,
+  context: ReadingContext,
   { receipt_id: id, filename }: { receipt_id: string; filename: string },
   wire: WireRequest,
 ): Promise<Bytes> {
@@ -43,18 +50,34 @@ export async function readPublicly(
   const locker = await findLinkedLocker(db, id)
   const file = await findFile(db, locker.locker_id, filename)
   if (!file) throw fileNotFound(filename)
-  return answerBytes(context, await findBytes(context, locker, file), wire, PUBLIC_LINK_HEADERS)
+  const bytes = await findBytes(context, locker, file)
+  return counted(context, bytes, await answerBytes(context, bytes, wire, PUBLIC_LINK_HEADERS))
+}
+
+/** Counts the bytes of an answer for its locker. */
+function counted({ egress }: ReadingContext, { locker }: FoundBytes, answer: Bytes): Bytes {
+  if (!answer.stream) return answer
+  egress.count(locker.locker_id, Number(answer.headers['content-length']))
+  answer.onBrokenOff = (unsent) => egress.count(locker.locker_id, -unsent)
+  return answer
+}
+
+/** What a provider will send, unless the client breaks off. */
+function requestedBytes({ headers }: WireRequest, { size }: FoundBytes): number {
+  const range = readRange(headers.range, size)
+  if (range === 'unsatisfiable') return 0
+  return range === 'whole' ? size : range.end - range.start + 1
 }
 
 async function findLinkedLocker(db: Db, id: string): Promise<Locker> {
   const locker = isLinkHandle(id) ? await findLockerOf(db, { link_handle: id }) : await findLockerOfReceipt(db, id)
   if (locker && publicLinkOf(locker).id === id) return locker
-  throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  throw receiptNotFound()
 }
 
 async function findLockerOfReceipt(db: Db, id: string): Promise<Locker | null> {
   const found = await findReceiptAndLocker(db, id)
-  if (found && !found.locker) throw lockerNotFound()
+  if (found && !found.locker) throw lockerNotOpen()
   return found?.locker ?? null
 }
 

@@ -1,4 +1,5 @@
 import type { FilesContext } from '../files/room.ts'
+import { createEgress, type Egress } from './egress.ts'
 import { createTokenOpener, type OpenToken } from './open-token.ts'
 import { createSessionFinalizer, type FinalizeSession } from './sessions/finalize-session.ts'
 import { createPartsOpener, type OpenParts } from './sessions/open-parts.ts'
@@ -11,12 +12,14 @@ export interface TransfersContext extends FilesContext {
   openParts: OpenParts
   recordPart: RecordPart
   finalizeSession: FinalizeSession
+  egress: Egress
 }
 
 export function createTransfers(files: FilesContext): TransfersContext {
   const partHashes = createPartHashes()
   return {
     ...files,
+    egress: createEgress(files),
     openToken: createTokenOpener(files),
     partHashes,
     openParts: createPartsOpener(files),

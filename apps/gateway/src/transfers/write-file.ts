@@ -8,7 +8,9 @@ import { isSameMediaType } from '../files/media-type.ts'
 import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
 import { putFile } from '../files/put-file.ts'
 import type { FilesContext } from '../files/room.ts'
+import { countedBytes } from '../files/store.ts'
 import { AccessEnded } from '../lockers/access.ts'
+import { requireRoomFor } from '../lockers/terms.ts'
 import { invalidToken, type OpenedFile } from './open-token.ts'
 import { redirectUpload } from './redirects.ts'
 
@@ -24,6 +26,7 @@ export async function writeByToken(
   requireAcceptable(wire, file.upload_content_type, maxBytes)
   const length = wire.headers['content-length']
   const size = length === undefined ? null : Number(length)
+  requireRoomFor(context, locker, { bytes: (size ?? 0) - countedBytes(file) })
   const redirect = proxy === '1' ? null : await redirectUpload(context, opened, size)
   if (redirect) return redirect
   const object = await writeObject(context, locker.provider, bodyStream(wire, maxBytes), {
@@ -72,7 +75,7 @@ async function putObject(context: FilesContext, { locker, file, grant }: OpenedF
 }
 
 function otherType(locked: string): ServiceError {
-  return uploadError('CONTENT_TYPE_MISMATCH', 'Content-Type is not the one the file was created with', {
+  return uploadError('CONTENT_TYPE_MISMATCH', `Content-Type is not ${locked}, which the file was created with`, {
     layer: 'gateway',
     recovery_hint: 'send upload_headers as they were given; or create the file again with another content_type',
     next_best_method: 'PUT upload_url',

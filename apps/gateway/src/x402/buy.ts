@@ -1,38 +1,67 @@
-import type { Confirmation } from '@svc/api/purchases'
-import type { X402Quote } from '@svc/api/x402'
+import type { PaymentSignature, X402Purchase, X402Quote } from '@svc/api/x402'
 import { addressKey } from '@svc/guard/address-key'
 import { Answer, JsonText } from '@svc/http-service/answer'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { quotedLeg } from '@svc/sales/read-payment'
 import { limitStranger } from '../auth/limits.ts'
+import { unixNow } from '../context.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
 import { idempotencyKey, quoteOnce } from '../purchases/idempotency.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../purchases/store.ts'
-import { cannotSettle, notSettled, paymentResponse, x402Disabled } from './errors.ts'
-import { readPaymentSignature, signedLeg, unreadable } from './payment-signature.ts'
+import {
+  cannotSettle,
+  earlierPaymentOpen,
+  malformedPayment,
+  notSettled,
+  onlyVersion2,
+  PaymentRefused,
+  paymentResponse,
+  x402Disabled,
+} from './errors.ts'
+import { isOpen } from './finish-settlement.ts'
+import { openLocker } from './open-locker.ts'
+import { readPaymentSignature, signedLeg } from './payment-signature.ts'
 import { newX402Request, type X402Order } from './quote.ts'
 import type { X402Context } from './room.ts'
 import { resumeSettlement, type SignedPayment, settlePayment } from './settle.ts'
 import type { Settler } from './settler.ts'
 import { findSettlement } from './store.ts'
 
-type Bought = Answer<Confirmation>
+type Bought = Answer<X402Purchase>
 type Offer = Answer<JsonText<X402Quote>>
 
-/** Without PAYMENT-SIGNATURE, answers a quote to sign; with it, settles the payment and answers the receipt. */
+/**
+ * Without PAYMENT-SIGNATURE, answers a quote to sign; with it, settles the payment, opens the locker and answers the
+ * receipt.
+ */
 export async function buyStorage(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   if (context.settlers.size === 0) throw x402Disabled()
   await limitStranger(context, wire, null)
   const header = wire.headers['payment-signature']
-  if (header === undefined) return offer(context, order, wire)
-  const { payment, settler } = await readPayment(context, order, header, addressKey(wire.clientAddress))
-  const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
-  const { receipt, isNew } = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
-  await requirePayer(context, payment, settler, receipt)
-  return bought(receipt, !isNew)
+  if (header !== undefined) return buy(context, order, header, addressKey(wire.clientAddress))
+  if (wire.headers['x-payment'] !== undefined) throw onlyVersion2('X-PAYMENT')
+  return offer(context, order, wire)
+}
+
+/** A payment that is refused for good is answered with what to sign instead. */
+async function buy(
+  context: X402Context,
+  order: X402Order,
+  header: string | string[],
+  address: string,
+): Promise<Bought> {
+  const { request, signature } = await readQuote(context, order, header)
+  try {
+    const { payment, settler } = readPayment(context, request, signature, address)
+    const existing = await findReceiptOfRequest(context.database.db, request.pay_req_id)
+    const { receipt, isNew } = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
+    await requirePayer(context, payment, settler, receipt)
+    return await bought(context, request, receipt, !isNew)
+  } catch (error) {
+    throw error instanceof PaymentRefused ? await withOffer(context, order, request, error) : error
+  }
 }
 
 /**
@@ -47,7 +76,7 @@ async function requirePayer(
 ): Promise<void> {
   const settlement = await findSettlement(database.db, request.pay_req_id)
   if (settlement?.payment_id === id || (await settler.signer(payload, leg)) === payer_pubkey) return
-  throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, quotedLeg(leg).network)
+  throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, leg)
 }
 
 /**
@@ -57,61 +86,99 @@ async function requirePayer(
 async function offer(context: X402Context, order: X402Order, wire: WireRequest): Promise<Offer> {
   const { db } = context.database
   const key = idempotencyKey(wire)
-  const make = () => newX402Request(context, order)
-  if (key === null) {
-    const request = await make()
-    await context.storePayRequest(request)
-    return offered(request)
-  }
-  const { units, provider, tags } = order
+  if (key === null) return offered(await newStoredRequest(context, order))
+  const { units = 1, provider, tags } = order
   const request = await quoteOnce(context, {
     key,
     order: JSON.stringify(['x402', units, provider ?? null, tags ?? null]),
-    make,
+    make: () => newX402Request(context, order),
     isUsed: async ({ pay_req_id }) =>
       Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))),
   })
+  if (await findReceiptOfRequest(db, request.pay_req_id)) return offered(request)
   // Throws while a payment is under way: what is signed then would be refused.
-  if (!(await findReceiptOfRequest(db, request.pay_req_id))) await resumeSettlement(context, request)
+  const earlier = await resumeSettlement(context, request)
+  if (isOpen(earlier)) throw earlierPaymentOpen(earlier.network, earlier.open)
   return offered(request)
 }
 
-function offered({ quote }: PayRequest): Offer {
-  const { x402Version, resource, accepts, error, extensions } = JSON.parse(quote) as X402Quote
-  // Clients send these extensions back with their signature. The body has all of them.
-  const header = { x402Version, error, resource, accepts, extensions: { svc: { info: extensions.svc.info } } }
-  const encoded = Buffer.from(JSON.stringify(header)).toString('base64')
-  return new Answer(402, new JsonText<X402Quote>(quote), { 'payment-required': encoded })
+async function newStoredRequest(context: X402Context, order: X402Order): Promise<PayRequest> {
+  const request = await newX402Request(context, order)
+  await context.storePayRequest(request)
+  return request
 }
 
-/** Reads the signed payment and its quote. */
-async function readPayment(
+function offered({ quote }: PayRequest): Offer {
+  const required = { 'payment-required': paymentRequired(quote) }
+  return new Answer(402, new JsonText<X402Quote>(quote), required)
+}
+
+/** Clients send the extensions back with their signature, so only what programs need goes into the header. */
+function paymentRequired(quote: string, reason?: string): string {
+  const { x402Version, resource, accepts, error, extensions } = JSON.parse(quote) as X402Quote
+  const { info } = extensions.svc
+  const header = { x402Version, error: reason ?? error, resource, accepts, extensions: { svc: { info } } }
+  return Buffer.from(JSON.stringify(header)).toString('base64')
+}
+
+/** The same quote while it can be paid, because it is paid once at most; otherwise a new one. */
+async function withOffer(
   context: X402Context,
   order: X402Order,
-  header: string | string[],
-  address: string,
-): Promise<{ payment: SignedPayment; settler: Settler }> {
+  request: PayRequest,
+  refusal: PaymentRefused,
+): Promise<ServiceError> {
   const { db } = context.database
+  const receipt = await findReceiptOfRequest(db, request.pay_req_id)
+  // What was sent before may still pay: nothing must be signed beside it.
+  if (!receipt && (await findSettlement(db, request.pay_req_id))) return refusal
+  const { flow } = (JSON.parse(request.quote) as X402Quote).extensions.svc.info
+  const isPayable = !receipt && flow === 'sign-and-repeat' && unixNow(context) <= request.expires_at
+  try {
+    const { quote } = isPayable ? request : await newStoredRequest(context, order)
+    return refusal.offering(paymentRequired(quote, refusal.reason))
+  } catch (error) {
+    // The refusal counts, even where nothing can be sold right now.
+    if (error instanceof ServiceError) return refusal
+    throw error
+  }
+}
+
+/** Reads the signature and the quote that it is for. */
+async function readQuote(
+  { database }: X402Context,
+  order: X402Order,
+  header: string | string[],
+): Promise<{ request: PayRequest; signature: PaymentSignature }> {
   const signature = readPaymentSignature(header)
-  const request = await findPayRequest(db, signature.accepted.extra.pay_req_id)
+  const request = await findPayRequest(database.db, signature.accepted.extra.pay_req_id)
   if (!request)
     throw new ServiceError('pay_req_not_found', 'there is no quote with this pay_req_id', {
       hint: 'repeat the request without PAYMENT-SIGNATURE for a quote',
     })
   requireSameOrder(order, request)
+  return { request, signature }
+}
+
+function readPayment(
+  context: X402Context,
+  request: PayRequest,
+  signature: PaymentSignature,
+  address: string,
+): { payment: SignedPayment; settler: Settler } {
   const { accepts } = JSON.parse(request.quote) as X402Quote
   const leg = signedLeg(accepts, signature)
   const network = networkNamed(leg.network)
   const settler = network && context.settlers.get(network)
   if (!settler) throw cannotSettle()
   const id = settler.paymentId(signature.payload)
-  if (id === null) throw unreadable(`holds no payment of the exact scheme on ${leg.network}`)
+  if (id === null) throw malformedPayment(`holds no payment of the exact scheme on ${leg.network}`)
   return { payment: { request, leg, payload: signature.payload, id, address }, settler }
 }
 
 /** The signature pays for its quote: a body that orders something else is refused before paying. */
 function requireSameOrder({ units, provider }: X402Order, request: PayRequest): void {
-  if (units !== request.units) throw otherOrder('units', request.units)
+  if (units !== undefined && units !== request.units) throw otherOrder('units', request.units)
   if (provider !== undefined && provider !== request.provider) throw otherOrder('provider', request.provider)
 }
 
@@ -119,12 +186,18 @@ function otherOrder(field: string, quoted: string | number): ValidationError {
   return new ValidationError({ loc: ['body', field], msg: `the quote that was signed for says ${quoted}` })
 }
 
-function bought(receipt: SignedReceipt, idempotent: boolean): Bought {
+async function bought(
+  context: X402Context,
+  request: PayRequest,
+  receipt: SignedReceipt,
+  idempotent: boolean,
+): Promise<Bought> {
   const headers = paymentResponse({
     success: true,
     transaction: receipt.tx_hash,
     network: networkNamed(receipt.network)?.caip2 ?? receipt.network,
     payer: receipt.payer_pubkey,
   })
-  return new Answer(200, confirmation(receipt, idempotent), headers)
+  const opened = await openLocker(context, request, receipt)
+  return new Answer(200, { ...confirmation(receipt, idempotent), ...opened }, headers)
 }

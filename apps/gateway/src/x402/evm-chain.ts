@@ -8,7 +8,10 @@ import { EVM } from '@svc/payments/networks'
 import { type Address, encodeFunctionData, type Hex, numberToHex, padHex, parseAbi, parseTransaction } from 'viem'
 import { Refused, type SettlementOutcome, type SettlerNodes } from './settler.ts'
 
-const ABI = parseAbi(['function authorizationState(address authorizer, bytes32 nonce) view returns (bool)'])
+const ABI = parseAbi([
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function balanceOf(address owner) view returns (uint256)',
+])
 
 /** The code of an account that delegates to a contract and still has its key begins with this (EIP-7702). */
 const DELEGATED = '0xef0100'
@@ -67,6 +70,23 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
         async (rpc, signal) => quantity(await rpc('eth_getTransactionCount', params, signal)) > BigInt(nonce),
       )
       return !(await isTaken.catch(rejectAsRefused))
+    },
+
+    /** Of a token that is known to be one. */
+    async balance(token: string, owner: string): Promise<bigint> {
+      const args = [owner as Address] as const
+      const read = client.readContract({ address: token as Address, abi: ABI, functionName: 'balanceOf', args })
+      return read.catch(rejectAsRefused)
+    },
+
+    /** Of the newest block that is final, in Unix seconds. */
+    finalizedTime(): Promise<number> {
+      const params = ['finalized', false]
+      const time = pool.highest(async (rpc, signal) => {
+        const block = (await rpc('eth_getBlockByNumber', params, signal)) as { timestamp?: unknown } | null
+        return Number(quantity(block?.timestamp))
+      })
+      return time.catch(rejectAsRefused)
     },
 
     height: async (): Promise<number> => Number(await client.getBlockNumber().catch(rejectAsRefused)),

@@ -17,7 +17,9 @@ import {
   concat,
   encodeFunctionData,
   type Hex,
+  parseTransaction,
   recoverTypedDataAddress,
+  slice,
   stringToHex,
 } from 'viem'
 import { createEvmChain, type EvmChain } from './evm-chain.ts'
@@ -73,11 +75,25 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
     },
     async outcome({ payment_id, raw, height }, leg, hasFailed) {
       const authorization = readAuthorizationId(payment_id)
+      const isAlive = !hasFailed && (await chain.canStillLand(raw as Hex))
+      // Read before the state: an authorization that is unused after its last block stays unused.
+      const time = await chain.finalizedTime()
       if (await chain.isUsed(leg.asset, authorization)) return chain.findUse(leg.asset, authorization, height)
-      if (hasFailed) return { outcome: 'failed' }
-      return { outcome: (await chain.canStillLand(raw as Hex)) ? 'pending' : 'expired' }
+      if (isAlive) return { outcome: 'pending' }
+      const until = validBefore(raw as Hex)
+      if (time < until) return { outcome: 'open', until, hasFailed }
+      return { outcome: hasFailed ? 'failed' : 'expired' }
     },
   }
+}
+
+/** The last second of year 9999. */
+const FOR_EVER = 253_402_300_799
+
+/** The fifth argument of the call, whose arguments have 32 bytes each. */
+function validBefore(raw: Hex): number {
+  const { data = '0x' } = parseTransaction(raw)
+  return Math.min(Number(BigInt(slice(data, 4 + 4 * 32, 4 + 5 * 32))), FOR_EVER)
 }
 
 async function signerOf(payload: EvmPayload | SvmPayload, { network, asset, extra }: X402Leg): Promise<string | null> {
@@ -148,7 +164,19 @@ async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): 
   )
   const objection = await runFacilitator(scheme, order)
   if (failure) throw failure
-  return refusal ?? objection
+  return refusal ?? (objection && (await fundsRefusal(chain, order))) ?? objection
+}
+
+/** The facilitator names a balance that is too small only where the token says so in its own words. */
+async function fundsRefusal(chain: EvmChain, { leg, payload }: SettlementOrder): Promise<Refusal | null> {
+  const payer = (payload as EvmPayload).authorization.from // `paymentId` has accepted it
+  try {
+    const available = await chain.balance(leg.asset, payer)
+    return available < BigInt(leg.amount) ? { why: 'insufficient_funds', payer, available } : null
+  } catch (error) {
+    if (error instanceof Refused) return null
+    throw error
+  }
 }
 
 async function notNeeded(): Promise<never> {

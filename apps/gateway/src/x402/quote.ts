@@ -13,18 +13,18 @@ import type { X402Context } from './room.ts'
 export type X402Order = Body<typeof buyStorage>
 
 export async function newX402Request(context: X402Context, order: X402Order): Promise<PayRequest> {
-  const priced = await priceStorage(context, { units: order.units, provider: order.provider }, 'body')
+  const priced = await priceStorage(context, { units: order.units ?? 1, provider: order.provider }, 'body')
   const facts = newQuoteFacts(context, priced)
-  const { payReqId: pay_req_id, baseUrl, isDevelopment } = facts
+  const { payReqId: pay_req_id, x402Url, isDevelopment } = facts
   const accepts = facts.legs.flatMap((leg) => signableLeg(context, leg, pay_req_id) ?? [])
-  if (accepts.length === 0) throw cannotSettle()
+  if (accepts.length === 0 || x402Url === null) throw cannotSettle()
   const { resource, extensions } = quoteBody(facts)
   const { terms, price_summary } = extensions.svc
   const quote: X402Quote = {
     x402Version: 2,
-    resource: { ...resource, url: `${baseUrl}/v1/x402/storage` },
+    resource: { ...resource, url: x402Url },
     accepts,
-    error: 'Payment required: sign for one of the legs and repeat the request with PAYMENT-SIGNATURE.',
+    error: PAYMENT_REQUIRED,
     extensions: {
       svc: {
         terms,
@@ -39,6 +39,9 @@ export async function newX402Request(context: X402Context, order: X402Order): Pr
   return payRequestOf(facts, JSON.stringify(quote))
 }
 
+const PAYMENT_REQUIRED =
+  'Payment required, by x402 version 2: sign for one of the legs and repeat the request with PAYMENT-SIGNATURE.'
+
 const INFO_SCHEMA = {
   type: 'object',
   required: ['flow', 'pay_req_id', 'expires_at'],
@@ -49,7 +52,7 @@ const STEPS = [
   "Sign for one entry of accepts by x402's exact scheme: any x402 version 2 client does this by itself.",
   'Repeat the same request with header PAYMENT-SIGNATURE; the gateway sends the payment and pays the network fee.',
   'After an answer that is neither 200 nor 402, repeat with the same signature: it can pay only once.',
-  'Keep the receipt: it opens the locker.',
+  'The answer has the receipt and the locker_id: the locker is open, and next_step says how to store the first file.',
 ]
 
 /** The exact scheme moves USDC by EIP-3009 and the dollar tokens of the primary chain. Null for all other legs. */
@@ -57,11 +60,12 @@ function signableLeg({ config, settlers }: X402Context, leg: PricedLeg, payReqId
   const { network, ticker, pricing } = leg.of
   const settler = settlers.get(network)
   if (!settler) return null
-  const wire = x402Leg(leg, payReqId)
-  if (network.family === 'evm') return ticker === 'USDC' ? wire : null
+  const { extra, ...wire } = x402Leg(leg, payReqId)
+  const { paymentFlow, assetTransferMethod, memo, ...facts } = extra
+  // The version of the token's EIP-712 domain.
+  if (network.family === 'evm') return ticker === 'USDC' ? { ...wire, extra: { ...facts, version: '2' } } : null
   const treasury = config.payments.primary?.treasury
   if (pricing.by !== 'usd' || !treasury || !settler.feePayer) return null
-  const { paymentFlow, assetTransferMethod, ...extra } = wire.extra
   // Stock clients derive the token account themselves. The payment reader takes it from the leg.
-  return { ...wire, payTo: treasury, extra: { ...extra, feePayer: settler.feePayer, token_account: leg.payTo } }
+  return { ...wire, payTo: treasury, extra: { ...facts, memo, feePayer: settler.feePayer, token_account: leg.payTo } }
 }

@@ -6,6 +6,8 @@ import { readOptionalKey } from '@svc/http-service/keys'
 import type { SalesConfig } from '@svc/sales/settings'
 
 export interface X402Config {
+  /** Whether there is a key to send payments with. */
+  isOpen: boolean
   /** How long a request waits for the chain before it answers that the payment is pending. */
   waitSeconds: number
 }
@@ -25,5 +27,9 @@ export function readX402Settings(
   if (svmFeePayerSeed && !chains.primary) settings.problem('X402_SVM_FEE_PAYER_KEY needs PRIMARY_RPC_URLS')
   if (evmFacilitatorKey && !chains.evm) settings.problem('X402_EVM_FACILITATOR_KEY needs EVM_RPC_URLS')
   const waitSeconds = settings.integer('X402_WAIT_SECONDS', 20, { min: 0, max: 300 })
-  return [{ waitSeconds }, { svmFeePayerSeed, evmFacilitatorKey }]
+  const isOpen = svmFeePayerSeed !== null || evmFacilitatorKey !== null
+  return [
+    { isOpen, waitSeconds },
+    { svmFeePayerSeed, evmFacilitatorKey },
+  ]
 }

@@ -46,14 +46,20 @@ interface SentTransaction {
 }
 
 export type Refusal =
-  | { why: 'invalid'; reason: string }
+  /** `problem` says more than the reason, to people. */
+  | { why: 'invalid'; reason: string; problem?: string }
+  /** The payer's account holds too little of the asset. Null where the payer has no account for it. */
+  | { why: 'insufficient_funds'; payer: string; available: bigint | null }
   /** No node answered. */
   | { why: 'unavailable'; problem: string }
   /** The gateway cannot pay the network fee. */
   | { why: 'unfunded' }
 
-/** `tx` made the payment; it may differ from the noted transaction. */
-export type SettlementOutcome = Outcome<{ tx: string }, unknown>
+export type SettlementOutcome =
+  /** `tx` made the payment; it may differ from the noted transaction. */
+  | Outcome<{ tx: string }, unknown>
+  /** The noted transaction will not pay, but what was signed may still be sent by anybody, until then in Unix seconds. */
+  | { outcome: 'open'; until: number; hasFailed: boolean }
 
 /** Carries a refusal out of the facilitator, whose own answer would hide the reason. */
 export class Refused extends Error {

@@ -4,38 +4,62 @@ import { PRIMARY } from '@svc/payments/networks'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
 import { type Refusal, Refused, type SettlerNodes } from './settler.ts'
 
-/** The place of the owner in a token account. */
-const OWNER = { offset: 32, length: 32 }
+/** The owner of a token account and its amount, in a row. */
+const HOLDING = { offset: 32, length: 40 }
+const OWNER_BYTES = 32
 
 /** The fee payer cannot pay. A payer without tokens fails in the transfer instead. */
 const UNFUNDED = /^"(?:InsufficientFundsForFee|AccountNotFound)"$|^\{"InsufficientFundsForRent":/
+
+/** What a payment takes: this amount from the owner's token account. */
+export interface Source {
+  account: string
+  owner: string
+  amount: bigint
+}
 
 /** The questions and transactions of the Solana settler. Throws `Refused` when no node answers. */
 export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
   const nodes = createSolanaNodes(PRIMARY, rpcUrls, { quorum })
 
-  async function isOwner(account: string, owner: string): Promise<boolean> {
-    const found = await nodes.account(account, OWNER)
-    const key = fromBase58(owner, OWNER.length)
-    return found !== null && key !== null && equalBytes(found.data, key)
+  async function holdingOf(account: string): Promise<{ owner: Uint8Array; amount: bigint } | null> {
+    const found = await nodes.account(account, HOLDING)
+    if (found?.data.length !== HOLDING.length) return null
+    const view = new DataView(found.data.buffer, found.data.byteOffset)
+    return { owner: found.data.subarray(0, OWNER_BYTES), amount: view.getBigUint64(OWNER_BYTES, true) }
   }
 
-  async function objection(raw: string, source: { account: string; owner: string }): Promise<Refusal | null> {
+  async function objection(raw: string, { account, owner, amount }: Source): Promise<Refusal | null> {
     const error = await nodes.simulate(raw, { sigVerify: false })
-    if (error !== null)
-      return UNFUNDED.test(error) ? { why: 'unfunded' } : { why: 'invalid', reason: 'transaction_simulation_failed' }
+    if (error !== null && UNFUNDED.test(error)) return { why: 'unfunded' }
+    const holding = await holdingOf(account)
+    if (error !== null) {
+      const available = holding?.amount ?? null
+      if (available === null || available < amount) return { why: 'insufficient_funds', payer: owner, available }
+      return { why: 'invalid', reason: 'transaction_simulation_failed', problem: problemOf(error) }
+    }
+    // The node that simulated it is ahead of those that were asked now.
+    if (holding === null) return { why: 'unavailable', problem: 'the paying account does not show yet' }
+    const key = fromBase58(owner, OWNER_BYTES)
     // A delegate may move the tokens of another owner; then it is unclear who buys (AMB-75).
-    return (await isOwner(source.account, source.owner)) ? null : { why: 'invalid', reason: 'payer_unclear' }
+    if (key === null || !equalBytes(holding.owner, key)) return { why: 'invalid', reason: 'payer_unclear' }
+    return null
   }
 
   return {
     /** Why a transaction must not be sent; null when it may be sent. */
-    objection: (raw: string, source: { account: string; owner: string }) =>
-      objection(raw, source).catch((error) => refusedBy(error).refusal),
+    objection: (raw: string, source: Source) => objection(raw, source).catch((error) => refusedBy(error).refusal),
     height: () => nodes.height('confirmed').catch(rejectAsRefused),
     finalizedHeight: () => nodes.height('finalized').catch(rejectAsRefused),
     send: nodes.send,
   }
+}
+
+/** The node's own words are JSON. */
+function problemOf(error: string): string {
+  return error === '"BlockhashNotFound"'
+    ? 'its blockhash is too old or not known yet: sign again'
+    : `the chain would refuse it: ${error.slice(0, 200)}`
 }
 
 function rejectAsRefused(error: unknown): never {

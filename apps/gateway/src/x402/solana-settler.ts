@@ -78,7 +78,7 @@ export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { 
         getAddresses: () => [feePayer],
         signTransaction: async (unsigned) => sign(unsigned).raw,
         async simulateTransaction(unsigned) {
-          refusal = await chain.objection(unsigned, sourceOf(unsigned))
+          refusal = await chain.objection(unsigned, { ...sourceOf(unsigned), amount: BigInt(order.leg.amount) })
           if (refusal) throw new Refused(refusal)
         },
         async sendTransaction() {

@@ -1,5 +1,6 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
 import type { Health } from '@svc/api/info'
+import type { LockerUsage } from '@svc/api/usage'
 import { createFreshDatabase, type FreshDatabase, forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { createLog } from '@svc/http-service/log'
@@ -94,6 +95,23 @@ forEachDatabase('the budget of a receipt', (database) => {
     const later = await verify()
     expect(later.anchor).not.toBeNull()
     expect(later.attestation).not.toHaveProperty('anchor_absence')
+  })
+
+  it('ADD-14 T-56 the usage of the locker says when the next anchor comes, while one waits', async () => {
+    const next = async () => {
+      const { body } = await locker.call<LockerUsage>(['locker:read'], 'GET', '/usage')
+      return { next: body.next_anchor, isChanged: body.has_unattested_changes }
+    }
+    await attestChanges(3)
+    expect(await next()).toEqual({ next: null, isChanged: false })
+    const [{ push_result }] = (await attestChanges(1)) as [Awaited<ReturnType<typeof attest>>]
+    const waits = { reason: 'limit_reached', at: push_result.publish_after }
+    expect(await next()).toEqual({ next: waits, isChanged: false })
+    await locker.put('a', 'changed once more')
+    expect(await next()).toEqual({ next: waits, isChanged: true })
+    testbed.clock.advance(3600)
+    await drain()
+    expect(await next()).toEqual({ next: null, isChanged: true })
   })
 
   it('T-34 the day has a limit besides the hour', async () => {

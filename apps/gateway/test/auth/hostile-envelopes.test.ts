@@ -13,7 +13,9 @@ const signer = ed25519Signer(seed)
 const OTHER_TYPES = { null: null, boolean: true, number: 5, float: 1.5, text: 'x', array: [], object: {} }
 
 /** Wrong values of each field. Leaving a field out is wrong too. */
-const WRONG: Record<keyof RequestEnvelope, unknown[]> = {
+type Field = Exclude<keyof RequestEnvelope, 'aud'>
+
+const WRONG: Record<Field, unknown[]> = {
   v: [null, true, 0, -1, 1.5, '', '0', '01', ' 1', '1x', '1.0', 1e10, [1], {}],
   locker_id: wrongTypesBut('text'),
   receipt_id: wrongTypesBut('text'),
@@ -124,7 +126,7 @@ describe('hostile envelopes', () => {
       },
     )
 
-    it.each(Object.keys(WRONG) as (keyof RequestEnvelope)[])(
+    it.each(Object.keys(WRONG) as Field[])(
       'ENV-04 ENV-16 GEN-08 names the field %s when its value is wrong',
       async (field) => {
         const missing = envelopeOf()

@@ -75,6 +75,23 @@ forEachDatabase('budgets', (database) => {
     expect(await pay('one', 1, 100)).toBeNull()
   })
 
+  it('T-60 one account uses up its share of the day and no more, on two replicas, and others go on', async () => {
+    const limits = [{ who: 'one', count: 0, seconds: 3600, percentOfDay: 30 }]
+    const share = (amount: number, replica: number) =>
+      replicas[replica % 2]!.db.transaction().execute((tx) =>
+        spend(tx, parts, { budget: 'publication', limits, tx: `tx ${spent++}`, amount }),
+      )
+    const outcomes = await Promise.all(Array.from({ length: 6 }, (_, i) => share(10, i)))
+    expect(outcomes.filter((refusal) => refusal === null)).toHaveLength(3)
+    const until = (Math.floor(clock.now() / 86_400_000) + 1) * 86_400
+    expect(outcomes.find((refusal) => refusal !== null)).toEqual({ reason: 'limit_reached', until })
+    expect(await pay('another', 0, 10)).toBeNull()
+    expect(errors).toEqual([])
+    clock.advance(86_400)
+    expect(await share(90, 0), 'one is always allowed').toBeNull()
+    expect(await share(1, 1)).toMatchObject({ reason: 'limit_reached' })
+  })
+
   it('T-34 a budget that payments under way have used up is free again when they succeed', async () => {
     const tx = `tx ${spent}`
     expect(await pay('one', 9, 100)).toBeNull()

@@ -13,6 +13,7 @@ const GETS = [
   '/v1/storage/merkle-proof',
   '/v1/storage/verification-bundle',
   '/v1/storage/evidence-bundle',
+  '/v1/storage/redacted-bundle',
   '/v1/storage/recompute-verify',
   '/v1/self-verify',
 ]

@@ -3,6 +3,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { compareCodePoints } from '@svc/protocol/order'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Config } from '../../src/config.ts'
 import type { Context } from '../../src/context.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Locker, Schema } from '../../src/db/schema.ts'
@@ -29,6 +30,7 @@ function lockerNamed(name: string): Locker {
     manifest_changed_at: null,
     file_count: 0,
     total_bytes: 0,
+    unconfirmed_bytes: 0,
     delivered_bytes: 0,
   }
 }
@@ -106,7 +108,8 @@ forEachDatabase('files by name', (database) => {
       const [one, two] = [await lockerOf('one', ['old']), await lockerOf('two', [])]
       const file = (locker: Locker, filename: string, contentType: string) =>
         newFile(locker, { filename, contentType, expectedHash: null })
-      await addFiles({ database: opened, now: () => Date.parse(AT) } as Context, [
+      const config = { lockers: { enforcesTerms: false } } as Config
+      await addFiles({ database: opened, now: () => Date.parse(AT), config } as Context, [
         [file(two, 'new', 'text/plain'), file(two, '\u{10000}', 'text/plain')],
         [file(one, 'new', 'text/plain')],
         [file(one, 'old', 'text/html'), file(one, '\uffff"', 'text/html')],

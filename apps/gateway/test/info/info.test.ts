@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { ERROR_STATUS } from '@svc/api/errors'
 import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startLocalChains } from '@svc/devnet/local-chains'
@@ -225,5 +226,25 @@ describe('discovery', () => {
   it('GEN-05 serves a public read with stray credentials', async () => {
     const headers = { authorization: 'Bearer x', 'x-svc-envelope': 'x', 'x-svc-signature': 'x' }
     expect((await fetch(`${gateway.url}/v1/keys`, { headers })).status).toBe(200)
+  })
+})
+
+describe('the pages about errors', () => {
+  it('SHAPE-01 ERR-30 every error names one, which says its cause and what to do next', async () => {
+    const { body } = await get('/v1/lockers/locker_000000000000/files')
+    expect(body).toMatchObject({
+      error: 'MISSING_ENVELOPE',
+      docs_url: 'https://gateway.example/prefix/errors/MISSING_ENVELOPE',
+    })
+    const page = await fetch(`${gateway.url}/errors/${body.error}`)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    expect(await page.text()).toMatch(/^MISSING_ENVELOPE \(HTTP 401\)\n\nCause: .+\nNext: .+X-Svc-Envelope/)
+  })
+
+  it('ERR-30 a list has them all, and a code that does not exist is 422', async () => {
+    const list = await (await fetch(`${gateway.url}/errors`)).text()
+    for (const code of Object.keys(ERROR_STATUS)) expect(list).toContain(`${code} (HTTP `)
+    const { response, body } = await get('/errors/toString')
+    expect([response.status, body.error]).toEqual([422, 'validation_error'])
   })
 })

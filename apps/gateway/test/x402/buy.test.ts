@@ -1,15 +1,20 @@
 import type { Confirmation } from '@svc/api/purchases'
-import type { X402Quote } from '@svc/api/x402'
+import type { X402Purchase, X402Quote } from '@svc/api/x402'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { startLocalChains } from '@svc/devnet/local-chains'
-import { FAUCET, MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import { DEMO_PAYERS, FAUCET, MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { paymentReference } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
+import { ed25519Identity, evmIdentity, signCall } from '@svc/testbed/signing'
+import { hexToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, shopOf } from '../purchases/market.ts'
+import { legOf, shopOf } from '../purchases/market.ts'
 import {
   buyWith,
   encoded,
+  expectRefused,
   FAMILIES,
+  type Family,
   legOn,
   PRICE,
   pay,
@@ -69,6 +74,11 @@ describe('the quote', () => {
   })
 })
 
+const ownerOn = (family: Family) =>
+  family === 'evm'
+    ? evmIdentity(hexToBytes(DEV_PAYERS[1]!.privateKey))
+    : ed25519Identity(DEMO_PAYERS[1]!.privateKeyBytes)
+
 const requiredBy = ({ quote, payload }: SignedHeader) => ({
   x402Version: 2,
   resource: quote.resource,
@@ -103,6 +113,37 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
     const check = await shopOf(testbed.gateway).get<{ verified: boolean }>(`/v1/receipts/${receipt_id}/verify-payment`)
     expect(check.body.verified).toBe(true)
+  })
+
+  it('ADD-21 the locker is open: the next request may be a signed one on it, as next_step says', async () => {
+    const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url, { tags: ['cat'] })
+    const { body } = await pay(testbed.url, text, {})
+    const { locker_id: lockerId, receipt_id: receiptId, next_step: next } = body
+    expect(next).toMatchObject({ method: 'POST', ops: ['locker:write'], signer: WALLETS[family] })
+    const { pathname: path } = new URL(next.url)
+    const owner = ownerOn(family)
+    const call = { method: 'POST', path, body: { filename: 'a.txt' }, ops: next.ops, lockerId: lockerId!, receiptId }
+    expect([next.signer, next.sig_alg]).toEqual([owner.identity, owner.sigAlg])
+    const signed = signCall(owner, call, Date.now())
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...signed.headers } }
+    const made = await fetch(testbed.url + path, { ...init, body: signed.body as BodyInit })
+    expect(made.status, await made.clone().text()).toBe(200)
+    expect(await made.json()).toMatchObject({ filename: 'a.txt', upload_url: expect.any(String) })
+    const { db } = testbed.gateway.context.database
+    const locker = db.selectFrom('lockers').select(['owner', 'tags']).where('receipt_id', '=', receiptId)
+    expect(await locker.executeTakeFirst()).toEqual({ owner: WALLETS[family], tags: '["cat"]' })
+  })
+
+  it('ADD-21 a payment whose receipt was written without a locker opens it when it is repeated', async () => {
+    const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url)
+    const first = await pay(testbed.url, text)
+    const { db } = testbed.gateway.context.database
+    // As if the gateway had been killed between the two, or the receipt were of an earlier release.
+    await db.deleteFrom('lockers').where('receipt_id', '=', first.body.receipt_id).execute()
+    const again = await pay(testbed.url, text)
+    expect(again.body).toEqual({ ...first.body, idempotent: true })
+    const count = db.selectFrom('lockers').select('locker_id').where('receipt_id', '=', first.body.receipt_id)
+    expect(await count.execute()).toEqual([{ locker_id: first.body.locker_id }])
   })
 
   it('T-16 a signature sent again gives the same receipt and moves nothing', async () => {
@@ -152,7 +193,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     ]).toContainEqual(statuses)
     const [receipt_id] = new Set(replies.map(({ body }) => body.receipt_id).filter(Boolean))
     for (const reply of replies.filter(({ status }) => status !== 200)) {
-      expectError(reply, 402, 'payment_verification_failed', 'quote_already_paid')
+      expectRefused(reply, 'quote_already_paid')
       expect(JSON.stringify(reply.body)).not.toContain(receipt_id)
     }
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
@@ -162,7 +203,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     const { text, payload } = await signFor(await walletOn(family, testbed.chains), testbed.url)
     expect((await pay(testbed.url, text)).status).toBe(200)
     const forged = encoded({ ...payload, payload: altered(payload.payload) })
-    expectError(await pay(testbed.url, forged), 402, 'payment_verification_failed', 'quote_already_paid')
+    expectRefused(await pay(testbed.url, forged), 'quote_already_paid')
   })
 
   it('many buyers at once all get their receipts', async () => {
@@ -215,4 +256,16 @@ it('a wallet that prefers USDT pays in USDT', async () => {
   client.registerPolicy((_version, legs) => legs.filter(({ asset }) => asset === MINTS.USDT.mint))
   const response = await buyWith(client, testbed.url)
   expect(await response.json()).toMatchObject({ ok: true, pay_asset: 'USDT' })
+})
+
+it('ADD-21 an owner with too many lockers gets the receipt, and is told what has to happen', async () => {
+  const gateway = await startTestGateway({ ...testbed.chains.variables, MAX_LOCKERS_PER_OWNER: '1' })
+  const client = await walletOn('evm', testbed.chains)
+  const [first, second] = [await buyWith(client, gateway.url), await buyWith(client, gateway.url)]
+  expect(((await first.json()) as X402Purchase).locker_id).toMatch(/^locker_/)
+  const { locker_id, receipt, next_step } = (await second.json()) as X402Purchase
+  expect([second.status, locker_id, receipt.payer_pubkey]).toEqual([200, null, WALLETS.evm])
+  expect(next_step).toMatchObject({ url: expect.stringContaining('/v1/storage/signed_provision') })
+  expect(next_step.what).toContain('this owner has 1 lockers')
+  await gateway.stop()
 })

@@ -8,6 +8,7 @@ import { type Behaviour, type FaultyNode, honestly, startFaultyNode } from '@svc
 import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { programEnvironment } from '@svc/devnet/program-environment'
+import { lockerId } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { READ, SEND } from './faulty-testbed.ts'
@@ -81,6 +82,7 @@ describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
     const [first, second] = await Promise.all([pay(successor.url, text), pay(successor.url, text)])
     expect(first.status, JSON.stringify(first.body)).toBe(200)
     expect(second.body.receipt).toEqual(first.body.receipt)
+    expect([first.body.locker_id, second.body.locker_id]).toEqual(Array(2).fill(lockerId(first.body.receipt_id)))
     expect(responseIn(first.headers)).toMatchObject({ success: true, transaction: first.body.receipt.tx_hash })
     expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
     await successor.stop()

@@ -4,6 +4,8 @@ import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { honestly, withBody } from '@svc/devnet/faulty-node'
 import type { Variables } from '@svc/http-service/config'
 import { createLog } from '@svc/http-service/log'
+import { lockerId } from '@svc/protocol/ids'
+import { decodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
 import {
   type Address,
@@ -18,15 +20,18 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { findReceiptOfRequest } from '../../src/purchases/store.ts'
 import { expectError, shopOf } from '../purchases/market.ts'
 import { expectPending, type FaultyTestbed, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
 import {
   encoded,
+  expectRefused,
   legOn,
   PRICE,
   pay,
   responseIn,
   type SignedHeader,
+  signedFor,
   signFor,
   treasuryUsdc,
   walletOn,
@@ -181,9 +186,91 @@ describe('an authorization of the EVM chain', () => {
     const before = await treasuryUsdc('evm', testbed.chains)
     const { text, payload } = await testbed.sign('evm')
     await cancelBeforeSending(payload)
-    expectError(await pay(testbed.gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
+    expectRefused(await pay(testbed.gateway.url, text), 'transaction_failed')
     expect((await pay(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  /** Moves all USDC of a payer away just before the payment is sent; returns how to move it back. */
+  function emptyBeforeSending(payer: number) {
+    const wallet = connectAs(DEV_PAYERS[payer]!, testbed.chains.evm.url)
+    const keeper = connectAs(DEV_PAYERS[3]!, testbed.chains.evm.url)
+    const move = (from: typeof wallet, to: Address, amount: bigint) =>
+      from.writeContract({ address: token, abi: erc20Abi, functionName: 'transfer', args: [to, amount] })
+    let moved = 0n
+    beforeSending(async () => {
+      const args = [wallet.account.address] as const
+      moved = await wallet.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args })
+      await move(wallet, keeper.account.address, moved)
+    })
+    return () => move(keeper, wallet.account.address, moved)
+  }
+
+  describe('T-60 a payment that failed while its authorization is still valid', () => {
+    const signed = async () => signFor(await walletOn('evm', testbed.chains, 2), testbed.gateway.url)
+    const here = () => ({ ...testbed, url: testbed.gateway.url })
+
+    function expectFailed(reply: Awaited<ReturnType<typeof pay>>, reason = 'transaction_failed') {
+      expectError(reply, 402, 'payment_verification_failed', reason)
+      expect(reply.body).toMatchObject({ details: { valid_until: expect.stringMatching(/Z$/) } })
+    }
+
+    it('T-60 a payment that failed is sent again with the same signature, and no other one is taken', async () => {
+      const before = await treasuryUsdc('evm', testbed.chains)
+      const { text, payload } = await signed()
+      const giveBack = emptyBeforeSending(2)
+      expectFailed(await pay(testbed.gateway.url, text))
+      const second = await testbed.signAgain('evm', payload)
+      expectFailed(await pay(testbed.gateway.url, second), 'earlier_payment_open')
+      const empty = await pay(testbed.gateway.url, text)
+      expectError(empty, 402, 'payment_verification_failed', 'insufficient_funds')
+      await giveBack()
+      const { status, body } = await pay(testbed.gateway.url, text)
+      expect(status, JSON.stringify(body)).toBe(200)
+      expect(await testbed.paidSince('evm', before)).toBe(PRICE)
+    })
+
+    it('T-60 a failed payment that a stranger sends after the quote gets its receipt and its locker', async () => {
+      let ahead = 0
+      const gateway = await testbed.open({}, { now: () => Date.now() + ahead })
+      onTestFinished(() => gateway.stop())
+      const { text, payload } = await signFor(await walletOn('evm', testbed.chains, 2), gateway.url)
+      const giveBack = emptyBeforeSending(2)
+      expectFailed(await pay(gateway.url, text))
+      await giveBack()
+      const { queue, database } = gateway.context
+      ahead = 361_000
+      expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+      const payReqId = String(payload.accepted.extra.pay_req_id)
+      expect(await findReceiptOfRequest(database.db, payReqId)).toBeNull()
+      const theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
+      ahead += 61_000
+      expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+      const receipt = await findReceiptOfRequest(database.db, payReqId)
+      expect(receipt).toMatchObject({ tx_hash: theirs, payer_pubkey: DEV_PAYERS[2]!.address.toLowerCase() })
+      expect((await pay(gateway.url, text)).body).toMatchObject({ receipt, locker_id: lockerId(receipt!.receipt_id) })
+    })
+
+    it('T-60 a failed payment is forgotten once its authorization has expired on chain', async () => {
+      // A short life, so that the chain's clock need not run far ahead of those of other tests.
+      const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 60 }))
+      const giveBack = emptyBeforeSending(1)
+      expectFailed(await pay(testbed.gateway.url, text))
+      await giveBack()
+      const { accepted, payload } = decodePaymentSignatureHeader(text)
+      const { validBefore } = (payload as unknown as Signed).authorization
+      await stranger().setNextBlockTimestamp({ timestamp: BigInt(validBefore) })
+      await stranger().mine({ blocks: 1 })
+      expectRefused(await pay(testbed.gateway.url, text))
+      const { db } = testbed.gateway.context.database
+      const rows = db.selectFrom('x402_settlements').select('tx')
+      expect(await rows.where('pay_req_id', '=', String(accepted.extra.pay_req_id)).execute()).toEqual([])
+    })
+
+    it('T-60 an authorization that is valid for longer than payments are looked for is refused', async () => {
+      const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 8 * 86_400 }))
+      expectRefused(await pay(testbed.gateway.url, text), 'authorization_valid_too_long')
+    })
   })
 
   /** The payment passes its simulation, fails on chain and costs the gateway its gas. */
@@ -232,7 +319,7 @@ describe('an authorization of the EVM chain', () => {
   ])('T-34 a payment that fails after its simulation counts against %s, for an hour', async (_who, limit, others) => {
     const limited = await openLimited(limit)
     for (let i = 0; i < 3; i++) expect((await limited.buy()).status, 'a payment that pays').toBe(200)
-    for (let i = 0; i < 2; i++) expectError(await limited.fail(), 402, 'payment_verification_failed')
+    for (let i = 0; i < 2; i++) expectRefused(await limited.fail())
     const sent = sentCount()
     const refused = await limited.fail()
     expectError(refused, 429, 'RATE_LIMITED')
@@ -245,7 +332,11 @@ describe('an authorization of the EVM chain', () => {
   })
 
   it('T-34 when the fees of failed payments reach the ceiling of the day, nothing is sent and the operator is told once', async () => {
-    const limited = await openLimited({ X402_LOST_GWEI_PER_DAY: '500000', X402_FAILED_PER_PAYER: '0' })
+    const limited = await openLimited({
+      X402_LOST_GWEI_PER_DAY: '500000',
+      X402_LOST_PERCENT: '100',
+      X402_FAILED_PER_PAYER: '0',
+    })
     const replies = [await limited.fail()]
     while (replies.at(-1)?.status === 402) replies.push(await limited.fail())
     expect(replies.length).toBeGreaterThan(1)

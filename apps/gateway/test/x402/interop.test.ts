@@ -1,10 +1,13 @@
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { payLeg } from '@svc/devnet/pay-leg'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
 import { parsePaymentRequired } from '@x402/core/schemas'
 import type { PaymentRequired } from '@x402/core/types'
+import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment } from '@x402/fetch'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   FAMILIES,
@@ -79,6 +82,67 @@ it('ADD-09 the answer to a signature can be read by a web page, good or bad', as
     const { headers } = await post(testbed.url, { units: 1 }, { ...ORIGIN, 'payment-signature': signature })
     expect(headers.get('access-control-expose-headers')).toContain('PAYMENT-RESPONSE')
   }
+})
+
+describe('the quote of /v1/storage/request and clients that only sign', () => {
+  const PLAIN = '/v1/storage/request'
+  const clients = {
+    'the primary chain': () => walletOn('primary', testbed.chains),
+    'the EVM chain': () => walletOn('evm', testbed.chains),
+    'both chains': async () => {
+      const client = await walletOn('primary', testbed.chains)
+      return client.register('eip155:143', new ExactEvmScheme(privateKeyToAccount(DEV_PAYERS[1]!.privateKey)))
+    },
+  }
+
+  it.each(Object.entries(clients))(
+    'ADD-21 a stock client with a wallet on %s signs for no leg',
+    async (_name, open) => {
+      const client = (await open()).setSpendControls(false)
+      const asked: Headers[] = []
+      const watched = (input: string | URL | Request, init?: RequestInit) => {
+        const request = new Request(input, init)
+        asked.push(request.headers)
+        return fetch(request)
+      }
+      const order = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"units":1}' }
+      const buying = wrapFetchWithPayment(watched, client)(testbed.url + PLAIN, order)
+      await expect(buying).rejects.toThrow('Failed to create payment payload')
+      expect(asked.map((headers) => headers.get('payment-signature'))).toEqual([null])
+      const required = readAsStockClient((await ask(PLAIN)).headers)
+      for (const leg of required.accepts)
+        await expect(
+          client.createPaymentPayload({ ...required, accepts: [leg] }),
+          leg.extra.name as string,
+        ).rejects.toThrow()
+    },
+  )
+
+  it('ADD-21 the quote names the x402 endpoint in its body and its header', async () => {
+    const { headers, body } = await ask(PLAIN)
+    const { x402_url } = body.extensions.svc.info
+    expect(x402_url).toMatch(/\/v1\/x402\/storage$/)
+    expect(readAsStockClient(headers).extensions).toMatchObject({ svc: { info: { x402_url } } })
+    expect(body.extensions.svc.instructions.steps.at(-1)).toContain(x402_url)
+  })
+
+  it.each(['PAYMENT-SIGNATURE', 'X-PAYMENT'])(
+    'ADD-21 %s is answered with a pointer, and changes nothing',
+    async (name) => {
+      const { text } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
+      const { db } = testbed.gateway.context.database
+      const quotes = () => db.selectFrom('pay_requests').select('pay_req_id').orderBy('pay_req_id').execute()
+      const before = await quotes()
+      const headers = { 'content-type': 'application/json', [name]: text }
+      const response = await fetch(testbed.url + PLAIN, { method: 'POST', headers, body: '{"units":1}' })
+      const body = (await response.json()) as { details: { x402_url: string }; hint: string; message: string }
+      expect([response.status, body]).toMatchObject([400, { error: 'signed_payment_not_taken' }])
+      expect(body.message).toContain(name)
+      expect(body.hint).toContain(body.details.x402_url)
+      expect(response.headers.get('payment-required')).toBeNull()
+      expect(await quotes()).toEqual(before)
+    },
+  )
 })
 
 /** A stock client with a hook that pays. Its repeated request with X402-TX goes to the `confirm_url` of the quote. */

@@ -2,14 +2,18 @@ import type { X402Quote } from '@svc/api/x402'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { MINTS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
+import { call } from '@svc/devnet/primary-chain/dev-client'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { expectError, legOf, shopOf } from '../purchases/market.ts'
 import {
   asRequirements,
   encoded,
+  expectRefused,
   FAMILIES,
   legOn,
+  newWallet,
+  PRICE,
   pay,
   post,
   responseIn,
@@ -63,17 +67,27 @@ describe('an unreadable PAYMENT-SIGNATURE', () => {
     ['deeply nested', Buffer.from('['.repeat(2000)).toString('base64')],
     ['with a key twice', Buffer.from('{"x402Version":2,"x402Version":2}').toString('base64')],
     ['too long', 'A'.repeat(8196)],
-  ])('a PAYMENT-SIGNATURE is refused with 422 when it is %s', async (_name, header) => {
-    const reply = await pay<{ detail: { loc: string[] }[] }>(testbed.url, header)
-    expectError(reply, 422, 'validation_error')
-    expect(reply.body.detail[0]?.loc).toEqual(['header', 'PAYMENT-SIGNATURE'])
+  ])('ADD-21 a PAYMENT-SIGNATURE is refused with 400 when it is %s', async (_name, header) => {
+    const reply = await pay<{ message: string; hint: string }>(testbed.url, header)
+    expectError(reply, 400, 'malformed_payment')
+    expect(reply.body.message).toContain('PAYMENT-SIGNATURE')
+    expect(reply.body.hint).toContain('version 2')
   })
 
-  it('a PAYMENT-SIGNATURE with a payload of the other chain is refused with 422', async () => {
+  it('ADD-21 a payment of x402 version 1 is told that only version 2 is spoken, by either header', async () => {
+    const payment = encodedJson({ x402Version: 1, scheme: 'exact', network: 'solana', payload })
+    for (const name of ['x-payment', 'payment-signature']) {
+      const reply = await post<{ message: string }>(testbed.url, {}, { [name]: payment })
+      expectError(reply, 400, 'malformed_payment')
+      expect(reply.body.message).toMatch(/version 1, and only version 2 is spoken/)
+    }
+  })
+
+  it('ADD-21 a PAYMENT-SIGNATURE with a payload of the other chain is refused with 400', async () => {
     const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
     const quote = await post<X402Quote>(testbed.url, { units: 1 })
     const mixed = { ...payload, accepted: asRequirements(legOn('primary', quote.body)) }
-    expectError(await pay(testbed.url, encoded(mixed)), 422, 'validation_error')
+    expectError(await pay(testbed.url, encoded(mixed)), 400, 'malformed_payment')
   })
 })
 
@@ -84,10 +98,10 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     ['payTo', family === 'evm' ? DEV_PAYERS[1]!.address : PUBLICATION.address],
     ['network', family === 'evm' ? 'eip155:1' : 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
     ['scheme', 'upto'],
-  ])('a leg with another %s is not in the quote', async (field, value) => {
+  ])('ADD-21 a leg with another %s is not in the quote', async (field, value) => {
     const { payload } = await signFor(await walletOn(family, testbed.chains), testbed.url)
     const changed = { ...payload, accepted: { ...payload.accepted, [field]: value } }
-    expectError(await pay(testbed.url, encoded(changed)), 400, 'leg_not_in_quote')
+    expectRefused(await pay(testbed.url, encoded(changed)), 'leg_not_in_quote')
   })
 
   it.each([
@@ -97,7 +111,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     ['another receiver', { payTo: family === 'evm' ? DEV_PAYERS[1]!.address : PUBLICATION.address }],
   ])('PAY-52 a payment signed for %s pays nothing', async (_name, changes) => {
     const reply = await pay(testbed.url, await signedFor(family, testbed, (leg) => ({ ...leg, ...changes })))
-    expectError(reply, 402, 'payment_verification_failed')
+    expectRefused(reply)
     expect(responseIn(reply.headers)).toMatchObject({ success: false, transaction: '' })
   })
 
@@ -109,15 +123,44 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(first.status).toBe(200)
     before = await treasuries(testbed.chains)
     const reply = await pay(testbed.url, encoded({ ...payload, accepted }))
-    expectError(reply, 402, 'payment_verification_failed', 'transaction_already_used')
+    expectRefused(reply, 'transaction_already_used')
   })
 
-  it('a wallet without funds pays nothing', async () => {
+  it('ADD-21 a wallet that holds too little is told how much of which asset is missing', async () => {
     const client = await walletOn(family, testbed.chains)
     const units = 1_000_000
     client.setSpendControls(false)
-    const { text } = await signFor(client, testbed.url, { units, provider: 'arweave' })
-    expectError(await pay(testbed.url, text, { units }), 402, 'payment_verification_failed')
+    const { text, payload } = await signFor(client, testbed.url, { units, provider: 'arweave' })
+    const reply = await pay<{ message: string; hint: string; details: object }>(testbed.url, text, { units })
+    expectRefused(reply, 'insufficient_funds')
+    const { asset, amount: required } = payload.accepted
+    expect(reply.body.details).toMatchObject({ asset, required, pay_asset: 'USDC', has_token_account: true })
+    expect(reply.body.message).toMatch(/has \d[\d.]* USDC on (primary|evm)-mainnet, and the quote asks for \d+/)
+    expect(reply.body.hint).toMatch(/^send \d[\d.]* USDC/)
+  })
+
+  it('ADD-21 a wallet that is empty is told so, and its signature pays once it is funded', async () => {
+    const { client, address } = await newWallet(family, testbed.chains)
+    const { text } = await signFor(client, testbed.url)
+    const reply = await pay<{ message: string; details: object }>(testbed.url, text)
+    const offer = expectRefused(reply, 'insufficient_funds')
+    const details = { available: '0', required: String(PRICE), has_token_account: family === 'evm', payer: address }
+    expect(reply.body.details).toMatchObject(details)
+    if (family === 'primary') expect(reply.body.message).toContain('has no token account for USDC')
+    await call(testbed.chains[family].url, 'dev_faucet', [address, 'USDC', '1'])
+    const paid = await pay(testbed.url, text)
+    expect(paid.status, JSON.stringify(paid.body)).toBe(200)
+    expect(offer.accepts[0]?.extra.pay_req_id, 'the same quote is offered again').toBe(paid.body.receipt.pay_req_id)
+    before = await treasuries(testbed.chains)
+  })
+
+  it('ADD-21 a refused payment comes with an offer that a stock client can sign and pay', async () => {
+    const text = await signedFor(family, testbed, (leg) => ({ ...leg, amount: '1' }))
+    const offer = expectRefused(await pay(testbed.url, text))
+    const client = await walletOn(family, testbed.chains)
+    const paid = await pay(testbed.url, encoded(await client.createPaymentPayload(offer)))
+    expect(paid.status, JSON.stringify(paid.body)).toBe(200)
+    before = await treasuries(testbed.chains)
   })
 
   it('a body that orders something else than the quote is 422', async () => {
@@ -148,11 +191,21 @@ describe('quotes', () => {
     const { payload } = await signFor(await walletOn('primary', testbed.chains), testbed.url)
     const plain = await shopOf(testbed.gateway).quote()
     const accepted = asRequirements(legOf(plain, 'USDC'))
-    expectError(await pay(testbed.url, encoded({ ...payload, accepted })), 402, 'payment_verification_failed')
+    expectRefused(await pay(testbed.url, encoded({ ...payload, accepted })), 'leg_not_signable')
   })
 
-  it('PAY-02 a quote needs units', async () => {
-    expectError(await post(testbed.url, {}), 422, 'validation_error')
+  it('ADD-21 units are 1 by default, also without any body', async () => {
+    const url = `${testbed.url}/v1/x402/storage`
+    for (const init of [{}, { body: '' }, { body: '{}', headers: { 'content-type': 'application/json' } }]) {
+      const response = await fetch(url, { method: 'POST', ...init })
+      expect(response.status).toBe(402)
+      const { extensions } = (await response.json()) as X402Quote
+      expect(extensions.svc.price_summary).toMatchObject({ units: 1 })
+    }
+  })
+
+  it('PAY-02 a quote needs a number of units', async () => {
+    expectError(await post(testbed.url, { units: 0 }), 422, 'validation_error')
     expectError(await post(testbed.url, { units: 1, tags: [1] }), 422, 'validation_error')
   })
 

@@ -23,10 +23,10 @@ import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { DEMO_PAYERS, FAUCET, MINTS, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { expectError } from '../purchases/market.ts'
 import {
   asRequirements,
   encoded,
+  expectRefused,
   legOn,
   pay,
   post,
@@ -92,7 +92,7 @@ async function showTransaction(instructions: Instruction[], lifetime?: Awaited<R
 
 async function refused(instructions: Instruction[], reason: string) {
   const before = await treasuryUsdc('primary', testbed.chains)
-  expectError(await showTransaction(instructions), 402, 'payment_verification_failed', reason)
+  expectRefused(await showTransaction(instructions), reason)
   expect(await treasuryUsdc('primary', testbed.chains)).toBe(before)
 }
 
@@ -153,5 +153,5 @@ it('a transaction that is too old is not sent', async () => {
   const lifetime = await newest()
   testbed.chains.primary.chain.expireBlockhashes()
   const reply = await showTransaction([...budget, await transfer(payer), memo()], lifetime)
-  expectError(reply, 402, 'payment_verification_failed', 'transaction_simulation_failed')
+  expectRefused(reply, 'transaction_simulation_failed')
 })

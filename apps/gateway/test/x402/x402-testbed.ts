@@ -1,8 +1,8 @@
 // Starts a gateway that takes signed payments on both local chains, stock x402 clients with a wallet, and reads balances.
 
-import type { Confirmation } from '@svc/api/purchases'
+import { generateKeyPairSigner } from '@solana/kit'
 import type { PaymentLeg } from '@svc/api/quote'
-import type { X402Leg, X402Quote } from '@svc/api/x402'
+import type { X402Leg, X402Purchase, X402Quote } from '@svc/api/x402'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
@@ -12,16 +12,17 @@ import { call, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
-import { decodePaymentResponseHeader, encodePaymentSignatureHeader } from '@x402/core/http'
-import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types'
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePaymentSignatureHeader } from '@x402/core/http'
+import type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment } from '@x402/fetch'
 import { ExactSvmScheme } from '@x402/svm/exact/client'
 import { erc20Abi } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { expect } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { shopOf } from '../purchases/market.ts'
+import { type Reply, shopOf } from '../purchases/market.ts'
 
 export type Family = 'primary' | 'evm'
 export const FAMILIES: readonly Family[] = ['primary', 'evm']
@@ -46,6 +47,18 @@ export async function walletOn(family: Family, chains: LocalChains, payer = 1): 
         CAIP2.primary,
         new ExactSvmScheme(await signerOf(DEMO_PAYERS[payer]!), { rpcUrl: chains.primary.url }),
       )
+}
+
+/** A stock client whose wallet is new and holds nothing. */
+export async function newWallet(family: Family, chains: LocalChains): Promise<{ client: x402Client; address: string }> {
+  const client = new x402Client()
+  if (family === 'evm') {
+    const account = privateKeyToAccount(generatePrivateKey())
+    return { client: client.register(CAIP2.evm, new ExactEvmScheme(account)), address: account.address }
+  }
+  const signer = await generateKeyPairSigner()
+  const scheme = new ExactSvmScheme(signer, { rpcUrl: chains.primary.url })
+  return { client: client.register(CAIP2.primary, scheme), address: signer.address }
 }
 
 export async function buyWith(client: x402Client, url: string, order: object = { units: 1 }, headers = {}) {
@@ -75,16 +88,29 @@ export async function signFor(client: x402Client, url: string, order: object = {
 
 export const encoded = encodePaymentSignatureHeader
 
-export function post<Body = Confirmation>(url: string, order: unknown, headers: Record<string, string> = {}) {
+export function post<Body = X402Purchase>(url: string, order: unknown, headers: Record<string, string> = {}) {
   return shopOf({ url, stop: async () => {} }).post<Body>(PATH, order, headers)
 }
 
-export function pay<Body = Confirmation>(url: string, signature: string, order: object = { units: 1 }) {
+export function pay<Body = X402Purchase>(url: string, signature: string, order: object = { units: 1 }) {
   return post<Body>(url, order, { 'payment-signature': signature })
 }
 
 export function responseIn(headers: Headers): SettleResponse {
   return decodePaymentResponseHeader(headers.get('payment-response') ?? '')
+}
+
+/** Expects a refusal for good, which comes with what to sign instead; answers that. */
+export function expectRefused(
+  { status, headers, body }: Reply<unknown>,
+  reason: string = expect.any(String),
+): PaymentRequired {
+  const details = expect.objectContaining({ reason })
+  expect([status, body]).toEqual([402, expect.objectContaining({ error: 'payment_verification_failed', details })])
+  expect(responseIn(headers)).toMatchObject({ success: false, transaction: '', errorReason: reason })
+  const required = decodePaymentRequiredHeader(headers.get('payment-required') ?? '')
+  expect(required).toMatchObject({ x402Version: 2, error: reason, resource: { url: expect.stringContaining(PATH) } })
+  return required
 }
 
 export function legOn(family: Family, { accepts }: X402Quote): X402Leg {

@@ -23,6 +23,8 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   missing_result_hash_run_storage_verify_first: of('Nothing is attested yet.', '`attest` first'),
   receipt_has_no_tx_hash: of('The receipt was not paid by a transaction that can be looked at.'),
   malformed_request: of('The request cannot be read.', 'check the arguments'),
+  malformed_payment: of('The signed payment cannot be read.', 'sign the offer with a client of x402 version 2'),
+  signed_payment_not_taken: of('A signed payment came where only transactions count.', '`buy` takes signed payments'),
   MISSING_ENVELOPE: of('The request is not signed.', 'the server needs a key: SVC_WALLET'),
   RECEIPT_ID_MISMATCH: of('The signed request names another receipt.', 'check receipt_id'),
   LOCKER_ID_MISMATCH: of('The signed request names another locker.', 'check receipt_id'),
@@ -50,6 +52,10 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   ENVELOPE_LIFETIME_INVALID: of('The signed request is valid for too long.', fresh),
   METHOD_MISMATCH: of('The signature is for another request.', fresh),
   PATH_MISMATCH: of('The signature is for another request.', fresh),
+  AUDIENCE_MISMATCH: of(
+    'The signed request is for another gateway.',
+    'the user must set SVC_GATEWAY to the address that the gateway itself gives',
+  ),
   NONCE_REPLAYED: of('The request was seen before.', fresh),
   OWNER_REQUIRED: of('Only the owner of the locker may do this.', owner),
   OWNER_IDENTITY_MISMATCH: of('Another key owns this.', owner),
@@ -94,6 +100,10 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   HASH_MISMATCH: of('The bytes that arrived are not those announced.', '`put_file` again'),
   EMPTY_FILE_LIST: of('The locker holds no file to attest.', '`put_file` first'),
   CONTENT_HASH_CHANGED: of('Stored bytes are not what they were.', operator),
+  receipt_is_renewal: of(
+    'This receipt is of a renewal: it has no locker of its own.',
+    'use the receipt of the locker, which is in details',
+  ),
   LOCKER_ID_COLLISION: of('Two receipts lead to one locker id.', operator),
   SESSION_CLOSED: of('The upload is over.', '`put_file` again'),
   OPERATOR_LIMIT_EXCEEDED: of('The locker has as many operators as it may.'),
@@ -122,7 +132,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   gateway_unavailable: of('The agent service cannot reach the gateway.', later),
   signing_key_unavailable: of('The gateway cannot sign now.', later),
   LOCKER_CAPACITY_EXCEEDED: of(
-    'The locker is full.',
-    'the file does not fit: tell the user; a further locker costs money',
+    'More was to be written than was bought for the locker, or its time is over.',
+    'tell the user: `renew_locker` adds room and time for money; `delete_file` makes room',
   ),
 }

@@ -7,6 +7,8 @@ export const FACT_MEANINGS: Record<BundleFact, string> = {
   files_match: 'The files in the folder given are exactly those of the list, byte for byte.',
   statement_digest_matches: 'The digest of the statement is that of its text.',
   envelope_binds_commitment: 'The signed statement is about this root, count and list, not about others.',
+  inclusion_proven:
+    'Of a redacted bundle: every file that it shows is in the tree whose root was committed to. It says nothing of others.',
   signature_valid:
     'The statement is signed by the key it names. Alone this proves only that the bundle agrees with itself.',
   key_pinned: 'That key is one that the operator of this server got elsewhere than from the gateway (SVC_KEYS).',

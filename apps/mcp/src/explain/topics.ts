@@ -19,13 +19,18 @@ export const TOPICS: Record<string, string> = {
     'The digest of a statement in a transaction on chain. It shows when the statement existed at the latest, ' +
     'independently of the gateway.',
   bundle:
-    'A file with all that is needed to check a statement offline: list of files, signature, keys, anchor. `verify` reads it.',
+    'A file with all that is needed to check a statement offline: list of files, signature, keys, anchor. `verify` reads it. ' +
+    'It names the receipt, and so opens every file by the public link; a redacted one (GET /v1/storage/redacted-bundle) ' +
+    'proves chosen files, or all without their names, and opens nothing.',
   facts:
     'What a verification finds, one by one: passed, failed, not_checked or unavailable. They are never folded into ' +
     'one verdict, and what was not checked has not passed.',
   limits:
     'What the wallet of this server may spend, for each purchase and each day (UTC). Only the operator of the server ' +
     'can change it. A refusal for a limit has moved no money.',
+  renewal:
+    'A purchase that extends a locker. What is left of the locker and what is bought are added up; receipt, links and ' +
+    'statements stay. `renew_locker` pays for it.',
   subscription:
     'Thirty days of the agent service, for the wallet that paid. `subscribe` buys them; another intent adds thirty more.',
   delegation:

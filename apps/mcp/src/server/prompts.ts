@@ -21,7 +21,7 @@ export function promptText(name: string, { path, receipt_id }: Record<string, st
   if (!path) throw new McpError(ErrorCode.InvalidParams, `${STORE_AND_PROVE} needs a path`)
   const locker = receipt_id
     ? `Use the locker of ${JSON.stringify(receipt_id)}.`
-    : 'Look with purchase_status whether I have a locker. If not, tell me the price from quote, and buy only when I agree.'
+    : 'Look with list_lockers whether I have a locker. If not, tell me the price from quote, and buy only when I agree.'
   const text = [
     `Store the file ${JSON.stringify(path)} and prove that it is stored.`,
     locker,

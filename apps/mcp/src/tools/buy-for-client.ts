@@ -1,7 +1,7 @@
 // Purchases that the client pays: the server returns an x402 offer and accepts the client's signed payment for it.
 
-import { type Confirmation, Quote } from '@svc/api/purchases'
-import { buyStorage, type X402Quote } from '@svc/api/x402'
+import { Quote } from '@svc/api/purchases'
+import { buyStorage, type X402Purchase, type X402Quote } from '@svc/api/x402'
 import { isGatewayError } from '@svc/sdk/errors'
 import Type from 'typebox'
 import type { Context } from '../context.ts'
@@ -48,10 +48,16 @@ function settlement(headers: Headers): unknown {
   return text === null ? null : JSON.parse(Buffer.from(text, 'base64').toString())
 }
 
-function boughtBy({ receipt, receipt_id, idempotent }: Confirmation): Outcome<object> {
+function boughtBy({ receipt, receipt_id, idempotent, ...answer }: X402Purchase): Outcome<object> {
   const { payer_pubkey: payer } = receipt
+  // Gateways of earlier releases leave the locker to the payer.
+  const { locker_id = null }: Partial<X402Purchase> = answer
+  const locker =
+    locker_id === null
+      ? `the locker belongs to ${payer}, who opens it with a signed request`
+      : `locker ${locker_id} is open and belongs to ${payer}, who signs the requests for it`
   return {
-    text: `${paidText(receipt, !idempotent)} Receipt ${receipt_id}; the locker belongs to ${payer}, who opens it with a signed request.`,
-    data: { intent: null, locker_id: null, ...paidData(receipt, !idempotent) },
+    text: `${paidText(receipt, !idempotent)} Receipt ${receipt_id}; ${locker}.`,
+    data: { intent: null, locker_id, ...paidData(receipt, !idempotent) },
   }
 }

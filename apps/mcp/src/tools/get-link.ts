@@ -8,9 +8,9 @@ import { READS, ReceiptId, STRICT, tool } from './tool.ts'
 
 export const getLink = tool({
   name: 'get_link',
-  title: 'Link to a file',
+  title: 'Share a file by a link',
   description:
-    'Gives two addresses of a file: a short one that works for some minutes, and one that works for anybody until the ' +
+    'Shares a file. Gives two addresses of it: a short one that works for some minutes, and one that works for anybody until the ' +
     'owner rotates or closes the public link. The contents are not returned: open or hand out a link.',
   annotations: { ...READS, idempotentHint: false },
   input: Type.Object({ receipt_id: ReceiptId, filename: Filename, ttl_min: Type.Optional(TtlMinutes) }, STRICT),

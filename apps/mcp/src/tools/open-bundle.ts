@@ -1,6 +1,6 @@
 // Opens an evidence bundle by receipt, file path or URL.
 
-import { evidenceBundle } from '@svc/api/proofs'
+import { evidenceBundle, redactedBundle } from '@svc/api/proofs'
 import { chunksOf } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
 import { fileSource } from '@svc/sdk/node'
@@ -54,10 +54,17 @@ async function ofFile({ root }: Context, path: string): Promise<OpenBundle> {
 async function ofAddress({ settings, client }: Context, text: string, signal: AbortSignal): Promise<OpenBundle> {
   const url = URL.parse(text)
   if (!url) throw new Refusal('bad_url', 'url is not an address')
-  const isBundleHere = `${url.origin}${url.pathname}` === settings.gateway + evidenceBundle.path
-  if (!isBundleHere) return { chunks: await readPublic(url, signal), close: nothingToClose }
+  const address = `${url.origin}${url.pathname}`
+  const endpoint = [evidenceBundle, redactedBundle].find(({ path }) => address === settings.gateway + path)
+  if (!endpoint) return { chunks: await readPublic(url, signal), close: nothingToClose }
   // The configured gateway may have a private address.
-  const query = Object.fromEntries(url.searchParams)
-  const { body } = await client.open(evidenceBundle, { query: query as { receipt_id?: string }, signal })
+  const { body } = await client.open(endpoint, { query: queryOf(url), signal })
   return { chunks: body ? chunksOf(body) : [], close: nothingToClose }
+}
+
+/** As the endpoints declare it; the gateway refuses what does not fit. */
+function queryOf({ searchParams }: URL): { receipt_id: string; filename?: string[] } {
+  const filename = searchParams.getAll('filename')
+  const query = Object.fromEntries(searchParams) as { receipt_id: string }
+  return { ...query, ...(filename.length > 0 && { filename }) }
 }

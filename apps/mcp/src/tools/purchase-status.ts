@@ -39,7 +39,8 @@ export const purchaseStatus = tool({
   name: 'purchase_status',
   title: 'What was paid, what is missing',
   description:
-    'Tells of a purchase, by the intent that `buy` or `subscribe` showed, what was paid and what is still missing. ' +
+    'Tells of a purchase, by the intent that `buy`, `renew_locker` or `subscribe` showed, what was paid and what is ' +
+    'still missing. ' +
     'Pays and changes nothing. Without `intent` it lists the intents of the last 30 days: look here before buying anew.',
   annotations: READS,
   input: Type.Object({ intent: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }, STRICT),
@@ -84,6 +85,16 @@ async function about(context: Context, intent: string, signal: AbortSignal): Pro
 async function ofLocker(context: Context, intent: string, record: PurchaseRecord, signal: AbortSignal) {
   const payments = await paymentsOf(context, record)
   const receipt_id = record.receipt?.receipt_id ?? null
+  const { extends: renewed } = record.receipt ?? {}
+  if (receipt_id !== null && renewed !== undefined) {
+    const of = 'locker' as const
+    const { locker_id } = lockerOf(renewed)
+    const text = `Paid: ${locker_id} is renewed. Nothing is missing.`
+    return {
+      text,
+      data: { ...NOTHING, intent, of, state: 'complete' as const, payments, receipt_id: renewed, locker_id },
+    }
+  }
   const state = receipt_id === null ? stateOf(payments) : await lockerState(context, receipt_id, signal)
   const locker_id = receipt_id !== null && state === 'complete' ? lockerOf(receipt_id).locker_id : null
   const of = 'locker' as const

@@ -70,7 +70,7 @@ function problemText({ instancePath, message, params }: { instancePath: string; 
 
 export const ReceiptId = Type.String({
   pattern: '^rcpt_[0-9a-f]{32}$',
-  description: 'Receipt of the locker, as `buy` or `purchase_status` gave it: rcpt_ and 32 hex digits.',
+  description: 'Receipt of the locker, as `buy` or `list_lockers` gave it: rcpt_ and 32 hex digits.',
 })
 
 export const Asset = Type.Optional(Type.String({ maxLength: 16, description: 'Ticker to pay with; USDC by default.' }))

@@ -4,6 +4,7 @@ import {
   notChecked,
   OFFLINE_FACTS,
   ONLINE_FACTS,
+  REDACTED_FACTS,
   type Fact as VerifierFact,
 } from '@svc/verifier/facts'
 import type { PinnedKey } from '@svc/verifier/pinned-keys'
@@ -42,9 +43,16 @@ const Verification = Type.Object({
   }),
   statement: Type.Union([Statement, Type.Null()]),
   counted: Type.Union([
-    Type.Object({ files: Type.Integer(), total_bytes: Type.String(), merkle_root: Type.String() }),
+    Type.Object({
+      files: Type.Integer(),
+      total_bytes: Type.Union([Type.String(), Type.Null()]),
+      merkle_root: Type.Union([Type.String(), Type.Null()]),
+    }),
     Type.Null(),
   ]),
+  left_out: Type.Array(Type.String(), {
+    description: 'What a redacted bundle does not show, so that nothing can be said of it.',
+  }),
 })
 
 export const verify = tool({
@@ -52,7 +60,7 @@ export const verify = tool({
   title: 'Verify a receipt or a bundle',
   description:
     'Checks evidence here, without trusting the gateway: give `receipt_id` (its receipt and newest statement are ' +
-    'fetched), or an evidence bundle as `path` below the root or as public https `url`. With `folder`, also whether ' +
+    'fetched), or an evidence bundle, whole or redacted, as `path` below the root or as public https `url`. With `folder`, also whether ' +
     'the files in it are those of the list. Reports facts one by one; report them so too, and never as one verdict: ' +
     'not_checked is not passed. Changes nothing.',
   annotations: READS,
@@ -94,6 +102,7 @@ async function verified(
     receipt_id: wanted.receipt_id ?? null,
     facts: receipt?.facts ?? [],
     unchecked: [],
+    left_out: [],
     refused: null,
     statement: null,
   }
@@ -127,7 +136,7 @@ function described(
   { receipt_id, facts }: Pick<Data, 'receipt_id' | 'facts'>,
   links: Data['facts'],
 ) {
-  const { envelope, counted, receiptId, unchecked } = result
+  const { envelope, counted, receiptId, unchecked, redacted } = result
   return {
     receipt_id: receipt_id ?? receiptId,
     facts: [...facts, ...links, ...factsOf(result.facts)],
@@ -139,7 +148,12 @@ function described(
       statement_digest: envelope.statement_digest,
       file_count: envelope.body.file_count,
     },
-    counted: { files: counted.files, total_bytes: counted.totalBytes.toString(), merkle_root: counted.merkleRoot },
+    counted: {
+      files: counted.files,
+      total_bytes: counted.totalBytes?.toString() ?? null,
+      merkle_root: counted.merkleRoot,
+    },
+    left_out: redacted?.leftOut ?? [],
   }
 }
 
@@ -153,7 +167,10 @@ function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null, pinnedKeys: 
 }
 
 function factsOf(facts: BundleFacts): Data['facts'] {
-  return [...OFFLINE_FACTS, ...ONLINE_FACTS].map((fact) => reported(fact, facts[fact], FACT_MEANINGS[fact]))
+  return [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS].flatMap((name) => {
+    const fact = facts[name]
+    return fact ? [reported(name, fact, FACT_MEANINGS[name])] : []
+  })
 }
 
 function reported(fact: string, found: VerifierFact, means: string): Data['facts'][number] {
@@ -164,6 +181,9 @@ function outcome(data: Data, note: string): Outcome<Data> {
   const failed = data.facts.filter(({ value }) => value === 'failed').map(({ fact }) => fact)
   const lines = data.facts.map(({ fact, value, why }) => `${fact}: ${value}${why === null ? '' : ` (${why})`}`)
   const refused = data.refused ? `Refused: ${data.refused.code} (${data.refused.why}).` : ''
-  const text = [note, refused, ...lines, data.facts.length > 0 ? FACT_VALUES : ''].filter((line) => line !== '')
+  const leftOut = data.left_out.map((what) => `Left out: ${what}.`)
+  const text = [note, refused, ...lines, ...leftOut, data.facts.length > 0 ? FACT_VALUES : ''].filter(
+    (line) => line !== '',
+  )
   return { text: text.join('\n'), data: { ...data, failed } }
 }

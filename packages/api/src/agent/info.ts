@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
+import * as errorPages from '../error-pages.ts'
 import * as gateway from '../info.ts'
 import { Hex, Timestamp, Words } from '../wire.ts'
 import { SUBSCRIPTION_DAYS } from './subscriptions.ts'
@@ -69,3 +70,7 @@ export const discovery = endpoint({
 })
 
 export const openApi = endpoint({ ...gateway.openApi, name: 'agentOpenApi' })
+
+export const errorList = endpoint({ ...errorPages.errorList, name: 'agentErrorList' })
+
+export const errorExplained = endpoint({ ...errorPages.errorExplained, name: 'agentErrorExplained' })

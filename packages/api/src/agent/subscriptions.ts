@@ -30,6 +30,7 @@ export const SubscriptionQuote = quoteOf(
   'SubscriptionQuote',
   { subscription_days: Type.Literal(SUBSCRIPTION_DAYS) },
   { total_usd: Type.Number(), subscription_days: Type.Literal(SUBSCRIPTION_DAYS) },
+  {},
 )
 export type SubscriptionQuote = Static<typeof SubscriptionQuote>
 

@@ -3,6 +3,7 @@ import type { ErrorBody } from '@svc/api/errors'
 import { utf8 } from '@svc/protocol/bytes'
 import type { Context } from '../context.ts'
 import { GatewayError, NoAnswer } from '../errors.ts'
+import { networkErrorReason } from '../network-errors.ts'
 import { credentials } from './credentials.ts'
 import type { AnyInput } from './input.ts'
 import { filledPath, queryText } from './target.ts'
@@ -31,7 +32,9 @@ async function send({ fetch, baseUrl }: Context, target: string, request: Reques
     return await fetch(baseUrl + target, request)
   } catch (cause) {
     request.signal?.throwIfAborted()
-    throw new NoAnswer(`no answer from ${baseUrl}`, { cause })
+    const error = new NoAnswer(`no answer from ${baseUrl}: ${networkErrorReason(cause)}`, { cause })
+    error.url = baseUrl
+    throw error
   }
 }
 

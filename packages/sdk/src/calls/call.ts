@@ -2,7 +2,7 @@
 
 import type { Endpoint } from '@svc/api/endpoint'
 import { type Context, waitToRetry } from '../context.ts'
-import { GatewayError, NoAnswer } from '../errors.ts'
+import { GatewayError, NoAnswer, NotThisService } from '../errors.ts'
 import { attempt } from './attempt.ts'
 import type { Answer, AnyInput, CallArguments } from './input.ts'
 import { createRecovery } from './recovery.ts'
@@ -14,7 +14,7 @@ export async function call<E extends Endpoint>(
 ): Promise<Answer<E>> {
   const read = async (response: Response) => {
     const { status, headers } = response
-    return { status, headers, body: await readBody(endpoint, response, input?.signal) } as Answer<E> // the status is declared
+    return { status, headers, body: await readBody(context, endpoint, response, input?.signal) } as Answer<E> // the status is declared
   }
   return recovering(context, endpoint, input as AnyInput | undefined, read)
 }
@@ -50,15 +50,23 @@ async function recovering<T>(
 }
 
 async function readBody(
+  { baseUrl }: Context,
   { contentType, name }: Endpoint,
   response: Response,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
+  if (contentType === undefined && isWebPage(response))
+    throw new NotThisService(`${baseUrl} answers with a web page, and not as a service does`)
   try {
     if (contentType === '*/*') return new Uint8Array(await response.arrayBuffer())
-    return contentType === undefined ? await response.json() : await response.text()
+    if (contentType !== undefined) return await response.text()
+    return await response.json()
   } catch (cause) {
     signal?.throwIfAborted()
     throw new NoAnswer(`the answer to ${name} broke off or cannot be read`, { cause })
   }
+}
+
+function isWebPage({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/html') ?? false
 }

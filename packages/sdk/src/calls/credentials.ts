@@ -48,9 +48,12 @@ async function signed(
   { path, body, input }: Unsigned,
 ): Promise<Record<string, string>> {
   const iat = Math.floor(gatewayNow(context) / 1000)
+  const ids = idsOf(input)
   const bytes = encodeEnvelope({
     v: 1,
-    ...idsOf(input),
+    ...ids,
+    // Ids are of one service. Without them the service could send the envelope on to another one.
+    ...(ids.locker_id === '' && ids.receipt_id === '' && { aud: context.baseUrl }),
     nonce: toHex(randomBytes(16)),
     iat,
     exp: iat + MAX_LIFETIME_SECONDS,

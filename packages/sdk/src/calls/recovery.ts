@@ -2,7 +2,8 @@
 
 import { type Endpoint, ONCE_HEADERS } from '@svc/api/endpoint'
 import type { Context } from '../context.ts'
-import { GatewayError, isGatewayError, type NoAnswer } from '../errors.ts'
+import { GatewayError, isGatewayError, type NoAnswer, NotThisService } from '../errors.ts'
+import { isLastingError, networkErrorCode } from '../network-errors.ts'
 import { learnClock } from './clock.ts'
 import { isSigned } from './credentials.ts'
 import type { AnyInput } from './input.ts'
@@ -30,6 +31,8 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
     )
 
   return async (failure, attempts) => {
+    if (isGatewayError(failure, 'STORAGE_UNAVAILABLE') && context.storagePatience !== 'minutes')
+      return mayRepeat ? storagePause(context, failure, attempts) : null
     if (attempts >= MAX_ATTEMPTS) return null
     if (isGatewayError(failure, 'EXPIRED_ENVELOPE', 'ENVELOPE_NOT_YET_VALID')) {
       return once('clock') && (await learnsClock()) ? 0 : null
@@ -38,14 +41,15 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
     if (isGatewayError(failure, 'NONCE_REPLAYED')) return mayRepeat && once('nonce') ? 0 : null
     if (isByEnvelope && isGatewayError(failure, 'validation_error')) return once('envelope') ? 0 : null
     if (failure instanceof GatewayError && !isFromProxy(failure)) return requestedPause(failure, mayRepeat, attempts)
-    return mayRepeat && !isTimeout(failure) ? growingPause(attempts) : null
+    return mayRepeat && !isFinal(failure) ? growingPause(attempts) : null
   }
 }
 
-/** Timeouts take minutes, so they are not retried. */
-function isTimeout({ cause }: Failure): boolean {
-  const { code } = ((cause as Error | undefined)?.cause ?? {}) as { code?: unknown }
-  return code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
+/** Timeouts take minutes, so they are not retried; nor is what would fail in the same way. */
+function isFinal(failure: Failure): boolean {
+  const code = networkErrorCode(failure.cause)
+  const isTimeout = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
+  return isTimeout || isLastingError(failure.cause) || failure instanceof NotThisService
 }
 
 /** The answer of a proxy that could not reach the gateway. */
@@ -62,6 +66,17 @@ function requestedPause(
   if (!isBusy) return null
   if (retryAfter === null) return growingPause(attempts)
   return retryAfter <= LONGEST_PAUSE_SECONDS ? retryAfter * 1000 : null
+}
+
+/** Of one who would rather decide than wait. */
+const STORAGE_PAUSE_MS = 2000
+
+function storagePause(context: Context, { retryAfter }: GatewayError, attempts: number): number | null {
+  if (context.storagePatience === 'endless')
+    return jittered(1000 * Math.min(retryAfter ?? 5 * attempts, LONGEST_PAUSE_SECONDS))
+  if (attempts === 1 && !context.isStorageGivenUp) return jittered(STORAGE_PAUSE_MS)
+  context.isStorageGivenUp = true
+  return null
 }
 
 export function growingPause(attempts: number): number {

@@ -3,7 +3,7 @@
 import { concat } from '@svc/protocol/bytes'
 import { DecryptionError } from '../errors.ts'
 import { type Download, streamOf } from '../files/download.ts'
-import { chunksOf } from '../files/source.ts'
+import { chunksOf, memorySource } from '../files/source.ts'
 import { damaged } from './damaged.ts'
 import { type Header, looksEncrypted, parseHeader, requireMac, SNIFFED_BYTES } from './header.ts'
 import type { EncryptionKey } from './keys.ts'
@@ -65,17 +65,40 @@ export interface SniffedDownload extends Download {
 export async function sniffed(download: Download): Promise<SniffedDownload> {
   const input = bufferedReader(chunksOf(download.stream))
   const isEncrypted = looksEncrypted(await input.peek(SNIFFED_BYTES))
-  return { ...withBytes(download, input.rest()), isEncrypted }
+  const { stream, bytes } = readable(input.rest(), input.close)
+  return {
+    ...download,
+    stream,
+    bytes,
+    isEncrypted,
+    async resume(kept) {
+      await stream.cancel().catch(() => {})
+      return download.resume(kept)
+    },
+  }
 }
 
 /** The plaintext of a download. Its hash is that of the ciphertext, which is checked as well. */
 export async function decryptedDownload(download: Download, keys: readonly EncryptionKey[]): Promise<Download> {
-  return { ...withBytes(download, await decrypted(chunksOf(download.stream), keys)), size: null }
+  const ciphertext = chunksOf(download.stream)
+  const { stream, bytes } = readable(await decrypted(ciphertext, keys), () => ciphertext.return(undefined))
+  return {
+    ...download,
+    size: null,
+    stream,
+    bytes,
+    start: 0,
+    // The ciphertext is checked from its first byte, so plaintext that was kept does not help.
+    async resume() {
+      await stream.cancel().catch(() => {})
+      return decryptedDownload(await download.resume(memorySource(new Uint8Array())), keys)
+    },
+  }
 }
 
-function withBytes(download: Download, chunks: AsyncGenerator<Uint8Array>): Download {
-  const stream = streamOf(chunks)
-  return { ...download, stream, bytes: async () => new Uint8Array(await new Response(stream).arrayBuffer()) }
+function readable(chunks: AsyncGenerator<Uint8Array>, closeSource: () => Promise<unknown>) {
+  const stream = streamOf(chunks, closeSource)
+  return { stream, bytes: async () => new Uint8Array(await new Response(stream).arrayBuffer()) }
 }
 
 interface BufferedReader {

@@ -1,7 +1,7 @@
 // Reads public evidence: receipts, attestations, bundles and proofs.
 
 import { type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
-import { evidenceBundle, type InclusionProof, merkleProof } from '@svc/api/proofs'
+import { evidenceBundle, type InclusionProof, merkleProof, redactedBundle as redactedEndpoint } from '@svc/api/proofs'
 import { readReceipt, verifyPayment } from '@svc/api/receipts'
 import { bare } from '@svc/protocol/bytes'
 import { foldProof, leafHash } from '@svc/protocol/merkle'
@@ -44,7 +44,10 @@ export async function verify(
   return body
 }
 
-/** Streams the evidence bundle, which holds everything an offline verifier needs. */
+/**
+ * Streams the evidence bundle, which holds everything an offline verifier needs. It names the receipt, which opens every
+ * file by the public link: `redactedBundle` proves without opening.
+ */
 export async function bundle(
   context: Context,
   receipt_id: string,
@@ -52,9 +55,51 @@ export async function bundle(
   { sequence, signal }: StatementOptions = {},
 ): Promise<void> {
   const query = { receipt_id, ...(sequence !== undefined && { sequence }) }
-  const { body } = await open(context, evidenceBundle, { query, signal })
-  if (!body) throw new NoAnswer('the bundle is empty')
+  const body = bodyOf(await open(context, evidenceBundle, { query, signal }))
   await body.pipeTo(target, signal && { signal })
+}
+
+export interface RedactedBundleOptions extends StatementOptions {
+  /** The files to show, at most a hundred. Without it, no name is shown. */
+  filenames?: readonly string[]
+}
+
+/**
+ * Streams a bundle that does not name the receipt: with the given files and their proofs, or with the hashes of all
+ * files and no name. Nobody can open a file by it.
+ */
+export async function redactedBundle(
+  context: Context,
+  receipt_id: string,
+  target: WritableStream<Uint8Array>,
+  { filenames, sequence, signal }: RedactedBundleOptions = {},
+): Promise<void> {
+  const query = {
+    receipt_id,
+    ...(filenames && { filename: [...filenames] }),
+    ...(sequence !== undefined && { sequence }),
+  }
+  const body = bodyOf(await open(context, redactedEndpoint, { query, signal }))
+  await body.pipeThrough(withoutText(receipt_id)).pipeTo(target, signal && { signal })
+}
+
+function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
+  if (!body) throw new NoAnswer('the bundle is empty')
+  return body
+}
+
+/** Passes bytes on, and fails when they spell this text. */
+function withoutText(text: string): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder('latin1')
+  let end = ''
+  return new TransformStream({
+    transform(chunk, controller) {
+      const seen = end + decoder.decode(chunk)
+      if (seen.includes(text)) throw new UntrueAnswer('the redacted bundle names the receipt')
+      end = seen.slice(-text.length)
+      controller.enqueue(chunk)
+    },
+  })
 }
 
 export interface StatementOptions {

@@ -6,7 +6,7 @@ import { growingPause } from '../calls/recovery.ts'
 import { type Context, waitToRetry } from '../context.ts'
 import { BytesDiffer, GatewayError, NoAnswer } from '../errors.ts'
 import { isUrlOver } from './short-urls.ts'
-import { chunksOf } from './source.ts'
+import { chunksOf, type Source } from './source.ts'
 
 export interface ReadOptions {
   /** The hash that the reader expects, with or without `sha256:`. */
@@ -34,6 +34,10 @@ export interface Download {
   stream: ReadableStream<Uint8Array>
   /** All bytes; rejects if they are wrong. */
   bytes(): Promise<Uint8Array>
+  /** The first byte of the stream; 0 unless the reader had some already. */
+  start: number
+  /** The same file after the bytes that the reader has, which are checked with the rest. Ends this stream. */
+  resume(kept: Source): Promise<Download>
 }
 
 const MAX_FAILURES = 5
@@ -43,36 +47,59 @@ export async function download(
   filename: string,
   opened: Opened,
   options: ReadOptions,
+  kept: Source | null = null,
 ): Promise<Download> {
-  const first = await begin(opened)
+  const first = await begin(opened, kept?.size ?? 0)
   const { headers } = first.response
   const contentHash = hashFor(first, options)
-  const chunks = verified(filename, contentHash, resumed(context, filename, first, options))
-  const stream = streamOf(chunks)
+  const before = first.start > 0 && kept ? kept.open() : null
+  const chunks = verified(filename, contentHash, before, resumed(context, filename, first, options))
+  const stream = streamOf(chunks, () => cancelBody(first.response))
   return {
     filename,
     contentType: headers.get('content-type') ?? 'application/octet-stream',
-    size: lengthOf(headers),
+    size: sizeOf(first),
     contentHash,
     stream,
     bytes: async () => new Uint8Array(await new Response(stream).arrayBuffer()),
+    start: first.start,
+    async resume(more) {
+      await stream.cancel().catch(() => {})
+      return download(context, filename, first.opened, options, more)
+    },
   }
 }
 
 interface Begun {
   opened: Opened
   response: Response
+  /** The first byte of the response. */
+  start: number
 }
 
 /** The URL may have expired, or been revoked, since the file was opened. */
-async function begin(opened: Opened): Promise<Begun> {
+async function begin(opened: Opened, keptBytes: number): Promise<Begun> {
+  const range: Record<string, string> = keptBytes > 0 ? { range: `bytes=${keptBytes}-` } : {}
+  const beginAt = (response: Response) => (isRestFrom(response, keptBytes) ? keptBytes : 0)
   try {
-    return { opened, response: await opened.read({}) }
+    const response = await opened.read(range)
+    return { opened, response, start: beginAt(response) }
   } catch (error) {
     if (!isUrlOver(error)) throw error
     const again = await opened.again()
-    return { opened: again, response: await again.read({}) }
+    const response = await again.read(range)
+    return { opened: again, response, start: beginAt(response) }
   }
+}
+
+function isRestFrom(response: Response, start: number): boolean {
+  return response.status === 206 && Boolean(response.headers.get('content-range')?.startsWith(`bytes ${start}-`))
+}
+
+/** Of the whole file. */
+function sizeOf({ response, start }: Begun): number | null {
+  const length = lengthOf(response.headers)
+  return length === null ? null : start + length
 }
 
 /** Null if a proxy has compressed the bytes: the header then has another length. */
@@ -88,8 +115,14 @@ function hashFor({ opened, response }: Begun, { expectedHash }: ReadOptions): st
   return opened.expectedHash ?? etagHash ?? null
 }
 
-async function* verified(filename: string, expected: string | null, chunks: AsyncIterable<Uint8Array>) {
+async function* verified(
+  filename: string,
+  expected: string | null,
+  before: AsyncIterable<Uint8Array> | null,
+  chunks: AsyncIterable<Uint8Array>,
+) {
   const hash = sha256Stream()
+  if (before) for await (const chunk of before) hash.update(chunk)
   for await (const chunk of chunks) {
     hash.update(chunk)
     yield chunk
@@ -105,12 +138,11 @@ async function* resumed(
   first: Begun,
   { onProgress, signal }: ReadOptions,
 ): AsyncGenerator<Uint8Array> {
-  const { headers } = first.response
-  const size = lengthOf(headers)
-  const etag = headers.get('etag')
+  const size = sizeOf(first)
+  const etag = first.response.headers.get('etag')
   let source = first.opened
   let chunks: AsyncGenerator<Uint8Array> | null = bodyOf(first.response)
-  let done = 0
+  let done = first.start
 
   async function next(): Promise<Uint8Array | null> {
     chunks ??= bodyOf(await resume(source, filename, done, etag))
@@ -145,6 +177,11 @@ async function* resumed(
   }
 }
 
+/** Does nothing if somebody reads it. */
+async function cancelBody({ body }: Response): Promise<void> {
+  if (body && !body.locked) await body.cancel().catch(() => {})
+}
+
 async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
   if (body) yield* chunksOf(body)
 }
@@ -152,14 +189,16 @@ async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
 /** Reads on from the first missing byte, if the file is unchanged. */
 async function resume(source: Opened, filename: string, done: number, etag: string | null): Promise<Response> {
   const response = await source.read({ range: `bytes=${done}-`, ...(etag && { 'if-range': etag }) })
-  const isRest = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${done}-`)
-  if (isRest || done === 0) return response
+  if (isRestFrom(response, done) || done === 0) return response
   await response.body?.cancel()
   throw new BytesDiffer(filename, etag ?? 'what they were', response.headers.get('etag') ?? 'others by now')
 }
 
 /** Not every browser has ReadableStream.from. The stream reads nothing ahead. */
-export function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+export function streamOf(
+  chunks: AsyncGenerator<Uint8Array>,
+  closeSource: () => Promise<unknown>,
+): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       async pull(controller) {
@@ -167,7 +206,11 @@ export function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uin
         if (done) controller.close()
         else controller.enqueue(value)
       },
-      cancel: async () => void (await chunks.return(undefined)),
+      async cancel() {
+        await chunks.return(undefined)
+        // A generator that has not started ends without closing what it would have read.
+        await closeSource()
+      },
     },
     { highWaterMark: 0 },
   )

@@ -30,10 +30,12 @@ async function sendParts(
   { expectedHash, options }: Upload,
   source: Source,
 ): Promise<{ size_bytes: number; content_hash: string }> {
-  const { signal, onProgress } = options
+  const { signal, onProgress, onResume } = options
   const hash = expectedHash === null ? sha256Stream() : null
   let size = 0
   let done = 0
+  const kept = Math.min(session.keptParts * session.partBytes, source.size ?? 0)
+  if (kept > 0) onResume?.(kept, source.size ?? 0)
 
   async function* parts() {
     for await (const part of inParts(source.open(), session.partBytes)) {

@@ -19,6 +19,8 @@ interface BegunSession {
 export interface OpenSession extends BegunSession {
   /** Whether the gateway has the part of this index. */
   has(index: number): boolean
+  /** Parts that an interrupted upload has left. */
+  keptParts: number
   /** Removes the session from the journal. */
   forget(): Promise<void>
 }
@@ -26,17 +28,17 @@ export interface OpenSession extends BegunSession {
 export async function openSession(context: Context, upload: Upload, size: number | null): Promise<OpenSession> {
   const { locker, filename, contentType, expectedHash } = upload
   if (expectedHash === null) {
-    return { ...(await beginSession(context, upload, size)), has: () => false, forget: async () => {} }
+    return { ...(await beginSession(context, upload, size)), ...NO_PARTS, forget: async () => {} }
   }
   const key = `upload ${context.baseUrl} ${locker.locker_id} ${expectedHash} ${contentType} ${filename}`
   const entry = journalEntry<BegunSession>(context.journal, key)
   const forget = async () => void (await entry.write(null))
   const begun = await entry.read()
   const status = begun && (await statusOf(context, begun, upload))
-  if (begun && status) return { ...begun, has: partsOf(status, begun.file_id), forget }
+  if (begun && status) return { ...begun, ...partsOf(status, begun.file_id), forget }
   const session = await beginSession(context, upload, size)
   await entry.write(session)
-  return { ...session, has: () => false, forget }
+  return { ...session, ...NO_PARTS, forget }
 }
 
 async function beginSession(context: Context, upload: Upload, size: number | null): Promise<BegunSession> {
@@ -83,11 +85,14 @@ async function isStillThere(context: Context, { locker, filename, expectedHash }
 /** The gateway lists only the first gaps. Parts after the last listed gap are sent again. */
 const MAX_LISTED_GAPS = 100
 
-function partsOf({ files, status }: UploadSessionStatus, fileId: string): (index: number) => boolean {
+type Parts = Pick<OpenSession, 'has' | 'keptParts'>
+const NO_PARTS: Parts = { has: () => false, keptParts: 0 }
+
+function partsOf({ files, status }: UploadSessionStatus, fileId: string): Parts {
   const file = files.find(({ file_id }) => file_id === fileId)
-  if (!file || file.state === 'failed') return () => false
-  if (status === 'complete' || file.state === 'stored') return () => true
+  if (!file || file.state === 'failed') return NO_PARTS
+  if (status === 'complete' || file.state === 'stored') return { has: () => true, keptParts: Number.POSITIVE_INFINITY }
   const missing = new Set(file.missing_parts)
   const end = missing.size < MAX_LISTED_GAPS ? file.parts + missing.size : Math.max(...missing)
-  return (index) => index < end && !missing.has(index)
+  return { has: (index) => index < end && !missing.has(index), keptParts: file.parts }
 }

@@ -6,6 +6,8 @@ export interface PutOptions {
   contentType?: string
   /** Called with the number of sent bytes and the total, which is null while unknown. */
   onProgress?: (done: number, total: number | null) => void
+  /** Called before the first byte is sent if the gateway has kept some of an interrupted upload. */
+  onResume?: (kept: number, total: number) => void
   signal?: AbortSignal | undefined
 }
 

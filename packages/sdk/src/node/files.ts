@@ -1,11 +1,13 @@
 // Files on disk, for Node.
 
-import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { createHash, randomUUID } from 'node:crypto'
+import { constants, createReadStream } from 'node:fs'
+import { type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { BytesDiffer } from '../errors.ts'
 import type { Download } from '../files/download.ts'
 import { chunksOf, type Source } from '../files/source.ts'
+import { SMALL_FILE_BYTES } from '../files/upload.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 
@@ -22,24 +24,123 @@ export async function fileSource(file: string | FileHandle): Promise<Source> {
 export interface SaveOptions {
   /** Whether a file of that name may be replaced; true by default. */
   replace?: boolean
+  /** Whether to keep what has arrived of a large file when it breaks off; the next download goes on from there. */
+  resume?: boolean
+  /** Called when a download goes on from what an earlier one has left. */
+  onResume?: (kept: number, size: number) => void
+  /** Called with the number of bytes that have been kept or have just arrived. */
+  onBytes?: (count: number) => void
 }
 
 /** Writes a download to disk. The file gets its name once all its bytes are on disk and verified. */
-export async function saveAs(download: Download, path: string, { replace = true }: SaveOptions = {}): Promise<void> {
-  const draft = join(dirname(path), `.${randomUUID()}.part`)
+export async function saveAs(download: Download, path: string, options: SaveOptions = {}): Promise<void> {
+  const { replace = true, resume = false } = options
+  const { contentHash, size } = download
+  const isResumable = resume && contentHash !== null && size !== null && size > SMALL_FILE_BYTES
+  const draft = isResumable ? await claimPart(path, contentHash) : join(dirname(path), `.${randomUUID()}.part`)
   try {
-    const file = await open(draft, 'wx')
-    try {
-      for await (const chunk of chunksOf(download.stream)) await file.writeFile(chunk)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await (isResumable ? resumeInto(draft, download, size, options) : writeInto(draft, download, options))
     await (replace ? rename : renameToNew)(draft, path)
   } catch (error) {
-    await rm(draft, { force: true })
+    const isUseless = error instanceof BytesDiffer || error instanceof NameTaken
+    if (!isResumable || isUseless) await rm(draft, { force: true })
     throw error
   }
+}
+
+/** At least one byte is read: the last one may be all that is missing. */
+async function resumeInto(draft: string, download: Download, size: number, options: SaveOptions): Promise<void> {
+  const kept = Math.min((await stat(draft).catch(() => null))?.size ?? 0, size - 1)
+  if (kept === 0) return writeInto(draft, download, options)
+  const rest = await download.resume(beginningOf(draft, kept))
+  if (rest.start > 0) options.onResume?.(rest.start, size)
+  options.onBytes?.(rest.start)
+  try {
+    await writeInto(draft, rest, options)
+  } catch (error) {
+    if (!(error instanceof BytesDiffer) || rest.start === 0) throw error
+    // What was kept may be damaged: a crash can leave bytes that were never written. Start over.
+    options.onBytes?.(-size)
+    await writeInto(draft, await download.resume(beginningOf(draft, 0)), options)
+  }
+}
+
+function beginningOf(path: string, size: number): Source {
+  const open = () => createReadStream(path, { end: size - 1, highWaterMark: CHUNK_BYTES })
+  return { size, isRepeatable: true, open }
+}
+
+/** The name of a part can be guessed: a link in its place must not lead elsewhere. Windows does not know the flag. */
+const WRITE = constants.O_WRONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
+
+async function writeInto(path: string, { stream, start }: Download, { onBytes }: SaveOptions): Promise<void> {
+  const file = await open(path, WRITE | (start > 0 ? 0 : constants.O_TRUNC))
+  try {
+    let end = start
+    for await (const chunk of chunksOf(stream)) {
+      await writeAt(file, chunk, end)
+      end += chunk.length
+      onBytes?.(chunk.length)
+    }
+    await file.truncate(end)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function writeAt(file: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < chunk.length; ) {
+    const { bytesWritten } = await file.write(chunk, done, chunk.length - done, position + done)
+    done += bytesWritten
+  }
+}
+
+const UNFINISHED = /^\.([0-9a-f-]{36}|[0-9a-f]{32}\.\d+)\.part$/
+
+/** Whether a name is that of a file that `saveAs` has left behind. */
+export function isUnfinishedDownload(name: string): boolean {
+  return UNFINISHED.test(name)
+}
+
+/** A process may have died, and another may have its id by now. */
+const ABANDONED_MS = 10 * 60_000
+
+/** The path of this process for the part of a file. Takes over what another has left, unless that one is at work. */
+async function claimPart(path: string, contentHash: string): Promise<string> {
+  const folder = dirname(path)
+  const id = createHash('sha256')
+    .update(`${basename(path)}\n${contentHash}`)
+    .digest('hex')
+    .slice(0, 32)
+  const own = `.${id}.${process.pid}.part`
+  const parts = (await readdir(folder)).filter((name) => name.startsWith(`.${id}.`) && isUnfinishedDownload(name))
+  if (parts.includes(own)) return join(folder, own)
+  for (const name of parts) {
+    if (!(await isAbandoned(join(folder, name)))) continue
+    const isOurs = await rename(join(folder, name), join(folder, own)).then(
+      () => true,
+      () => false,
+    )
+    if (isOurs) break
+  }
+  return join(folder, own)
+}
+
+async function isAbandoned(part: string): Promise<boolean> {
+  const facts = await stat(part).catch(() => null)
+  if (!facts) return false
+  if (Date.now() - facts.mtimeMs > ABANDONED_MS) return true
+  try {
+    process.kill(Number(/\.(\d+)\.part$/.exec(part)?.[1]), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+class NameTaken extends Error {
+  override name = 'NameTaken'
 }
 
 /** Fails if the name is taken, or one that the file system treats as equal: `A` and `a`, `é` in two forms. */
@@ -49,7 +150,7 @@ async function renameToNew(draft: string, path: string): Promise<void> {
     await rm(draft)
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    if (isTaken || (await stat(path).catch(() => null))) throw new Error(`${path} exists already`, { cause: error })
+    if (isTaken || (await stat(path).catch(() => null))) throw new NameTaken(`${path} exists already`, { cause: error })
     // Not every file system has hard links.
     await rename(draft, path)
   }

@@ -4,6 +4,7 @@ import { constants, type Dirent, type Stats } from 'node:fs'
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fromUtf8 } from '@svc/protocol/bytes'
+import { isUnfinishedDownload } from './files.ts'
 
 export interface FoundFile {
   /** Relative to the folder, with `/`. */
@@ -17,7 +18,7 @@ export type Found = FoundFile | { name: string; leftOut: string }
 export interface WalkOptions {
   /** Whether to follow symbolic links. */
   follow?: boolean
-  /** Names to leave out, with everything below them. */
+  /** Names to leave out. The name of a folder ends with a slash, and stands for all that is below. */
   isExcluded?: (name: string) => boolean
   /** Files and folders that hold keys. They are left out under any path. */
   isSecret?: (facts: Stats) => boolean
@@ -42,9 +43,21 @@ async function* walkBelow(
     const text = fromUtf8(entry.name)
     const name = prefix + (text ?? entry.name.toString('latin1'))
     if (text === null) yield { name, leftOut: 'a name that is not UTF-8' }
-    else if (options.isExcluded?.(name)) yield { name, leftOut: 'excluded' }
+    else if (isUnfinishedDownload(text)) yield { name, leftOut: 'an unfinished download' }
+    else if (await isExcluded(join(folder, text), name, entry, options)) yield { name, leftOut: 'excluded' }
     else yield* found(join(folder, text), name, entry, above, options)
   }
+}
+
+async function isExcluded(
+  path: string,
+  name: string,
+  entry: Dirent<Buffer>,
+  { isExcluded, follow }: WalkOptions,
+): Promise<boolean> {
+  if (!isExcluded) return false
+  const isLinkToFolder = follow && entry.isSymbolicLink() && (await stat(path).catch(() => null))?.isDirectory()
+  return isExcluded(entry.isDirectory() || isLinkToFolder ? `${name}/` : name)
 }
 
 async function* found(
@@ -67,7 +80,7 @@ async function* found(
   yield* walkBelow(path, `${name}/`, [...above, real], options)
 }
 
-export interface FolderOptions extends Pick<WalkOptions, 'mayFollow'> {
+export interface FolderOptions extends Pick<WalkOptions, 'mayFollow' | 'isExcluded'> {
   /** Whether the folder may have files that the bundle does not list. */
   allowExtra?: boolean
   /** Opens a regular file; null if there is none. Throws if the file must not be read. */
@@ -76,22 +89,25 @@ export interface FolderOptions extends Pick<WalkOptions, 'mayFollow'> {
 
 /**
  * The files of a folder, as the verifier asks for them. Symbolic links are followed, in listing as in reading. All other
- * entries but empty folders count as files that the bundle does not list.
+ * entries but empty folders and excluded names count as files that the bundle does not list.
  */
 export function folderSource(folder: string, options: FolderOptions = {}) {
-  const { allowExtra = false, openFile = openRegularFile, mayFollow } = options
+  const { allowExtra = false, openFile = openRegularFile, mayFollow, isExcluded } = options
+  const listing = { follow: true, ...(mayFollow && { mayFollow }), ...(isExcluded && { isExcluded }) }
   return {
     async open(name: string) {
       const file = await openFile(join(folder, name))
       return file === null ? null : file.createReadStream({ start: 0, highWaterMark: 1024 * 1024 })
     },
-    ...(!allowExtra && { names: () => namesIn(folder, { follow: true, ...(mayFollow && { mayFollow }) }) }),
+    ...(!allowExtra && { names: () => namesIn(folder, listing) }),
   }
 }
 
+const UNCOUNTED = ['an empty folder', 'excluded']
+
 async function* namesIn(folder: string, options: WalkOptions): AsyncGenerator<string> {
   for await (const found of walk(folder, options)) {
-    if (!('leftOut' in found && found.leftOut === 'an empty folder')) yield found.name
+    if (!('leftOut' in found && UNCOUNTED.includes(found.leftOut))) yield found.name
   }
 }
 

@@ -35,7 +35,13 @@ export async function readPrivately(path: string): Promise<string> {
   const file = await open(path).catch(unreadable(path))
   try {
     // Check the open file: the path may name another one a moment later.
-    const { mode, size } = await file.stat()
+    const facts = await file.stat()
+    if (!facts.isFile())
+      throw new KeyFileError(
+        'unreadable',
+        `${path} is ${facts.isDirectory() ? 'a folder' : 'not a file'}, and not a file with a key`,
+      )
+    const { mode, size } = facts
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
       throw new KeyFileError('readable_by_others', `others can read ${path}: it is refused`)
     if (size > MAX_BYTES) throw noKey(path)
@@ -47,7 +53,7 @@ export async function readPrivately(path: string): Promise<string> {
 
 function unreadable(path: string) {
   return ({ code }: NodeJS.ErrnoException): never => {
-    const why = code === 'ENOENT' ? 'there is no such file' : code
+    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'you have no permission' : code
     throw new KeyFileError('unreadable', `${path} cannot be read: ${why}`)
   }
 }

@@ -1,4 +1,4 @@
-// Buys storage from end to end.
+// Buys storage from end to end: for a new locker, or for one that is there.
 
 import type { Provider, Quote } from '@svc/api/purchases'
 import { utf8 } from '@svc/protocol/bytes'
@@ -17,28 +17,68 @@ import { hasTime, type Order, type Payable, payableLeg, quote } from './quote.ts
 export interface Purchase extends Intention, ProvisionOptions {
   units: number
   provider?: Provider
+  /** Called with the receipt before the locker is opened, each time the purchase is resumed. */
+  onReceipt?: (receipt: SignedReceipt) => Promise<void>
 }
 
 /** Gets a quote, pays it, confirms the payment and opens the locker, or resumes where it stopped. */
 export async function buy(context: Context, purchase: Purchase): Promise<Locker & { receipt: SignedReceipt }> {
   requireProvisionable(purchase)
-  const keyOf = quoteKeys(context, purchase)
-  const quotes = () => quotesOf(context, purchase, keyOf)
-  const receipt = await receiptOnce(context, purchase, {
-    order: orderOf(purchase),
-    expected: expectedOf(purchase),
-    show: showPayment,
-    payable: () => nextPayable(context, purchase, quotes()),
-    recoverReceipt: () => recoverReceipt(context, purchase, quotes()),
-  })
-  const finished = await provision(context, receipt.receipt_id, purchase).catch(paidBut(receipt.tx_hash))
+  const { units, provider } = purchase
+  const receipt = await payForStorage(context, purchase, { units, ...(provider && { provider }) })
+  const open = async () => {
+    await purchase.onReceipt?.(receipt)
+    return provision(context, receipt.receipt_id, purchase)
+  }
+  const finished = await open().catch(paidBut(receipt.tx_hash))
   return { locker_id: finished.locker_id, receipt_id: finished.receipt_id, receipt }
+}
+
+export interface RenewalPurchase extends Intention {
+  units: number
+}
+
+/**
+ * Pays for a locker that is there: what is left of it and what is bought are added up. Whoever knows its receipt may pay.
+ * The receipt of the renewal proves the payment; the locker keeps its own.
+ */
+export async function renew(
+  context: Context,
+  { receipt_id }: Pick<Locker, 'receipt_id'>,
+  purchase: RenewalPurchase,
+): Promise<{ receipt: SignedReceipt }> {
+  return { receipt: await payForStorage(context, purchase, { units: purchase.units, extends: receipt_id }) }
 }
 
 /** What the gateway would refuse to open the locker with is refused before it is paid for. */
 function requireProvisionable(purchase: Purchase): void {
   const objection = provisionObjection(purchase)
   if (objection !== null) throw new PaymentError('not_moved', objection)
+}
+
+/** What is bought, and who pays. */
+interface StorageSale {
+  intention: Intention
+  order: Order
+  /** Fields that the receipt must have. */
+  expected: Partial<SignedReceipt>
+}
+
+function payForStorage(context: Context, intention: Intention, goods: Order): Promise<SignedReceipt> {
+  const { wallet, asset } = intention
+  const order = { ...goods, ...(asset && { pay_asset: asset }) }
+  const { units, extends: of } = order
+  const expected = { units, payer_pubkey: wallet.address, ...(of && { extends: of }) }
+  const sale = { intention, order, expected }
+  const keyOf = quoteKeys(context, sale)
+  const quotes = () => quotesOf(context, sale, keyOf)
+  return receiptOnce(context, intention, {
+    order,
+    expected,
+    show: showPayment,
+    payable: () => nextPayable(context, intention, quotes()),
+    recoverReceipt: () => recoverReceipt(context, sale, quotes()),
+  })
 }
 
 const MAX_QUOTES = 5
@@ -50,45 +90,35 @@ type QuoteKeys = (count: number) => Promise<string>
  * Keys that follow from a signature, which is made once and never sent. Nobody else can compute them, so nobody else gets
  * the quotes; the buyer can, without a journal too. Another order has other keys, so a name that was never paid is free.
  */
-function quoteKeys({ signer, baseUrl }: Context, purchase: Purchase): QuoteKeys {
+function quoteKeys({ signer, baseUrl }: Context, { intention, order }: StorageSale): QuoteKeys {
   let signature: Promise<string> | undefined
   return async (count) => {
     const lines = [
       PURCHASE_KEY_TAG,
       'Find this purchase again. This signature is sent to nobody.',
       `service: ${baseUrl}`,
-      `purchase: ${JSON.stringify(purchase.intent)}`,
-      `order: ${JSON.stringify(orderOf(purchase))}`,
+      `purchase: ${JSON.stringify(intention.intent)}`,
+      `order: ${JSON.stringify(order)}`,
     ]
     signature ??= (signer as Signer).sign(utf8(lines.join('\n'))) // `receiptOnce` has required it
     return sha256Hex(utf8(`${await signature} ${count}`))
   }
 }
 
-function orderOf({ units, provider, asset }: Purchase): Order {
-  return { units, ...(provider && { provider }), ...(asset && { pay_asset: asset }) }
-}
-
-function expectedOf({ units, wallet }: Purchase): Partial<SignedReceipt> {
-  return { units, payer_pubkey: wallet.address }
-}
-
 /** The quotes of this purchase, in order. Whoever knows their keys gets them again. */
-async function* quotesOf(context: Context, purchase: Purchase, keyOf: QuoteKeys): AsyncGenerator<Quote> {
+async function* quotesOf(context: Context, { intention, order }: StorageSale, keyOf: QuoteKeys): AsyncGenerator<Quote> {
   for (let count = 0; count < MAX_QUOTES; count++) {
-    const options = { idempotencyKey: await keyOf(count), signal: purchase.signal }
-    yield await quote(context, orderOf(purchase), options)
+    yield await quote(context, order, { idempotencyKey: await keyOf(count), signal: intention.signal })
   }
 }
 
 /** The gateway remembers an idempotency key for a day. */
 async function recoverReceipt(
   context: Context,
-  purchase: Purchase,
+  { intention, expected }: StorageSale,
   quotes: AsyncGenerator<Quote>,
 ): Promise<SignedReceipt | null> {
-  const { wallet, asset, signal } = purchase
-  const expected = expectedOf(purchase)
+  const { wallet, asset, signal } = intention
   await learnClock(context, signal)
   for await (const before of quotes) {
     const payable = payableLeg(before, wallet, asset)
@@ -101,7 +131,7 @@ async function recoverReceipt(
 
 async function nextPayable(
   context: Context,
-  { wallet, asset }: Purchase,
+  { wallet, asset }: Intention,
   quotes: AsyncGenerator<Quote>,
 ): Promise<Payable> {
   for await (const next of quotes) {

@@ -29,10 +29,11 @@ export async function quote(context: Context, order: Order, options: QuoteOption
   return body
 }
 
-function requireFitting({ units, provider }: Order, { extensions }: Quote): void {
-  const { price_summary } = extensions.svc
+function requireFitting({ units, provider, extends: of }: Order, { extensions }: Quote): void {
+  const { price_summary, renewal } = extensions.svc
   if (price_summary.units !== units || (provider ?? price_summary.provider) !== price_summary.provider)
     throw new UntrueAnswer('the quote is for something else than was asked for')
+  if (renewal?.receipt_id !== of) throw new UntrueAnswer('the quote is for another locker than was asked for')
 }
 
 /** A quote of any service. */

@@ -8,11 +8,17 @@ export const OTHER_CHAIN = 'asks a node of another chain than the quote names'
 /** A text for people; null if the balance is enough. */
 export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {
   if (held >= needed) return null
-  return `needs ${amountText(needed, decimals)} ${ticker}, holds ${amountText(held, decimals)}`
+  const [all, has, missing] = [needed, held, needed - held].map((amount) => amountText(amount, decimals))
+  return `needs ${all} ${ticker}, holds ${has}: ${missing} ${ticker} is missing`
 }
 
 /** A chain does not name its coin, so only known coins are accepted. */
 export function unknownCoin(leg: PaymentLeg): string | null {
   const { network, extra } = leg
   return knownAsset(leg)?.ticker === extra.name ? null : `does not know the coin of ${network} as ${extra.name}`
+}
+
+/** Whether a text was made by `shortage`. */
+export function isShortage(text: string): boolean {
+  return / needs [\d.]+ \S+, holds [\d.]+: /.test(text)
 }

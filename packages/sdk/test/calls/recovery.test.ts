@@ -205,3 +205,55 @@ it('a wait for the next attempt ends when the signal aborts', async () => {
   controller.abort(new Error('enough'))
   await expect(call).rejects.toThrow('enough')
 })
+
+describe('storage that is not available', () => {
+  const down = refusal(503, 'STORAGE_UNAVAILABLE', { 'retry-after': '30' })
+  const ask = (client: Client) => client.call(lockerRecord, { params })
+
+  it('is waited for in minutes, unless the caller would rather decide within seconds', async () => {
+    house.proxy.always(/record/, down)
+    await errorOf(ask(house.client({ signer })))
+    expect(house.waits).toEqual([30_000, 30_000, 30_000, 30_000])
+    house.waits.length = 0
+    const hasty = house.client({ signer, storagePatience: 'seconds' })
+    expect(await errorOf(ask(hasty))).toMatchObject({ code: 'STORAGE_UNAVAILABLE', attempts: 2 })
+    expect(house.waits).toHaveLength(1)
+    expect(house.waits[0]).toBeLessThan(3000)
+    expect(await errorOf(ask(hasty))).toMatchObject({ attempts: 1 })
+    house.proxy.behave()
+  })
+
+  it('is waited for without end where that is wanted', async () => {
+    house.proxy.plan(/record/, ...Array<Fault>(8).fill(down))
+    await ask(house.client({ signer, storagePatience: 'endless' }))
+    expect(house.waits).toHaveLength(8)
+  })
+})
+
+describe('what cannot answer', () => {
+  const failing = (code: string) => async () => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
+  }
+
+  it.each([
+    ['ENOTFOUND', 'there is no host of this name', 1],
+    ['CERT_HAS_EXPIRED', 'its certificate has expired', 1],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not signed by an authority', 1],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS', 1],
+    ['ECONNREFUSED', 'nothing listens at this address', 5],
+    ['ECONNRESET', 'the connection was cut', 5],
+  ])('%s: says that %s, after %i attempts', async (code, reason, attempts) => {
+    const client = createClient({ baseUrl: 'https://gateway.example', fetch: failing(code) }, { wait: house.wait })
+    expect(await errorOf(client.call(health))).toMatchObject({
+      name: 'NoAnswer',
+      message: expect.stringContaining(reason),
+      attempts,
+    })
+  })
+
+  it('a web page is not a gateway', async () => {
+    const page = async () => new Response('<html>', { headers: { 'content-type': 'text/html' } })
+    const client = createClient({ baseUrl: 'https://gateway.example', fetch: page }, { wait: house.wait })
+    expect(await errorOf(client.call(health))).toMatchObject({ name: 'NotThisService', attempts: 1 })
+  })
+})

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AttestAnswer, Attestation } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
-import { evidenceBundle } from '@svc/api/proofs'
+import { evidenceBundle, redactedBundle } from '@svc/api/proofs'
 import { toHex } from '@svc/protocol/bytes'
 import { issueStatement } from '@svc/protocol/evidence'
 import { ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
@@ -184,6 +184,26 @@ describe('reading evidence', () => {
     expect(JSON.parse(Buffer.concat(chunks).toString())).toEqual(body)
     const nothing = client.bundle('rcpt_0', new WritableStream())
     await expect(nothing).rejects.toMatchObject({ code: 'receipt_not_found' })
+  })
+
+  it('ADD-18 streams a redacted bundle with the chosen files, or without names', async () => {
+    for (const options of [{ filenames: ['a.txt', 'ü.txt'] }, {}, { sequence: 1 }]) {
+      const chunks: Uint8Array[] = []
+      const target = new WritableStream<Uint8Array>({ write: (chunk) => void chunks.push(chunk) })
+      await client.redactedBundle(locker.receipt_id, target, options)
+      const { filenames: filename, ...more } = { filenames: undefined, ...options }
+      const query = { receipt_id: locker.receipt_id, ...(filename && { filename }), ...more }
+      const { body } = await client.call(redactedBundle, { query })
+      expect(JSON.parse(Buffer.concat(chunks).toString())).toEqual(body)
+      expect(body.files?.map((file) => file.filename)).toEqual(filename)
+    }
+    const unknown = client.redactedBundle(locker.receipt_id, new WritableStream(), { filenames: ['other'] })
+    await expect(unknown).rejects.toMatchObject({ code: 'FILE_NOT_ATTESTED' })
+  })
+
+  it('ADD-18 T-58 rejects a redacted bundle that names the receipt', async () => {
+    house.proxy.always(/redacted-bundle/, { lie: (body) => ({ ...body, note: `of ${locker.receipt_id}` }) })
+    await expect(client.redactedBundle(locker.receipt_id, new WritableStream())).rejects.toMatchObject(untrue)
   })
 })
 

@@ -64,7 +64,7 @@ describe('many files', () => {
     const outcomes = await house.client({ signer }).putMany(locker, files)
     const failed = outcomes.filter((outcome) => 'error' in outcome)
     expect(failed).toHaveLength(2)
-    expect(failed.map(({ error }) => (error as Error).name).sort()).toEqual(['GatewayError', 'RangeError'])
+    expect(failed.map(({ error }) => (error as Error).name).sort()).toEqual(['GatewayError', 'InvalidFilename'])
     expect(outcomes.filter((outcome) => 'stored' in outcome)).toHaveLength(2)
   })
 

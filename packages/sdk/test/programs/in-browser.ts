@@ -31,18 +31,12 @@ async function run({ baseUrl, seed, pinnedKeys, locker }: PageTask) {
   const names: string[] = []
   for await (const { filename } of client.files(locker)) names.push(filename)
   const { units } = await client.receipt(locker.receipt_id)
+  const found: string[] = []
+  for await (const { receipt_id } of client.lockers()) found.push(receipt_id)
   const { contentType } = download
   const isSame = whole.content_hash === inParts.content_hash
-  return {
-    length,
-    isSame,
-    isDecrypted,
-    contentType,
-    count: attestation.file_count,
-    names,
-    units,
-    left: localStorage.length,
-  }
+  const count = attestation.file_count
+  return { length, isSame, isDecrypted, contentType, count, names, units, found, left: localStorage.length }
 }
 
 declare global {

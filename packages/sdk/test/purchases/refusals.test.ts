@@ -37,8 +37,8 @@ describe('nothing is paid', () => {
   const seed = crypto.getRandomValues(new Uint8Array(32))
 
   it.each([
-    ['SOL', /needs 0\.00\d+ SOL, holds 0$/],
-    ['USDC', /needs 0\.25 USDC, holds 0$/],
+    ['SOL', /needs 0\.00\d+ SOL, holds 0: [\d.]+ \w+ is missing$/],
+    ['USDC', /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
   ])('by a wallet of the primary chain without %s', async (asset, message) => {
     const signer = signerFromSeed(seed)
     const buyer = { signer, wallet: solanaWallet({ rpcUrl: market.chains.primary.url, signer }) }
@@ -46,8 +46,8 @@ describe('nothing is paid', () => {
   })
 
   it.each([
-    ['MON', /needs [\d.]+ MON, holds 0$/],
-    ['USDC', /needs 0\.25 USDC, holds 0$/],
+    ['MON', /needs [\d.]+ MON, holds 0: [\d.]+ \w+ is missing$/],
+    ['USDC', /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
   ])('by a wallet of the EVM chain without %s', async (asset, message) => {
     const wallet = evmWallet({ rpcUrl: market.chains.evm.url, account: `0x${Buffer.from(seed).toString('hex')}` })
     const buyer = { signer: signerFromEvmKey(seed), wallet }

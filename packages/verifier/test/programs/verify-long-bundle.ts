@@ -13,7 +13,7 @@ import { pinnedKeys, verified } from '../pack.ts'
 const CHUNK_FILES = 500
 
 /** The file list comes first, and then the statement about it. */
-function* longBundle(count: number): Generator<Uint8Array> {
+export function* longBundle(count: number): Generator<Uint8Array> {
   const counter = createFileCounter()
   yield utf8('{"files":[')
   for (let start = 0; start < count; start += CHUNK_FILES) {

@@ -123,7 +123,9 @@ async function recordInspections(context: FilesContext, locker: Locker, inspecti
       return { id: objectId, size, contentHash, contentType: content_type }
     })
     await deliverLater(tx, context, locker, objects)
-    await changeManifest(tx, locker_id, { at, bytes: recorded.reduce((sum, { size }) => sum + size, 0) })
+    const bytes = recorded.reduce((sum, { size }) => sum + size, 0)
+    const unconfirmed = recorded.reduce((sum, { unconfirmed }) => sum - unconfirmed, 0)
+    await changeManifest(tx, locker_id, { at, bytes, unconfirmed })
     return { files, reattest: await context.manifestChanged(tx, locker) }
   })
   const outcomes = inspections.flatMap(({ filename, objectId, verdict }): [string, Outcome][] => {

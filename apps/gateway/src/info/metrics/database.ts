@@ -7,7 +7,21 @@ import { countMovingObjects, countObjects, countRows, streamPayments } from '../
 import { budgetFamilies } from './budgets.ts'
 import { byLabel, type Family } from './text.ts'
 
-export type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
+type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
+
+/** Lockers that are over their terms, by what they are over in. */
+interface OverTermsCounts {
+  bytes: number
+  files: number
+  egress: number
+  time: number
+}
+
+/** What other rooms count. */
+export interface Counts {
+  countAttestations: () => Promise<AttestationCounts>
+  countOverTerms: () => Promise<OverTermsCounts>
+}
 
 interface Numbers {
   /** Unix seconds. */
@@ -16,6 +30,7 @@ interface Numbers {
   jobs: Awaited<ReturnType<Context['queue']['counts']>>
   receipts: number
   lockers: number
+  overTerms: OverTermsCounts
   objects: { writing: number; held: number; released: number }
   movingObjects: Awaited<ReturnType<typeof countMovingObjects>>
   payments: readonly { network: string; asset: string; received: bigint }[]
@@ -26,15 +41,16 @@ interface Numbers {
 /** Reads one after the other, so that a scrape never takes more than one connection. */
 export async function readNumbers(
   context: Pick<Context, 'config' | 'database' | 'queue' | 'now'>,
-  countAttestations: () => Promise<AttestationCounts>,
+  counts: Counts,
 ): Promise<Numbers> {
   const { db } = context.database
   return {
     readAt: unixNow(context),
-    attestations: await countAttestations(),
+    attestations: await counts.countAttestations(),
     jobs: await context.queue.counts(),
     receipts: await countRows(db, 'receipts'),
     lockers: await countRows(db, 'lockers'),
+    overTerms: await counts.countOverTerms(),
     objects: await objectsByState(db),
     movingObjects: await countMovingObjects(db),
     payments: await addUpPayments(db),
@@ -99,6 +115,12 @@ export function numberFamilies(numbers: Numbers): Family[] {
     },
     { name: 'svc_receipts_total', type: 'counter', help: 'Receipts issued.', samples: [{ value: receipts }] },
     { name: 'svc_lockers_total', type: 'counter', help: 'Lockers opened.', samples: [{ value: lockers }] },
+    {
+      name: 'svc_lockers_over_terms',
+      type: 'gauge',
+      help: 'Lockers that use more than was bought, or hold files after its end.',
+      samples: byLabel('term', { ...numbers.overTerms }),
+    },
     { name: 'svc_objects', type: 'gauge', help: 'Stored objects by state.', samples: byLabel('state', objects) },
     {
       name: 'svc_settling_objects',

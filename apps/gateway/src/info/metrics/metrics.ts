@@ -5,7 +5,7 @@ import type { Answered } from '@svc/http-service/send'
 import type { Registry } from 'prom-client'
 import type { Context } from '../../context.ts'
 import type { PublishingCosts } from '../publishing-costs.ts'
-import { type AttestationCounts, numberFamilies, readNumbers } from './database.ts'
+import { type Counts, numberFamilies, readNumbers } from './database.ts'
 import { createHttpMetrics } from './http.ts'
 import { balanceFamilies, totalFamilies } from './publishing.ts'
 import { byProcess, type Family, metricsText } from './text.ts'
@@ -20,7 +20,7 @@ const WAIT_MS = 8_000
 
 type Parts = Context & { publishingCosts: PublishingCosts }
 
-export function createMetrics(context: Parts, countAttestations: () => Promise<AttestationCounts>): Metrics {
+export function createMetrics(context: Parts, counts: Counts): Metrics {
   const { publishingCosts, providers, sales, now, log } = context
   const { isOneOfSeveral, fromAll } = context.process
   const http = createHttpMetrics()
@@ -28,7 +28,7 @@ export function createMetrics(context: Parts, countAttestations: () => Promise<A
   let process: Registry | null = null
 
   const find = () =>
-    readNumbers(context, countAttestations).catch((error) => {
+    readNumbers(context, counts).catch((error) => {
       log.warn({ err: error }, 'metrics: the database cannot be read')
       return null
     })

@@ -1,10 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
+import type { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { grantOf } from '../../lockers/access.ts'
+import { isCapacityExceeded } from '../../lockers/terms.ts'
 import { closeFinished, closeOver, isOver } from './close-session.ts'
 import type { FinalizerContext } from './complete-file.ts'
 import type { Finalizing } from './copy-parts.ts'
@@ -50,7 +52,8 @@ async function advance(context: FinalizerContext, sessionId: string, limitCopies
     await lease.end()
     return isDone
   } catch (error) {
-    await lease.abandon()
+    // A locker without room gets none by itself.
+    await (isCapacityExceeded(error) ? lease.end() : lease.abandon())
     throw error
   }
 }
@@ -64,11 +67,19 @@ async function storeFiles(
   const { db } = context.database
   const locker = await findLockerOf(db, { locker_id: session.locker_id })
   if (!locker) throw new Error(`the locker of session ${session.session_id} is gone`)
+  let refusal: ServiceError | null = null
   for (const file of await findSessionFiles(db, session.session_id)) {
     if (file.state !== 'open') continue
-    const outcome = await storeFile(context, { ...finalizing, locker, grant: grantOf(session) }, file)
-    if (outcome === 'superseded') return false
+    try {
+      const outcome = await storeFile(context, { ...finalizing, locker, grant: grantOf(session) }, file)
+      if (outcome === 'superseded') return false
+    } catch (error) {
+      // Another file may be small enough.
+      if (!isCapacityExceeded(error)) throw error
+      refusal ??= error
+    }
   }
+  if (refusal) throw refusal
   return true
 }
 

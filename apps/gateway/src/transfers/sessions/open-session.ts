@@ -6,6 +6,7 @@ import { limitSigner } from '../../auth/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type NamedFile, nameFiles } from '../../files/name-files.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
+import { requireRoomForFiles } from '../../files/require-room.ts'
 import { grantTo, mintedRow } from '../../lockers/access.ts'
 import { declaredTooLarge } from './errors.ts'
 import { maxPartBytes } from './record-part.ts'
@@ -29,6 +30,8 @@ export async function openSession(
   const named = nameFiles(context, request.files, (i) => ['body', 'files', i])
   requireWithinLimit(request.files, maxObjectBytes(context, locker.provider))
   await limitSigner(context, signer)
+  const announced = named.map(({ filename }, i) => ({ filename, bytes: request.files[i]?.size_bytes ?? 0 }))
+  await requireRoomForFiles(context, locker, announced)
   const { token, sessionId, tokenHash } = newUploadToken(context)
   const files = named.map((file, i) => sessionFile(sessionId, i, file, request.files[i]?.size_bytes ?? null))
   const expires_at = unixNow(context) + (request.ttl_min ?? DEFAULT_TTL_MINUTES) * 60

@@ -1,13 +1,16 @@
 // Storing one file of an upload session: its parts become one object, which the locker takes as a file.
 
+import type { ServiceError } from '@svc/http-service/service-error'
 import { withPrefix } from '@svc/protocol/bytes'
 import type { Transaction } from 'kysely'
 import { unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { removeObject } from '../../files/objects.ts'
 import { putFileIn } from '../../files/put-file.ts'
+import { requireRoomForFiles } from '../../files/require-room.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { AccessEnded } from '../../lockers/access.ts'
+import { isCapacityExceeded } from '../../lockers/terms.ts'
 import { type CompletedFile, completeFile, type FinalizerContext, noteComplete } from './complete-file.ts'
 import { copyParts, type Finalizing, type JoinedFile } from './copy-parts.ts'
 import { fileKey, uploadOf } from './open-parts.ts'
@@ -34,29 +37,33 @@ export async function storeFile(
   { session_id, file_id }: SessionFile,
 ): Promise<'done' | 'superseded'> {
   const { db } = context.database
-  const { provider } = finalizing.locker
+  const { locker } = finalizing
   for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const file = await findSessionFile(db, session_id, file_id)
     if (file?.state !== 'open' || !isComplete(file)) return 'done'
+    await requireRoomForFiles(context, locker, [{ filename: file.filename, bytes: file.received_bytes }])
     const joined = await joinParts(context, finalizing, file)
     if (!joined) return 'done'
     if (joined === 'changed') continue
     const outcome = await db
       .transaction()
       .execute((tx) => commitFile(tx, context, finalizing, file, joined))
-      .catch(supersededIfRevoked)
+      .catch(outcomeOf)
     if (outcome === 'stored') {
       context.partHashes.forget(fileKey(file))
       return 'done'
     }
-    if (!joined.isHeld) await removeObject(context, provider, joined.object.id, joined.object.ref)
+    if (!joined.isHeld) await removeObject(context, locker.provider, joined.object.id, joined.object.ref)
+    if (typeof outcome === 'object') throw outcome.refusal
     if (outcome !== 'changed') return outcome === 'refused' ? 'done' : outcome
   }
   return 'done'
 }
 
-function supersededIfRevoked(error: unknown): 'superseded' {
+/** Nothing was changed. A file that is too much for its locker stays open: it may be stored after a renewal. */
+function outcomeOf(error: unknown): 'superseded' | { refusal: ServiceError } {
   if (error instanceof AccessEnded) return 'superseded'
+  if (isCapacityExceeded(error)) return { refusal: error }
   throw error
 }
 

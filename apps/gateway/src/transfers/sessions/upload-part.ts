@@ -7,6 +7,8 @@ import { type Context, unixNow } from '../../context.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
 import { storageError } from '../../files/errors.ts'
 import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
+import { requireRoomForFiles } from '../../files/require-room.ts'
+import { findLockerOf } from '../../files/store.ts'
 import type { TransfersContext } from '../room.ts'
 import {
   fileNotInSession,
@@ -53,6 +55,7 @@ interface WrittenPart {
 export async function uploadPart(context: TransfersContext, upload: Upload): Promise<UploadedPart> {
   const { session, wire, query } = upload
   const file = await findOpenFile(context, upload)
+  if (file.size_bytes === null && context.config.lockers.enforcesTerms) await requireRoomForMore(context, session, file)
   const body = readPartBody(wire, query, maxPartBytes(context, session.provider))
   try {
     const maxBytes = maxFileBytes(context, session.provider, file)
@@ -61,6 +64,12 @@ export async function uploadPart(context: TransfersContext, upload: Upload): Pro
   } finally {
     body.release()
   }
+}
+
+/** A file without a declared size may bring one part too many; what it has is counted when it is stored. */
+async function requireRoomForMore(context: Context, { locker_id }: Session, file: SessionFile): Promise<void> {
+  const locker = await findLockerOf(context.database.db, { locker_id })
+  if (locker) await requireRoomForFiles(context, locker, [{ filename: file.filename, bytes: file.received_bytes }])
 }
 
 /** Refuses before the body is read. */

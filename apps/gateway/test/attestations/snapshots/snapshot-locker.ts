@@ -110,6 +110,7 @@ function fileRow(
     expected_hash: null,
     object_id,
     provider_ref: null,
+    object_bytes: null,
     size_bytes,
     content_hash,
     uploaded_at: null,

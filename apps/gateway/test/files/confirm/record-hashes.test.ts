@@ -36,7 +36,7 @@ forEachDatabase('recording hashes', (database) => {
 
   it('FILE-22 recording stores size, hash and time of the object that was read', async () => {
     const reading = read('f', 'object')
-    expect(await record(reading)).toEqual([reading])
+    expect(await record(reading)).toEqual([{ ...reading, unconfirmed: 0 }])
     const recorded = { size_bytes: 5, content_hash: 'hash of object', hash_recorded_at: AT }
     expect(await findFile(db, 'locker_1', 'f')).toMatchObject(recorded)
   })

@@ -39,6 +39,8 @@ const B = {
   content_type: 'text/html',
   content_hash: 'sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
   size_bytes: 5,
+  uploaded_at: expect.any(String),
+  provider_ref: null,
 }
 
 it('FILE-17 download URLs come in the order of the request, with the names that are missing or have no bytes', async () => {

@@ -135,7 +135,15 @@ it('LOCK-13 SHAPE-16 the URLs of 20,000 files are complete and in order, and so 
   expect(urls.map(({ filename }) => filename)).toEqual(names.filter((_, i) => i % 10 === 0))
   expect(not_found).toEqual(names.filter((_, i) => i % 10 !== 0))
   expect(new Set(urls.map(({ download_url }) => download_url)).size).toBe(COUNT / 10)
-  expect(Object.keys(urls[0] ?? {})).toEqual(['filename', 'download_url', 'content_type', 'content_hash', 'size_bytes'])
+  expect(Object.keys(urls[0] ?? {})).toEqual([
+    'filename',
+    'download_url',
+    'content_type',
+    'content_hash',
+    'size_bytes',
+    'uploaded_at',
+    'provider_ref',
+  ])
 })
 
 it('LOCK-13 no URLs are signed for a client that has disconnected or sent HEAD', async () => {

@@ -4,6 +4,7 @@ import type { KyselyPlugin } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attestationCounts } from '../../../src/attestations/health.ts'
 import { createMetrics } from '../../../src/info/metrics/metrics.ts'
+import { countOverTerms } from '../../../src/lockers/over-terms.ts'
 import { attest } from '../../attestations/attest.ts'
 import {
   ed25519Identity,
@@ -106,17 +107,20 @@ forEachDatabase('many scrapes', (database) => {
       database: { ...context.database, db: context.database.db.withPlugin(counter) },
       queue,
     }
-    const metrics = createMetrics(counted, () => attestationCounts(counted))
+    const metrics = createMetrics(counted, {
+      countAttestations: () => attestationCounts(counted),
+      countOverTerms: () => countOverTerms(counted.database.db, '2026-09-01T12:00:00Z'),
+    })
     const texts = await Promise.all(Array.from({ length: 30 }, () => metrics.text()))
     for (const text of texts) expect(text).toContain('\nsvc_receipts_total 1\n')
-    // Attestations, receipts, lockers, objects, moving objects, payments, budgets, and deferrals of two
-    // kinds; and once the counts of the queue.
-    expect([queries, counts]).toEqual([9, 1])
+    // Attestations, receipts, lockers, those over their terms, objects, moving objects, payments, budgets, and deferrals
+    // of two kinds; a subquery counts, too. And once the counts of the queue.
+    expect([queries, counts]).toEqual([11, 1])
     await metrics.text()
-    expect([queries, counts]).toEqual([9, 1])
+    expect([queries, counts]).toEqual([11, 1])
     house.clock.advance(LATER)
     await metrics.text()
-    expect([queries, counts]).toEqual([18, 2])
+    expect([queries, counts]).toEqual([22, 2])
 
     const answers = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/metrics`)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))

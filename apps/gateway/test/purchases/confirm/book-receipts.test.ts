@@ -164,7 +164,12 @@ forEachDatabase('claims from before their asset was stored', (database) => {
       .insertInto('payment_transactions')
       .values(entry as never)
       .execute()
-    await insertReceipt(before.db, receiptOf('a', 'old', { pay_asset: 'WETH' }))
+    const { receipt_id, pay_req_id, network, payer_pubkey, ...rest } = receiptOf('a', 'old', { pay_asset: 'WETH' })
+    const receipt = JSON.stringify({ receipt_id, pay_req_id, network, payer_pubkey, ...rest })
+    await before.db
+      .insertInto('receipts')
+      .values({ receipt_id, pay_req_id, network, tx: 'old', payer: payer_pubkey, receipt } as never)
+      .execute()
     const { db } = await database.open<Schema>(migrations)
     expect(await db.selectFrom('payment_transactions').selectAll().execute()).toEqual([{ ...entry, asset: 'WETH' }])
   })

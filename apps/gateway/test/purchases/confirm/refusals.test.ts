@@ -123,6 +123,16 @@ describe.each([
     await expectRefused(leg(), await market.pay(leg(), { amount: BigInt(leg().amount) - 1n }), 'amount_too_small')
   })
 
+  it('ERR-03 a payment that is too small says how much came and how much is missing', async () => {
+    if (leg().amount === '1') return
+    const tx = await market.pay(leg(), { amount: BigInt(leg().amount) - 1n })
+    const { body } = await confirm(leg(), tx)
+    expect(body).toMatchObject({
+      message: expect.stringContaining(`${leg().extra.human_amount} ${ticker} are asked`),
+      details: { received: String(BigInt(leg().amount) - 1n), required: leg().amount, pay_network: network },
+    })
+  })
+
   it('T-25 is not paid by a payment to another address', async () => {
     const stranger = await strangersAccount()
     await expectRefused(leg(), await payTo(leg(), { payTo: stranger }), 'nothing_received')

@@ -68,6 +68,7 @@ it('PAY-01 PAY-08 PAY-09 PAY-10 PAY-11 PAY-12 PAY-13 PAY-14 PAY-22 ERR-01 STATE-
           confirm_header: 'X402-TX',
           pay_req_id: id,
           expires_at: expires,
+          x402_url: 'https://gateway.example/v1/x402/storage',
         },
         schema: expect.objectContaining({ type: 'object' }),
       },
@@ -109,7 +110,9 @@ it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01
       human_amount: '0.75',
       pay_req_id: payReqId(quote),
       quote_schema: 'svc_quote_v4',
-      version: '2',
+      paymentFlow: 'upfront',
+      assetTransferMethod: 'transaction-proof',
+      memo: paymentReference(payReqId(quote)),
     },
   })
   const oraclePriced = quote.accepts.filter(({ extra }) => 'oracle_rate' in extra)

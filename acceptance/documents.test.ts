@@ -1,0 +1,136 @@
+// Every command of every document, run as a reader would: in a clone, with `npm start` running, top to bottom in one shell.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '@svc/devnet/free-port'
+import { programEnvironment } from '@svc/devnet/program-environment'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+import { type Document, readDocuments } from './documents.ts'
+import { useNpmStart } from './npm-start.ts'
+
+const root = new URL('..', import.meta.url)
+const documents = readDocuments(root)
+const service = useNpmStart()
+
+let folder: string
+let ports: Map<string, string>
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-documents-'))
+  const { gateway, agent, primaryChain, evmChain } = service
+  const started = { 8402: gateway, 8403: agent, 8899: primaryChain, 8545: evmChain }
+  ports = new Map(Object.entries(started).map(([port, address]) => [port, new URL(address).port]))
+  // That of the operator's own gateway.
+  ports.set('8412', String(await freePort()))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** The repository by links, so that what commands write stays out of it. */
+async function openClone(name: string): Promise<string> {
+  const clone = join(folder, name.replaceAll('/', '-'))
+  await mkdir(join(clone, 'home'), { recursive: true })
+  const isOurs = (entry: string) => !['.git', 'data', 'dist', 'photos'].includes(entry)
+  for (const entry of (await readdir(root)).filter(isOurs))
+    await symlink(fileURLToPath(new URL(entry, root)), join(clone, entry))
+  await mkdir(join(clone, 'photos'))
+  await writeFile(join(clone, 'photos/beach.txt'), 'sand')
+  return clone
+}
+
+/** What npx does in a clone, in a third of the time; a test of its own runs the real one. */
+const NPX = 'npx() { local program=$1; shift; "$CLONE/node_modules/.bin/$program" "$@"; }'
+
+function runCommands({ path, commands }: Document): Promise<void> {
+  const steps = commands.map(({ line, code }) => `echo "→ line ${line}"\n${withPorts(code)}`)
+  return runShell(path, [NPX, ...steps])
+}
+
+/** One shell, which ends with the first command that fails. */
+async function runShell(name: string, commands: readonly string[]): Promise<void> {
+  const clone = await openClone(name)
+  const child = spawn('bash', ['-c', ['set -euo pipefail', ...commands].join('\n')], {
+    cwd: clone,
+    // A group of its own, so that nothing is left running when a command fails.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: programEnvironment({
+      HOME: join(clone, 'home'),
+      CLONE: clone,
+      SVC_GATEWAY: service.gateway,
+      SVC_AGENT: service.agent,
+      SVC_PRIMARY_RPC: service.primaryChain,
+      SVC_EVM_RPC: service.evmChain,
+      GATEWAY: service.gateway,
+      RPC: service.primaryChain,
+      npm_config_update_notifier: 'false',
+    }),
+  })
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
+  const [code] = await once(child, 'exit')
+  endGroup(child.pid as number)
+  expect(code, `${name}\n${await stdout}\n${await stderr}`).toBe(0)
+}
+
+function withPorts(code: string): string {
+  return code.replace(/(?<=localhost:|PORT=)\d+/g, (port) => ports.get(port) ?? port)
+}
+
+function endGroup(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // nothing was left running
+  }
+}
+
+describe('the commands of the documents', () => {
+  const withCommands = documents.filter(({ commands }) => commands.length > 0)
+
+  it.each(withCommands.map((document) => [document.path, document] as const))('of %s work', (_, document) =>
+    runCommands(document),
+  )
+
+  it('find our programs by npx in a clone', () =>
+    runShell('npx', ['npx svc --version', 'npx svc-gateway --help', 'npx svc-mcp --version']))
+
+  it('that npm start prints work as they are pasted', async () => {
+    const [, printed = ''] = /Try, in another terminal:\n\n(.*?)\n\nStop/s.exec(service.output) ?? []
+    expect(printed).toContain('npx svc buy')
+    await runShell('npm-start', [printed])
+  })
+
+  it('are marked where this test does not run them, with the test that does or the reason', () => {
+    const marked = documents.flatMap((document) => document.marked)
+    for (const mark of marked) {
+      const test = /: run by (\S+)$/.exec(mark)?.[1]
+      if (test) expect(existsSync(new URL(test, root)), mark).toBe(true)
+    }
+    expect(marked).toEqual([
+      'apps/agent/README.md: not run: a production host with its keys and nodes',
+      'apps/mcp/README.md: not run: needs Claude Code',
+      'docs/agent.md: not run: a production host with its keys and nodes',
+      'docs/operations.md: run by apps/gateway/test/anchors/registry.test.ts',
+      'docs/operations.md: run by apps/gateway/test/bin/deploy-evm-registry.test.ts',
+      'docs/operations.md: run by apps/gateway/test/bin/import-attestations.test.ts',
+      'docs/packages.md: run by acceptance/published.test.ts',
+    ])
+  })
+
+  it('stand in fences that say so, never in plain text', () => {
+    expect(documents.flatMap(({ hidden }) => hidden)).toEqual([])
+  })
+
+  it('name scripts that package.json has, and the README those that everybody needs', () => {
+    const { scripts } = packageJson as { scripts: Record<string, string> }
+    const named = documents.flatMap(({ text }) => [...text.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name]) => name))
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named))
+    const readme = documents.find(({ path }) => path === 'README.md')?.text
+    for (const command of ['npm start', 'npm test', 'npm run demo']) expect(readme).toContain(command)
+  })
+})

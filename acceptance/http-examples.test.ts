@@ -1,0 +1,98 @@
+// The examples of docs/http.md: each program signs the documented bytes, which are those of the vectors. Where a language
+// is not on this machine, our own code signs them instead, and the title says so.
+
+import { execFileSync, type StdioOptions, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { programEnvironment } from '@svc/devnet/program-environment'
+import { fromHex, utf8 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { personalSignEnvelope, type RequestEnvelope, signEnvelope } from '@svc/protocol/request-envelope'
+import { parseStrictJson } from '@svc/protocol/strict-json'
+import { afterAll, describe, expect, it } from 'vitest'
+import vectors from '../vectors/protocol.json' with { type: 'json' }
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'svc-examples-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const page = readFileSync(join(root, 'docs/http.md'), 'utf8')
+const fences = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, code]) => ({
+  language: language as string,
+  code: code as string,
+}))
+const [ofOwner, ofEvmOwner] = fences.filter(({ code }) => code.startsWith('X-Svc-Envelope: ')).map(({ code }) => code)
+
+const STDIO: StdioOptions = ['ignore', 'pipe', 'pipe']
+const options = {
+  cwd: root,
+  encoding: 'utf8' as const,
+  stdio: STDIO,
+  env: programEnvironment({ HOME: folder }),
+}
+
+/** The first line that a command prints; null where it is missing or fails. */
+function versionBy(command: string, ...args: string[]): string | null {
+  const { status, stdout } = spawnSync(command, args, options)
+  return status === 0 ? (stdout.split('\n')[0] as string) : null
+}
+
+/** LibreSSL, and versions before 3, cannot sign with Ed25519 from a shell. */
+function opensslVersion(): string | null {
+  const version = versionBy('openssl', 'version')
+  return /^OpenSSL [3-9]\S+/.exec(version ?? '')?.[0] ?? null
+}
+
+const PYTHON =
+  'import platform, cryptography as c; print("Python", platform.python_version(), "cryptography", c.__version__)'
+/** Writes the key of the example beside the others of this test. */
+const SHELL = fences
+  .find(({ code }) => code.includes('signed_headers'))
+  ?.code.replace('KEY=example.pem', `KEY=${folder}/example.pem`)
+  .replace(/^echo.*/m, '')
+
+const EXAMPLES = [
+  { name: 'shell', found: opensslVersion(), command: ['bash', '-euo', 'pipefail', '-c', String(SHELL)] },
+  { name: 'Python', found: versionBy('python3', '-c', PYTHON), command: ['python3', 'docs/examples/envelope.py'] },
+  { name: 'Go', found: versionBy('go', 'version'), command: ['go', 'run', 'docs/examples/envelope.go'] },
+].map((example) => ({
+  ...example,
+  by: example.found ?? `not on this machine: signed by our own code instead`,
+}))
+
+describe('the examples of docs/http.md', () => {
+  const [create, , , , provision] = vectors.signed_requests.cases
+  const envelopeOf = (request: { envelope_json: string } | undefined) =>
+    parseStrictJson(utf8(request?.envelope_json ?? ''), 4096) as unknown as RequestEnvelope
+  const lines = ({ envelope, signature }: { envelope: string; signature: string }) =>
+    `X-Svc-Envelope: ${envelope}\nX-Svc-Signature: ${signature}\n`
+
+  it.each(EXAMPLES)(
+    'ENV-01 ENV-02 ENV-04 $name signs the documented bytes ($by)',
+    ({ found, command: [program, ...args] }) => {
+      const signer = ed25519Signer(fromHex(vectors.keys.owner_ed25519.seed_hex) as Uint8Array)
+      expect(lines(signEnvelope(envelopeOf(create), signer))).toBe(ofOwner)
+      if (found !== null) expect(execFileSync(program as string, args, options)).toBe(ofOwner)
+    },
+  )
+
+  it('ENV-03 an EVM wallet signs the documented bytes with viem', () => {
+    const key = fromHex(vectors.keys.owner_evm.private_key_hex) as Uint8Array
+    expect(lines(personalSignEnvelope(envelopeOf(provision), key))).toBe(ofEvmOwner)
+    expect(execFileSync(process.execPath, ['docs/examples/envelope-evm.mjs'], options)).toBe(ofEvmOwner)
+  })
+
+  it('ENV-04 the envelope stands on the page as it is signed', () => {
+    expect(fences.find(({ language }) => language === 'json')?.code.trimEnd()).toBe(create?.envelope_json)
+  })
+
+  it.each([
+    ['python', 'envelope.py'],
+    ['go', 'envelope.go'],
+  ])('the %s on the page is that of the example', (language, file) => {
+    const [shown] = fences.filter((fence) => fence.language === language)
+    expect(readFileSync(join(root, 'docs/examples', file), 'utf8')).toContain(shown?.code)
+  })
+})

@@ -1,0 +1,48 @@
+// Providers that take their time: the gateway keeps the bytes until Arweave or Filecoin has them.
+
+import { setTimeout } from 'node:timers/promises'
+import { type LockerRecord, lockerRecord } from '@svc/api/lockers'
+import type { Client } from '@svc/sdk'
+import { bytesText, counted } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import type { Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 30_000
+
+/** After an upload: says what is safe, what goes on, and how to look later; with --wait, waits for the end. */
+export async function reportDeliveries(session: Session, client: Client, { locker_id }: NamedLocker): Promise<void> {
+  const { output, isPatient, world } = session
+  const { signal } = world
+  const read = async () => (await client.call(lockerRecord, { params: { locker_id }, signal })).body
+  // The files are stored, whether or not more can be told about them.
+  let record = await read().catch(() => null)
+  signal.throwIfAborted()
+  if (!record) return
+  const waiting = waitingText(record)
+  if (waiting !== null) {
+    output.note(`${waiting}. They are safe at the gateway, and can be read and attested meanwhile.`)
+    if (!isPatient) output.note('It goes on by itself. `svc stat NAME` shows when a file is there; --wait waits.')
+  }
+  for (
+    let pause = FIRST_PAUSE_MS;
+    isPatient && waitingText(record) !== null;
+    pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
+  ) {
+    await setTimeout(pause, undefined, { signal })
+    record = await read()
+  }
+  if (waiting !== null && isPatient) output.note(`All of them are at ${shown(record.provider)}.`)
+  const { held_back } = record.settling ?? {}
+  if (held_back)
+    output.warn(
+      `the terms do not cover ${counted(held_back.files, 'file')} (${bytesText(held_back.bytes)}): they stay with the gateway, and do not go to ${shown(record.provider)}`,
+    )
+}
+
+/** `2 files (1.20 MiB) on the way to arweave` */
+function waitingText({ settling, provider }: LockerRecord): string | null {
+  if (!settling || settling.files === 0) return null
+  return `${counted(settling.files, 'file')} (${bytesText(settling.bytes)}) on the way to ${shown(provider)}`
+}

@@ -1,0 +1,194 @@
+// What a sync has to do, one way or the other. Nothing is changed before the plan is carried out.
+
+import { realpath, rm, rmdir, stat } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import type { ManifestEntry } from '@svc/api/file-entries'
+import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { isGatewayError } from '@svc/sdk/errors'
+import { type Found, walk } from '@svc/sdk/node'
+import { Failure } from '../errors.ts'
+import type { Progress } from '../output/progress.ts'
+import type { Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+import { keyFiles } from '../setup/wallet.ts'
+import { collect, secretsAt } from './collect.ts'
+import { reportDeliveries } from './deliveries.ts'
+import { getListed, listed } from './get-listed.ts'
+import type { Outcome } from './outcomes.ts'
+import { excluderOf, type IsExcluded, type PatternOptions } from './patterns.ts'
+import { leftOutText } from './put.ts'
+import { putAll, storedOutcome } from './put-all.ts'
+import { foldedName, foldsNames } from './same-names.ts'
+import { isStored } from './unchanged.ts'
+
+type Report = (outcome: Outcome) => void
+
+export interface SyncOptions extends PatternOptions {
+  delete?: boolean
+  dryRun?: boolean
+}
+
+export interface SyncPlan {
+  /** For people: where the files go. */
+  title: string
+  files: number
+  bytes: number
+  /** Names in the target that are not in the source. */
+  deletions: readonly string[]
+  /** How many files are in the target now. */
+  filesThere: number
+  transfer(progress: Progress, report: Report, isDryRun: boolean): Promise<void>
+  remove(filename: string): Promise<void>
+  /** Says what goes on after files were stored. */
+  afterwards?(): Promise<void>
+}
+
+export async function uploadPlan(
+  session: Session,
+  locker: NamedLocker,
+  folder: string,
+  prefix: string,
+  options: SyncOptions,
+): Promise<SyncPlan> {
+  const { output, world } = session
+  const isSecret = await secretsAt([session.folder, ...keyFiles(world.env, session.settings.wallet)])
+  const to = prefix === '' ? {} : { to: prefix }
+  const { files, leftOut } = await collect([folder], { ...options, ...to, isSecret })
+  for (const line of leftOutText(leftOut)) output.note(line)
+  const client = await session.lockerClient(locker)
+  const isExcluded = await excluderOf(options)
+  const stored = await listed(client, locker, [], world.signal)
+  const isKept = keeper(leftOut, isExcluded)
+  const there = [...stored.keys()].filter((name) => name.startsWith(prefix) && !isKept(name.slice(prefix.length)))
+  const names = new Set(files.map(({ name }) => name))
+  const gone = there.filter((name) => !names.has(name))
+  return {
+    title: titleOf(locker, prefix),
+    files: files.length,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+    deletions: options.delete ? gone : [],
+    filesThere: there.length,
+    async transfer(progress, report, isDryRun) {
+      if (!isDryRun)
+        return putAll({ session, client, locker, stored }, files, (outcome, bytes) => {
+          progress.add(bytes)
+          if (outcome) report(outcome)
+        })
+      for (const file of files) {
+        const content_hash = stored.get(file.name)?.content_hash ?? null
+        const facts = { filename: file.name, size_bytes: file.size }
+        const isUnchanged = await isStored(file, stored.get(file.name))
+        if (isUnchanged) report({ ...facts, status: 'unchanged', content_hash })
+        else report(storedOutcome({ ...facts, content_hash: null }, stored))
+      }
+    },
+    async remove(filename) {
+      await client.remove(locker, filename).catch((error: unknown) => {
+        if (!isGatewayError(error, 'FILE_NOT_FOUND')) throw error
+      })
+    },
+    afterwards: () => reportDeliveries(session, client, locker),
+  }
+}
+
+export async function downloadPlan(
+  session: Session,
+  locker: NamedLocker,
+  prefix: string,
+  folder: string,
+  options: SyncOptions,
+): Promise<SyncPlan> {
+  const { output, world } = session
+  const { signal } = world
+  const client = await session.lockerClient(locker)
+  const isExcluded = await excluderOf(options)
+  const nameOnDisk = (filename: string) => filename.slice(prefix.length)
+  const below = [...(await listed(client, locker, [], signal))].filter(([name]) => name.startsWith(prefix))
+  if (below.length === 0 && prefix !== '')
+    throw new Failure(`there is no ${titleOf(locker, prefix)}: nothing was changed`, '`svc ls` shows what is there')
+  const entries = new Map(below.filter(([name]) => !isExcluded(nameOnDisk(name))))
+  const { files: onDisk, leftOut } = await filesOnDisk(session, folder, isExcluded)
+  const isKept = keeper(leftOut, isExcluded)
+  const there = onDisk.filter((name) => !isKept(name))
+  const gone = await missingIn([...entries.keys()].map(nameOnDisk), there, folder)
+  return {
+    title: folder,
+    files: entries.size,
+    bytes: [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0),
+    deletions: options.delete ? gone : [],
+    filesThere: there.length,
+    async transfer(progress, report, isDryRun) {
+      const good = new Map(entries)
+      for (const name of entries.keys()) {
+        const problem = filenameProblem(nameOnDisk(name), DEFAULT_SYSTEM_PREFIX)
+        if (problem === null) continue
+        good.delete(name)
+        report({ filename: name, status: 'failed', error: new Failure(`its name in the folder ${problem}`) })
+      }
+      const get = { out: folder, overwrite: true }
+      if (!isDryRun)
+        return getListed(
+          { client, locker, options: get, signal, progress, note: output.note, report, nameOnDisk },
+          good,
+        )
+      for (const entry of good.values()) report(await wouldSave(join(folder, nameOnDisk(entry.filename)), entry))
+    },
+    remove: (name) => removeBelow(folder, name),
+  }
+}
+
+function titleOf({ name, locker_id }: NamedLocker, prefix: string): string {
+  return `${name ?? locker_id}${prefix === '' ? '' : `:${prefix}`}`
+}
+
+/** What was left out of the source, or would be, stays as it is in the target. */
+function keeper(leftOut: readonly { name: string; leftOut: string }[], isExcluded: IsExcluded) {
+  const names = leftOut.flatMap(({ name, leftOut: why }) => (why === 'an empty folder' ? [] : [name]))
+  return (name: string) => isExcluded(name) || names.some((one) => name === one || name.startsWith(`${one}/`))
+}
+
+async function filesOnDisk({ world, folder: own, settings }: Session, folder: string, isExcluded: IsExcluded) {
+  const files: string[] = []
+  const leftOut: Extract<Found, { leftOut: string }>[] = []
+  const isSecret = await secretsAt([own, ...keyFiles(world.env, settings.wallet)])
+  // A dry run makes no folder.
+  if (!(await stat(folder).catch(() => null))) return { files, leftOut }
+  for await (const found of walk(folder, { isExcluded, isSecret })) {
+    if ('leftOut' in found) leftOut.push(found)
+    else files.push(found.name)
+  }
+  return { files, leftOut }
+}
+
+/** A disk may show a file under another name than it was saved under: that is not another file. */
+async function missingIn(wanted: readonly string[], there: readonly string[], folder: string): Promise<string[]> {
+  const names = new Set(wanted)
+  const gone = there.filter((name) => !names.has(name))
+  const folded = new Set(wanted.map(foldedName))
+  const isDoubtful = gone.some((name) => folded.has(foldedName(name)))
+  if (!isDoubtful || !(await foldsNames(folder))) return gone
+  return gone.filter((name) => !folded.has(foldedName(name)))
+}
+
+async function wouldSave(path: string, entry: ManifestEntry): Promise<Outcome> {
+  const { filename, size_bytes, content_hash } = entry
+  const size = (await stat(path).catch(() => null))?.size
+  const isThere = size !== undefined && (await isStored({ name: filename, path, size }, { ...entry }))
+  return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size_bytes ?? 0, content_hash }
+}
+
+/** Removes a file, and the folders that it leaves empty. A link that has appeared meanwhile leads nowhere. */
+async function removeBelow(folder: string, name: string): Promise<void> {
+  const root = await realpath(folder)
+  const path = join(root, name)
+  if ((await realpath(dirname(path))) !== dirname(path))
+    throw new Failure(`${path} is behind a link: it was not deleted`)
+  await rm(path)
+  for (let parent = dirname(path); relative(root, parent).split(sep)[0] !== ''; parent = dirname(parent)) {
+    const isEmpty = await rmdir(parent).then(
+      () => true,
+      () => false,
+    )
+    if (!isEmpty) return
+  }
+}

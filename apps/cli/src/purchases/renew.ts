@@ -1,0 +1,95 @@
+import type { Quote } from '@svc/api/purchases'
+import type { Approve } from '@svc/sdk'
+import { GatewayError } from '@svc/sdk/errors'
+import type { Command } from 'commander'
+import { assetToPayIn, lockerArgument, maxOption, unitsOption } from '../options.ts'
+import { bytesText, counted, timeText } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { pairs } from '../output/table.ts'
+import { paidPairs } from '../output/texts.ts'
+import type { Open, Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+import { nodeFor } from '../setup/wallet.ts'
+import { approvePayment, type PriceLimit, requireAsset } from './approve-payment.ts'
+import { payOnce } from './pay-once.ts'
+import { payingKey } from './paying-key.ts'
+import { lockerName } from './usage-text.ts'
+
+interface RenewOptions extends PriceLimit {
+  units?: number
+}
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('renew')
+    .description('pay for more time or room in a locker that you have; asks before money moves')
+    .addArgument(lockerArgument())
+    .addOption(unitsOption('how many units; unless given, as many as keep its size for another full term'))
+    .addOption(assetToPayIn())
+    .addOption(maxOption())
+    .addHelpText(
+      'after',
+      `
+What is left of the locker and what is bought are added up: the same size begins where the paid
+time ends, a larger one makes the locker larger at once. Its receipt, links and statements stay.
+After any error, run the same command again: it resumes the purchase and never pays twice.`,
+    )
+    .action(async (locker: string | undefined, options: RenewOptions, command: Command) =>
+      renew(await open(command), locker, options),
+    )
+}
+
+async function renew(session: Session, wanted: string | undefined, options: RenewOptions): Promise<void> {
+  const { output, world, gateway } = session
+  requireAsset(options)
+  const { asset } = options
+  const locker = await session.locker(wanted)
+  const { receipt_id } = locker
+  const units = options.units ?? (await (await session.lockerClient(locker)).usage(locker, world.signal)).renewal_units
+  const order = { units, extends: receipt_id }
+  const quote = await (await session.client()).quote(order, { signal: world.signal })
+  const offers = quote.accepts.map(({ extra, network }) => ({ ticker: extra.name, network }))
+  const key = payingKey(await session.keys(), offers, asset)
+  let isPaidNow = false
+  const buyer = { seller: gateway, address: key.address }
+  const orderText = `renew ${locker.locker_id} --units ${units}${asset ? ` --asset ${asset}` : ''}`
+  const { receipt } = await payOnce(session, buyer, orderText, async (intent) => {
+    const client = await session.client(key)
+    const wallet = await key.wallet(nodeFor(key, session.settings, gateway))
+    const approve: Approve = async (leg, fee) => {
+      isPaidNow = await approvePayment(session, key, { leg, fee }, ['renewal', goodsText(locker, quote)], options)
+      return isPaidNow
+    }
+    return client.renew(locker, { units, intent, wallet, approve, ...(asset && { asset }), signal: world.signal })
+  })
+  const expires_at = await endOf(session, locker)
+  output.result({ locker_id: locker.locker_id, receipt_id: receipt.receipt_id, receipt, expires_at }, () =>
+    pairs([
+      ...paidPairs(receipt, gateway),
+      ['locker', shown(lockerName(locker, true))],
+      ...(expires_at === null ? [] : [['until', shown(timeText(expires_at))] as const]),
+    ]),
+  )
+  if (!isPaidNow) output.note('\nThis purchase was already paid: nothing was paid now.')
+  output.note('\nNext: `svc status` shows what the locker has.')
+}
+
+/** Null for a locker of somebody else: only those who may read it learn more than that it is paid. */
+async function endOf(session: Session, locker: NamedLocker): Promise<string | null> {
+  try {
+    return (await (await session.lockerClient(locker)).usage(locker, session.world.signal)).expires_at
+  } catch (error) {
+    if (error instanceof GatewayError) return null
+    throw error
+  }
+}
+
+/** What the locker has once it is paid. */
+function goodsText(locker: NamedLocker, { extensions }: Quote): string {
+  const { price_summary, renewal } = extensions.svc
+  const { units, total_usd } = price_summary
+  const result = renewal
+    ? `: ${bytesText(renewal.storage_limit_bytes)}, ${counted(renewal.file_limit, 'file')}, until ${timeText(renewal.expires_at)}`
+    : ''
+  return `${units} × ${lockerName(locker)}${result} (${total_usd} USD)`
+}

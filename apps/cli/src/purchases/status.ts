@@ -1,0 +1,105 @@
+import type { LockerUsage } from '@svc/sdk'
+import { isGatewayError } from '@svc/sdk/errors'
+import type { Command } from 'commander'
+import { lockerArgument } from '../options.ts'
+import { bytesText, timeText } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import { pairs, table } from '../output/table.ts'
+import type { Open, Session } from '../session.ts'
+import { knownLockers, type NamedLocker } from '../setup/known-lockers.ts'
+import {
+  anchorOutlook,
+  bytesOfBought,
+  filesOfBought,
+  lockerName,
+  paidText,
+  priceText,
+  untilText,
+  usageWarnings,
+} from './usage-text.ts'
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('status')
+    .description('what was bought for a locker and what of it is used; for all lockers where none is named')
+    .addArgument(lockerArgument())
+    .action(async (locker: string | undefined, _: object, command: Command) => status(await open(command), locker))
+}
+
+async function status(session: Session, wanted: string | undefined): Promise<void> {
+  const { settings, folder, gateway } = session
+  if (wanted === undefined && !settings.locker) {
+    const known = await knownLockers(folder)
+    const here = known.filter((locker) => locker.gateway === gateway)
+    if (here.length > 1) return showUsage(session, here)
+  }
+  const locker = await session.locker(wanted)
+  const usage = await usageOf(session, locker)
+  showResult(session, locker, usage, () => statusText(session, locker, usage))
+}
+
+function showResult(session: Session, locker: NamedLocker, usage: LockerUsage, text: () => string): void {
+  const { output, world } = session
+  const warnings = usageWarnings(locker, usage, world.now())
+  const { name, receipt_id } = locker
+  output.result({ name, receipt_id, ...usage, warnings }, text)
+  for (const warning of warnings) output.warn(warning)
+}
+
+async function usageOf(session: Session, locker: NamedLocker): Promise<LockerUsage> {
+  return (await session.lockerClient(locker)).usage(locker, session.world.signal)
+}
+
+function statusText({ world }: Session, locker: NamedLocker, usage: LockerUsage): string {
+  const { egress, purchases, enforced } = usage
+  return pairs([
+    ['locker', shown(lockerName(locker, true))],
+    ['until', untilText(usage, world.now())],
+    ['bytes', bytesOfBought(usage)],
+    ['files', filesOfBought(usage)],
+    ['egress', `about ${bytesText(egress.used)} of ${bytesText(egress.bought)}`],
+    ...purchases.map((purchase) => [purchase.kind === 'renewal' ? 'renewed' : 'bought', paidText(purchase)] as const),
+    ['next anchor', anchorOutlook(usage)],
+    ['beyond that', enforced ? 'nothing can be written; reading and deleting go on' : 'nothing is refused'],
+  ])
+}
+
+/** A row for each of these lockers. One that cannot be asked about does not keep the others from being shown. */
+export async function showUsage(session: Session, lockers: readonly NamedLocker[]): Promise<void> {
+  const { output, world } = session
+  const rows: string[][] = []
+  const warnings: string[] = []
+  for (const locker of lockers) {
+    const usage = await usageOf(session, locker).catch(nullIfRefused)
+    if (output.isJson && usage) showResult(session, locker, usage, () => '')
+    if (!usage) {
+      warnings.push(`${lockerName(locker)} cannot be asked about: none of your keys may read it`)
+      continue
+    }
+    rows.push(rowOf(locker, usage))
+    if (!output.isJson) warnings.push(...usageWarnings(locker, usage, world.now()))
+  }
+  if (!output.isJson && rows.length > 0) output.result(rows, () => table(COLUMNS, rows))
+  for (const warning of warnings) output.warn(warning)
+}
+
+/** Of a locker of somebody else, or at a gateway that has lost it. */
+function nullIfRefused(error: unknown): null {
+  if (isGatewayError(error, 'SIGNATURE_INVALID', 'locker_not_found')) return null
+  throw error
+}
+
+const COLUMNS = ['LOCKER', 'UNTIL', 'BYTES', 'FILES', 'EGRESS', 'PRICE', 'NEXT ANCHOR'].map((title) => ({ title }))
+
+function rowOf(locker: NamedLocker, usage: LockerUsage): string[] {
+  const { expires_at, egress, next_anchor } = usage
+  return [
+    shown(lockerName(locker)),
+    shown(timeText(expires_at)),
+    bytesOfBought(usage),
+    filesOfBought(usage),
+    bytesText(egress.used),
+    priceText(usage),
+    next_anchor === null ? '-' : shown(next_anchor.at === null ? 'soon' : timeText(next_anchor.at)),
+  ]
+}

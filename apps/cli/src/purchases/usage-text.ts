@@ -1,0 +1,86 @@
+// What was bought for a locker and what of it is used, in words.
+
+import type { LockerUsage } from '@svc/sdk'
+import { bytesText, durationText, timeText } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+
+export function lockerName({ name, locker_id }: NamedLocker, isFull = false): string {
+  if (name === null) return locker_id
+  return isFull ? `${locker_id} (${name})` : name
+}
+
+/** `512 MiB of 1.00 GiB (50 %)` */
+export function bytesOfBought({ bytes }: LockerUsage): string {
+  return `${bytesText(bytes.used)} of ${bytesText(bytes.bought)} (${percent(bytes)} %)`
+}
+
+export function filesOfBought({ files }: LockerUsage): string {
+  return `${count(files.used)} of ${count(files.bought)} (${percent(files)} %)`
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en')
+}
+
+interface Used {
+  used: number
+  bought: number
+}
+
+/** Rounded down: 100 is all of it. */
+function percent({ used, bought }: Used): number {
+  return bought === 0 ? 100 : Math.floor((used / bought) * 100)
+}
+
+export function untilText({ expires_at }: LockerUsage, now: number): string {
+  const seconds = (Date.parse(expires_at) - now) / 1000
+  const distance = seconds > 0 ? `${durationText(seconds)} left` : `over for ${durationText(-seconds)}`
+  return shown(`${timeText(expires_at)}, ${distance}`)
+}
+
+/** `0.25 USDC (0.25 USD) on 2026-11-16, receipt rcpt_…` */
+export function paidText({ paid_amount, pay_asset, price_usd, confirmed_at, receipt_id }: Purchase): string {
+  const price = price_usd === null ? '' : ` (${price_usd} USD)`
+  return shown(`${paid_amount} ${pay_asset}${price} on ${confirmed_at.slice(0, 10)}, receipt ${receipt_id}`)
+}
+
+type Purchase = LockerUsage['purchases'][number]
+
+/** In all, as it was quoted. */
+export function priceText({ purchases }: LockerUsage): string {
+  const prices = purchases.map(({ price_usd }) => price_usd)
+  if (prices.includes(null)) return '-'
+  return `${Number(prices.reduce<number>((sum, price) => sum + (price ?? 0), 0).toFixed(6))} USD`
+}
+
+const REASONS: Record<NonNullable<LockerUsage['next_anchor']>['reason'], string> = {
+  limit_reached: 'waits: as many as a locker may have for now are published',
+  daily_budget_used: 'waits: the budget of the day is used up',
+  publishing: 'is being published',
+  changes: 'follows by itself: files have changed',
+  schedule: 'by the schedule of the gateway',
+}
+
+export function anchorOutlook({ next_anchor, has_unattested_changes }: LockerUsage): string {
+  if (next_anchor === null)
+    return has_unattested_changes ? 'none waits: `svc attest` makes a statement of what has changed' : 'none waits'
+  const { at, reason } = next_anchor
+  return shown(at === null ? REASONS[reason] : `${timeText(at)} at the earliest: ${REASONS[reason]}`)
+}
+
+const WARN_PERCENT = 80
+const WARN_DAYS = 30
+
+/** From 80 % and from 30 days before the end, with what to do. */
+export function usageWarnings(locker: NamedLocker, usage: LockerUsage, now: number): string[] {
+  const name = lockerName(locker)
+  const renewal = `\`svc renew ${name}\``
+  const days = Math.floor((Date.parse(usage.expires_at) - now) / 86_400_000)
+  const end = days < 0 ? `the time of ${name} is over` : `${name} ends in ${days} day${days === 1 ? '' : 's'}`
+  const used = (['bytes', 'files', 'egress'] as const).flatMap((term) => {
+    const share = percent(usage[term])
+    return share >= WARN_PERCENT ? [`${share} % of the ${term} of ${name} are used: ${renewal} adds to them`] : []
+  })
+  return [...(days <= WARN_DAYS ? [`${end}: ${renewal} extends it`] : []), ...used].map(shown)
+}

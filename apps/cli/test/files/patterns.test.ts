@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { excluderOf, matcher } from '../../src/files/patterns.ts'
+import { sameNames } from '../../src/files/same-names.ts'
+
+describe('a pattern of names', () => {
+  it.each<[pattern: string, matches: string[], others: string[]]>([
+    ['*.tmp', ['a.tmp', 'b/c.tmp', '.x.tmp', 'd.tmp/e'], ['a.tmpx', 'tmp']],
+    ['.*', ['.git/config', 'a/.b/c', '.x'], ['a.b', 'a/b.c']],
+    ['build', ['build', 'build/a', 'x/build/y'], ['builds', 'rebuild']],
+    ['build/', ['build/a', 'x/build/y'], ['build', 'x/build']],
+    ['/build', ['build', 'build/a'], ['x/build']],
+    ['docs/*.md', ['docs/a.md', 'docs/.md'], ['docs/x/a.md', 'x/docs/a.md']],
+    ['docs/**/*.md', ['docs/a.md', 'docs/x/y/a.md'], ['docs/a.txt']],
+    ['**/logs', ['logs', 'a/b/logs/x'], ['logs.txt']],
+    ['logs/**', ['logs/a', 'logs/a/b'], ['logs', 'x/logs/a']],
+    ['?.txt', ['a.txt', 'ü.txt', '😀.txt'], ['ab.txt', '.txt']],
+    ['[a-c]?', ['b1', 'x/c2'], ['d1', 'a']],
+    ['[!a-c]1', ['d1'], ['a1', 'x/a1']],
+    ['a\\*b', ['a*b'], ['axb']],
+    ['(x)+{a}^$|.', ['(x)+{a}^$|.'], ['xa']],
+    ['a b ', ['a b'], ['a b c']],
+  ])('%j matches %j and not %j', (pattern, matches, others) => {
+    const isMatch = matcher([pattern])
+    expect(matches.filter((name) => !isMatch(name))).toEqual([])
+    expect(others.filter(isMatch)).toEqual([])
+  })
+
+  it('that is negated takes back what an earlier one matched, unless its folder is excluded', () => {
+    const isMatch = matcher(['*.log', '!keep.log', 'build/', '!build/keep.log'])
+    expect(['a.log', 'keep.log', 'x/keep.log', 'build/keep.log'].map(isMatch)).toEqual([true, false, false, true])
+  })
+
+  it('that cannot be read is a usage error', () => {
+    expect(() => matcher(['[z-a]'])).toThrow('not a pattern')
+  })
+
+  it('comes from options and from files with comments, and can say what to take instead', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-patterns-'))
+    const file = join(folder, 'ignore')
+    await writeFile(file, '# comment\r\n\r\n*.tmp\r\nbuild/\r\n')
+    const isExcluded = await excluderOf({ include: ['*.md', 'src'], exclude: ['draft*'], excludeFrom: [file] })
+    const names = ['a.md', 'b/a.md', 'src/x.c', 'x.c', 'draft.md', 'build/a.md', 'src/x.tmp', 'any/', 'build/']
+    expect(names.filter((name) => !isExcluded(name))).toEqual(['a.md', 'b/a.md', 'src/x.c', 'any/'])
+    await expect(excluderOf({ excludeFrom: [join(folder, 'none')] })).rejects.toThrow('there is no such file')
+    await rm(folder, { recursive: true })
+  })
+})
+
+it('names that some disks take for one are found, in case and in the form of accents', () => {
+  const same = sameNames(['A.txt', 'b', 'a.txt', 'é', 'e\u0301', 'a/B', 'A/b'])
+  expect([...same]).toEqual([
+    ['a.txt', 'A.txt'],
+    ['e\u0301', 'é'],
+    ['A/b', 'a/B'],
+  ])
+})

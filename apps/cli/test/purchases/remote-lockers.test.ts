@@ -1,0 +1,133 @@
+// A machine that knows nothing but the wallet.
+
+import { join } from 'node:path'
+import type { ListedLocker } from '@svc/sdk'
+import { type House, newEd25519, openHouse } from '@svc/sdk/test/lockers'
+import { seedReceipt } from '@svc/testbed/seed-lockers'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { KnownLocker } from '../../src/setup/known-lockers.ts'
+import { newWallet } from '../locker.ts'
+import { jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
+
+type Found = ListedLocker & { name: string | null; added: boolean; known_at?: string }
+
+let house: House
+let home: TestHome
+let wallet: Awaited<ReturnType<typeof newWallet>>
+beforeAll(async () => {
+  house = await openHouse()
+})
+afterAll(() => house.close())
+beforeEach(async () => {
+  home = await openHome({ SVC_GATEWAY: house.proxy.url })
+  wallet = await newWallet(home.folder, 'id.json')
+  await home.svc(['config', 'set', 'wallet', wallet.file])
+})
+afterEach(async () => {
+  house.proxy.behave()
+  await home.leave()
+})
+
+const paid = async (tags?: string[]) => {
+  const { receipt_id } = await seedReceipt(house.gateway.context, { owner: wallet.signer.address })
+  if (tags) await house.client({ signer: wallet.signer }).provision(receipt_id, { tags })
+  return receipt_id
+}
+const remote = async () => jsonLines<Found>((await home.svc(['lockers', '--remote', '--json'])).stdout)
+const known = async () => jsonLines<KnownLocker>((await home.svc(['lockers', '--json'])).stdout)
+
+describe('svc lockers --remote', () => {
+  it('ADD-16 finds the lockers of the wallet, names them, and other commands go on with them', async () => {
+    const photos = await paid(['name:photos'])
+    const twin = await paid(['x', 'name:photos'])
+    const plain = await paid([])
+    const { exitCode, stdout, stderr } = await home.svc(['lockers', '--remote'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^NAME +LOCKER +ROLE/)
+    expect(stderr).toContain('3 lockers added here')
+    const names = new Map((await known()).map(({ receipt_id, name }) => [receipt_id, name]))
+    expect([names.get(photos), names.get(twin)].sort()).toEqual(['photos', 'photos-2'])
+    expect(names.get(plain)).toMatch(/^gcs-\d{4}-\d\d-\d\d$/)
+    for (const name of names.values()) expect((await home.svc(['ls', '-l', name!])).exitCode).toBe(0)
+    expect((await remote()).map(({ added }) => added)).toEqual([false, false, false])
+  })
+
+  it('ADD-16 STATE-05 shows what was paid but never opened, and how to open it', async () => {
+    const receipt = await paid()
+    const { stdout, stderr } = await home.svc(['lockers', '--remote'])
+    expect(stdout).toContain('not opened')
+    expect(stderr).toContain(`svc provision ${receipt}`)
+    await home.svc(['lockers', 'add', receipt, '--name', 'late'])
+    const opened = jsonDocument<{ tags: string[] }>((await home.svc(['provision', receipt, '--json'])).stdout)
+    expect(opened.tags).toEqual(['name:late'])
+    expect(await known()).toMatchObject([{ receipt_id: receipt, name: 'late', owner: wallet.signer.address }])
+    expect(await remote()).toMatchObject([{ receipt_id: receipt, opened: true, name: 'late' }])
+  })
+
+  it('ADD-16 signs with the operating key where a second wallet owns other lockers', async () => {
+    const owner = newEd25519()
+    const locker = await house.locker(owner)
+    await house.client({ signer: owner }).addOperator(locker, wallet.signer.address)
+    const [found] = await remote()
+    expect(found).toMatchObject({ role: 'operator', owner: owner.address, added: true })
+    const SVC_EVM_KEY = `0x${'11'.repeat(32)}`
+    expect(await home.svc(['ls', '-l', found!.name!], { env: { SVC_EVM_KEY } })).toMatchObject({ exitCode: 0 })
+  })
+
+  it('ADD-16 takes no name that would mislead a command or the terminal', async () => {
+    const victim = await paid(['name:kept'])
+    await home.svc(['lockers', 'add', victim, '--name', 'mine'])
+    for (const name of [victim, '\u001b[2Jx', '-rf', 'mine']) await paid([`name:${name}`])
+    const names = (await remote()).map(({ name }) => name!)
+    expect(new Set(names).size).toBe(5)
+    expect(names).toEqual(expect.arrayContaining(['mine', 'mine-2']))
+    for (const name of names) expect(name).toMatch(/^(mine|gcs-)[\d-]*$/)
+  })
+
+  it('ADD-16 never uses a receipt of one gateway at another', async () => {
+    const receipt = await paid(['name:photos'])
+    await home.svc(['lockers', 'add', receipt, '--gateway', 'https://other.example', '--name', 'theirs'])
+    const { stderr } = await home.svc(['lockers', '--remote'])
+    expect(stderr).toContain('known here as a locker of https://other.example')
+    expect(await known()).toMatchObject([{ gateway: 'https://other.example', name: 'theirs' }])
+    expect(await remote()).toMatchObject([{ name: null, added: false, known_at: 'https://other.example' }])
+  })
+
+  it('ADD-16 PAY-52 a name that was bought on the lost machine is not bought again', async () => {
+    await paid(['name:photos'])
+    await remote()
+    const { exitCode, stderr } = await home.svc(['buy', '--name', 'photos', '--asset', 'USDC', '--yes'])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('photos is a locker already')])
+  })
+
+  it('ADD-16 says so where there is nothing, no wallet, or an older gateway', async () => {
+    expect((await home.svc(['lockers', '--remote'])).stderr).toContain('owns and operates nothing')
+    const env = { XDG_CONFIG_HOME: join(home.folder, 'empty') }
+    expect(await home.svc(['lockers', '--remote'], { env })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('needs a wallet'),
+    })
+    house.proxy.always(/v1\/lockers\?/, {
+      answer: { status: 404, body: { error: 'not_found', message: 'no such path', request_id: 'r' } },
+    })
+    expect(await home.svc(['lockers', '--remote'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('cannot list the lockers of a wallet'),
+    })
+    const ls = await home.svc(['ls'])
+    expect([ls.exitCode, ls.stderr]).toEqual([2, expect.stringContaining('svc lockers --remote')])
+  })
+})
+
+describe('svc provision', () => {
+  it('LOCK-09 keeps the name that the locker has here, or was bought under', async () => {
+    const receipt = await paid()
+    await home.svc(['provision', receipt, '--name', 'first'])
+    await home.svc(['provision', receipt])
+    expect(await known()).toMatchObject([{ name: 'first' }])
+    await home.svc(['lockers', 'rm', receipt])
+    const { stdout } = await home.svc(['provision', receipt])
+    expect(stdout).toContain('(first)')
+    expect(await known()).toMatchObject([{ name: 'first' }])
+  })
+})

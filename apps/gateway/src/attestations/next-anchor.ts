@@ -1,0 +1,56 @@
+// The next statement of a locker that is published without a request, as far as settings and state tell.
+
+import type { AnchorAbsence } from '@svc/api/attestations'
+import type { LockerUsage, NextAnchor } from '@svc/api/usage'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import type { AttestationTable, Locker } from '../db/schema.ts'
+import type { Publishing } from './publishing.ts'
+import { findAttestation } from './store.ts'
+
+type Room = Pick<Context, 'config' | 'database'> & Pick<Publishing, 'publisher'>
+
+export async function nextAnchor(
+  { config, database, publisher }: Room,
+  locker: Locker,
+): Promise<Pick<LockerUsage, 'next_anchor' | 'has_unattested_changes'>> {
+  const known = await findAttestation(database.db, locker.receipt_id)
+  const isChanged = locker.manifest_version > (known?.manifest_version ?? 0)
+  return {
+    next_anchor: publisher && ((known && underWay(config, known)) ?? expected(config, locker, known, isChanged)),
+    has_unattested_changes: isChanged,
+  }
+}
+
+/** A statement that is made and not published yet. */
+function underWay({ anchors }: Config, { status, deferral, anchor_error }: AttestationTable): NextAnchor | null {
+  if (deferral !== null) {
+    const { reason, publish_after } = JSON.parse(deferral) as AnchorAbsence
+    if (reason !== 'superseded') return { reason, at: publish_after ?? null }
+  }
+  const isAwaited = status === 'pushing' || (status === 'computed' && anchors.isAutomatic && anchor_error === null)
+  return isAwaited ? { reason: 'publishing', at: null } : null
+}
+
+/** A statement that is still to be made. */
+function expected(
+  { anchors, attestations }: Config,
+  locker: Locker,
+  known: AttestationTable | null,
+  isChanged: boolean,
+): NextAnchor | null {
+  const { cron } = attestations
+  const attestedAt = cron.isEnabled && cron.publish && isSelected(cron, locker) ? (known?.attested_at ?? null) : null
+  const isSoon = attestations.isAutomatic && anchors.isAutomatic
+  if (isChanged && (isSoon || (attestedAt !== null && cron.filter !== 'unchanged')))
+    return { reason: 'changes', at: null }
+  if (attestedAt === null || (isChanged && cron.filter === 'unchanged')) return null
+  return { reason: 'schedule', at: isoSeconds(attestedAt + cron.minAgeHours * 3600) }
+}
+
+function isSelected({ filter, tiers }: Config['attestations']['cron'], { tags }: Locker): boolean {
+  const own: string[] = JSON.parse(tags)
+  if (filter === 'opted_in') return own.includes('cron_attest')
+  return filter !== 'tier' || tiers.some((tier) => own.includes(`tier:${tier}`))
+}

@@ -1,0 +1,73 @@
+// `GET /v1/storage/redacted-bundle`: evidence that names neither the receipt nor any file that was not asked for (ADD-18).
+
+import type { RedactedBundle } from '@svc/api/proofs'
+import { JsonText } from '@svc/http-service/answer'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { bare } from '@svc/protocol/bytes'
+import { BLOCK_LEAVES, leafHash } from '@svc/protocol/merkle'
+import { type Redaction, redactedHead, type ShownFile } from '@svc/protocol/redacted-bundle'
+import type { AttestationRecord } from '../attestations/record.ts'
+import { answerInPieces, filesOf, withList } from '../attestations/view.ts'
+import type { Context } from '../context.ts'
+import { fileNotAttested } from './merkle-proof.ts'
+import { limitLong, readAttested } from './read-evidence.ts'
+import type { EvidenceContext } from './room.ts'
+
+interface Wanted {
+  receipt_id: string
+  filename?: string[]
+  sequence?: number
+}
+
+export async function readRedactedBundle(
+  context: EvidenceContext,
+  { receipt_id, filename, sequence }: Wanted,
+  wire: WireRequest,
+) {
+  const { record } = await readAttested(context, receipt_id, sequence)
+  const filenames = filename && [...new Set(filename)]
+  requireNoReceipt(record, filenames ?? [])
+  const head = headOf(context, record, filenames ? 'chosen_files' : 'no_names')
+  // The first proof of a block reads the whole block.
+  await limitLong(context, wire, record, filenames && filenames.length * BLOCK_LEAVES)
+  if (!filenames) return answerInPieces<RedactedBundle>(record, withList(head, 'leaf_hashes', leaves(context, record)))
+  const files = await proveFiles(context, record, filenames)
+  return new JsonText<RedactedBundle>(JSON.stringify({ ...head, files }))
+}
+
+function headOf({ config }: Context, { receiptId, record, anchor, anchorAbsence }: AttestationRecord, of: Redaction) {
+  const { envelope } = record
+  if (!envelope) throw notRedactable(receiptId)
+  const stated = { envelope, anchor, anchor_absence: anchorAbsence ?? undefined }
+  return redactedHead(of, stated, config.evidence.domainTag)
+}
+
+async function* leaves({ database }: Context, record: AttestationRecord): AsyncGenerator<string[]> {
+  for await (const files of filesOf(database.db, record)) yield files.map((file) => `"${leafHash(file)}"`)
+}
+
+async function proveFiles(context: EvidenceContext, record: AttestationRecord, filenames: readonly string[]) {
+  const shown: ShownFile[] = []
+  for (const filename of filenames) {
+    const proven = await context.proveFile(record.snapshotKey, filename)
+    if (!proven) throw fileNotAttested(record.receiptId, filename)
+    const { file, leafIndex, proof } = proven
+    const { size_bytes, content_hash } = file
+    shown.push({ filename, size_bytes, content_hash: bare(content_hash), leaf_index: leafIndex, proof })
+  }
+  return shown.sort((a, b) => a.leaf_index - b.leaf_index)
+}
+
+/** The public link would be in the name. */
+function requireNoReceipt({ receiptId, lockerId }: AttestationRecord, filenames: readonly string[]): void {
+  const named = filenames.findIndex((filename) => filename.includes(receiptId) || filename.includes(lockerId))
+  if (named === -1) return
+  throw new ValidationError({ loc: ['query', 'filename', named], msg: 'names the receipt or its locker' })
+}
+
+function notRedactable(receiptId: string): ServiceError {
+  return new ServiceError('attestation_not_available', 'a record of the oracle era cannot be redacted', {
+    hint: `make a statement first: POST /v1/storage/attest?receipt_id=${encodeURIComponent(receiptId)}`,
+  })
+}

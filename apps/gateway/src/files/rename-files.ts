@@ -1,0 +1,189 @@
+// Gives files other names. An entry points at an immutable object, so no bytes move: size, hash, times and the id at the
+// provider stay. Short URLs name a file by its name, so those of the old name end (ADD-22).
+
+import type { Body } from '@svc/api/endpoint'
+import type * as files from '@svc/api/files'
+import { type InvalidInput, ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { filenameProblem } from '@svc/protocol/filename'
+import type { Transaction } from 'kysely'
+import type { LockerCaller } from '../auth/callers.ts'
+import { type Context, unixNow } from '../context.ts'
+import type { FileRow, Locker, Schema } from '../db/schema.ts'
+import { AccessEnded, type Grant, grantTo, isGranted } from '../lockers/access.ts'
+import { adoptUploads } from './direct-uploads.ts'
+import { fileNotFound, keepsChanging, keyRemoved } from './errors.ts'
+import { HASH_PROBLEM, newFile, readExpectedHash } from './name-files.ts'
+import type { FilesContext } from './room.ts'
+import {
+  changeManifest,
+  endDirectUploads,
+  findFiles,
+  insertMissingFiles,
+  lockFiles,
+  moveNames,
+  releaseObjects,
+} from './store.ts'
+
+interface Rename {
+  filename: string
+  newFilename: string
+  expectedHash: string | null
+}
+
+interface Order {
+  renames: readonly Rename[]
+  mayReplace: boolean
+  grant: Grant
+}
+
+/** A file under its old name, and the one that had the new name. */
+interface Renamed {
+  file: FileRow
+  newFilename: string
+  replaced: FileRow | null
+}
+
+interface Done {
+  renamed: Renamed[]
+  reattest: files.FilesRenamed['reattest']
+}
+
+/** All of the files or none. */
+export async function renameFiles(
+  context: FilesContext,
+  { locker, signer }: LockerCaller,
+  body: Body<typeof files.renameFiles>,
+): Promise<files.FilesRenamed> {
+  const { locker_id } = locker
+  const order = {
+    renames: readRenames(context, body.files),
+    mayReplace: body.overwrite ?? false,
+    grant: grantTo(signer.identity, locker),
+  }
+  await adoptArrived(context, locker, order.renames)
+  const { renamed, reattest } = await rename(context, locker, order)
+  return {
+    ok: true,
+    locker_id,
+    files: renamed.map(({ file: { filename, size_bytes, content_hash }, newFilename, replaced }) => ({
+      filename,
+      new_filename: newFilename,
+      size_bytes,
+      content_hash,
+      replaced: replaced !== null,
+    })),
+    count: renamed.length,
+    reattest,
+  }
+}
+
+/** Each name may occur once, old or new: the order of the renames then does not matter. */
+function readRenames({ config }: Context, requested: Body<typeof files.renameFiles>['files']): Rename[] {
+  const names = new Set<string>()
+  const isRepeated = (name: string) => names.size === names.add(name).size
+  const problems: InvalidInput[] = requested.flatMap(({ filename, new_filename, expected_hash }, i) => {
+    const problem = filenameProblem(new_filename, config.storage.systemPrefix)
+    const repeated = [
+      ...(isRepeated(filename) ? ['filename'] : []),
+      ...(isRepeated(new_filename) ? ['new_filename'] : []),
+    ]
+    const isHashBad = expected_hash !== undefined && readExpectedHash(expected_hash) === null
+    return [
+      ...(problem === null ? [] : [{ loc: ['body', 'files', i, 'new_filename'], msg: problem }]),
+      ...repeated.map((field) => ({ loc: ['body', 'files', i, field], msg: 'is named before in the same request' })),
+      ...(isHashBad ? [{ loc: ['body', 'files', i, 'expected_hash'], msg: HASH_PROBLEM }] : []),
+    ]
+  })
+  const [first, ...rest] = problems
+  if (first) throw new ValidationError(first, ...rest)
+  return requested.map(({ filename, new_filename, expected_hash }) => ({
+    filename,
+    newFilename: new_filename,
+    expectedHash: expected_hash === undefined ? null : readExpectedHash(expected_hash),
+  }))
+}
+
+/** What clients have sent straight to the provider belongs to the name that they sent it to. */
+async function adoptArrived(context: FilesContext, locker: Locker, renames: readonly Rename[]): Promise<void> {
+  const names = renames.map(({ filename }) => filename)
+  const found = await findFiles(context.database.db, locker.locker_id, names)
+  for (const file of found) if (file.upload_object_id !== null) await adoptUploads(context, locker, file)
+}
+
+const MAX_ATTEMPTS = 5
+
+async function rename(context: FilesContext, locker: Locker, order: Order): Promise<Done> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await context.database.db.transaction().execute((tx) => renameIn(tx, context, locker, order))
+    } catch (error) {
+      if (error instanceof AccessEnded) throw keyRemoved()
+      if (!(error instanceof NameFreed)) throw error
+      if (attempt === MAX_ATTEMPTS) throw keepsChanging(error.filename)
+    }
+  }
+}
+
+/** A file was deleted while its name was to be taken. The transaction is begun again: it must lock names in one order. */
+class NameFreed extends Error {
+  readonly filename: string
+
+  constructor(filename: string) {
+    super(filename)
+    this.filename = filename
+  }
+}
+
+async function renameIn(
+  tx: Transaction<Schema>,
+  context: FilesContext,
+  locker: Locker,
+  { renames, mayReplace, grant }: Order,
+): Promise<Done> {
+  const { locker_id } = locker
+  const now = unixNow(context)
+  const places = renames.map(({ newFilename }) => newFile(locker, { filename: newFilename, ...NO_BYTES }))
+  const names = renames.flatMap(({ filename, newFilename }) => [filename, newFilename])
+  // New names first, then existing ones, each in one order: as everywhere, or transactions would deadlock.
+  const reserved = new Set(await insertMissingFiles(tx, places))
+  const known = new Map((await lockFiles(tx, locker_id, names)).map((file) => [file.filename, file]))
+  const freed = renames.find(({ newFilename }) => !known.has(newFilename))
+  if (freed) throw new NameFreed(freed.newFilename)
+  const renamed = renames.map((rename) => ({
+    file: requireFile(known.get(rename.filename), rename),
+    newFilename: rename.newFilename,
+    replaced: reserved.has(rename.newFilename) ? null : requireReplaceable(known.get(rename.newFilename), mayReplace),
+  }))
+  const replaced = renamed.flatMap((one) => one.replaced ?? [])
+  for (const file of [...renamed.map(({ file }) => file), ...replaced])
+    if (file.upload_object_id !== null) await endDirectUploads(tx, file)
+  await moveNames(tx, locker_id, renames)
+  const objects = replaced.flatMap(({ object_id }) => object_id ?? [])
+  await releaseObjects(tx, objects, now)
+  const bytes = -replaced.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
+  const access = await changeManifest(tx, locker_id, { at: isoSeconds(now), files: -replaced.length, bytes })
+  if (!isGranted(access, grant)) throw new AccessEnded()
+  const isConfirmed = renamed.some(({ file }) => file.content_hash !== null)
+  return { renamed, reattest: isConfirmed ? await context.manifestChanged(tx, locker) : 'skipped' }
+}
+
+const NO_BYTES = { contentType: 'application/octet-stream', expectedHash: null }
+
+function requireFile(file: FileRow | undefined, { filename, expectedHash }: Rename): FileRow {
+  if (!file) throw fileNotFound(filename)
+  if (expectedHash === null || file.content_hash === expectedHash) return file
+  throw new ServiceError('PRECONDITION_FAILED', `${JSON.stringify(filename)} does not have the expected hash`, {
+    hint: 'read the list of files again: nothing was renamed',
+    details: { filename, expected: expectedHash, actual: file.content_hash },
+  })
+}
+
+function requireReplaceable(file: FileRow | undefined, mayReplace: boolean): FileRow | null {
+  if (!file || mayReplace) return file ?? null
+  const { filename, size_bytes, content_hash } = file
+  throw new ServiceError('PRECONDITION_FAILED', `there is a file ${JSON.stringify(filename)} already`, {
+    hint: 'nothing was renamed; take another name, or send "overwrite": true to replace it',
+    details: { filename, size_bytes, content_hash },
+  })
+}

@@ -1,0 +1,87 @@
+// The lockers of a wallet, for a user who has nothing but the wallet (ADD-16).
+
+import type { Query } from '@svc/api/endpoint'
+import type { listLockers as endpoint, ListedLocker, LockerList } from '@svc/api/lockers'
+import type { Provider } from '@svc/api/purchases'
+import { ValidationError } from '@svc/http-service/service-error'
+import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
+import { lockerId } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { WalletCaller } from '../auth/callers.ts'
+import { limitSigner } from '../auth/limits.ts'
+import type { Context } from '../context.ts'
+import { type ListedPurchase, type ListPosition, operatedBy, purchasesOf } from './store.ts'
+
+const DEFAULT_LIMIT = 100
+
+/** Follows every time and every receipt id. */
+const NEWEST: ListPosition = { confirmedAt: '~', receiptId: '' }
+
+type Entry = ListedPurchase & { role: ListedLocker['role'] }
+
+export async function listLockers(
+  context: Context,
+  { signer }: WalletCaller,
+  { limit = DEFAULT_LIMIT, cursor }: Query<typeof endpoint>,
+): Promise<LockerList> {
+  const after = cursor === undefined ? NEWEST : positionIn(cursor)
+  await limitSigner(context, signer)
+  const { db } = context.database
+  const { identity: wallet } = signer
+  const [owned, operated] = await Promise.all([
+    purchasesOf(db, wallet, after, limit + 1),
+    operatedBy(db, wallet, after, limit + 1),
+  ])
+  const newest = [...owned.map(withRole('owner')), ...operated.map(withRole('operator'))].sort(newestFirst)
+  const page = newest.slice(0, limit)
+  const lockers = page.filter((entry) => entry.role === 'owner' || isOperator(entry, wallet)).map(listedLocker)
+  const last = newest.length > limit ? page.at(-1) : undefined
+  return { wallet, lockers, count: lockers.length, ...(last && { next_cursor: cursorAfter(last) }) }
+}
+
+function withRole(role: Entry['role']): (purchase: ListedPurchase) => Entry {
+  return (purchase) => ({ ...purchase, role })
+}
+
+function newestFirst(a: Entry, b: Entry): number {
+  if (a.confirmed_at !== b.confirmed_at) return a.confirmed_at < b.confirmed_at ? 1 : -1
+  return a.receipt_id < b.receipt_id ? 1 : -1
+}
+
+/** The locker decides, as everywhere. */
+function isOperator({ operators }: Entry, wallet: string): boolean {
+  return (JSON.parse(operators ?? '[]') as string[]).includes(wallet)
+}
+
+function listedLocker({ receipt, role, provider, tags, created_at, ...locker }: Entry): ListedLocker {
+  const { receipt_id, payer_pubkey, network, confirmed_at } = JSON.parse(receipt) as SignedReceipt
+  return {
+    receipt_id,
+    locker_id: lockerId(receipt_id),
+    role,
+    opened: created_at !== null,
+    owner: payer_pubkey,
+    provider: provider as Provider, // from the quote
+    network,
+    tags: tags === null ? [] : JSON.parse(tags),
+    paid_at: confirmed_at,
+    created_at,
+    expires_at: locker.expires_at,
+    file_count: locker.file_count ?? 0,
+    total_bytes: locker.total_bytes ?? 0,
+  }
+}
+
+const ID_CHARACTERS = 'rcpt_'.length + 16
+
+/** Half of the receipt id: enough to go on from, too little to open files by. Addresses end up in logs. */
+function cursorAfter({ confirmed_at, receipt_id }: Entry): string {
+  return toBase64Url(utf8(`${confirmed_at} ${receipt_id.slice(0, ID_CHARACTERS)}`))
+}
+
+function positionIn(cursor: string): ListPosition {
+  const bytes = fromBase64Url(cursor)
+  const [, confirmedAt, receiptId] = /^([0-9TZ:.-]*) (rcpt_[0-9a-f]{16})$/.exec((bytes && fromUtf8(bytes)) ?? '') ?? []
+  if (confirmedAt !== undefined && receiptId !== undefined) return { confirmedAt, receiptId }
+  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be a next_cursor, as it came' })
+}

@@ -1,0 +1,143 @@
+// What was bought for a locker: whether there is room for more, and what a renewal makes of it.
+
+import type { Quote, Terms } from '@svc/api/purchases'
+import { ServiceError } from '@svc/http-service/service-error'
+import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'
+import { type Context, unixNow } from '../context.ts'
+import type { Locker, PayRequestTable } from '../db/schema.ts'
+
+/** The columns of a locker that tell how much room is left. */
+export const ROOM = ['terms', 'expires_at', 'file_count', 'total_bytes', 'unconfirmed_bytes'] as const
+
+export type LockerRoom = Pick<Locker, (typeof ROOM)[number]>
+
+/** What a write adds; less than nothing where it replaces something larger. */
+export interface Added {
+  bytes?: number
+  files?: number
+}
+
+type Policy = Pick<Context, 'config' | 'now'>
+
+export function termsOf({ terms }: Pick<Locker, 'terms'>): Terms {
+  return JSON.parse(terms)
+}
+
+/** What a paid quote sold. */
+export function quotedTerms({ quote }: Pick<PayRequestTable, 'quote'>): Terms {
+  const { terms } = (JSON.parse(quote) as Quote).extensions.svc
+  const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, settled_limit_bytes, storage } = terms
+  return {
+    storage_limit_bytes,
+    file_limit,
+    egress_included_bytes,
+    ttl_days,
+    ...(settled_limit_bytes !== undefined && { settled_limit_bytes }),
+    ...(storage && { storage }),
+  }
+}
+
+export function usedBytes({ total_bytes, unconfirmed_bytes }: LockerRoom): number {
+  return total_bytes + unconfirmed_bytes
+}
+
+export function isEnded({ expires_at }: Pick<Locker, 'expires_at'>, now: number): boolean {
+  return (unixSeconds(expires_at) ?? 0) <= now
+}
+
+/** Refuses a write before its first byte. It is decided again, and for good, when the write is counted. */
+export function requireRoomFor(context: Policy, locker: LockerRoom, { bytes = 0, files = 0 }: Added = {}): void {
+  const after = { ...locker, total_bytes: locker.total_bytes + bytes, file_count: locker.file_count + files }
+  requireTime(context, locker)
+  requireWithinTerms(context, after, { bytes, files })
+}
+
+/** `after` is the locker with what was added, under its lock: of writes at the same time, none goes beyond the terms. */
+export function requireWithinTerms({ config }: Policy, after: LockerRoom, { bytes = 0, files = 0 }: Added): void {
+  if (!config.lockers.enforcesTerms) return
+  const { storage_limit_bytes, file_limit } = termsOf(after)
+  if (bytes > 0 && usedBytes(after) > storage_limit_bytes) throw capacityExceeded('bytes')
+  if (files > 0 && after.file_count > file_limit) throw capacityExceeded('files')
+}
+
+export function requireTime(context: Policy, locker: Pick<Locker, 'expires_at'>): void {
+  if (context.config.lockers.enforcesTerms && isEnded(locker, unixNow(context))) throw capacityExceeded('time')
+}
+
+const WHY = {
+  bytes: 'the locker has no room for so many bytes: what was bought is used up',
+  files: 'the locker has no room for another file: as many as were bought are in it',
+  time: 'the time that was paid for this locker is over',
+}
+
+/** A short URL must not tell its holder the receipt or the figures of a locker: whoever may know asks for its usage. */
+function capacityExceeded(reason: keyof typeof WHY): ServiceError {
+  const hint =
+    'renew the locker: ask for a quote with extends, the receipt of the locker (svc renew); reading and deleting go on'
+  return new ServiceError('LOCKER_CAPACITY_EXCEEDED', WHY[reason], {
+    hint,
+    details: { layer: 'gateway', recovery_hint: hint, next_best_method: 'POST /v1/storage/request', reason },
+  })
+}
+
+export function isCapacityExceeded(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'LOCKER_CAPACITY_EXCEEDED'
+}
+
+/** 9999-12-31T23:59:59Z: years on the wire have four digits. */
+const LAST_SECOND = 253_402_300_799
+
+export function endOf(from: number, seconds: number): string {
+  return isoSeconds(Math.min(from + Math.floor(seconds), LAST_SECOND))
+}
+
+/**
+ * A locker after a purchase that extends it. What is left of the locker and what is bought are added up, in bytes times
+ * seconds and in files times seconds, and used at the larger of both sizes. So a purchase of the same size begins where
+ * the one before ends, a larger one enlarges the locker at once, and no order of purchases is cheaper than another. The
+ * locker never becomes smaller and never ends earlier, whoever pays. Egress is an amount, not a size: it is added.
+ */
+export function extended(
+  locker: Pick<Locker, 'terms' | 'expires_at'>,
+  bought: Terms,
+  now: number,
+): { terms: Terms; expires_at: string } {
+  const before = termsOf(locker)
+  const left = Math.max(0, (unixSeconds(locker.expires_at) ?? 0) - now)
+  const merge = (old: number, added: number) =>
+    merged({ size: old, seconds: left }, { size: added, seconds: bought.ttl_days * 86_400 })
+  const bytes = merge(before.storage_limit_bytes, bought.storage_limit_bytes)
+  const files = merge(before.file_limit, bought.file_limit)
+  const terms = {
+    ...before,
+    storage_limit_bytes: bytes.size,
+    file_limit: files.size,
+    egress_included_bytes: before.egress_included_bytes + bought.egress_included_bytes,
+    ...(bought.settled_limit_bytes !== undefined && {
+      settled_limit_bytes: (before.settled_limit_bytes ?? before.storage_limit_bytes) + bought.settled_limit_bytes,
+    }),
+  }
+  return { terms, expires_at: endOf(now, Math.min(bytes.seconds, files.seconds)) }
+}
+
+/** So much room, for so long. */
+interface Room {
+  size: number
+  seconds: number
+}
+
+/** At the larger size, unless that would end earlier: then as much is added as there is for the time that is left. */
+function merged(left: Room, bought: Room): Room {
+  if (left.seconds === 0) return bought
+  const size = Math.max(left.size, bought.size)
+  const seconds = (left.size / size) * left.seconds + (bought.size / size) * bought.seconds
+  if (seconds >= left.seconds) return { size, seconds }
+  return { size: Math.floor(left.size + bought.size * (bought.seconds / left.seconds)), seconds: left.seconds }
+}
+
+/** How many units of these terms have the size of a locker. */
+export function unitsOf(locker: Pick<Locker, 'terms'>, unit: Terms): number {
+  const { storage_limit_bytes, file_limit } = termsOf(locker)
+  const units = Math.max(storage_limit_bytes / unit.storage_limit_bytes, file_limit / unit.file_limit)
+  return Math.min(Math.max(1, Math.ceil(units)), 1_000_000)
+}

@@ -1,0 +1,20 @@
+// Stock x402 clients that come to the plain quote with a signature (ADD-21).
+
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import type { Config } from '../config.ts'
+import { x402UrlOf } from './quote.ts'
+
+/** The quote of this endpoint is paid with a transaction. Whoever has only signed is told where that is enough. */
+export function refuseSignedPayment(config: Config, { headers }: Pick<WireRequest, 'headers'>): void {
+  const name = ['PAYMENT-SIGNATURE', 'X-PAYMENT'].find((header) => headers[header.toLowerCase()] !== undefined)
+  if (name === undefined) return
+  const x402Url = x402UrlOf(config)
+  throw new ServiceError('signed_payment_not_taken', `${name} pays nothing here; nothing was sent or changed`, {
+    hint: x402Url === null ? PAY_YOURSELF : `send the same body to POST ${x402Url}: x402 version 2 clients buy there`,
+    ...(x402Url !== null && { details: { x402_url: x402Url } }),
+  })
+}
+
+const PAY_YOURSELF =
+  'this gateway sends no signed payments: pay an entry of accepts yourself, then confirm with POST /v1/storage/confirm'

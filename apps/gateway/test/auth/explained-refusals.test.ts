@@ -1,0 +1,117 @@
+// What a person reads when a signed request is refused: what was signed, what came, and what to do.
+
+import { lockerId } from '@svc/protocol/ids'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ed25519Identity,
+  evmIdentity,
+  type Identity,
+  type LockerHouse,
+  openLockerHouse,
+  type SignedCall,
+  type TestLocker,
+} from './lockers.ts'
+
+let house: LockerHouse
+let locker: TestLocker
+beforeAll(async () => {
+  house = await openLockerHouse()
+  locker = await house.locker(ed25519Identity())
+})
+afterAll(() => house.close())
+
+interface Refusal {
+  error: string
+  message: string
+  hint: string
+  details: Record<string, unknown>
+}
+
+const now = () => Math.floor(house.clock.now() / 1000)
+
+async function refuse(changes: Partial<SignedCall> = {}, who: Identity = locker.owner): Promise<Refusal> {
+  const ids = { lockerId: locker.lockerId, receiptId: locker.receiptId }
+  const path = `/v1/lockers/${locker.lockerId}/files`
+  const call = { method: 'POST', path, body: { filename: 'a' }, ops: ['locker:write'], ...ids, ...changes }
+  const { status, body } = await house.call<Refusal>(who, call)
+  expect(status, JSON.stringify(body)).toBeGreaterThanOrEqual(400)
+  return body
+}
+
+describe('a refused envelope', () => {
+  it('ENV-14 ERR-13 an expired envelope says by how many seconds, and what time it is here', async () => {
+    const { error, message, hint, details } = await refuse({ envelope: { iat: now() - 100, exp: now() - 40 } })
+    expect([error, message]).toEqual(['EXPIRED_ENVELOPE', expect.stringContaining('expired 40 s ago')])
+    expect(hint).toContain(new Date(now() * 1000).toISOString().slice(0, 19))
+    expect(details).toMatchObject({ exp: now() - 40, gateway_time: now() })
+  })
+
+  it('AMB-54 an envelope from the future says by how many seconds', async () => {
+    const { error, message } = await refuse({ envelope: { iat: now() + 90, exp: now() + 150 } })
+    expect([error, message]).toEqual(['ENVELOPE_NOT_YET_VALID', expect.stringContaining('iat is 90 s ahead')])
+  })
+
+  it('ENV-15 an envelope that lives too long says how long it may', async () => {
+    const { error, message } = await refuse({ envelope: { iat: now(), exp: now() + 3600 } })
+    expect([error, message]).toEqual(['ENVELOPE_LIFETIME_INVALID', expect.stringContaining('3600 s after iat')])
+  })
+
+  it('ENV-05 ENV-06 a wrong method or path says what was signed and what the gateway got', async () => {
+    const method = await refuse({ envelope: { method: 'post' } })
+    expect(method.details).toMatchObject({ signed_method: 'post', request_method: 'POST' })
+    const path = `/v1/lockers/${locker.lockerId}/files`
+    const proxied = await refuse({ envelope: { path: `/storage${path}` } })
+    expect(proxied).toMatchObject({
+      error: 'PATH_MISMATCH',
+      details: { signed_path: `/storage${path}`, request_path: path },
+    })
+    expect(proxied.hint).toContain('proxy')
+  })
+
+  it('ENV-07 ERR-11 a body with another hash shows the hash of what came', async () => {
+    const { error, details } = await refuse({ envelope: { body_sha256: '00'.repeat(32) } })
+    expect(error).toBe('BODY_HASH_MISMATCH')
+    expect(details).toMatchObject({ received_bytes: 16, received_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  })
+
+  it('ENV-09 ERR-12 missing ops are listed', async () => {
+    const { error, message, hint } = await refuse({ ops: ['locker:read'] })
+    expect([error, hint]).toEqual(['MISSING_OPS', 'sign with ops: ["locker:write"]'])
+    expect(message).toContain('needs locker:write, and the envelope has locker:read')
+  })
+
+  it('ENV-17 ERR-10 a wrong signature says whose is expected, shortened', async () => {
+    const { identity } = locker.owner
+    const wrong = await refuse({}, ed25519Identity())
+    const key = `${identity.slice(0, 6)}…${identity.slice(-4)}`
+    expect(wrong).toMatchObject({
+      error: 'SIGNATURE_INVALID',
+      details: { expected_owner: key, owner_sig_alg: 'ed25519' },
+    })
+    expect(wrong.hint).toContain(key)
+    expect(JSON.stringify(wrong)).not.toContain(identity)
+    const form = await refuse({ headers: { 'x-svc-signature': 'abc' } })
+    expect(form.hint).toContain('base58 of 64 bytes')
+    const evm = await refuse({}, evmIdentity())
+    expect(evm.details).toMatchObject({ owner_sig_alg: 'ed25519' })
+  })
+
+  it('AMB-94 an envelope for another locker says which one the request is about', async () => {
+    const { error, details } = await refuse({ lockerId: 'locker_000000000000', receiptId: '' })
+    expect([error, details]).toMatchObject(['LOCKER_ID_MISMATCH', { expected: locker.lockerId }])
+  })
+})
+
+describe('a locker that is not there', () => {
+  it('LOCK-04 who names the receipt is told that its locker is not open yet; others only that there is none', async () => {
+    const owner = ed25519Identity()
+    const receiptId = await house.receipt(owner)
+    const unopened = lockerId(receiptId)
+    const path = `/v1/lockers/${unopened}/files`
+    const named = await refuse({ path, lockerId: unopened, receiptId }, owner)
+    expect(named).toMatchObject({ error: 'locker_not_found', details: { reason: 'not_provisioned' } })
+    const unnamed = await refuse({ path, lockerId: unopened, receiptId: '' }, owner)
+    expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'there is no such locker' })
+    expect(unnamed.details).not.toHaveProperty('reason')
+  })
+})

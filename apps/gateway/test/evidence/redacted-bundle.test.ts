@@ -1,0 +1,169 @@
+import { type EvidenceBundle, MAX_CHOSEN_FILES, type RedactedBundle, redactedBundle } from '@svc/api/proofs'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { schemaCheck } from '@svc/http-service/validate'
+import { toHex, utf8 } from '@svc/protocol/bytes'
+import { readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { redactBundle } from '@svc/verifier/redact-bundle'
+import { verifyBundle } from '@svc/verifier/verify-bundle'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectRefusal } from '../auth/lockers.ts'
+import { chainOfThree, type EvidenceHouse, type FilledLocker, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
+
+const PATH = '/v1/storage/redacted-bundle'
+const TAG = 'ANOTHER_TAG_OF_25_LETTERS'
+
+let house: EvidenceHouse
+
+/** As it is on the wire. */
+async function read(receiptId: string, filenames: readonly string[] = [], more: Record<string, string> = {}) {
+  const query = new URLSearchParams([
+    ['receipt_id', receiptId],
+    ...filenames.map((name) => ['filename', name]),
+    ...Object.entries(more),
+  ])
+  const response = await fetch(`${house.gateway.url}${PATH}?${query}`)
+  return { response, text: await response.text() }
+}
+
+async function redacted(receiptId: string, filenames: readonly string[] = [], more: Record<string, string> = {}) {
+  const { response, text } = await read(receiptId, filenames, more)
+  expect(response.status, text).toBe(200)
+  return text
+}
+
+async function verify(text: string, domainTag = TAG) {
+  const pinned = readPinnedKeys(toHex(house.gateway.context.signers.statement.publicKey))
+  if (!pinned.ok) throw new Error(pinned.problem)
+  const verification = await verifyBundle([utf8(text)], { pinnedKeys: pinned.keys, domainTag })
+  if (verification.refused) throw new Error(verification.refused.why)
+  return verification
+}
+
+forEachDatabase('the redacted bundle', (database) => {
+  let locker: FilledLocker
+  beforeAll(async () => {
+    house = await openEvidenceHouse({ DATABASE_URL: database.url, ENVELOPE_DOMAIN_TAG: TAG })
+    locker = await chainOfThree(house)
+    await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
+  })
+  afterAll(() => house.close())
+
+  it('ADD-18 T-58 proves the files that were asked for, and names neither the receipt nor the others', async () => {
+    const text = await redacted(locker.receipt_id, ['c.txt', 'a.txt', 'c.txt'])
+    for (const hidden of [locker.receipt_id, locker.locker_id, 'b.txt', '/v1/r/']) expect(text).not.toContain(hidden)
+    const bundle: RedactedBundle = JSON.parse(text)
+    expect(schemaCheck(redactedBundle.responses[200])(bundle)).toBeNull()
+    expect(bundle.files?.map(({ filename, leaf_index }) => [filename, leaf_index])).toEqual([
+      ['a.txt', 0],
+      ['c.txt', 2],
+    ])
+    expect(bundle.how_to_verify[2]).toContain(TAG)
+    for (const step of bundle.how_to_verify) expect(step).toMatch(/^[A-Z].*[^.]\.$/)
+    const { failed, facts, redacted: report } = await verify(text)
+    expect(failed).toEqual([])
+    expect(facts).toMatchObject({ inclusion_proven: { value: 'passed' }, key_pinned: { value: 'passed' } })
+    expect(report?.leftOut[0]).toContain('1 of 3 files')
+  })
+
+  it('ADD-18 T-58 shows the leaves of all files and no name where no file was asked for', async () => {
+    const text = await redacted(locker.receipt_id)
+    for (const hidden of [locker.receipt_id, locker.locker_id, '.txt', '/v1/r/']) expect(text).not.toContain(hidden)
+    expect(schemaCheck(redactedBundle.responses[200])(JSON.parse(text))).toBeNull()
+    const { failed, facts } = await verify(text)
+    expect(failed).toEqual([])
+    expect(facts.merkle_root_matches.value).toBe('passed')
+  })
+
+  it('ADD-18 is what a client makes of the whole bundle, and needs no gateway for', async () => {
+    const whole = await house.get<EvidenceBundle>('/v1/storage/evidence-bundle', { receipt_id: locker.receipt_id })
+    expect(whole.anchor).not.toBeNull()
+    for (const filenames of [undefined, ['b.txt']]) {
+      const pieces: string[] = []
+      const options = { domainTag: TAG, ...(filenames && { filenames }) }
+      await redactBundle([utf8(JSON.stringify(whole))], (piece) => void pieces.push(piece), options)
+      expect(JSON.parse(pieces.join(''))).toEqual(JSON.parse(await redacted(locker.receipt_id, filenames)))
+    }
+  })
+
+  it('ADD-18 is of the statement that `sequence` names', async () => {
+    const bundle: RedactedBundle = JSON.parse(await redacted(locker.receipt_id, [], { sequence: '2' }))
+    expect(bundle.envelope.body).toMatchObject({ sequence: 2, file_count: 2 })
+    expect(bundle.leaf_hashes).toHaveLength(2)
+  })
+})
+
+describe('a redacted bundle that cannot be made', () => {
+  beforeAll(async () => {
+    house = await openEvidenceHouse()
+  })
+  afterAll(() => house.close())
+
+  const refused = async (
+    status: number,
+    code: string,
+    ...[receiptId, filenames, more]: Parameters<typeof read>
+  ): Promise<{ hint?: string; details?: object }> => {
+    const { response, text } = await read(receiptId, filenames, more)
+    const body = JSON.parse(text)
+    expectRefusal({ status: response.status, headers: response.headers, body }, status, code)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    return body
+  }
+
+  it('ADD-18 T-58 says which file is not in the statement, and nothing about others', async () => {
+    const locker = await chainOfThree(house)
+    const { details } = await refused(404, 'FILE_NOT_ATTESTED', locker.receipt_id, ['a.txt', 'z.txt'])
+    expect(details).toEqual({ filename: 'z.txt' })
+    await refused(404, 'FILE_NOT_ATTESTED', locker.receipt_id, ['b.txt'], { sequence: '1' })
+    await refused(404, 'statement_not_found', locker.receipt_id, [], { sequence: '9' })
+    await refused(404, 'receipt_not_found', 'rcpt_none', ['a.txt'])
+    await refused(404, 'receipt_not_found', '', ['a.txt'])
+  })
+
+  it('ADD-18 T-58 refuses a file whose name spells the receipt or its locker', async () => {
+    const locker = await house.filled({ 'a.txt': 'a' })
+    for (const id of [locker.receipt_id, locker.locker_id]) await locker.put(`of-${id}.txt`, 'x')
+    await house.state(locker)
+    for (const id of [locker.receipt_id, locker.locker_id])
+      await refused(422, 'validation_error', locker.receipt_id, ['a.txt', `of-${id}.txt`])
+    expect(await redacted(locker.receipt_id)).not.toContain(locker.receipt_id)
+  })
+
+  it('ADD-18 takes a hundred names at most, and none that is empty', async () => {
+    const { receipt_id } = await chainOfThree(house)
+    const names = Array.from({ length: MAX_CHOSEN_FILES + 1 }, (_, i) => `${i}`)
+    await refused(422, 'validation_error', receipt_id, names)
+    await refused(422, 'validation_error', receipt_id, ['a.txt', ''])
+    await refused(422, 'validation_error', receipt_id, ['x'.repeat(513)])
+  })
+
+  it('ADD-18 needs a statement: a record of the oracle era has none', async () => {
+    const oracle = await house.listed(2)
+    await house.stateAsOracle(oracle)
+    expect((await refused(409, 'attestation_not_available', oracle.receipt_id)).hint).toContain(
+      'POST /v1/storage/attest',
+    )
+    const { receipt_id } = await house.listed(1)
+    await refused(409, 'attestation_not_available', receipt_id)
+  })
+
+  it('ADD-18 T-10 streams the leaves of many files, and counts as much as it reads', async () => {
+    const limited = await openEvidenceHouse({ RATE_LIMIT_ADDRESS: '2' })
+    const locker = await limited.listed(5001)
+    await limited.state(locker)
+    const url = `${limited.gateway.url}${PATH}?receipt_id=${locker.receipt_id}`
+    const response = await fetch(url)
+    expect(response.headers.get('content-length')).toBeNull()
+    const text = await response.text()
+    expect(JSON.parse(text).leaf_hashes).toHaveLength(5001)
+    const own = house
+    house = limited
+    const { failed } = await verify(text, 'SVCGW_CONTENT_ENVELOPE_V2').finally(() => {
+      house = own
+    })
+    expect(failed).toEqual([])
+    const chosen = `${url}&filename=folder-0000/file-0000003.txt`
+    expect([(await fetch(chosen)).status, (await fetch(chosen)).status]).toEqual([200, 429])
+    await limited.close()
+  })
+})

@@ -1,0 +1,184 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { announceObject } from '../../src/files/objects.ts'
+import { findFile, insertDirectUpload, pageOfFiles } from '../../src/files/store.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { lockerRow, storeFile } from './files.ts'
+
+interface Renamed {
+  files: { filename: string; new_filename: string; content_hash: string; replaced: boolean }[]
+  count: number
+  reattest: string
+}
+
+forEachDatabase('renaming files', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+  const operator = ed25519Identity()
+
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url, AUTO_REATTEST: 'true' })
+  })
+  afterAll(() => house.close())
+  beforeEach(async () => {
+    locker = await house.locker(ed25519Identity(), { operators: [operator] })
+  })
+
+  const db = () => house.gateway.context.database.db
+  const rename = (files: object[], more: object = {}, ops = ['locker:write'], who = locker.owner) =>
+    locker.call<Renamed>(ops, 'POST', '/files/rename', { files, ...more }, who)
+  const to = (filename: string, new_filename: string, more: object = {}) => ({ filename, new_filename, ...more })
+  const names = async () => (await pageOfFiles(db(), locker.lockerId, null, 100)).map(({ filename }) => filename)
+  const objectOf = (id: string | null) =>
+    db()
+      .selectFrom('objects')
+      .selectAll()
+      .where('object_id', '=', id as string)
+      .executeTakeFirst()
+
+  it('ADD-22 a renamed file keeps its object, hash, size and times, and the manifest changes once', async () => {
+    const before = await storeFile(house, locker, 'a.txt', 'hello')
+    await storeFile(house, locker, 'folder/b', 'bytes')
+    const version = (await lockerRow(house, locker)).manifest_version
+    const { status, body } = await rename([to('a.txt', 'docs/ü.txt'), to('folder/b', 'b')])
+    expect([status, body]).toEqual([
+      200,
+      {
+        ok: true,
+        locker_id: locker.lockerId,
+        files: [
+          {
+            filename: 'a.txt',
+            new_filename: 'docs/ü.txt',
+            size_bytes: 5,
+            content_hash: before.content_hash,
+            replaced: false,
+          },
+          expect.objectContaining({ filename: 'folder/b', new_filename: 'b' }),
+        ],
+        count: 2,
+        reattest: 'queued',
+      },
+    ])
+    expect(await findFile(db(), locker.lockerId, 'docs/ü.txt')).toEqual({ ...before, filename: 'docs/ü.txt' })
+    expect(await names()).toEqual(['b', 'docs/ü.txt'])
+    expect(await lockerRow(house, locker)).toMatchObject({
+      manifest_version: version + 1,
+      file_count: 2,
+      total_bytes: 10,
+    })
+  })
+
+  it('ADD-22 a URL of the old name opens nothing, and one of the new name opens the same bytes', async () => {
+    await storeFile(house, locker, 'old', 'hello')
+    const urlOf = async (name: string) =>
+      (await locker.call<{ download_url: string }>(['locker:read'], 'GET', `/files/${name}`)).body.download_url
+    const old = await urlOf('old')
+    await rename([to('old', 'new')])
+    expect((await fetch(old)).status).toBe(404)
+    expect(await (await fetch(await urlOf('new'))).text()).toBe('hello')
+  })
+
+  it('ADD-22 with AUTO_REATTEST a rename of confirmed files queues a new statement', async () => {
+    await storeFile(house, locker, 'a', 'hello')
+    await locker.call(['locker:write'], 'POST', '/files', { filename: 'awaited' })
+    expect((await rename([to('a', 'b')])).body.reattest).toBe('queued')
+    expect((await rename([to('awaited', 'c')])).body.reattest).toBe('skipped')
+  })
+
+  it('ADD-22 a name that is taken is refused, unless the caller replaces it: then its object is released', async () => {
+    await storeFile(house, locker, 'a', 'hello')
+    const { object_id } = await storeFile(house, locker, 'b', 'longer bytes')
+    const before = await lockerRow(house, locker)
+    expectRefusal(await rename([to('a', 'b')]), 412, 'PRECONDITION_FAILED')
+    expect(await lockerRow(house, locker)).toEqual(before)
+    const { body } = await rename([to('a', 'b')], { overwrite: true })
+    expect(body.files[0]).toMatchObject({ new_filename: 'b', replaced: true })
+    expect(await names()).toEqual(['b'])
+    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
+    expect(await objectOf(object_id)).toMatchObject({ state: 'released' })
+  })
+
+  it('ADD-22 one that cannot be renamed fails them all, and nothing changes', async () => {
+    await storeFile(house, locker, 'a', 'hello')
+    await storeFile(house, locker, 'b', 'bytes')
+    const before = await lockerRow(house, locker)
+    const other = `sha256:${'0'.repeat(64)}`
+    expectRefusal(await rename([to('a', 'c'), to('missing', 'd')]), 404, 'FILE_NOT_FOUND')
+    expectRefusal(await rename([to('a', 'c'), to('b', 'd', { expected_hash: other })]), 412, 'PRECONDITION_FAILED')
+    expect([await names(), await lockerRow(house, locker)]).toEqual([['a', 'b'], before])
+    const { content_hash } = (await findFile(db(), locker.lockerId, 'a'))!
+    expect((await rename([to('a', 'c', { expected_hash: content_hash })])).status).toBe(200)
+  })
+
+  it.each([
+    ['a name that climbs', [to('a', '../x')]],
+    ['a hidden name', [to('a', '.x')]],
+    ['a name with a colon', [to('a', 'x:y')]],
+    ['the same name', [to('a', 'a')]],
+    ['one file twice', [to('a', 'x'), to('a', 'y')]],
+    ['two files of one name', [to('a', 'x'), to('b', 'x')]],
+    ['a chain of names', [to('a', 'b'), to('b', 'c')]],
+    ['a hash that is none', [to('a', 'x', { expected_hash: 'sha256:12' })]],
+    ['nothing', []],
+  ])('ADD-22 T-06 %s is a 422 that changes nothing', async (_, files) => {
+    await storeFile(house, locker, 'a', 'hello')
+    await storeFile(house, locker, 'b', 'bytes')
+    expectRefusal(await rename(files), 422, 'validation_error')
+    expect(await names()).toEqual(['a', 'b'])
+  })
+
+  it('ADD-22 an operator may rename, a stranger and a request without locker:write may not', async () => {
+    await storeFile(house, locker, 'a', 'hello')
+    expectRefusal(await rename([to('a', 'b')], {}, ['locker:read', 'locker:list']), 403, 'MISSING_OPS')
+    expectRefusal(await rename([to('a', 'b')], {}, ['locker:write'], ed25519Identity()), 403, 'SIGNATURE_INVALID')
+    expect((await rename([to('a', 'b')], {}, ['locker:write'], operator)).status).toBe(200)
+  })
+
+  it('ADD-22 T-50 direct uploads to the old name are no longer awaited, and are left to the sweep', async () => {
+    await storeFile(house, locker, 'a', 'hello')
+    const { files } = house.gateway.rooms
+    const object_id = await announceObject(files, 'gcs')
+    const upload = { object_id, locker_id: locker.lockerId, filename: 'a', content_type: 'text/plain' }
+    await db()
+      .transaction()
+      .execute((tx) => insertDirectUpload(tx, { ...upload, expected_hash: null, minted_by: null, minted_epoch: null }))
+    await rename([to('a', 'b')])
+    expect(await findFile(db(), locker.lockerId, 'b')).toMatchObject({ upload_object_id: null })
+    expect(await db().selectFrom('direct_uploads').selectAll().where('object_id', '=', object_id).execute()).toEqual([])
+    expect(await objectOf(object_id)).toMatchObject({ state: 'writing' })
+  })
+
+  describe('by many at once', () => {
+    it('ADD-22 of two that want one name, one gets it; counts stay right', async () => {
+      await Promise.all(['a', 'b', 'c', 'd'].map((name) => storeFile(house, locker, name, name)))
+      const replies = await Promise.all(['a', 'b', 'c', 'd'].map((name) => rename([to(name, 'same')])))
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412])
+      expect((await names()).length).toBe(4)
+      expect(await lockerRow(house, locker)).toMatchObject({ file_count: 4, total_bytes: 4 })
+    })
+
+    it('ADD-22 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
+      const all = Array.from({ length: 20 }, (_, i) => `${i}`)
+      for (const name of all) await storeFile(house, locker, name, name)
+      const there = all.map((name) => to(name, `x${name}`))
+      const back = all.toReversed().map((name) => to(`x${name}`, name))
+      const create = () =>
+        locker.call(['locker:write'], 'POST', '/files/batch', {
+          files: ['x3', '5', 'x7'].map((filename) => ({ filename })),
+        })
+      const rounds = Array.from({ length: 4 }, () => [
+        rename(there, { overwrite: true }),
+        create(),
+        rename(back, { overwrite: true }),
+        locker.call(['locker:write'], 'DELETE', '/files/x3'),
+      ])
+      const replies = await Promise.all(rounds.flat())
+      for (const { status } of replies) expect([200, 404, 412]).toContain(status)
+      const { file_count, total_bytes } = await lockerRow(house, locker)
+      const files = await pageOfFiles(db(), locker.lockerId, null, 100)
+      expect(file_count).toBe(files.length)
+      expect(total_bytes).toBe(files.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0))
+    })
+  })
+})

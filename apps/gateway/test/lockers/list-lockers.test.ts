@@ -1,0 +1,275 @@
+import { LockerList } from '@svc/api/lockers'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { schemaCheck } from '@svc/http-service/validate'
+import { lockerId } from '@svc/protocol/ids'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import { operatedBy, purchasesOf } from '../../src/lockers/store.ts'
+import {
+  ed25519Identity,
+  evmIdentity,
+  expectRefusal,
+  type Identity,
+  type LockerHouse,
+  openLockerHouse,
+  type SignedCall,
+} from '../auth/lockers.ts'
+
+const OPS = ['locker:list']
+
+/** A list of the signer's own lockers, unless the call says otherwise. */
+function listCall({ gateway }: LockerHouse, { identity }: Identity, query = '', more: Partial<SignedCall> = {}) {
+  const call: SignedCall = { path: `/v1/lockers?wallet=${identity}${query}`, ops: OPS, ...more }
+  return { ...call, envelope: { aud: gateway.url, ...more.envelope } }
+}
+
+const list = (house: LockerHouse, who: Identity, query?: string, more?: Partial<SignedCall>) =>
+  house.call<LockerList>(who, listCall(house, who, query, more))
+const receiptsOf = async (house: LockerHouse, who: Identity) =>
+  (await list(house, who)).body.lockers.map(({ receipt_id }) => receipt_id)
+
+forEachDatabase('the lockers of a wallet', (database) => {
+  let house: LockerHouse
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+  })
+  afterAll(() => house.close())
+
+  it.each([
+    ['Ed25519', ed25519Identity],
+    ['EVM', evmIdentity],
+  ])('ADD-16 are what an %s key paid for, opened or not, newest first', async (_, createOwner) => {
+    const owner = createOwner()
+    await house.locker(ed25519Identity())
+    const opened = await house.locker(owner, { tags: ['name:photos'], provider: 'storj' })
+    await opened.put('a', 'abc')
+    house.clock.advance(1)
+    const unopened = await house.receipt(owner, { provider: 'mongodb' })
+    const { status, body, headers } = await list(house, owner)
+    expect([status, headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([
+      200,
+      'no-store',
+      '*',
+    ])
+    expect(schemaCheck(LockerList)(body)).toBeNull()
+    const of = { role: 'owner', owner: owner.identity }
+    expect(body).toMatchObject({
+      wallet: owner.identity,
+      count: 2,
+      lockers: [
+        { ...of, receipt_id: unopened, locker_id: lockerId(unopened), opened: false, provider: 'mongodb', tags: [] },
+        { ...of, receipt_id: opened.receiptId, opened: true, provider: 'storj', tags: ['name:photos'] },
+      ],
+    })
+    const [newest, oldest] = body.lockers
+    expect(newest).toMatchObject({ created_at: null, expires_at: null, file_count: 0 })
+    expect(oldest).toMatchObject({ created_at: oldest!.paid_at, file_count: 1, total_bytes: 3 })
+  })
+
+  it('ADD-16 T-55 are also those that a key operates, for as long as it does', async () => {
+    const [operator, owner] = [ed25519Identity(), evmIdentity()]
+    const own = await house.locker(operator)
+    house.clock.advance(1)
+    const operated = await house.locker(owner, { operators: [ed25519Identity(), operator] })
+    const { body } = await list(house, operator)
+    expect(body.lockers).toMatchObject([
+      { receipt_id: operated.receiptId, role: 'operator', owner: owner.identity },
+      { receipt_id: own.receiptId, role: 'owner' },
+    ])
+    const { identity } = operator
+    await operated.call(['locker:admin'], 'DELETE', `/operators/${identity}`)
+    expect(await receiptsOf(house, operator)).toEqual([own.receiptId])
+    await operated.call(['locker:admin'], 'POST', '/operators', { pubkey: identity })
+    await operated.call(['locker:admin'], 'POST', '/operators', { pubkey: identity })
+    expect(await receiptsOf(house, operator)).toEqual([operated.receiptId, own.receiptId])
+    // As a process of an earlier release would remove it.
+    const { db } = house.gateway.context.database
+    await db.updateTable('lockers').set({ operators: '[]' }).where('locker_id', '=', operated.lockerId).execute()
+    expect(await receiptsOf(house, operator)).toEqual([own.receiptId])
+  })
+
+  it('ADD-16 are listed once where the owner is an operator too', async () => {
+    const owner = ed25519Identity()
+    const { receiptId } = await house.locker(owner, { operators: [owner] })
+    expect((await list(house, owner)).body.lockers).toMatchObject([{ receipt_id: receiptId, role: 'owner' }])
+  })
+
+  it('ADD-16 T-55 come in pages without gap or repetition, and no cursor holds a receipt id', async () => {
+    const wallet = ed25519Identity()
+    const made: string[] = []
+    for (let second = 0; second < 3; second++) {
+      for (let i = 0; i < 2; i++) {
+        made.push(await house.receipt(wallet))
+        made.push((await house.locker(ed25519Identity(), { operators: [wallet] })).receiptId)
+      }
+      house.clock.advance(1)
+    }
+    const seen: string[] = []
+    const cursors: string[] = []
+    for (let cursor = ''; ; ) {
+      const { body } = await list(house, wallet, `&limit=5${cursor && `&cursor=${cursor}`}`)
+      seen.push(...body.lockers.map(({ receipt_id }) => receipt_id))
+      if (body.next_cursor === undefined) break
+      cursor = body.next_cursor
+      cursors.push(Buffer.from(cursor, 'base64url').toString())
+    }
+    expect(seen).toHaveLength(made.length)
+    expect(new Set(seen)).toEqual(new Set(made))
+    expect(cursors).toHaveLength(2)
+    for (const receipt of seen) expect(cursors.some((cursor) => cursor.includes(receipt))).toBe(false)
+    const bySecond = (receipt: string) => Math.floor(made.indexOf(receipt) / 4)
+    expect(seen.map(bySecond)).toEqual(seen.map(bySecond).toSorted((a, b) => b - a))
+  })
+
+  it('ADD-16 are found by an index, so that a million others do not matter', async () => {
+    const { db } = house.gateway.context.database
+    const from = { confirmedAt: '~', receiptId: '' }
+    expect([await purchasesOf(db, 'nobody', from, 1), await operatedBy(db, 'nobody', from, 1)]).toEqual([[], []])
+    if (database.dialect !== 'sqlite') return
+    const plan = await sql<{ detail: string }>`explain query plan select * from receipts
+      where payer = 'a' and (confirmed_at, receipt_id) < ('b', 'c') order by confirmed_at desc, receipt_id desc`.execute(
+      db,
+    )
+    expect(plan.rows.map(({ detail }) => detail)).toEqual([expect.stringMatching(/^SEARCH .*receipts_payer/)])
+  })
+
+  it('T-55 ENV-13 an envelope works once, however the wallet is written', async () => {
+    const owner = evmIdentity()
+    const { headers } = house.sign(owner, listCall(house, owner))
+    const send = (wallet: string) => house.send('GET', `/v1/lockers?wallet=${wallet}`, undefined, headers)
+    expect((await send(owner.identity)).status).toBe(200)
+    const upper = `0x${owner.identity.slice(2).toUpperCase()}`
+    for (const wallet of [owner.identity, upper]) expectRefusal(await send(wallet), 403, 'NONCE_REPLAYED')
+    const again = { envelope: { nonce: 'ab'.repeat(16) } }
+    const mixed = { ...owner, identity: upper }
+    expect((await list(house, mixed, '', again)).body.wallet).toBe(owner.identity)
+    expectRefusal(await list(house, owner, '', again), 403, 'NONCE_REPLAYED')
+  })
+})
+
+forEachDatabase('lockers from before they could be listed', (database) => {
+  it('ADD-16 a migration indexes their payers and operators', async () => {
+    const older = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '0022'))
+    const before = await database.open<Schema>(older)
+    const confirmed_at = '2026-09-01T12:00:00Z'
+    const ids = ['a', 'b'].map((digit) => `rcpt_${digit.repeat(32)}`)
+    for (const [i, receipt_id] of ids.entries()) {
+      const receipt = JSON.stringify({ receipt_id, confirmed_at })
+      const row = { receipt_id, pay_req_id: `pr_${i}`, network: 'n', tx: 't', payer: 'ann', receipt }
+      await before.db
+        .insertInto('receipts')
+        .values(row as never)
+        .execute()
+      const texts = { owner: 'ann', network: 'n', provider: 'gcs', tags: '[]', terms: '{}', created_at: '' }
+      const operators = i === 0 ? '["bob","cem"]' : '[]'
+      const locker = { locker_id: lockerId(receipt_id), receipt_id, ...texts, expires_at: '', operators }
+      await before.db
+        .insertInto('lockers')
+        .values(locker as never)
+        .execute()
+    }
+    const { db } = await database.open<Schema>(migrations)
+    const payers = await db.selectFrom('receipts').select(['payer', 'confirmed_at']).execute()
+    expect(payers).toEqual(ids.map(() => ({ payer: 'ann', confirmed_at })))
+    expect(await db.selectFrom('locker_operators').selectAll().orderBy('operator').execute()).toEqual(
+      ['bob', 'cem'].map((operator) => ({ operator, receipt_id: ids[0], confirmed_at })),
+    )
+  })
+})
+
+describe('a list of lockers', () => {
+  let house: LockerHouse
+  const owner = ed25519Identity()
+  let receiptId: string
+  beforeAll(async () => {
+    house = await openLockerHouse()
+    receiptId = await house.receipt(owner)
+  })
+  afterAll(() => house.close())
+
+  const refused = async (who: Identity, query: string, more: Partial<SignedCall>, status: number, code: string) => {
+    const answer = await list(house, who, query, more)
+    expectRefusal(answer, status, code)
+    expect(JSON.stringify(answer.body)).not.toContain(receiptId)
+  }
+
+  it('T-55 is for the wallet that signed, and for nobody else', async () => {
+    const path = `/v1/lockers?wallet=${owner.identity}`
+    expectRefusal(await house.send('GET', path), 401, 'MISSING_ENVELOPE')
+    for (const stranger of [ed25519Identity(), evmIdentity()])
+      await refused(stranger, '', { path }, 403, 'SIGNATURE_INVALID')
+    const evm = { envelope: { sig_alg: 'secp256k1' as const } }
+    await refused(owner, '', evm, 403, 'SIGNATURE_INVALID')
+    await refused(owner, '', { path: `/v1/lockers?wallet=${'1'.repeat(32)}` }, 403, 'SIGNATURE_INVALID')
+  })
+
+  it.each([
+    ['another op', { ops: ['locker:read'] }, 403, 'MISSING_OPS'],
+    ['a locker', { lockerId: 'locker_000000000000' }, 401, 'LOCKER_ID_MISMATCH'],
+    ['a receipt', { receiptId: `rcpt_${'0'.repeat(32)}` }, 401, 'RECEIPT_ID_MISMATCH'],
+    ['another path', { envelope: { path: '/v1/storage/refresh' } }, 403, 'PATH_MISMATCH'],
+    ['no gateway', { envelope: { aud: '' } }, 403, 'AUDIENCE_MISMATCH'],
+    ['another gateway', { envelope: { aud: 'https://other.example' } }, 403, 'AUDIENCE_MISMATCH'],
+    ['several gateways', { envelope: { aud: ['http://localhost'] } }, 403, 'AUDIENCE_MISMATCH'],
+  ] as const)('T-55 ENV-12 is refused where the envelope is for %s', async (_, more, status, code) => {
+    await refused(owner, '', more as Partial<SignedCall>, status, code)
+  })
+
+  it('T-55 ENV-12 an envelope without ids is good for nothing else', async () => {
+    const { lockerId: id, receiptId: receipt } = await house.locker(owner)
+    const aud = { envelope: { aud: house.gateway.url } }
+    const calls: (SignedCall & { code: string })[] = [
+      { path: `/v1/lockers/${id}/files`, ops: OPS, code: 'LOCKER_ID_MISMATCH' },
+      { path: `/v1/lockers/${id}/record`, ops: OPS, code: 'LOCKER_ID_MISMATCH' },
+      { path: '/v1/storage/refresh', method: 'POST', body: {}, ops: ['locker:refresh'], code: 'LOCKER_ID_MISMATCH' },
+      {
+        path: '/v1/storage/signed_provision',
+        method: 'POST',
+        body: { receipt_id: receipt },
+        ops: ['locker:provision'],
+        code: 'RECEIPT_ID_MISMATCH',
+      },
+    ]
+    for (const { code, ...call } of calls) expectRefusal(await house.call(owner, { ...call, ...aud }), 401, code)
+  })
+
+  it.each([
+    ['&limit=0', 'limit'],
+    ['&limit=1001', 'limit'],
+    ['&cursor=AAAA', 'cursor'],
+    ['&cursor=%00', 'cursor'],
+    [`&cursor=${Buffer.from(`x rcpt_${'0'.repeat(16)}`).toString('base64url')}`, 'cursor'],
+  ])('GEN-08 with %s is a 422 that names the field', async (query, field) => {
+    const answer = await list(house, owner, query)
+    expectRefusal(answer, 422, 'validation_error')
+    expect(answer.body).toMatchObject({ detail: [{ loc: ['query', field] }] })
+  })
+
+  it.each(['', '?wallet=', '?wallet=x', `?wallet=0x${'g'.repeat(40)}`, '?wallet=a&wallet=b'])(
+    'GEN-08 of /v1/lockers%s is a 422',
+    async (query) => {
+      expectRefusal(await list(house, owner, '', { path: `/v1/lockers${query}` }), 422, 'validation_error')
+    },
+  )
+})
+
+describe('limits of lists', () => {
+  it('T-55 LIM-11 one address with ever new keys, and one key, are limited', async () => {
+    const house = await openLockerHouse({ RATE_LIMIT_ADDRESS: '5', RATE_LIMIT_SIGNER: '3' })
+    const owner = ed25519Identity()
+    const statuses = async (who: () => Identity, count: number) => {
+      const answers: number[] = []
+      for (let i = 0; i < count; i++) answers.push((await list(house, who())).status)
+      return answers
+    }
+    expect(await statuses(() => owner, 4)).toEqual([200, 200, 200, 429])
+    house.clock.advance(60)
+    const { db } = house.gateway.context.database
+    await db.deleteFrom('nonces').execute()
+    expect(await statuses(ed25519Identity, 7)).toEqual([200, 200, 200, 200, 200, 429, 429])
+    expect(await db.selectFrom('nonces').selectAll().execute()).toHaveLength(5)
+    await house.close()
+  })
+})

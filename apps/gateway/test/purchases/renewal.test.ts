@@ -1,0 +1,196 @@
+import type { Quote, Renewal } from '@svc/api/purchases'
+import type { LockerUsage } from '@svc/api/usage'
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { buy, expectError, type Market, payReqId, type Shop } from './market.ts'
+import { OWNER, openSponsoredMarket, type SponsoredMarket, type SponsoredShop } from './sponsored/sponsored-market.ts'
+
+let sponsored: SponsoredMarket
+let market: Market
+beforeAll(async () => {
+  sponsored = await openSponsoredMarket()
+  market = sponsored.market
+})
+afterAll(() => sponsored.close())
+
+const usageOf = async (locker: TestLocker) => (await locker.call<LockerUsage>(['locker:read'], 'GET', '/usage')).body
+
+const renewalIn = (quote: Quote) => quote.extensions.svc.renewal as Renewal
+
+// Two gateways on one database: a renewal is paid once, whichever of them is asked.
+describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker (%s)', (dialect) => {
+  let database: FreshDatabase
+  let shops: [SponsoredShop, Shop]
+  let shop: SponsoredShop
+  let house: LockerHouse
+  beforeAll(async () => {
+    database = await createFreshDatabase(dialect)
+    const variables = { DATABASE_URL: database.url }
+    shops = [await sponsored.open(variables), await market.open(variables)]
+    shop = shops[0]
+    house = houseOf(shop.gateway, market.clock)
+  })
+  afterAll(async () => {
+    for (const { stop } of shops) await stop()
+    await database.drop()
+  })
+
+  const countOf = async (table: 'receipts' | 'renewals' | 'lockers') =>
+    (await shop.gateway.context.database.db.selectFrom(table).selectAll().execute()).length
+
+  it('ADD-17 PAY-30 lengthens it from its end, and receipt, links and statements stay', async () => {
+    const locker = await house.locker(ed25519Identity())
+    await locker.put('a.txt', 'kept')
+    const before = await usageOf(locker)
+    const quote = await shop.quote({ units: 1, extends: locker.receiptId })
+    const until = new Date(Date.parse(before.expires_at) + 365 * 86_400_000).toISOString().replace('.000', '')
+    expect(renewalIn(quote)).toEqual({
+      receipt_id: locker.receiptId,
+      locker_id: locker.lockerId,
+      storage_limit_bytes: before.bytes.bought,
+      file_limit: 1000,
+      egress_included_bytes: 2 * before.egress.bought,
+      expires_at: until,
+    })
+    const tx = await market.pay(quote.accepts[0]!)
+    const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.receipt).toMatchObject({ extends: locker.receiptId, units: 1, tx_hash: tx })
+    expect(body.receipt).not.toHaveProperty('proof_id')
+    const usage = await usageOf(locker)
+    expect(usage).toMatchObject({ expires_at: until, bytes: before.bytes, files: before.files, renewal_units: 1 })
+    expect(usage.egress.bought).toBe(2 * before.egress.bought)
+    expect(usage.purchases).toMatchObject([
+      { receipt_id: locker.receiptId, kind: 'purchase' },
+      { receipt_id: body.receipt_id, kind: 'renewal', units: 1, price_usd: 0.25, pay_asset: body.receipt.pay_asset },
+    ])
+    const link = await fetch(`${shop.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)
+    expect(await link.text()).toBe('kept')
+    expect((await locker.call<{ receipt_id: string }>(['locker:read'], 'GET', '/record')).body).toMatchObject({
+      receipt_id: locker.receiptId,
+      expires_at: until,
+    })
+  })
+
+  it('ADD-17 RCPT-01 its receipt verifies by signature and on chain, and names what it extends under the signature', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const { receipt_id } = await buy(market, shop, { units: 2, extends: locker.receiptId })
+    const verified = await shop.get<{ valid: boolean; receipt: SignedReceipt }>(`/v1/receipts/${receipt_id}/verify`)
+    expect(verified.body).toMatchObject({ valid: true, receipt: { extends: locker.receiptId } })
+    const onChain = await shop.get<{ verified: boolean }>(`/v1/receipts/${receipt_id}/verify-payment`)
+    expect(onChain.body).toMatchObject({ verified: true })
+    expect(await shop.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+  })
+
+  it('ADD-17 T-57 confirmed many times at two gateways it extends once', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const before = await usageOf(locker)
+    const quote = await shop.quote({ units: 1, extends: locker.receiptId })
+    const tx = await market.pay(quote.accepts[0]!)
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => shops[i % 2]!.confirm({ pay_req_id: payReqId(quote) }, tx)),
+    )
+    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
+    const after = await usageOf(locker)
+    expect(Date.parse(after.expires_at) - Date.parse(before.expires_at)).toBe(365 * 86_400_000)
+    expect(after.purchases).toHaveLength(2)
+  })
+
+  it('ADD-17 T-57 two renewals at the same time both count', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const before = await usageOf(locker)
+    const quotes = await Promise.all([0, 1].map(() => shop.quote({ units: 1, extends: locker.receiptId })))
+    const txs: string[] = []
+    for (const quote of quotes) txs.push(await market.pay(quote.accepts[0]!))
+    const replies = await Promise.all(
+      quotes.map((quote, i) => shops[i]!.confirm({ pay_req_id: payReqId(quote) }, txs[i]!)),
+    )
+    expect(replies.map(({ status }) => status)).toEqual([200, 200])
+    const after = await usageOf(locker)
+    expect(Date.parse(after.expires_at) - Date.parse(before.expires_at)).toBe(2 * 365 * 86_400_000)
+  })
+
+  it('ADD-17 with more units it enlarges the locker at once', async () => {
+    const locker = await house.locker(ed25519Identity())
+    await buy(market, shop, { units: 4, extends: locker.receiptId })
+    const { bytes, files, renewal_units } = await usageOf(locker)
+    expect([bytes.bought, files.bought, renewal_units]).toEqual([4 * 1_073_741_824, 4000, 4])
+  })
+
+  it('ADD-17 T-57 opens no locker of its own, neither for its payer nor for a sponsor', async () => {
+    const locker = await house.locker(ed25519Identity())
+    const { receipt_id } = await buy(market, shop, { units: 1, extends: locker.receiptId })
+    const open = await market.open({ DATABASE_URL: database.url, ALLOW_PUBLIC_PROVISION: 'true' })
+    const before = await countOf('lockers')
+    const provisioned = await open.post<{ details: object }>('/v1/storage/provision', { receipt_id })
+    expectError(provisioned, 409, 'receipt_is_renewal')
+    expect(provisioned.body.details).toEqual({ locker_id: locker.lockerId, receipt_id: locker.receiptId })
+    await open.stop()
+    const quote = await shop.quote({ units: 1, extends: locker.receiptId })
+    const tx_sig = await market.pay(quote.accepts[0]!)
+    const body = { pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER }
+    expectError(await shop.sponsor(body), 409, 'receipt_is_renewal')
+    expect(await countOf('lockers')).toBe(before)
+    // What the sponsor has paid is not lost.
+    expect((await shop.confirm({ pay_req_id: payReqId(quote) }, tx_sig)).status).toBe(200)
+  })
+
+  it('ADD-17 T-57 is not quoted for what is no locker, nor at another provider, and then nothing is stored', async () => {
+    const owner = ed25519Identity()
+    const locker = await house.locker(owner)
+    const unopened = await house.receipt(owner)
+    const { receipt_id: renewal } = await buy(market, shop, { units: 1, extends: locker.receiptId })
+    const ask = (order: object) => shop.post('/v1/storage/request', { units: 1, ...order })
+    const { db } = shop.gateway.context.database
+    const stored = async () => (await db.selectFrom('pay_requests').selectAll().execute()).length
+    const before = await stored()
+    expectError(await ask({ extends: `rcpt_${'0'.repeat(32)}` }), 404, 'receipt_not_found')
+    expectError(await ask({ extends: unopened }), 404, 'locker_not_found')
+    expectError(await ask({ extends: renewal }), 409, 'receipt_is_renewal')
+    expectError(await ask({ extends: locker.receiptId, provider: 'mongodb' }), 422, 'validation_error')
+    expectError(await ask({ extends: locker.lockerId }), 422, 'validation_error')
+    expect(await stored()).toBe(before)
+  })
+
+  it('ADD-17 PAY-06 PAY-07 an Idempotency-Key stands for one renewal', async () => {
+    const lockers = [await house.locker(ed25519Identity()), await house.locker(ed25519Identity())] as const
+    const headers = { 'idempotency-key': `key-${dialect}` }
+    const order = { units: 1, extends: lockers[0].receiptId }
+    const quote = await shop.quote(order, headers)
+    expect(await shop.quote(order, headers)).toEqual(quote)
+    for (const other of [{ units: 1 }, { units: 1, extends: lockers[1].receiptId }])
+      expectError(await shop.post('/v1/storage/request', other, headers), 409, 'idempotency_conflict')
+  })
+
+  it('T-57 a quote tells a stranger nothing about what is in the locker', async () => {
+    const locker = await house.locker(ed25519Identity())
+    await locker.put('secret-name.txt', 'x'.repeat(4321))
+    const text = JSON.stringify(await shop.quote({ units: 1, extends: locker.receiptId }))
+    for (const secret of ['secret-name', '4321', locker.owner.identity]) expect(text).not.toContain(secret)
+  })
+})
+
+describe('terms that are enforced', () => {
+  it('T-56 ADD-17 a quote says so, and a renewal makes room for what was refused', async () => {
+    const TERMS = '{"gcs":{"storage_limit_bytes":100,"ttl_days":10}}'
+    const shop = await market.open({ ENFORCE_TERMS: 'true', TERMS })
+    const house = houseOf(shop.gateway, market.clock)
+    const locker = await house.locker(ed25519Identity())
+    await locker.put('a', 'x'.repeat(60))
+    const put = async () => {
+      const { body } = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', { filename: 'b' })
+      const headers = { 'content-type': 'application/octet-stream' }
+      const url = shop.gateway.url + new URL(body.upload_url).pathname
+      return (await fetch(url, { method: 'PUT', headers, body: 'x'.repeat(60) })).status
+    }
+    expect(await put()).toBe(507)
+    const quote = await shop.quote({ units: 2, extends: locker.receiptId })
+    expect(quote.extensions.svc.terms).toMatchObject({ storage_limit_bytes: 200, enforced: true })
+    await buy(market, shop, { units: 2, extends: locker.receiptId })
+    expect(await put()).toBe(200)
+    expect((await usageOf(locker)).enforced).toBe(true)
+  })
+})

@@ -1,0 +1,323 @@
+// What every error code means and what to do about it: the text of docs/errors.md and of `/errors/{code}`. Apart from
+// `errors.ts`, so that clients that only know the codes do not carry the texts.
+
+import { ERROR_STATUS, type ErrorCode } from './errors.ts'
+
+export interface ErrorGuide {
+  cause: string
+  /** What the caller does next. */
+  next: string
+}
+
+const RESEND = 'Nothing was changed. Send the same request again after the pause that `Retry-After` names.'
+const SIGN_AGAIN = 'Sign a new envelope for exactly the request you send, with a fresh nonce.'
+const OPERATOR = 'Tell the operator of the gateway, with the `request_id`.'
+const INTERNAL = 'This endpoint is for the operator. Send the secret or token that the operator has configured.'
+const NEW_SESSION = 'Open another session with `POST /v1/lockers/{locker_id}/upload-sessions`.'
+
+export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
+  leg_not_in_quote: {
+    cause: 'The network and asset that were named are not among the ways to pay.',
+    next: 'Use a leg that the quote lists under `accepts`, or ask without `pay_network` and `pay_asset` to see all.',
+  },
+  leg_incomplete: {
+    cause: 'Only one of `pay_network` and `pay_asset` was sent.',
+    next: 'Send both, or neither for the first leg of the quote.',
+  },
+  mixed_networks: {
+    cause: 'A sponsored batch names quotes that one transaction cannot have paid.',
+    next: 'Confirm the quotes of each network in a request of their own.',
+  },
+  missing_receipt_id: { cause: 'The query has no `receipt_id`.', next: 'Add `?receipt_id=rcpt_…`.' },
+  missing_result_hash_run_storage_verify_first: {
+    cause: 'There is no code yet, because nothing was attested.',
+    next: 'Attest first: `POST /v1/storage/attest?receipt_id=…`.',
+  },
+  receipt_has_no_tx_hash: {
+    cause: 'The receipt names no transaction, so there is nothing to look up on chain.',
+    next: 'Check the signature of the receipt instead: `GET /v1/receipts/{receipt_id}/verify`.',
+  },
+  malformed_payment: {
+    cause: 'PAYMENT-SIGNATURE cannot be read, or is of x402 version 1. Nothing was sent.',
+    next: 'Ask again without it for an offer, and sign that with a client of x402 version 2.',
+  },
+  signed_payment_not_taken: {
+    cause: 'A signed x402 payment came to the plain quote, which is paid by a transaction. Nothing was sent.',
+    next: 'Send it to the address in the hint, `POST /v1/x402/storage`, or pay on chain and confirm.',
+  },
+  malformed_request: {
+    cause: 'The request is not valid HTTP, or the connection broke before the body was complete.',
+    next: 'Send it again from its beginning. If that happens each time, look at the proxy in between.',
+  },
+
+  MISSING_ENVELOPE: {
+    cause: 'The endpoint answers signed requests only, and this one has no envelope.',
+    next: 'Send `X-Svc-Envelope` and `X-Svc-Signature`; docs/http.md shows how they are made.',
+  },
+  RECEIPT_ID_MISMATCH: {
+    cause: 'The envelope names another receipt than the request.',
+    next: 'Sign the `receipt_id` that the request is about.',
+  },
+  AUDIENCE_MISMATCH: {
+    cause: 'The envelope names no locker, and its `aud` is not the address of this gateway.',
+    next: 'Sign the base URL of the gateway as `aud`, and call it by that address.',
+  },
+  LOCKER_ID_MISMATCH: {
+    cause: 'The envelope names another locker than the request.',
+    next: 'Sign the `locker_id` that is in the path or body. It follows from the receipt id.',
+  },
+  OIDC_TOKEN_INVALID: {
+    cause: 'The token of the identity provider is missing, expired, or for another audience.',
+    next: 'Get a fresh token from the provider that the hint names. Without one, use `POST /v1/storage/confirm`.',
+  },
+  BEARER_TOKEN_INVALID: {
+    cause: 'The bearer token is missing, expired, or of an issuer that this gateway does not know.',
+    next: 'Get a fresh token. `GET /v1/attest-code` answers the code without one.',
+  },
+  INTERNAL_AUTH_REQUIRED: { cause: 'The caller is not known as an internal one.', next: INTERNAL },
+  UPLOAD_TOKEN_INVALID: {
+    cause: 'The token is not that of this upload session, or the access of the key that opened it was ended.',
+    next: `Send the \`upload_token\` of this session in \`X-Upload-Token\`. ${NEW_SESSION}`,
+  },
+
+  tx_required: {
+    cause: 'The confirmation names no transaction, or not one of this chain.',
+    next: 'Pay, then send the id of the transaction in `X402-TX` (or as `tx_sig`).',
+  },
+  tx_not_found: {
+    cause: 'The chain does not show the transaction yet.',
+    next: 'Do not pay again. Confirm again after 2, 4, 8, 16 and 32 seconds (EVM chain: 5, 10, 20, 40).',
+  },
+  payment_verification_failed: {
+    cause:
+      'The transaction does not pay this quote; `details.reason` says why: it failed, paid too little or to another address, came too late or before the quote, names another quote, or has paid for something else already.',
+    next: 'Do not pay again before you know the reason. Confirm the transaction with the quote that it was made for.',
+  },
+
+  SIGNATURE_INVALID: {
+    cause: 'The signature is not that of the owner or of an operator of the locker, or the envelope cannot be read.',
+    next: 'Sign the exact bytes of the envelope with the key that paid, or with a registered operator key. Ed25519 signatures are base58, those of EVM wallets are `0x` and hex; the envelope is base64url without padding.',
+  },
+  BODY_HASH_MISMATCH: {
+    cause: '`body_sha256` is not the SHA-256 of the bytes that arrived.',
+    next: 'Serialize the body once, hash those bytes and send them. For GET and DELETE the field is empty.',
+  },
+  MISSING_OPS: {
+    cause: 'The envelope does not hold an op that the operation needs.',
+    next: 'Add it to `ops`; `/openapi.json` lists those of each operation under `x-required-ops`.',
+  },
+  EXPIRED_ENVELOPE: { cause: '`exp` of the envelope has passed.', next: `${SIGN_AGAIN} Check your clock.` },
+  ENVELOPE_NOT_YET_VALID: {
+    cause: '`iat` of the envelope is more than 30 seconds ahead of the clock of the gateway.',
+    next: 'Set your clock; `GET /health` shows the time of the gateway.',
+  },
+  ENVELOPE_LIFETIME_INVALID: {
+    cause: '`exp` is not after `iat`, or by more than 60 seconds.',
+    next: 'Set `exp` to `iat` + 60.',
+  },
+  METHOD_MISMATCH: { cause: 'The envelope is for another method.', next: SIGN_AGAIN },
+  PATH_MISMATCH: {
+    cause: 'The envelope is for another path.',
+    next: 'Sign the path as it is sent, with its percent-encoding and without the query.',
+  },
+  NONCE_REPLAYED: {
+    cause: 'A request with this nonce arrived before, so this one was not carried out.',
+    next: 'Sign each request anew, retries included: 16 random bytes as 32 hex characters.',
+  },
+  OWNER_REQUIRED: { cause: 'An operator asked for what only the owner may do.', next: 'Sign with the key that paid.' },
+  OWNER_IDENTITY_MISMATCH: {
+    cause: 'The identity that was named is not the wallet that paid.',
+    next: 'Name the wallet that paid on chain, and sign with it.',
+  },
+  SERVICE_NOT_AUTHORIZED: {
+    cause: 'The token is valid, but its service may not do this.',
+    next: 'Ask the operator to allow the service that `details` names.',
+  },
+  SHORT_URL_INVALID: {
+    cause:
+      'The token was changed, is for another method, was revoked, or the key that asked for it was removed from the locker.',
+    next: 'Ask for a fresh URL: `GET /v1/lockers/{locker_id}/files/{filename}`.',
+  },
+  SHORT_URL_EXPIRED: {
+    cause: 'The time of the URL is over.',
+    next: 'Ask for a fresh one, if needed with a longer `ttl_min` (at most 1440): `GET /v1/lockers/{locker_id}/files/{filename}`.',
+  },
+  CONTENT_TYPE_MISMATCH: {
+    cause: 'The bytes came with another `Content-Type` than the file was created with.',
+    next: 'Send the `upload_headers` exactly as they were answered.',
+  },
+  ORACLE_SECRET_INVALID: {
+    cause: '`X-Oracle-Secret` is not the secret of this gateway.',
+    next: 'Leave the header out to read what is attested already.',
+  },
+
+  not_found: { cause: 'Nothing is served at this path.', next: '`/openapi.json` lists every path.' },
+  pay_req_not_found: {
+    cause: 'There is no quote with this `pay_req_id`: it is misspelt, of another gateway, or was deleted unpaid.',
+    next: 'If you have paid, ask the operator with the transaction. If not, ask for a new quote.',
+  },
+  receipt_not_found: {
+    cause: 'There is no receipt with this id here, or the public link was rotated or closed.',
+    next: 'Check the id, and that this is the gateway that sold it.',
+  },
+  locker_not_found: {
+    cause: 'There is no such locker: the receipt has not been turned into one yet.',
+    next: 'Open it once: `POST /v1/storage/signed_provision`.',
+  },
+  CONTENT_NOT_FOUND: {
+    cause: 'The file has a name, but its bytes have not arrived.',
+    next: 'PUT them to the `upload_url`, then confirm the file.',
+  },
+  FILE_NOT_FOUND: {
+    cause: 'The locker has no file of this name.',
+    next: '`GET /v1/lockers/{locker_id}/files` lists what there is. Names are exact.',
+  },
+  FILE_NOT_ATTESTED: {
+    cause: 'The statement does not name this file.',
+    next: 'Attest again after the upload was confirmed.',
+  },
+  statement_not_found: {
+    cause: 'The receipt has no statement with this number.',
+    next: '`GET /v1/storage/statements?receipt_id=…` lists them; without `sequence` you get the newest.',
+  },
+  OPERATOR_NOT_FOUND: {
+    cause: 'The key is not an operator of the locker.',
+    next: '`GET /v1/lockers/{locker_id}/record` lists those that are.',
+  },
+  SESSION_NOT_FOUND: { cause: 'There is no such upload session, or it was deleted long ago.', next: NEW_SESSION },
+  delegation_not_found: {
+    cause: 'The signer has no delegation with this id.',
+    next: '`GET /v1/delegations` lists those of the wallet that signs.',
+  },
+  method_not_allowed: {
+    cause: 'The path does not answer this method.',
+    next: 'Use one of those in the `Allow` header.',
+  },
+  request_timeout: {
+    cause: 'The request did not arrive in time.',
+    next: 'Send it again. Upload large files in parts, so that a slow connection loses one part only.',
+  },
+
+  idempotency_conflict: {
+    cause: 'The same `Idempotency-Key` came with another body before.',
+    next: 'Repeat the first body, or use a new key for a new purchase.',
+  },
+  attestation_not_available: {
+    cause: 'Nothing was attested yet.',
+    next: 'Attest first: `POST /v1/storage/attest?receipt_id=…`.',
+  },
+  HASH_MISMATCH: {
+    cause: 'The bytes that arrived do not have the `expected_hash`.',
+    next: 'Upload them again. If that repeats, hash the file again: it may have changed.',
+  },
+  EMPTY_FILE_LIST: {
+    cause: 'The locker holds no confirmed file, and an empty list cannot be attested.',
+    next: 'Upload a file, confirm it, and attest then.',
+  },
+  CONTENT_HASH_CHANGED: {
+    cause: 'The stored bytes no longer have the hash that was recorded when they arrived.',
+    next: 'The evidence of before shows what they were. Upload the file again, and tell the operator.',
+  },
+  LOCKER_ID_COLLISION: { cause: 'The id of the locker belongs to another receipt.', next: OPERATOR },
+  receipt_is_renewal: {
+    cause: 'The receipt is of a renewal, which lengthens a locker that is there and opens none of its own.',
+    next: 'Use the locker that `details` names: it is open.',
+  },
+  SESSION_CLOSED: { cause: 'The upload session is finished, or was ended.', next: NEW_SESSION },
+  OPERATOR_LIMIT_EXCEEDED: {
+    cause: 'The locker has as many operators as it may have.',
+    next: 'Remove one: `DELETE /v1/lockers/{locker_id}/operators/{pubkey}`.',
+  },
+  DELEGATION_LIMIT_EXCEEDED: {
+    cause: 'The wallet has as many delegations as it may have, or made as many today.',
+    next: 'End one: `DELETE /v1/delegations/{delegation_id}`. Delegating a locker again changes its tasks.',
+  },
+  quote_expired: {
+    cause: 'The quote has expired, and no payment made in its time is known.',
+    next: 'If you paid in time, confirm with that transaction. If not, ask for a new quote.',
+  },
+  PRECONDITION_FAILED: {
+    cause: 'The file is no longer the one that `If-Match` or `If-Unmodified-Since` names.',
+    next: 'Read it from the beginning, without those headers.',
+  },
+
+  body_too_large: {
+    cause: 'The body is longer than this endpoint takes.',
+    next: 'Send less at once; `/openapi.json` says how long each body may be.',
+  },
+  UPLOAD_TOO_LARGE: {
+    cause: 'The file is larger than the gateway or its storage takes.',
+    next: 'Split it; `max_upload_bytes` is in `/.well-known/svc.json`.',
+  },
+  unsupported_encoding: {
+    cause: 'The body came compressed, or with another transfer encoding than chunked.',
+    next: 'Send the bytes as they are, without `Content-Encoding`.',
+  },
+  unsupported_media_type: {
+    cause: '`Content-Type` is not that of JSON.',
+    next: 'Send `Content-Type: application/json`.',
+  },
+  RANGE_NOT_SATISFIABLE: {
+    cause: 'The range begins behind the end of the file.',
+    next: '`Content-Range` of the answer shows how many bytes there are.',
+  },
+  validation_error: {
+    cause: 'Inputs are missing or not of their form; `detail` names each with `loc` and `msg`.',
+    next: 'Correct what `detail` names. Signed requests: sign again for the new body.',
+  },
+  headers_too_large: { cause: 'The headers have more than 16 KiB.', next: 'Send fewer or shorter headers.' },
+
+  LOCKER_LIMIT_EXCEEDED: {
+    cause: 'The owner has as many lockers as the gateway allows.',
+    next: 'The receipt stays good. Ask the operator for a higher limit, then open the locker.',
+  },
+  RATE_LIMITED: {
+    cause: 'The caller used up a limit; `details` names it.',
+    next: 'Wait for as many seconds as `Retry-After` says. Batch endpoints count once.',
+  },
+
+  internal_error: {
+    cause: 'A mistake of the gateway. Its log has the cause under the `request_id`.',
+    next: `Send the request again later. ${OPERATOR}`,
+  },
+  IAM_SIGNBLOB_PERMISSION_DENIED: { cause: 'The gateway may not sign addresses of its storage.', next: OPERATOR },
+  anchor_failed: {
+    cause: 'Publishing the statement on chain failed; the statement itself is made and signed.',
+    next: 'Push again later: `POST /v1/attest/push`. A published statement is not published twice.',
+  },
+  tx_not_found_on_chain: {
+    cause: 'The node does not show the transaction of the receipt now.',
+    next: 'Ask again later. The signature of the receipt can be checked without a node.',
+  },
+  chain_unavailable: {
+    cause: 'No node of the chain can be asked now, or there is no price of the coin (`details.reason`).',
+    next: 'Nothing is decided about a payment: do not pay again. Confirm again after `Retry-After`, or pay in another asset.',
+  },
+  STORAGE_UNAVAILABLE: { cause: 'The storage provider cannot be used now.', next: RESEND },
+  identity_provider_unavailable: { cause: 'The keys of the identity provider cannot be read now.', next: RESEND },
+  gateway_unavailable: { cause: 'The agent service cannot reach the gateway now.', next: RESEND },
+  signing_key_unavailable: { cause: 'The gateway cannot sign now.', next: RESEND },
+  LOCKER_CAPACITY_EXCEEDED: {
+    cause: 'The locker has used up what was bought.',
+    next: 'Delete files, or buy more.',
+  },
+}
+
+/** For people and for programs alike: a few lines of plain text. */
+export function errorPage(code: ErrorCode, baseUrl: string): string {
+  const { cause, next } = ERROR_GUIDE[code]
+  return `${code} (HTTP ${ERROR_STATUS[code]})\n\nCause: ${plain(cause)}\nNext:  ${plain(next)}\n\nAll codes: ${baseUrl}/errors\n`
+}
+
+export function errorIndex(baseUrl: string): string {
+  const codes = Object.entries(ERROR_GUIDE).map(
+    ([code, { cause, next }]) =>
+      `${code} (HTTP ${ERROR_STATUS[code as ErrorCode]})\n  ${plain(cause)}\n  ${plain(next)}\n`,
+  )
+  return `The errors of this service. One of them: ${baseUrl}/errors/{code}\n\n${codes.join('\n')}`
+}
+
+/** Without the marks of code, which only a formatted text shows. */
+function plain(text: string): string {
+  return text.replaceAll('`', '')
+}

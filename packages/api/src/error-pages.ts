@@ -1,0 +1,35 @@
+// Pages about the error codes, for people who meet one.
+
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { ERROR_STATUS, type ErrorCode } from './errors.ts'
+import { Words } from './wire.ts'
+
+const open = {
+  method: 'GET',
+  auth: 'public',
+  responses: { 200: Type.String() },
+  contentType: 'text/plain; charset=utf-8',
+  headers: { 'cache-control': 'public, max-age=300' },
+} as const
+
+export const errorList = endpoint({
+  ...open,
+  name: 'errorList',
+  path: '/errors',
+  summary: 'Every error code with its cause and what to do next, as text',
+})
+
+export const errorExplained = endpoint({
+  ...open,
+  name: 'errorExplained',
+  path: '/errors/{code}',
+  summary: 'One of them; every error names its own under docs_url',
+  params: Type.Object({ code: Words(Object.keys(ERROR_STATUS) as ErrorCode[]) }),
+  errors: ['validation_error'],
+})
+
+/** The page about a code, of the service that answered it. */
+export function errorUrl(baseUrl: string, code: ErrorCode): string {
+  return baseUrl + errorExplained.path.replace('{code}', code)
+}

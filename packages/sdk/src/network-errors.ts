@@ -1,0 +1,64 @@
+// Why no answer came, in words. Node hides the reason in the causes of a "fetch failed".
+
+/** The code of the error that is at the bottom: `ECONNREFUSED`, `CERT_HAS_EXPIRED`; null if there is none. */
+export function networkErrorCode(error: unknown): string | null {
+  for (let one = error as Cause | undefined; one; one = one.cause ?? one.errors?.[0]) {
+    if (one.name === 'TimeoutError') return 'ETIMEDOUT'
+    if (typeof one.code === 'string') return one.code
+  }
+  return null
+}
+
+interface Cause {
+  name?: string
+  code?: unknown
+  cause?: Cause
+  /** Of several addresses of a host. */
+  errors?: Cause[]
+}
+
+const CUT = 'the connection was cut'
+const LATE = 'it does not answer in time'
+const NO_WAY = 'the network does not lead there'
+const UNKNOWN_AUTHORITY = 'its certificate is not signed by an authority that this machine trusts'
+const NO_TLS = 'it does not speak TLS; should the address begin with http:// ?'
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'there is no host of this name',
+  EAI_AGAIN: 'the name of the host cannot be looked up right now',
+  ECONNREFUSED: 'nothing listens at this address',
+  ECONNRESET: CUT,
+  EPIPE: CUT,
+  UND_ERR_SOCKET: CUT,
+  ETIMEDOUT: LATE,
+  UND_ERR_CONNECT_TIMEOUT: LATE,
+  UND_ERR_HEADERS_TIMEOUT: LATE,
+  UND_ERR_BODY_TIMEOUT: LATE,
+  EHOSTUNREACH: NO_WAY,
+  ENETUNREACH: NO_WAY,
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet; is the clock of this machine right?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  EPROTO: NO_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  HPE_INVALID_CONSTANT: 'it does not speak HTTP',
+}
+
+/** What the error means; the message at the bottom where we know no better. */
+export function networkErrorReason(error: unknown): string {
+  const code = networkErrorCode(error)
+  let bottom = error as Error
+  while (bottom.cause instanceof Error) bottom = bottom.cause
+  return (code && REASONS[code]) || bottom.message
+}
+
+/** Whether the next attempt would end the same way: a wrong name, a bad certificate. */
+export function isLastingError(error: unknown): boolean {
+  const code = networkErrorCode(error)
+  return code !== null && (code === 'ENOTFOUND' || code === 'EPROTO' || /CERT|_SSL_/.test(code))
+}

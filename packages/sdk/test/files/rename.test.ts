@@ -1,0 +1,58 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Client } from '../../src/client.ts'
+import type { Locker } from '../../src/lockers.ts'
+import { type House, newEd25519, openHouse } from '../lockers.ts'
+
+let house: House
+let client: Client
+let locker: Locker
+beforeAll(async () => {
+  house = await openHouse()
+})
+afterAll(() => house.close())
+beforeEach(async () => {
+  const signer = newEd25519()
+  locker = await house.locker(signer)
+  client = house.client({ signer })
+  await client.put(locker, 'a', Buffer.from('1'))
+  await client.put(locker, 'b', Buffer.from('2'))
+})
+afterEach(() => house.proxy.behave())
+
+const names = async () => {
+  const all: string[] = []
+  for await (const { filename } of client.files(locker)) all.push(filename)
+  return all
+}
+
+describe('renaming', () => {
+  it('ADD-22 gives files other names, all or none', async () => {
+    const { files } = await client.rename(locker, [
+      { filename: 'a', newFilename: 'x/a' },
+      { filename: 'b', newFilename: 'x/b' },
+    ])
+    expect(files).toMatchObject([{ new_filename: 'x/a', replaced: false }, { new_filename: 'x/b' }])
+    expect(await names()).toEqual(['x/a', 'x/b'])
+    await expect(client.rename(locker, [{ filename: 'x/a', newFilename: 'x/b' }])).rejects.toMatchObject({
+      code: 'PRECONDITION_FAILED',
+    })
+    await client.rename(locker, [{ filename: 'x/a', newFilename: 'x/b' }], { overwrite: true })
+    expect(await (await client.get(locker, 'x/b')).bytes()).toEqual(new Uint8Array(Buffer.from('1')))
+  })
+
+  it('ADD-22 counts as done when the answer was lost and the file has its new name', async () => {
+    house.proxy.plan(/rename/, { cut: 'answer' })
+    const { files } = await client.rename(locker, [{ filename: 'a', newFilename: 'c' }])
+    expect(files).toMatchObject([{ filename: 'a', new_filename: 'c', size_bytes: 1 }])
+    expect(await names()).toEqual(['b', 'c'])
+    await expect(client.rename(locker, [{ filename: 'a', newFilename: 'd' }])).rejects.toMatchObject({
+      code: 'FILE_NOT_FOUND',
+    })
+  })
+
+  it('ADD-22 T-06 refuses a bad name before any request', async () => {
+    house.proxy.seen.length = 0
+    await expect(client.rename(locker, [{ filename: 'a', newFilename: '../a' }])).rejects.toThrow(RangeError)
+    expect(house.proxy.seen).toEqual([])
+  })
+})

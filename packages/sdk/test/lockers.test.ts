@@ -1,0 +1,98 @@
+import type { ListedLocker, LockerList } from '@svc/api/lockers'
+import { lockerId } from '@svc/protocol/ids'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Client } from '../src/client.ts'
+import { isGatewayError, UntrueAnswer } from '../src/errors.ts'
+import { lockerName, namedTags } from '../src/lockers.ts'
+import { errorOf, type House, newEd25519, newEvm, openHouse } from './lockers.ts'
+
+let house: House
+beforeAll(async () => {
+  house = await openHouse()
+})
+afterAll(() => house.close())
+afterEach(() => house.proxy.behave())
+
+async function all(client: Client): Promise<ListedLocker[]> {
+  const lockers: ListedLocker[] = []
+  for await (const locker of client.lockers()) lockers.push(locker)
+  return lockers
+}
+
+/** A cursor before every entry. */
+const START = Buffer.from(`9999-01-01T00:00:00Z rcpt_${'f'.repeat(16)}`).toString('base64url')
+
+const changed = (changes: Partial<ListedLocker>) => (body: LockerList) => {
+  return { ...body, lockers: body.lockers.map((locker) => ({ ...locker, ...changes })) }
+}
+
+describe('the lockers of a wallet', () => {
+  it.each([
+    ['Ed25519', newEd25519],
+    ['EVM', newEvm],
+  ])('ADD-16 are found by an %s signer alone', async (_, newSigner) => {
+    const signer = newSigner()
+    const client = house.client({ signer })
+    expect(await all(client)).toEqual([])
+    const locker = await house.locker(signer)
+    expect(await all(client)).toMatchObject([{ ...locker, role: 'owner', opened: true }])
+    const operator = newEd25519()
+    await client.addOperator(locker, operator.address)
+    expect(await all(house.client({ signer: operator }))).toMatchObject([{ ...locker, role: 'operator' }])
+  })
+
+  it('ADD-16 are read page by page', async () => {
+    const signer = newEd25519()
+    const made = [await house.locker(signer), await house.locker(signer), await house.locker(signer)]
+    const asked: string[] = []
+    const client = house.client({
+      signer,
+      fetch: (input, init) => {
+        asked.push(String(input))
+        return fetch(String(input).replace('limit=1000', 'limit=2'), init)
+      },
+    })
+    const found = (await all(client)).map(({ receipt_id }) => receipt_id)
+    expect(found.sort()).toEqual(made.map(({ receipt_id }) => receipt_id).sort())
+    expect(asked).toEqual([expect.not.stringContaining('cursor='), expect.stringContaining('cursor=')])
+  })
+
+  it.each<[string, (body: LockerList) => LockerList]>([
+    ['repeats itself', (body) => ({ ...body, next_cursor: START })],
+    ['goes on without an entry', (body) => ({ ...body, lockers: [], next_cursor: START })],
+    ['is of another wallet', changed({ owner: 'x' })],
+    ['has a path for an id', changed({ receipt_id: '../x', locker_id: lockerId('../x') })],
+    ['has ids that do not belong together', changed({ receipt_id: `rcpt_${'0'.repeat(32)}` })],
+  ])('ADD-16 are not believed where the list %s', async (_, lie) => {
+    const signer = newEd25519()
+    await house.locker(signer)
+    house.proxy.always(/v1\/lockers\?/, { lie: (body) => lie(body as LockerList) })
+    expect(await errorOf(all(house.client({ signer })))).toBeInstanceOf(UntrueAnswer)
+  })
+
+  it('T-55 a client signs for the address that it calls, so that the service cannot send the list on', async () => {
+    const signer = newEd25519()
+    const { url } = house.proxy
+    const elsewhere = house.client({
+      signer,
+      baseUrl: 'https://other.example',
+      fetch: (input, init) => fetch(String(input).replace('https://other.example', url), init),
+    })
+    expect(isGatewayError(await errorOf(all(elsewhere)), 'AUDIENCE_MISMATCH')).toBe(true)
+  })
+
+  it('need a signer', async () => {
+    expect(await errorOf(all(house.client()))).toBeInstanceOf(TypeError)
+  })
+})
+
+describe('the name of a locker', () => {
+  it('ADD-16 is one of its tags, where it fits', () => {
+    expect(namedTags(['a'], 'photos')).toEqual(['a', 'name:photos'])
+    expect(lockerName(['a', 'name:photos'])).toBe('photos')
+    expect(namedTags(undefined, 'n'.repeat(60))).toBeUndefined()
+    expect(namedTags(['a'], null)).toEqual(['a'])
+    expect(namedTags(Array(32).fill('a'), 'photos')).toHaveLength(32)
+    expect([lockerName([]), lockerName(['name:']), lockerName(['names'])]).toEqual([null, null, null])
+  })
+})

@@ -1,0 +1,71 @@
+// Compares a folder with a bundle that shows leaves and no names: each file of the folder is hashed with its name and
+// size, and must be one of the leaves.
+
+import { type FileEntry, leafHash } from '@svc/protocol/merkle'
+import { sortedByFilename } from '@svc/protocol/order'
+import { hashContent } from '@svc/protocol/sha256'
+import { type CheckedFiles, emptyReport, type FileSource, type FilesReport, factOf, note } from './check-files.ts'
+import { type CountedFiles, createFileCounter } from './file-list.ts'
+
+export interface LeafCheck {
+  check(leaves: readonly string[]): Promise<void>
+  /** Null when the source cannot name its files. */
+  end(): (CheckedFiles & { files: CountedFiles | null }) | null
+}
+
+export function createLeafCheck(source: FileSource): LeafCheck {
+  const report = emptyReport()
+  const matching: FileEntry[] = []
+  /** The files of the folder by their leaves, less those that were found. */
+  let others: Map<string, FileEntry> | null = null
+
+  return {
+    async check(leaves) {
+      if (!source.names || leaves.length === 0) return
+      others ??= await filesByLeaf(source, report)
+      for (const leaf of leaves) {
+        const file = others.get(leaf)
+        if (!file) {
+          note(report, 'missing', null)
+          continue
+        }
+        others.delete(leaf)
+        matching.push(file)
+      }
+    },
+    end() {
+      if (!others) return null
+      for (const { filename } of others.values()) note(report, 'extra', filename)
+      report.matching = matching.length
+      return { fact: factOf(report), report, files: report.counts.missing === 0 ? counted(matching) : null }
+    },
+  }
+}
+
+async function filesByLeaf(source: FileSource, report: FilesReport): Promise<Map<string, FileEntry>> {
+  const files = new Map<string, FileEntry>()
+  for await (const filename of source.names?.() ?? []) {
+    const content = await contentOf(source, filename)
+    if (content === null) note(report, 'unreadable', filename)
+    else {
+      const file = { filename, ...content }
+      files.set(leafHash(file), file)
+    }
+  }
+  return files
+}
+
+async function contentOf(source: FileSource, filename: string) {
+  try {
+    const bytes = await source.open(filename)
+    return bytes && (await hashContent(bytes, Number.POSITIVE_INFINITY))
+  } catch {
+    return null
+  }
+}
+
+function counted(files: readonly FileEntry[]): CountedFiles | null {
+  const counter = createFileCounter()
+  counter.add(sortedByFilename(files))
+  return counter.end()
+}

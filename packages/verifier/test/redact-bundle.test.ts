@@ -1,0 +1,247 @@
+import { fromUtf8, toHex, utf8 } from '@svc/protocol/bytes'
+import { lockerId } from '@svc/protocol/ids'
+import type { FileEntry } from '@svc/protocol/merkle'
+import { sortedByFilename } from '@svc/protocol/order'
+import { hashContent } from '@svc/protocol/sha256'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type RedactionOptions, redactBundle } from '../src/redact-bundle.ts'
+import { type Given, type Verification, verifyBundle } from '../src/verify-bundle.ts'
+import { bundleOf, inChunks, listedFiles, SIGNER } from './bundles.ts'
+import { CASES, packBytes, pinnedKeys, verified } from './pack.ts'
+
+const RECEIPT = 'rcpt_0123456789abcdef0123456789abcdef'
+const given: Given = { pinnedKeys: pinnedKeys([toHex(SIGNER.publicKey)]) }
+
+const bundle = (files: readonly FileEntry[]) => ({ ...bundleOf(files), receipt_id: RECEIPT })
+const bytesOf = (document: object) => [utf8(JSON.stringify(document))]
+
+async function redact(document: object, options: RedactionOptions = {}) {
+  let text = ''
+  const write = (piece: string) => {
+    text += piece
+  }
+  const outcome = await redactBundle(inChunks(JSON.stringify(document), [1000]), write, options)
+  return { outcome, text }
+}
+
+async function redacted(document: object, options: RedactionOptions = {}): Promise<string> {
+  const { outcome, text } = await redact(document, options)
+  if (outcome.refused) throw new Error(outcome.refused.why)
+  return text
+}
+
+const refusal = async (document: object, options: RedactionOptions = {}) =>
+  (await redact(document, options)).outcome.refused?.code
+
+function isAccepted(verification: Verification): boolean {
+  return verification.refused === null && verification.failed.length === 0
+}
+
+const anyFiles = fc.uniqueArray(
+  fc.record({
+    filename: fc.string({ unit: fc.constantFrom('a', '"', '\\', ',', ']', 'é', '😀', '\ue000', '/'), minLength: 1 }),
+    size_bytes: fc.nat(),
+    content_hash: fc.constantFrom('ab'.repeat(32), 'cd'.repeat(32)),
+  }),
+  { minLength: 1, maxLength: 20, selector: ({ filename }) => filename },
+)
+
+describe('a redacted bundle', () => {
+  it('ADD-18 of any files verifies for any choice of them, and says how many are not shown', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFiles, fc.nat(), async (files, choice) => {
+        const chosen = files.filter((_, i) => (choice >>> (i % 31)) % 2 === 1 || i === 0)
+        const text = await redacted(bundle(files), { filenames: chosen.map(({ filename }) => filename) })
+        const { failed, facts, redacted: report, counted } = await verified(inChunks(text, [7, 64]), given)
+        expect(failed).toEqual([])
+        expect(facts).toMatchObject({ inclusion_proven: { value: 'passed' }, key_pinned: { value: 'passed' } })
+        const isComplete = chosen.length === files.length
+        expect(facts.merkle_root_matches.value).toBe(isComplete ? 'passed' : 'not_checked')
+        expect(facts.envelope_binds_commitment.value).toBe(isComplete ? 'passed' : 'not_checked')
+        expect(report).toMatchObject({ redaction: 'chosen_files', shown: chosen.length, total: files.length })
+        expect(counted.files).toBe(chosen.length)
+        const shown = JSON.parse(text).files.map(({ filename }: FileEntry) => filename)
+        expect(shown).toEqual(sortedByFilename(chosen).map(({ filename }) => filename))
+        const missing = `${files.length - chosen.length} of ${files.length} files`
+        if (!isComplete) expect(report?.leftOut[0]).toContain(missing)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('ADD-18 without names verifies for any files, and shows neither a name nor a size nor a content hash', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFiles, async (files) => {
+        const text = await redacted(bundle(files))
+        const { failed, facts, redacted: report, counted } = await verified(inChunks(text, [5, 100]), given)
+        expect(failed).toEqual([])
+        expect(facts).toMatchObject({
+          merkle_root_matches: { value: 'passed' },
+          envelope_binds_commitment: { value: 'not_checked' },
+          inclusion_proven: { value: 'not_checked' },
+        })
+        expect(report).toMatchObject({ redaction: 'no_names', shown: 0, total: files.length })
+        expect(counted).toEqual({ files: files.length, totalBytes: null, merkleRoot: expect.any(String) })
+        for (const { content_hash } of files) expect(text).not.toContain(content_hash)
+        expect(Object.keys(JSON.parse(text))).not.toContain('files')
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('ADD-18 T-58 holds the receipt, its locker and the other names nowhere', async () => {
+    const files = listedFiles(9)
+    const whole = {
+      ...bundle(files),
+      verification: { note: RECEIPT },
+      how_to_verify: [`https://gateway.example/v1/r/${RECEIPT}`],
+      anchor: { type: 'chain_memo_v2', tx: 'x', receipt_id: RECEIPT, sas: { nonce: 'n', receipt: RECEIPT } },
+      anchor_absence: { reason: 'superseded', receipt: RECEIPT },
+      added_later: { locker_id: lockerId(RECEIPT) },
+    }
+    for (const options of [{}, { filenames: ['f0000004'] }]) {
+      const text = await redacted(whole, options)
+      expect(text).not.toContain(RECEIPT)
+      expect(text).not.toContain(lockerId(RECEIPT))
+      expect(text.match(/f000000\d/g) ?? []).toEqual(options.filenames ?? [])
+      expect(JSON.parse(text)).toMatchObject({
+        anchor: { type: 'chain_memo_v2', tx: 'x', sas: { nonce: 'n' } },
+        anchor_absence: { reason: 'superseded' },
+      })
+    }
+  })
+
+  it('ADD-18 T-58 is not made where a chosen name or the anchor spells the receipt or its locker', async () => {
+    const [file] = listedFiles(1)
+    for (const id of [RECEIPT, lockerId(RECEIPT)]) {
+      const filename = `backup-${id}.zip`
+      expect(await refusal(bundle([{ ...file!, filename }]), { filenames: [filename] })).toBe('names_receipt')
+      expect(await refusal({ ...bundle([file!]), anchor: { tx: id } })).toBe('names_receipt')
+    }
+  })
+
+  it('ADD-18 is refused for names that are not listed, and for bundles that are not valid, not signed, or redacted', async () => {
+    const whole = bundle(listedFiles(3))
+    expect(await refusal(whole, { filenames: ['f0000001', 'other'] })).toBe('file_not_listed')
+    expect(await refusal(whole, { filenames: [] })).toBe('empty_file_list')
+    expect(await refusal({ ...whole, files: listedFiles(2) })).toBe('not_valid')
+    expect(await refusal(whole, { domainTag: 'ANOTHER_TAG_OF_25_LETTERS' })).toBe('not_valid')
+    expect(await refusal(JSON.parse(await redacted(whole)))).toBe('already_redacted')
+    expect(await refusal({})).toBe('not_a_bundle')
+    const v1 = JSON.parse(fromUtf8(await packBytes('v1.json'))!)
+    expect(await refusal(v1)).toBe('no_statement')
+  })
+
+  it('ADD-18 of every valid bundle of the conformance pack verifies as the whole one does', async () => {
+    const valid = CASES.filter(({ name, given: { files } }) => name.startsWith('v2') && !files)
+    for (const { name, file, given: from } of valid) {
+      const keys = from.pinned_keys ? { pinnedKeys: pinnedKeys(from.pinned_keys) } : {}
+      const options = { ...keys, ...(from.domain_tag && { domainTag: from.domain_tag }) }
+      const bytes = await packBytes(file)
+      const whole = await verified([bytes], options)
+      const pieces: string[] = []
+      await redactBundle([bytes], (piece) => void pieces.push(piece), options)
+      const { facts } = await verified([utf8(pieces.join(''))], options)
+      for (const fact of [
+        'merkle_root_matches',
+        'statement_digest_matches',
+        'signature_valid',
+        'key_pinned',
+      ] as const) {
+        expect(facts[fact], `${name} ${fact}`).toEqual(whole.facts[fact])
+      }
+    }
+    expect(valid.length).toBeGreaterThan(10)
+  })
+})
+
+describe('a redacted bundle that was altered', () => {
+  /** What a fact covers; the rest of a bundle is not protected. */
+  function coveredParts(text: string) {
+    const { schema, redaction, algorithms, files, leaf_hashes, envelope } = JSON.parse(text)
+    const { body, statement_digest, signature, sig_alg } = envelope
+    const { merkle, envelope: form } = algorithms
+    return { schema, redaction, merkle, form, files, leaf_hashes, body, statement_digest, signature, sig_alg }
+  }
+
+  it.each([
+    ['chosen files', { filenames: ['f0000002', 'f0000004'] }],
+    ['no names', {}],
+  ])('ADD-18 T-58 fails for any changed character of what it shows: %s', async (_, options) => {
+    const text = await redacted(bundle(listedFiles(5)), options)
+    const before = coveredParts(text)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(text.length - 1),
+        fc.constantFrom('0', 'f', '1', '"', ',', ' ', 'x'),
+        async (at, char) => {
+          const changed = text.slice(0, at) + char + text.slice(at + 1)
+          if (!isAccepted(await verifyBundle([utf8(changed)], given))) return
+          expect(coveredParts(changed), `${at} ${char}`).toEqual(before)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a redacted bundle and a folder', () => {
+  const contents: Record<string, string> = { 'a.txt': 'A', 'b.txt': 'B', 'c.txt': 'C' }
+
+  async function wholeOf(texts: Record<string, string>) {
+    const files = await Promise.all(
+      Object.entries(texts).map(async ([filename, text]) => {
+        return { filename, ...(await hashContent([utf8(text)], 100))! }
+      }),
+    )
+    return bundle(files)
+  }
+
+  const folderOf = (texts: Record<string, string>) => ({
+    open: (name: string) => (texts[name] === undefined ? null : [utf8(texts[name])]),
+    names: () => Object.keys(texts),
+  })
+
+  it('ADD-18 compares the files that are shown, and leaves the others alone', async () => {
+    const text = await redacted(await wholeOf(contents), { filenames: ['b.txt'] })
+    const matches = async (texts: Record<string, string>) =>
+      (await verified([utf8(text)], { files: folderOf(texts) })).facts.files_match.value
+    expect(await matches(contents)).toBe('passed')
+    expect(await matches({ 'b.txt': 'B' })).toBe('passed')
+    expect(await matches({ 'b.txt': 'X' })).toBe('failed')
+    expect(await matches({ 'a.txt': 'A' })).toBe('failed')
+  })
+
+  it('ADD-18 a folder with all files shows what a bundle without names leaves out', async () => {
+    const text = await redacted(await wholeOf(contents))
+    const check = async (texts: Record<string, string>) => verified([utf8(text)], { ...given, files: folderOf(texts) })
+    const { facts, files, redacted: report } = await check(contents)
+    expect(facts.files_match.value).toBe('passed')
+    expect(facts.envelope_binds_commitment.value).toBe('passed')
+    expect(files?.matching).toBe(3)
+    expect(report?.leftOut).toHaveLength(1)
+    const changed = await check({ ...contents, 'b.txt': 'X' })
+    expect(changed.facts.files_match).toEqual({
+      value: 'failed',
+      why: 'one file not there; "b.txt" not in the bundle',
+    })
+    expect(changed.facts.envelope_binds_commitment.value).toBe('not_checked')
+    const { open } = folderOf(contents)
+    const unlisted = await verified([utf8(text)], { files: { open } })
+    expect(unlisted.facts.files_match).toMatchObject({ value: 'not_checked', why: expect.stringContaining('no files') })
+  })
+})
+
+describe('an older verifier', () => {
+  it('ADD-18 does not take a redacted bundle for a whole one: no field of it says so', async () => {
+    for (const options of [{}, { filenames: ['f0000000'] }]) {
+      const document = JSON.parse(await redacted(bundle(listedFiles(2)), options))
+      expect(document.schema).not.toBe('svc/evidence-bundle/v2')
+      for (const field of ['bundle_version', 'commitment', 'receipt_id', 'proof_id'])
+        expect(document).not.toHaveProperty(field)
+      const asWhole = await verifyBundle(bytesOf({ ...document, schema: 'svc/evidence-bundle/v2', bundle_version: 2 }))
+      expect(asWhole.refused?.code).toBe('not_a_bundle')
+    }
+  })
+})
