@@ -50,7 +50,8 @@ const PACKAGES: Record<string, readonly string[]> = {
   sdk: ['api', 'concurrency', 'protocol'],
   cli: ['api', 'payments', 'protocol', 'sdk', 'verifier'],
   mcp: ['api', 'concurrency', 'protocol', 'sdk', 'verifier'],
-  testbed: ['agent', 'api', 'chains', 'devnet', 'gateway', 'http-service', 'protocol', 'storage'],
+  web: ['api', 'protocol', 'sdk', 'verifier'],
+  testbed: ['agent', 'api', 'chains', 'devnet', 'gateway', 'http-service', 'protocol', 'storage', 'web'],
   acceptance: ['api', 'devnet', 'protocol', 'sdk', 'testbed', 'verifier'],
   bench: ['api', 'devnet', 'gateway', 'http-service', 'protocol', 'storage', 'testbed'],
 }
@@ -61,6 +62,7 @@ const GATEWAY: Record<string, readonly string[]> = {
   auth: ['db'],
   budgets: ['db'],
   info: ['auth', 'budgets', 'db'],
+  pages: ['info'],
   lockers: ['auth', 'db'],
   purchases: ['auth', 'db', 'info', 'lockers'],
   x402: ['auth', 'budgets', 'db', 'lockers', 'purchases'],
@@ -70,7 +72,18 @@ const GATEWAY: Record<string, readonly string[]> = {
   anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'info', 'purchases'],
   jobs: ['anchors', 'attestations', 'auth', 'budgets', 'files', 'purchases', 'transfers', 'x402'],
-  'config.ts': ['anchors', 'attestations', 'auth', 'budgets', 'evidence', 'files', 'lockers', 'purchases', 'x402'],
+  'config.ts': [
+    'anchors',
+    'attestations',
+    'auth',
+    'budgets',
+    'evidence',
+    'files',
+    'lockers',
+    'pages',
+    'purchases',
+    'x402',
+  ],
   'context.ts': ['config.ts', 'db', 'jobs'],
   'create-context.ts': ['config.ts', 'context.ts', 'db', 'files', 'jobs'],
   'wire.ts': [
@@ -83,6 +96,7 @@ const GATEWAY: Record<string, readonly string[]> = {
     'files',
     'info',
     'lockers',
+    'pages',
     'purchases',
     'transfers',
     'x402',
@@ -117,7 +131,8 @@ for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)
 
 function sourceFiles(): string[] {
-  return globSync('{packages,apps}/*/{src,test}/**/*.ts').concat(
+  return globSync('{packages,apps}/*/{src,test}/**/*.{ts,tsx}').concat(
+    globSync('apps/web/build/*.ts'),
     globSync('{testbed,bench}/{src,test}/**/*.ts'),
     globSync('{acceptance,scripts}/**/*.ts'),
     globSync('contracts/{*,src/*,test/*}.ts'),

@@ -1,8 +1,10 @@
-// `npm run build`: the packages that people install, as plain JavaScript with types, each in a folder under `dist`.
+// `npm run build`: the packages that people install, as plain JavaScript with types, each in a folder under `dist`, and the
+// web pages that the gateway serves.
 
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ensurePages } from '@svc/web/build'
 import { compile } from './build-packages/compile.ts'
 import { publishedManifest } from './build-packages/manifest.ts'
 import { publishedPackages, type SourcePackage } from './build-packages/published.ts'
@@ -34,4 +36,7 @@ function layOut(source: SourcePackage, compiled: string, folder: string): string
   return folder
 }
 
-if (import.meta.main) for (const folder of buildPackages(join(root, 'dist'))) console.log(folder)
+if (import.meta.main) {
+  for (const folder of buildPackages(join(root, 'dist'))) console.log(folder)
+  if (!(await ensurePages(console.log))) process.exit(1)
+}

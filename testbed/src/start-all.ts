@@ -12,6 +12,7 @@ import type { Variables } from '@svc/http-service/config'
 import { createLog } from '@svc/http-service/log'
 import { startProcesses } from '@svc/http-service/processes'
 import { type Running, runUntilStopped } from '@svc/http-service/run'
+import { ensurePages } from '@svc/web/build'
 import { type DevSettings, readDevSettings } from './dev-settings.ts'
 import { setUpRegistries } from './local-registries.ts'
 
@@ -21,9 +22,10 @@ await runUntilStopped(async () => {
   const { dev } = readDevSettings(variables)
   const { config: settings } = readConfig(variables)
   const agentVariables = variablesOfAgent(variables, settings, dev)
-  readAgentConfig(agentVariables)
+  const { config: agentSettings } = readAgentConfig(agentVariables)
   const stateFolder = `${settings.dataDir}/chains`
   mkdirSync(stateFolder, { recursive: true })
+  const pagesReady = ensurePages(console.log)
   console.log('Starting the local chains…')
   const chains = await startLocalChains({
     primaryPort: dev.primaryRpcPort,
@@ -38,9 +40,10 @@ await runUntilStopped(async () => {
     process.exit(1)
   })
   const registries = await setUpRegistries(chains, variables, stateFolder)
-  const settled = { ...variables, ...chains.variables, ...registries }
+  const settled = { AGENT_URL: agentSettings.http.baseUrl, ...variables, ...chains.variables, ...registries }
   const { config, secrets } = readConfig(settled)
   const ofAgent = readAgentConfig({ ...agentVariables, ...chains.agentVariables })
+  await pagesReady
   const [gateway, agent] = await Promise.all([
     startGatewayProcesses(config, secrets, settled),
     startAgent(ofAgent.config, ofAgent.secrets),
@@ -50,7 +53,7 @@ await runUntilStopped(async () => {
 svc storage gateway (development mode: local chains, worthless coins)
 
   gateway        ${baseUrl}
-  API page       ${baseUrl}/docs
+  web pages      ${baseUrl}/   (API: ${baseUrl}/docs)
   index          ${baseUrl}/.well-known/svc.json
   agent service  ${ofAgent.config.http.baseUrl}
   primary chain  ${chains.primary.url}   a funded payer: ${DEMO_PAYERS[0]?.address}

@@ -33,6 +33,7 @@ import { type BudgetConfig, readBudgetConfig } from './budgets/settings.ts'
 import { type EvidenceConfig, readEvidenceConfig } from './evidence/settings.ts'
 import { readStorageConfig, type StorageConfig, type StorageSecrets } from './files/settings.ts'
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
+import { type PagesConfig, readPagesConfig } from './pages/settings.ts'
 import { type PaymentConfig, readPaymentConfig, withEnforcedNotice, withStorageNotice } from './purchases/settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402/settings.ts'
 
@@ -54,6 +55,7 @@ export interface Config {
   processes: number
   /** Whether this process works on jobs. */
   jobs: { enabled: boolean }
+  pages: PagesConfig
   x402: X402Config
   sponsors: OidcConfig | null
   internal: { oidc: OidcConfig | null }
@@ -106,6 +108,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     evmRegistry,
     processes: readProcesses(settings, ownSecrets.databaseUrl),
     jobs: { enabled: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
+    pages: readPagesConfig(settings),
     x402,
     sponsors: readOidc(settings, 'SPONSOR_OIDC', mode),
     internal: { oidc: readOidc(settings, 'INTERNAL_OIDC', mode) },

@@ -25,6 +25,8 @@ import { infoRoutes } from './info/routes.ts'
 import { countOverTerms } from './lockers/over-terms.ts'
 import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
+import { createPages, type PagesContext } from './pages/room.ts'
+import { pageRoutes } from './pages/routes.ts'
 import { createPurchases, type PurchasesContext } from './purchases/room.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
 import { createTransfers, type TransfersContext } from './transfers/room.ts'
@@ -35,6 +37,7 @@ import { x402Routes } from './x402/routes.ts'
 export interface Rooms {
   auth: Auth
   info: InfoContext
+  pages: PagesContext
   purchases: PurchasesContext
   x402: X402Context
   lockers: LockersContext
@@ -76,12 +79,25 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     attest: attestations.attest,
     mayCompute: auth.mayCompute,
   })
-  return { auth, info, purchases, x402, lockers, files, transfers, attestations, anchors, evidence }
+  return {
+    auth,
+    info,
+    pages: createPages(context),
+    purchases,
+    x402,
+    lockers,
+    files,
+    transfers,
+    attestations,
+    anchors,
+    evidence,
+  }
 }
 
 export function addRoutes(service: Service, rooms: Rooms): void {
   const { auth } = rooms
   infoRoutes(service, auth, rooms.info)
+  pageRoutes(service, rooms.pages)
   purchaseRoutes(service, auth, rooms.purchases)
   x402Routes(service, rooms.x402)
   lockerRoutes(service, auth, rooms.lockers)

@@ -255,3 +255,38 @@ export const attestCodeByToken = endpoint({
     'RATE_LIMITED',
   ],
 })
+
+export const PublishedAnchor = Type.Object(
+  {
+    type: Anchor.properties.type,
+    network: Type.String({ description: 'CAIP-2.' }),
+    tx: Type.String(),
+    slot: OrNull(Type.Integer()),
+    block_time: OrNull(Timestamp()),
+    finalized: Type.Boolean(),
+    statement_digest: Hex(32),
+    proof_id: Hex(16),
+    sequence: Type.Integer(),
+    merkle_root: Sha256,
+    file_count: Type.Integer(),
+  },
+  { title: 'PublishedAnchor', description: 'What the transaction says in public. It does not lead to the receipt.' },
+)
+export type PublishedAnchor = Static<typeof PublishedAnchor>
+
+export const publishedAnchor = endpoint({
+  name: 'publishedAnchor',
+  method: 'GET',
+  path: '/v1/anchors/{id}',
+  auth: 'public',
+  summary: 'The anchor with a transaction or a statement digest, as it is published on chain',
+  params: Type.Object({
+    id: Type.String({
+      pattern: '^([0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$',
+      description: 'Signature of the transaction, base58; or statement digest, hex.',
+    }),
+  }),
+  responses: { 200: PublishedAnchor },
+  headers: { 'cache-control': 'public, max-age=60' },
+  errors: ['statement_not_found', 'validation_error'],
+})

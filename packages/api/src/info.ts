@@ -3,7 +3,7 @@
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { Hex, Timestamp, Words } from './wire.ts'
+import { Hex, OrNull, Timestamp, Words } from './wire.ts'
 
 const CheckState = Words(['ok', 'disabled', 'failing'])
 
@@ -74,6 +74,7 @@ export const Discovery = Type.Object(
     base_url: Type.String(),
     openapi_url: Type.String(),
     docs_url: Type.String(),
+    agent_url: Type.Optional(Type.String({ description: 'The agent service of the same operator.' })),
     keys_url: Type.String(),
     short_url_verify_key_url: Type.String(),
     auth: Type.Object({
@@ -168,6 +169,14 @@ export const discovery = endpoint({
   headers: KEYS_CACHE,
 })
 
+export const home = endpoint({
+  ...discovery,
+  name: 'home',
+  path: '/',
+  summary: 'The same index for programs; the welcome page for browsers, which ask for text/html',
+  headers: { ...KEYS_CACHE, vary: 'accept' },
+})
+
 export const openApi = endpoint({
   name: 'openApi',
   method: 'GET',
@@ -186,4 +195,31 @@ export const docs = endpoint({
   summary: 'This interface as a page to browse',
   responses: { 200: Type.String() },
   contentType: 'text/html; charset=utf-8',
+})
+
+export const Stats = Type.Object(
+  {
+    lockers: OrNull(Type.Integer({ description: 'How many were opened.' })),
+    files_proven: OrNull(Type.Integer({ description: 'Files in the newest statement of each locker.' })),
+    last_anchor: OrNull(
+      Type.Object({
+        network: Type.String({ description: 'CAIP-2.' }),
+        tx: Type.String(),
+        sent_at: Timestamp(),
+      }),
+    ),
+    as_of: OrNull(Timestamp('When these were counted; null, as the others, before the first time.')),
+  },
+  { title: 'Stats' },
+)
+export type Stats = Static<typeof Stats>
+
+export const stats = endpoint({
+  name: 'stats',
+  method: 'GET',
+  path: '/v1/stats',
+  auth: 'public',
+  summary: 'What this gateway keeps, in three numbers; counted now and then, not at each request',
+  responses: { 200: Stats },
+  headers: { 'cache-control': 'public, max-age=60' },
 })

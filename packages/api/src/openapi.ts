@@ -4,6 +4,7 @@ import { HEADER_ENVELOPE, HEADER_SIGNATURE, INTERFACE_VERSION } from '@svc/proto
 import type { TObject, TSchema } from 'typebox'
 import { type Endpoint, errorsOf, maxBodyBytes, requiredOps } from './endpoint.ts'
 import { ErrorBody, type ErrorCode } from './errors.ts'
+import { exampleFields } from './openapi-examples.ts'
 
 type Node = { [key: string]: unknown }
 
@@ -36,11 +37,39 @@ export function openApiDocument(
   }
 }
 
+/** Named after what they are for: three of them travel as a bearer token. */
 const SECURITY_SCHEMES = {
-  envelope: { type: 'apiKey', in: 'header', name: HEADER_ENVELOPE, description: 'base64url of the signed envelope' },
-  signature: { type: 'apiKey', in: 'header', name: HEADER_SIGNATURE, description: 'Signature over the envelope bytes' },
-  bearer: { type: 'http', scheme: 'bearer' },
-  uploadToken: { type: 'apiKey', in: 'header', name: 'X-Upload-Token', description: 'Token of the upload session' },
+  envelope: {
+    type: 'apiKey',
+    in: 'header',
+    name: HEADER_ENVELOPE,
+    description: 'base64url of the signed envelope: which request, of which locker, until when. Works once.',
+  },
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: HEADER_SIGNATURE,
+    description:
+      'Signature over the bytes of the envelope, by the key that paid or an operator: base58 of Ed25519, or `0x` and an EIP-191 personal signature.',
+  },
+  identityToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'Token of the identity provider that this gateway trusts.',
+  },
+  operatorToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Secret or token of those who run this gateway.',
+  },
+  uploadToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Upload-Token',
+    description: 'Token of the upload session, from the answer that opened it.',
+  },
+  uploadBearer: { type: 'http', scheme: 'bearer', description: 'The same token as a bearer token.' },
 }
 
 function operation(endpoint: Endpoint, components: Node): Node {
@@ -77,7 +106,7 @@ function headOf({ name, responses }: Endpoint, described: Node): Node {
 function requestBody(endpoint: Endpoint, components: Node): Node {
   const { body, takesBytes } = endpoint
   const content = {
-    ...(body && { 'application/json': { schema: lift(body, components) } }),
+    ...(body && { 'application/json': { schema: lift(body, components), ...bodyExample(endpoint) } }),
     ...(takesBytes && { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }),
   }
   if (Object.keys(content).length === 0) return {}
@@ -87,19 +116,28 @@ function requestBody(endpoint: Endpoint, components: Node): Node {
   return { requestBody: { ...description, required, content } }
 }
 
+/** Where the query can say the same, the example leaves the body out. */
+function bodyExample({ auth, body, query }: Endpoint): Node {
+  const isInQuery = query !== undefined && typeof auth === 'object' && auth.optional
+  return isInQuery ? {} : { example: exampleFields(body as TObject) } // every body is an object
+}
+
 function security(auth: Endpoint['auth']): Node[] {
   if (typeof auth === 'object') return [{ envelope: [], signature: [] }, ...(auth.optional ? [{}] : [])]
-  if (auth === 'upload-token') return [{ uploadToken: [] }, { bearer: [] }]
-  return auth === 'public' || auth === 'path-token' ? [] : [{ bearer: [] }]
+  if (auth === 'upload-token') return [{ uploadToken: [] }, { uploadBearer: [] }]
+  if (auth === 'oidc') return [{ identityToken: [] }]
+  return auth === 'internal' ? [{ operatorToken: [] }] : []
 }
 
 function parameters(where: 'path' | 'query' | 'header', schema: TObject | undefined, components: Node): Node[] {
   if (!schema) return []
+  const examples = where === 'header' ? {} : exampleFields(schema)
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     in: where,
     required: schema.required?.includes(name) ?? false,
     schema: lift(property, components),
+    ...(name in examples && { example: examples[name] }),
   }))
 }
 

@@ -39,8 +39,9 @@ interface JsonObject {
 
 const SECURITY: Record<string, object[]> = {
   public: [],
-  bearer: [{ bearer: [] }],
-  'upload token': [{ uploadToken: [] }, { bearer: [] }],
+  'identity token': [{ identityToken: [] }],
+  'operator token': [{ operatorToken: [] }],
+  'upload token': [{ uploadToken: [] }, { uploadBearer: [] }],
   envelope: [{ envelope: [], signature: [] }],
   'optional envelope': [{ envelope: [], signature: [] }, {}],
 }

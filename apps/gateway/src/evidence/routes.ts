@@ -7,6 +7,7 @@ import { readAttestCode, readByToken, readReceiptToken } from './attest-code.ts'
 import { readEvidenceBundle } from './evidence-bundle.ts'
 import { listStatements } from './list-statements.ts'
 import { readMerkleProof } from './merkle-proof.ts'
+import { readPublishedAnchor } from './published-anchor.ts'
 import { readRedactedBundle } from './redacted-bundle.ts'
 import { retrieve, retrievePayment } from './retrieve.ts'
 import type { EvidenceContext } from './room.ts'
@@ -17,6 +18,7 @@ export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceCo
   warnOfOpenComputing(context)
   serve(service, evidence.verify, ({ query, wire }) => context.verify(query, wire))
   serve(service, evidence.verifyByPost, ({ body, wire }) => context.verify(body, wire))
+  serve(service, evidence.publishedAnchor, ({ params }) => readPublishedAnchor(context, params.id))
   serve(service, evidence.statements, ({ query }) => listStatements(context, query))
   serve(service, evidence.retrieve, ({ query, wire }) => retrieve(context, query, wire))
   serve(service, evidence.retrievePayment, ({ query }) => retrievePayment(context, query.receipt_id))

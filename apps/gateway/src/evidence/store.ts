@@ -61,3 +61,22 @@ export async function findEvidence(db: Db, receiptId: string, sequence?: number)
     statement: statement.receipt_id === null ? null : (statement as StatementTable),
   }
 }
+
+type PublishedRow = Pick<StatementTable, 'record' | 'anchor'>
+
+export async function findByDigest(db: Db, digest: string): Promise<PublishedRow | null> {
+  const statement = db.selectFrom('statements').select(['record', 'anchor']).where('statement_digest', '=', digest)
+  return (await statement.executeTakeFirst()) ?? null
+}
+
+export async function findByTransaction(db: Db, tx: string): Promise<PublishedRow | null> {
+  const statement = db
+    .selectFrom('publications as p')
+    .innerJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'p.receipt_id').onRef('s.sequence', '=', 'p.sequence'),
+    )
+    .select(['s.record', 's.anchor'])
+    .where('p.tx', '=', tx)
+    .where('p.state', 'in', ['landed', 'finalized'])
+  return (await statement.executeTakeFirst()) ?? null
+}

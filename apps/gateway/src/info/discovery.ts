@@ -33,6 +33,7 @@ export async function discoveryDocument({ config, signers, sales }: Context): Pr
     base_url: config.http.baseUrl,
     openapi_url: at(openApi),
     docs_url: at(docs),
+    ...(config.pages.agentUrl && { agent_url: config.pages.agentUrl }),
     keys_url: at(keys),
     short_url_verify_key_url: at(shortUrlVerifyKey),
     auth: { envelope_header: HEADER_ENVELOPE, signature_header: HEADER_SIGNATURE, ops: [...OPS] },

@@ -3,6 +3,7 @@ import type { Counts } from './metrics/database.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createPublishingCosts, type PublicationKey, type PublishingCosts } from './publishing-costs.ts'
 import { createKeysAt, type KeysAt } from './signing-keys.ts'
+import { createStats, type ReadStats } from './stats.ts'
 
 interface Needs extends Counts {
   /** Null where the gateway publishes nothing. */
@@ -13,6 +14,7 @@ export interface InfoContext extends Context {
   keysAt: KeysAt
   publishingCosts: PublishingCosts
   metrics: Metrics
+  stats: ReadStats
 }
 
 export function createInfo(context: Context, { publisher, ...counts }: Needs): InfoContext {
@@ -22,5 +24,6 @@ export function createInfo(context: Context, { publisher, ...counts }: Needs): I
     keysAt: createKeysAt(context),
     publishingCosts,
     metrics: createMetrics({ ...context, publishingCosts }, counts),
+    stats: createStats(context),
   }
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { errorIndex, errorPage } from '@svc/api/error-guide'
 import { errorExplained, errorList } from '@svc/api/error-pages'
 import { gatewayEndpoints } from '@svc/api/gateway'
@@ -12,9 +11,6 @@ import { discoveryDocument } from './discovery.ts'
 import { checkHealth } from './health.ts'
 import type { InfoContext } from './room.ts'
 import { listSigningKeys } from './signing-keys.ts'
-
-/** Draws `/openapi.json`; it loads nothing from elsewhere. */
-const docsPage = readFileSync(new URL('./docs-page.html', import.meta.url), 'utf8')
 
 export function infoRoutes(service: Service, auth: Auth, context: InfoContext): void {
   const { baseUrl } = context.config.http
@@ -45,5 +41,5 @@ export function infoRoutes(service: Service, auth: Auth, context: InfoContext): 
   serve(service, errorList, () => errorIndex(baseUrl))
   serve(service, errorExplained, ({ params }) => errorPage(params.code, baseUrl))
   serve(service, info.openApi, describeInterface)
-  serve(service, info.docs, () => docsPage)
+  serve(service, info.stats, context.stats)
 }

@@ -117,3 +117,30 @@ export async function countDeferredEntries(db: Db): Promise<number> {
     .executeTakeFirstOrThrow()
   return count
 }
+
+/** The newest transaction that published a statement. */
+export async function lastPublication(db: Db): Promise<{ tx: string; sent_at: number } | null> {
+  const newest = (state: PublicationTable['state']) =>
+    db
+      .selectFrom('publications')
+      .select(['tx', 'sent_at'])
+      .where('state', '=', state)
+      .orderBy('sent_at', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+  const [landed, finalized] = [await newest('landed'), await newest('finalized')]
+  if (!landed || !finalized) return landed ?? finalized ?? null
+  return landed.sent_at > finalized.sent_at ? landed : finalized
+}
+
+/** The newest statement of each receipt, row by row: SQLite would block the process while it joins them all. */
+export function streamProvenFiles(db: Db): AsyncIterable<{ file_count: number }> {
+  return db
+    .selectFrom('attestations as a')
+    .innerJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'a.receipt_id').onRef('s.sequence', '=', 'a.sequence'),
+    )
+    .innerJoin('snapshots as n', 'n.snapshot_key', 's.snapshot_key')
+    .select('n.file_count')
+    .stream(ROWS_AT_ONCE)
+}

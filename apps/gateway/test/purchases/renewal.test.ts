@@ -3,6 +3,7 @@ import type { LockerUsage } from '@svc/api/usage'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { purchasesOf } from '../../src/lockers/store.ts'
 import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { buy, expectError, type Market, payReqId, type Shop } from './market.ts'
 import { OWNER, openSponsoredMarket, type SponsoredMarket, type SponsoredShop } from './sponsored/sponsored-market.ts'
@@ -68,6 +69,9 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     ])
     const link = await fetch(`${shop.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)
     expect(await link.text()).toBe('kept')
+    const { db } = shop.gateway.context.database
+    const paid = await purchasesOf(db, body.receipt.payer_pubkey, { confirmedAt: '~', receiptId: '' }, 100)
+    expect(paid.map(({ receipt_id }) => receipt_id)).not.toContain(body.receipt_id)
     expect((await locker.call<{ receipt_id: string }>(['locker:read'], 'GET', '/record')).body).toMatchObject({
       receipt_id: locker.receiptId,
       expires_at: until,

@@ -1,0 +1,38 @@
+// An anchor by what is public of it. Memo and registry say the same of a statement, and nothing else is answered: neither
+// leads to the receipt, which opens files (T-61).
+
+import type { Anchor } from '@svc/api/attestations'
+import type { PublishedAnchor } from '@svc/api/evidence'
+import { ServiceError } from '@svc/http-service/service-error'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { StatementRecord } from '../attestations/record.ts'
+import type { Context } from '../context.ts'
+import { findByDigest, findByTransaction } from './store.ts'
+
+const DIGEST = /^[0-9a-f]{64}$/
+
+/** `id` is a statement digest or the signature of a transaction. A statement that is not published is not found. */
+export async function readPublishedAnchor({ database }: Context, id: string): Promise<PublishedAnchor> {
+  const row = await (DIGEST.test(id) ? findByDigest(database.db, id) : findByTransaction(database.db, id))
+  const envelope = row && (JSON.parse(row.record) as StatementRecord).envelope
+  if (!row?.anchor || !envelope) {
+    throw new ServiceError('statement_not_found', 'no statement with this digest or transaction is published', {
+      hint: 'a statement that is not published yet is found by its receipt id only',
+    })
+  }
+  const { type, chain, tx, slot, block_time, finalized = false }: Anchor = JSON.parse(row.anchor)
+  const { proof_id, sequence, merkle_root, file_count } = envelope.body
+  return {
+    type,
+    network: chain,
+    tx,
+    slot,
+    block_time: typeof block_time === 'number' ? isoSeconds(block_time) : null,
+    finalized,
+    statement_digest: envelope.statement_digest,
+    proof_id,
+    sequence,
+    merkle_root,
+    file_count,
+  }
+}

@@ -1,0 +1,61 @@
+// The pages as `apps/web` builds them, read once: they are small, and a request then needs no disk.
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+
+export interface BuiltPages {
+  /** Of the software they were built from. */
+  version: string
+  /** Declared paths, such as `/locker/{locker_id}`. The same document serves all of them. */
+  paths: readonly string[]
+  html: string
+  /** By name. */
+  assets: ReadonlyMap<string, Asset>
+}
+
+export interface Asset {
+  contentType: string
+  plain: Buffer
+  /** By content coding, the best first. */
+  compressed: readonly (readonly [coding: string, bytes: Buffer])[]
+}
+
+/** What the build notes about itself. */
+interface NewestBuild {
+  version: string
+  folder: string
+  paths: string[]
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** Null where nothing was built. */
+export function readBuiltPages(folder: string): BuiltPages | null {
+  const note = join(folder, 'newest.json')
+  if (!existsSync(note)) return null
+  const { version, folder: build, paths }: NewestBuild = JSON.parse(readFileSync(note, 'utf8'))
+  const assets = join(folder, build, 'assets')
+  const names = globSync('*', { cwd: assets }).filter((name) => extname(name) in TYPES)
+  return {
+    version,
+    paths,
+    html: readFileSync(join(folder, build, 'index.html'), 'utf8'),
+    assets: new Map(names.map((name) => [name, readAsset(join(assets, name))])),
+  }
+}
+
+function readAsset(file: string): Asset {
+  const codings = [
+    ['br', `${file}.br`],
+    ['gzip', `${file}.gz`],
+  ] as const
+  return {
+    contentType: TYPES[extname(file)] as string,
+    plain: readFileSync(file),
+    compressed: codings.filter(([, path]) => existsSync(path)).map(([coding, path]) => [coding, readFileSync(path)]),
+  }
+}

@@ -1,0 +1,49 @@
+import * as info from '@svc/api/info'
+import type { Bytes } from '@svc/http-service/answer'
+import { routerPath } from '@svc/http-service/paths'
+import { serve } from '@svc/http-service/serve'
+import type { Service } from '@svc/http-service/service'
+import { ServiceError } from '@svc/http-service/service-error'
+import { FastifyWireRequest, type WireRequest } from '@svc/http-service/wire-request'
+import { discoveryDocument } from '../info/discovery.ts'
+import { assetAnswer, prefersHtml, showPage } from './answers.ts'
+import type { PagesContext } from './room.ts'
+
+export function pageRoutes(service: Service, context: PagesContext): void {
+  const { pages } = context
+  const show = pages && showPage(pages)
+  serve(service, info.home, ({ wire }) =>
+    show && prefersHtml(wire.headers.accept) ? show(wire) : discoveryDocument(context),
+  )
+  serve(service, info.docs, ({ wire }) => show?.(wire) ?? WITHOUT_PAGES)
+  if (!show) return
+  const declared: readonly string[] = [info.home.path, info.docs.path]
+  for (const path of pages.paths) if (!declared.includes(path)) add(service, path, show)
+  add(service, '/assets/{name}', (wire, { name = '' }) => {
+    const asset = pages.assets.get(name)
+    if (!asset) throw new ServiceError('not_found', 'there is no such file of a page')
+    return assetAnswer(asset, wire)
+  })
+}
+
+const WITHOUT_PAGES =
+  '<!doctype html><html lang="en"><title>API</title><p>The pages of this gateway are not built. Its interface is described in <a href="openapi.json">openapi.json</a>.'
+
+type Show = (wire: WireRequest, params: Readonly<Record<string, string>>) => Bytes
+
+/** Pages and what they load are no part of the interface, so they are not declared with it. */
+function add(service: Service, path: string, show: Show): void {
+  const url = routerPath(path)
+  service.routes.add('GET', path)
+  service.add(
+    {
+      method: 'GET',
+      url,
+      handler: (request, reply) => {
+        const bytes = show(new FastifyWireRequest(request), request.params as Record<string, string>)
+        service.sendBytes(request, reply, url, bytes)
+      },
+    },
+    { takesBytes: false },
+  )
+}

@@ -1,0 +1,20 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { SettingsReader } from '@svc/http-service/config'
+
+export interface PagesConfig {
+  /** What the build of `apps/web` writes. */
+  folder: string
+  /** The agent service of the same operator; empty where there is none. */
+  agentUrl: string
+}
+
+const OWN_PAGES = fileURLToPath(new URL('../../../web/dist', import.meta.url))
+
+export function readPagesConfig(settings: SettingsReader): PagesConfig {
+  const folder = settings.text('PAGES_DIR')
+  return {
+    folder: folder ? resolve(folder) : OWN_PAGES,
+    agentUrl: settings.text('AGENT_URL') && settings.url('AGENT_URL', ''),
+  }
+}

@@ -1,0 +1,73 @@
+import type { Stats } from '@svc/api/info'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AnchorTestbed, filledLocker, push, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
+import { attest } from '../attestations/attest.ts'
+import type { LockerHouse } from '../auth/lockers.ts'
+
+let testbed: AnchorTestbed
+beforeAll(async () => {
+  testbed = await startAnchorTestbed()
+})
+afterAll(() => testbed.stop())
+
+forEachDatabase('what everybody may know', (database) => {
+  let house: LockerHouse
+  beforeAll(async () => {
+    house = await testbed.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
+  })
+  const stats = async () => (await house.send<Stats>('GET', '/v1/stats')).body
+
+  it('VER-22 the numbers count lockers and the files of their newest statements, and name the last anchor', async () => {
+    expect(await stats()).toMatchObject({ lockers: 0, files_proven: 0, last_anchor: null })
+    const locker = await filledLocker(house)
+    await attest(house, locker)
+    await locker.put('b', 'b')
+    await attest(house, locker)
+    const other = await filledLocker(house)
+    const { attestation } = await attest(house, other)
+    const { anchor } = await push(house, other)
+    // Counted once a minute, however many ask.
+    expect(await stats()).toMatchObject({ lockers: 0 })
+    testbed.clock.advance(61)
+    expect(await stats()).toMatchObject({ lockers: 2, files_proven: 3, last_anchor: { tx: anchor?.tx } })
+
+    const digest = attestation.envelope!.statement_digest
+    const found = await Promise.all(
+      [anchor!.tx, digest].map((id) => house.send<Record<string, unknown>>('GET', `/v1/anchors/${id}`)),
+    )
+    expect(found[0]!.body).toEqual(found[1]!.body)
+    expect(found[0]!.body).toEqual({
+      type: 'chain_memo_v2',
+      network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+      tx: anchor!.tx,
+      slot: anchor!.slot,
+      block_time: expect.stringMatching(/Z$/),
+      finalized: true,
+      statement_digest: digest,
+      proof_id: attestation.envelope!.body.proof_id,
+      sequence: 1,
+      merkle_root: attestation.envelope!.body.merkle_root,
+      file_count: 1,
+    })
+  })
+
+  it('T-61 no public look-up leads from a hash, a digest or a transaction to a receipt or a locker', async () => {
+    const locker = await filledLocker(house)
+    const { attestation } = await attest(house, locker)
+    const unpublished = attestation.envelope!.statement_digest
+    const fileHash = attestation.files[0]!.content_hash.replace('sha256:', '')
+    const root = attestation.envelope!.body.merkle_root.replace('sha256:', '')
+    for (const id of [unpublished, fileHash, root, '0'.repeat(64)]) {
+      const { status, body } = await house.send('GET', `/v1/anchors/${id}`)
+      expect([status, body], id).toMatchObject([404, { error: 'statement_not_found' }])
+    }
+    const { anchor } = await push(house, locker)
+    for (const id of [unpublished, anchor!.tx]) {
+      const { status, body } = await house.send('GET', `/v1/anchors/${id}`)
+      expect(status).toBe(200)
+      expect(JSON.stringify(body)).not.toMatch(new RegExp(`${locker.receiptId}|${locker.lockerId}`))
+    }
+    expect((await house.send('GET', '/v1/anchors/rcpt_1')).status).toBe(422)
+  })
+})

@@ -1,0 +1,154 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { createLog } from '@svc/http-service/log'
+import { VERSION } from '@svc/protocol/version'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Gateway } from '../../src/gateway.ts'
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+const SCRIPT = 'console.log("page")'
+
+let folder: string
+let gateway: Gateway
+
+/** As the build of `apps/web` leaves it. */
+function writeBuild(dist: string, version: string): void {
+  const assets = join(dist, 'build-1/assets')
+  mkdirSync(assets, { recursive: true })
+  const html = '<!doctype html><script type="module" src="./assets/index-1.js"></script>'
+  writeFileSync(join(dist, 'build-1/index.html'), html)
+  writeFileSync(join(assets, 'index-1.js'), SCRIPT)
+  writeFileSync(join(assets, 'index-1.js.br'), brotliCompressSync(SCRIPT))
+  writeFileSync(join(assets, 'index-1.js.gz'), gzipSync(SCRIPT))
+  const note = { version, folder: 'build-1', paths: ['/', '/docs', '/deep/{id}/{+rest}'], inputs: {} }
+  writeFileSync(join(dist, 'newest.json'), JSON.stringify(note))
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-pages-'))
+  writeBuild(folder, VERSION)
+  gateway = await startTestGateway({ PAGES_DIR: folder, AGENT_URL: 'https://agent.example/' })
+})
+afterAll(async () => {
+  await gateway.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const recordedLog = (lines: string[]) => {
+  const write = (line: string) => void lines.push(line)
+  return createLog('warn', { write, writeSoon: write, flush: () => {} })
+}
+
+const get = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+  fetch(gateway.url + path, { headers, ...init })
+
+describe('/', () => {
+  it.each([
+    ['nothing', undefined],
+    ['anything', '*/*'],
+    ['JSON', 'application/json'],
+    ['JSON before a page', 'application/json, text/html;q=0.9'],
+    ['no page at all', 'text/html;q=0, */*'],
+    ['what axios asks for', 'application/json, text/plain, */*'],
+  ])('VER-22 answers the index to a program that asks for %s', async (_, accept) => {
+    // fetch sends */* by itself.
+    const answer = await new Promise<{ type: string; vary: string; text: string }>((resolve) => {
+      request(`${gateway.url}/`, { headers: accept === undefined ? {} : { accept } }, async (response) => {
+        let text = ''
+        for await (const chunk of response) text += chunk
+        resolve({ type: String(response.headers['content-type']), vary: String(response.headers.vary), text })
+      }).end()
+    })
+    expect(answer.type).toBe('application/json; charset=utf-8')
+    expect(answer.vary).toBe('accept')
+    expect(answer.text).toBe(await (await get('/.well-known/svc.json')).text())
+  })
+
+  it('T-61 answers the welcome page to a browser, with a strict policy and nothing to guess or leak', async () => {
+    const response = await get('/', { accept: BROWSER })
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = response.headers.get('content-security-policy') as string
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|\*|data:|https?:/)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(response.headers.get('cache-control')).toBe('no-cache')
+    const tag = response.headers.get('etag') as string
+    const again = await get('/', { accept: BROWSER, 'if-none-match': tag })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+  })
+
+  it('VER-22 names the agent service of the operator in the index', async () => {
+    expect(await (await get('/')).json()).toMatchObject({ agent_url: 'https://agent.example' })
+  })
+})
+
+describe('pages', () => {
+  it('T-61 name their files relative to themselves at any depth, so that they work under any prefix', async () => {
+    expect(await (await get('/docs')).text()).toContain('src="./assets/index-1.js"')
+    const deep = await get('/deep/rcpt_1/folder/a%2Fb.txt')
+    expect(await deep.text()).toContain('src="../../../assets/index-1.js"')
+    expect(deep.headers.get('referrer-policy')).toBe('no-referrer')
+  })
+
+  it('T-61 what they load is sent compressed, once and for all, with its type', async () => {
+    const packed = await get('/assets/index-1.js', { 'accept-encoding': 'gzip, br' })
+    expect(packed.headers.get('content-encoding')).toBe('br')
+    expect(packed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(packed.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(packed.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(await packed.text()).toBe(SCRIPT)
+    const plain = await get('/assets/index-1.js', { 'accept-encoding': 'identity' })
+    expect(plain.headers.has('content-encoding')).toBe(false)
+    const head = await get('/assets/index-1.js', { 'accept-encoding': 'gzip' }, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-encoding'), await head.text()]).toEqual([200, 'gzip', ''])
+  })
+
+  it.each([
+    '/assets/other.js',
+    '/assets/..%2fnewest.json',
+    '/assets/index-1.js.br',
+    '/buy',
+    '/locker',
+    '/verify',
+    '/v1/nothing',
+  ])('VER-22 GET %s is a 404 in JSON, also for a browser', async (path) => {
+    const response = await get(path, { accept: BROWSER })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ error: 'not_found' })
+  })
+
+  it('VER-22 other methods are refused as everywhere', async () => {
+    const response = await get('/', {}, { method: 'DELETE' })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+})
+
+describe('a gateway whose pages are not built', () => {
+  it('VER-22 says so at its start, answers the index to browsers too, and serves the interface', async () => {
+    const lines: string[] = []
+    const log = recordedLog(lines)
+    const other = await startTestGateway({ PAGES_DIR: join(folder, 'nowhere') }, { log })
+    expect(lines.join()).toContain('the web pages are not built')
+    expect(await (await fetch(`${other.url}/`, { headers: { accept: BROWSER } })).json()).toMatchObject({ name: 'svc' })
+    const docs = await fetch(`${other.url}/docs`)
+    expect(await docs.text()).toContain('openapi.json')
+    expect((await fetch(`${other.url}/health`)).status).toBe(200)
+    await other.stop()
+  })
+
+  it('VER-22 says when they are of another release', async () => {
+    const old = join(folder, 'old')
+    writeBuild(old, '0.9.0')
+    const lines: string[] = []
+    const log = recordedLog(lines)
+    const other = await startTestGateway({ PAGES_DIR: old }, { log })
+    expect(lines.join()).toContain('another version')
+    await other.stop()
+  })
+})

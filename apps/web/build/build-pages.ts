@@ -1,0 +1,106 @@
+// `node build-pages.ts <folder>`: builds the pages with everything they need into a new folder there.
+
+import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { VERSION } from '@svc/protocol/version'
+import { build, type Plugin } from 'vite'
+import { ROUTES } from '../src/routes.ts'
+import { contentHash, type NewestBuild, newestBuild, ROOT, WEB } from './ensure-pages.ts'
+
+/** Not imported by a page, but they change what is built. */
+const ALSO = [
+  'package-lock.json',
+  'apps/web/index.html',
+  'apps/web/build/build-pages.ts',
+  'apps/web/src/routes.ts',
+  'packages/protocol/src/version.ts',
+]
+
+/** A gateway that is starting may read the build before. */
+const KEEP_MS = 600_000
+
+/** Hashed when they are read: a file that changes meanwhile makes the build stale, never wrong. */
+const noteInputs: Plugin = {
+  name: 'note-inputs',
+  enforce: 'pre',
+  load(id) {
+    const [file = ''] = id.split('?')
+    if (file.startsWith(ROOT) && !file.includes('/node_modules/')) inputs[relative(ROOT, file)] = contentHash(file)
+    return null
+  },
+}
+
+/**
+ * The bundler that the repository pins is newer than the one Vite asks for, and ends each preload marker with a hash that
+ * this Vite does not know: what is left of it is no JavaScript.
+ */
+const removeMarkerHashes: Plugin = {
+  name: 'remove-marker-hashes',
+  enforce: 'post',
+  generateBundle: {
+    order: 'post',
+    handler(_, files) {
+      for (const file of Object.values(files)) {
+        if (file.type !== 'chunk') continue
+        file.code = file.code.replaceAll(/(__vite__mapDeps\(\[[\d,]*\]\)|\[\]|void 0)[0-9a-f]{32}\b/g, '$1')
+      }
+    },
+  },
+}
+
+const dist = resolve(process.argv[2] as string)
+mkdirSync(dist, { recursive: true })
+removeOld()
+const folder = mkdtempSync(join(dist, 'build-'))
+const inputs: Record<string, string> = Object.fromEntries(ALSO.map((file) => [file, contentHash(join(ROOT, file))]))
+await bundle()
+await compress()
+const newest: NewestBuild = {
+  version: VERSION,
+  folder: basename(folder),
+  paths: ROUTES.map(({ path }) => path),
+  inputs,
+}
+writeFileSync(join(folder, 'newest.json'), JSON.stringify(newest))
+renameSync(join(folder, 'newest.json'), join(dist, 'newest.json'))
+
+async function bundle(): Promise<void> {
+  await build({
+    configFile: false,
+    root: WEB,
+    // Files name each other relative to themselves: the pages work under any prefix.
+    base: './',
+    logLevel: 'warn',
+    plugins: [noteInputs, removeMarkerHashes],
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir: folder,
+      emptyOutDir: false,
+      target: 'es2022',
+      // The policy of the pages allows nothing inline.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
+  })
+}
+
+/** Once, as well as it goes: the gateway only picks. */
+async function compress(): Promise<void> {
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
+  for (const file of globSync(join(folder, 'assets/*'))) {
+    const bytes = readFileSync(file)
+    writeFileSync(`${file}.br`, await promisify(brotliCompress)(bytes, quality))
+    writeFileSync(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }))
+  }
+}
+
+function removeOld(): void {
+  const current = newestBuild()?.folder
+  for (const path of globSync(join(dist, 'build-*'))) {
+    const isOld = Date.now() - statSync(path).mtimeMs > KEEP_MS
+    if (basename(path) !== current && isOld) rmSync(path, { recursive: true, force: true })
+  }
+}

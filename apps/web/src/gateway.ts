@@ -1,0 +1,70 @@
+// Public reads of the gateway that serves these pages. No cookie exists, and none is sent.
+
+import { type Signal, signal } from '@preact/signals'
+import type { ErrorBody } from '@svc/api/errors'
+import type { Discovery } from '@svc/api/info'
+import { urlOf } from './address.ts'
+
+export class RequestFailed extends Error {
+  override name = 'RequestFailed'
+  /** 0 where there was no answer. */
+  readonly status: number
+  readonly hint: string | null
+
+  constructor(status: number, message: string, hint: string | null = null) {
+    super(message)
+    this.status = status
+    this.hint = hint
+  }
+}
+
+export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await fetch(urlOf(path), { credentials: 'omit', ...(signal && { signal }) }).catch((error) => {
+    signal?.throwIfAborted()
+    throw new RequestFailed(0, (error as Error).message)
+  })
+  const body: unknown = await response.json().catch(() => null)
+  if (response.ok) return body as T // declared by the endpoint
+  const { message = response.statusText, hint = null } = (body ?? {}) as Partial<ErrorBody>
+  throw new RequestFailed(response.status, message, hint)
+}
+
+/** What is loaded, or why not. */
+type Loaded<T> = { state: 'loading' } | { state: 'ready'; value: T } | { state: 'failed'; error: RequestFailed }
+
+export interface Resource<T> {
+  readonly now: Signal<Loaded<T>>
+  load(path?: string): Promise<void>
+}
+
+/** A value of the gateway that a page shows. A load that is overtaken by another is dropped. */
+export function resource<T>(path: string): Resource<T> {
+  const now = signal<Loaded<T>>({ state: 'loading' })
+  let running: AbortController | null = null
+  return {
+    now,
+    async load(from = path) {
+      running?.abort()
+      const mine = new AbortController()
+      running = mine
+      if (now.value.state === 'failed') now.value = { state: 'loading' }
+      try {
+        const value = await getJson<T>(from, mine.signal)
+        if (!mine.signal.aborted) now.value = { state: 'ready', value }
+      } catch (error) {
+        if (mine.signal.aborted) return
+        if (!(error instanceof RequestFailed)) throw error
+        now.value = { state: 'failed', error }
+      }
+    },
+  }
+}
+
+/** The index of this gateway, which the frame of every page shows. */
+export const index = resource<Discovery>('/.well-known/svc.json')
+
+/** What others call this gateway; until the index says so, where this page came from. */
+export function publicUrl(): string {
+  const { value } = index.now
+  return value.state === 'ready' ? value.value.base_url : urlOf('/').replace(/\/$/, '')
+}

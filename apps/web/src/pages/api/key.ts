@@ -1,0 +1,90 @@
+// The key that signs requests of this page. It is in memory only, and only its signatures are sent.
+
+import { signal } from '@preact/signals'
+import type { Endpoint } from '@svc/api/endpoint'
+import type { Op } from '@svc/protocol/names'
+import type { Signer } from '@svc/sdk/signers'
+import { getJson, publicUrl } from '../../gateway.ts'
+import type { Operation } from './document.ts'
+import { type FormValues, type PreparedRequest, prepare } from './request.ts'
+
+export const signer = signal<Signer | null>(null)
+
+export class UnreadableKey extends Error {
+  override name = 'UnreadableKey'
+  readonly isEncrypted: boolean
+
+  constructor(isEncrypted: boolean) {
+    super('not a key')
+    this.isEncrypted = isEncrypted
+  }
+}
+
+/** A Solana keypair as numbers or base58, its 32 secret bytes in base58, or an EVM key in hex. */
+export async function readKey(text: string): Promise<Signer> {
+  const { signerFromEvmKey, signerFromSeed, signerFromSolanaKeypair } = await import('@svc/sdk/signers')
+  const { fromBase58 } = await import('@svc/protocol/bytes')
+  const trimmed = text.trim()
+  if (trimmed.startsWith('{')) throw new UnreadableKey(/"crypto"|"ciphertext"/i.test(trimmed))
+  try {
+    if (trimmed.startsWith('[')) return signerFromSolanaKeypair(JSON.parse(trimmed))
+    if (/^(0x)?[0-9a-f]{64}$/i.test(trimmed)) return signerFromEvmKey(trimmed)
+    const keypair = fromBase58(trimmed, 64)
+    const seed = fromBase58(trimmed, 32)
+    if (keypair) return signerFromSolanaKeypair(keypair)
+    if (seed) return signerFromSeed(seed)
+  } catch {
+    // Not a key of the form that it looks like.
+  }
+  throw new UnreadableKey(false)
+}
+
+export async function freshKey(): Promise<Signer> {
+  const { signerFromSeed } = await import('@svc/sdk/signers')
+  return signerFromSeed(crypto.getRandomValues(new Uint8Array(32)))
+}
+
+/** How far the gateway's clock is ahead, in milliseconds; envelopes are judged by it. */
+let clockLead: number | null = null
+
+/** The request with the two headers that sign it. They work once, for a minute. */
+export async function signed(operation: Operation, values: FormValues, by: Signer): Promise<PreparedRequest> {
+  const { signedHeaders } = await import('@svc/sdk/signed-headers')
+  clockLead ??= await readClockLead()
+  const request = prepare(operation, values)
+  const { path, body } = request
+  const lead = clockLead
+  const headers = await signedHeaders(
+    { baseUrl: publicUrl(), signer: by, now: () => Date.now() + lead },
+    {
+      method: request.method as Endpoint['method'],
+      path,
+      // The description lists ops of which one is enough as `a or b`.
+      ops: operation.ops.map((op) => op.split(' or ')[0] as Op),
+      body: typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array()),
+      ...idsOf(values),
+    },
+  )
+  return { ...request, headers: { ...request.headers, ...headers } }
+}
+
+async function readClockLead(): Promise<number> {
+  const { time } = await getJson<{ time: string }>('/health').catch(() => ({ time: '' }))
+  const lead = Date.parse(time) - Date.now()
+  return Math.abs(lead) > 2_000 ? lead : 0
+}
+
+/** The locker and receipt that the request is about. */
+function idsOf({ parameters, body, receiptId }: FormValues): { locker_id: string; receipt_id: string } {
+  const fields = parsed(body)
+  const named = (name: string) => String(parameters[name] || fields[name] || '')
+  return { locker_id: named('locker_id'), receipt_id: named('receipt_id') || receiptId }
+}
+
+function parsed(body: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(body) as Record<string, unknown> | null) ?? {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,43 @@
+import type { Stats } from '@svc/api/info'
+import { useEffect } from 'preact/hooks'
+import { resource } from '../../gateway.ts'
+import { texts } from '../../texts/texts.ts'
+
+const t = texts.welcome.numbers
+const REFRESH_MS = 60_000
+
+const stats = resource<Stats>('/v1/stats')
+
+/** Read again each minute while the page is seen. */
+export function Numbers() {
+  useEffect(() => {
+    void stats.load()
+    const timer = setInterval(() => document.hidden || void stats.load(), REFRESH_MS)
+    return () => clearInterval(timer)
+  }, [])
+  const { value } = stats.now
+  if (value.state === 'failed') return <p class="numbers-failed">{t.failed}</p>
+  const { lockers, files_proven, last_anchor } = value.state === 'ready' ? value.value : NOTHING_YET
+  const anchor = last_anchor ? t.ago(Date.now() - Date.parse(last_anchor.sent_at)) : t.never
+  return (
+    <section class="numbers" aria-label={t.title} aria-busy={value.state === 'loading'}>
+      <Figure value={shown(lockers)} label={t.lockers(lockers)} />
+      <Figure value={shown(files_proven)} label={t.files(files_proven)} />
+      <Figure value={value.state === 'ready' ? anchor : '–'} label={t.anchor} />
+    </section>
+  )
+}
+
+const NOTHING_YET: Stats = { lockers: null, files_proven: null, last_anchor: null, as_of: null }
+
+function shown(number: number | null): string {
+  return number === null ? '–' : texts.number(number)
+}
+
+function Figure({ value, label }: { value: string; label: string }) {
+  return (
+    <p class="number-box">
+      <b>{value}</b> <span>{label}</span>
+    </p>
+  )
+}

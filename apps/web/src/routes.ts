@@ -1,0 +1,19 @@
+// Every page: its path, as endpoints declare theirs, and the module that draws it, loaded when it is first shown. The
+// gateway serves the document at these paths. Node reads this file, too, so it imports nothing.
+
+import type { ComponentType } from 'preact'
+
+export interface PageProps {
+  /** The values of `{name}` in the path. */
+  params: Readonly<Record<string, string>>
+}
+
+export interface Route {
+  path: string
+  load: () => Promise<{ default: ComponentType<PageProps> }>
+}
+
+export const ROUTES: readonly Route[] = [
+  { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
+  { path: '/docs', load: () => import('./pages/api/api.tsx') },
+]

@@ -1,0 +1,137 @@
+// Where each kind of thing leads. A page that shows one better takes its place here.
+
+import type { PublishedAnchor } from '@svc/api/evidence'
+import type { ComponentChildren } from 'preact'
+import { urlOf } from '../address.ts'
+import { texts } from '../texts/texts.ts'
+import { Code } from '../ui/code.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { Table } from '../ui/table.tsx'
+import type { DroppedBundle } from './bundle.ts'
+import type { Kind, Recognized } from './recognize.ts'
+
+const t = texts.search
+
+interface PlaceProps {
+  value: string
+  anchor: PublishedAnchor | null
+}
+
+const PLACES: Record<Kind, (props: PlaceProps) => ComponentChildren> = {
+  receipt: ReceiptPlace,
+  locker: ({ value }) => (
+    <>
+      <p>{t.locker.text}</p>
+      <Links links={[[t.locker.list, `/docs#listFiles?locker_id=${value}`]]} />
+    </>
+  ),
+  payment: ({ value }) => (
+    <>
+      <p>{t.payment.text}</p>
+      <Links links={[[t.payment.confirm, `/docs#confirmStorage?pay_req_id=${value}`]]} />
+    </>
+  ),
+  evmTransaction: ({ value }) => (
+    <>
+      <p>{t.evmTransaction.text}</p>
+      <Links links={[[t.evmTransaction.confirm, `/docs#confirmStorage?tx_sig=${value}`]]} />
+    </>
+  ),
+  transaction: ({ anchor }) =>
+    anchor ? <AnchorPlace anchor={anchor} /> : <NoAnchor text={t.anchor.noneTransaction} />,
+  digest: ({ anchor }) => (anchor ? <AnchorPlace anchor={anchor} /> : <NoAnchor text={t.anchor.noneDigest} />),
+}
+
+export function Place({
+  recognized: { kind, value },
+  anchor,
+}: {
+  recognized: Recognized
+  anchor: PublishedAnchor | null
+}) {
+  const Draw = PLACES[kind]
+  return (
+    <div class="stack">
+      <h3>{t.recognized(t.kinds[kind])}</h3>
+      <Copyable text={value} what={t.kinds[kind]} />
+      <Draw value={value} anchor={anchor} />
+    </div>
+  )
+}
+
+function ReceiptPlace({ value }: PlaceProps) {
+  return (
+    <>
+      <p>{t.receipt.text}</p>
+      <Links
+        links={[
+          [t.receipt.facts, `/v1/storage/verify?receipt_id=${value}`],
+          [t.receipt.receipt, `/v1/receipts/${value}`],
+          [t.receipt.bundle, `/v1/storage/evidence-bundle?receipt_id=${value}`],
+        ]}
+      />
+    </>
+  )
+}
+
+function Links({ links }: { links: readonly (readonly [text: string, path: string])[] }) {
+  return (
+    <ul class="links">
+      {links.map(([text, path]) => (
+        <li key={path}>
+          <a href={urlOf(path)}>{text}</a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function NoAnchor({ text }: { text: string }) {
+  return (
+    <p>
+      {t.anchor.none} {text}
+    </p>
+  )
+}
+
+function AnchorPlace({ anchor }: { anchor: PublishedAnchor }) {
+  const a = t.anchor
+  const rows = [
+    [a.transaction, <Copyable key="tx" text={anchor.tx} what={a.transaction} />],
+    [a.network, <code key="network">{anchor.network}</code>],
+    [a.slot, anchor.slot === null ? '' : texts.number(anchor.slot)],
+    [a.time, anchor.block_time ?? ''],
+    [a.final, anchor.finalized ? a.isFinal : a.notFinal],
+    [a.sequence, texts.number(anchor.sequence)],
+    [a.files, texts.number(anchor.file_count)],
+    [a.digest, <Copyable key="digest" text={anchor.statement_digest} what={a.digest} />],
+    [a.root, <Copyable key="root" text={anchor.merkle_root} what={a.root} />],
+  ] as const
+  return (
+    <>
+      <p>{a.found}</p>
+      <Table caption={a.caption} head={['', '']} rows={rows} />
+    </>
+  )
+}
+
+export function BundlePlace({ bundle: { name, claims } }: { bundle: DroppedBundle }) {
+  const b = t.bundle
+  const rows = [
+    [b.schema, <code key="schema">{String(claims.schema)}</code>],
+    [b.sequence, String(claims.envelope?.body?.sequence ?? b.none)],
+    [b.files, String(claims.commitment?.file_count ?? b.none)],
+    [b.root, <code key="root">{String(claims.commitment?.merkle_root ?? b.none)}</code>],
+    [b.signer, <code key="signer">{String(claims.envelope?.body?.issuer_key_id ?? b.none)}</code>],
+    [b.transaction, <code key="tx">{String(claims.anchor?.tx ?? b.none)}</code>],
+  ] as const
+  const command = `svc verify '${name.replaceAll("'", "'\\''")}'`
+  return (
+    <div class="stack">
+      <h3>{t.recognized(t.kinds.bundle)}</h3>
+      <Table caption={b.caption} head={['', '']} rows={rows} />
+      <p>{b.text}</p>
+      <Code title="svc" label={b.command} text={command} />
+    </div>
+  )
+}

@@ -1,0 +1,79 @@
+// What the visitor looks for, and what was found. One place, because a bundle may be dropped on any page.
+
+import { signal } from '@preact/signals'
+import type { PublishedAnchor } from '@svc/api/evidence'
+import { getJson, RequestFailed } from '../gateway.ts'
+import { texts } from '../texts/texts.ts'
+import { type DroppedBundle, readBundle, UnreadableBundle } from './bundle.ts'
+import { type Recognized, recognize } from './recognize.ts'
+
+const t = texts.search
+
+export type Found =
+  | { state: 'nothing'; title: string; text: string }
+  | { state: 'reading'; name: string; bytes: number; of: number }
+  | { state: 'bundle'; bundle: DroppedBundle }
+  | { state: 'asking'; recognized: Recognized }
+  | { state: 'recognized'; recognized: Recognized; anchor: PublishedAnchor | null }
+
+export const found = signal<Found | null>(null)
+
+export async function lookUp(text: string): Promise<void> {
+  const recognized = recognize(text)
+  if (!recognized) {
+    found.value = text.trim() ? { state: 'nothing', title: t.nothing, text: t.nothingText } : null
+    return
+  }
+  if (recognized.kind === 'transaction' && (await isSecretKey(recognized.value))) {
+    found.value = { state: 'nothing', title: t.secret, text: t.secretText }
+    return
+  }
+  found.value = { state: 'asking', recognized }
+  const anchor = isPublished(recognized) ? await findAnchor(recognized.value) : null
+  found.value = anchor instanceof RequestFailed ? failed(anchor) : { state: 'recognized', recognized, anchor }
+}
+
+export async function lookUpFile(file: File): Promise<void> {
+  const reading = (bytes: number) => {
+    found.value = { state: 'reading', name: file.name, bytes, of: file.size }
+  }
+  reading(0)
+  try {
+    found.value = { state: 'bundle', bundle: await readBundle(file, reading) }
+  } catch (error) {
+    if (!(error instanceof UnreadableBundle)) throw error
+    found.value = { state: 'nothing', title: t.nothing, text: error.message }
+  }
+}
+
+/** Only what is public on chain is asked for: no other look-up leads from something public to something that opens files. */
+function isPublished({ kind }: Recognized): boolean {
+  return kind === 'transaction' || kind === 'digest'
+}
+
+async function findAnchor(id: string): Promise<PublishedAnchor | RequestFailed | null> {
+  try {
+    return await getJson<PublishedAnchor>(`/v1/anchors/${id}`)
+  } catch (error) {
+    if (!(error instanceof RequestFailed)) throw error
+    return error.status === 404 ? null : error
+  }
+}
+
+function failed({ message }: RequestFailed): Found {
+  return { state: 'nothing', title: texts.states.noAnswer, text: message }
+}
+
+/** A keypair has as many bytes as a signature. It must not be sent, even by a visitor who mistakes one for the other. */
+async function isSecretKey(text: string): Promise<boolean> {
+  const [{ signerFromSolanaKeypair }, { fromBase58 }] = await Promise.all([
+    import('@svc/sdk/signers'),
+    import('@svc/protocol/bytes'),
+  ])
+  try {
+    signerFromSolanaKeypair(fromBase58(text, 64) ?? [])
+    return true
+  } catch {
+    return false
+  }
+}

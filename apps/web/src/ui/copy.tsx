@@ -1,0 +1,35 @@
+import { texts } from '../texts/texts.ts'
+import { Icon } from './icons.tsx'
+import { toast } from './toast.tsx'
+
+const t = texts.copy
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+    toast(t.copied)
+  } catch {
+    toast(t.refused)
+  }
+}
+
+/** `what` is for those who do not see beside what the button stands. */
+export function CopyButton({ text, what }: { text: string | (() => Promise<string>); what: string }) {
+  const onClick = async () => copy(typeof text === 'string' ? text : await text())
+  return (
+    <button type="button" class="copy" onClick={() => void onClick()} aria-label={t.label(what)} title={t.label(what)}>
+      <Icon name="copy" />
+      <span aria-hidden="true">{t.copy}</span>
+    </button>
+  )
+}
+
+/** An id or address in full, for copying; long ones are cut to fit by the page's width. */
+export function Copyable({ text, what }: { text: string; what: string }) {
+  return (
+    <span class="copyable">
+      <code>{text}</code>
+      <CopyButton text={text} what={what} />
+    </span>
+  )
+}

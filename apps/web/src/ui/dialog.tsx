@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { texts } from '../texts/texts.ts'
+import { Button } from './button.tsx'
+import { Icon } from './icons.tsx'
+
+/** Open as long as it is drawn. The browser keeps the focus inside; Escape closes it. */
+export function Dialog({
+  title,
+  children,
+  onClose,
+}: {
+  title: string
+  children: ComponentChildren
+  onClose: () => void
+}) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+      <div class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <Button kind="quiet" label={texts.states.close} onClick={() => element.current?.close()}>
+          <Icon name="close" />
+        </Button>
+      </div>
+      {children}
+    </dialog>
+  )
+}

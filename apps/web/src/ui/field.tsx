@@ -1,0 +1,28 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { texts } from '../texts/texts.ts'
+
+interface FieldProps {
+  label: ComponentChildren
+  hint?: ComponentChildren
+  error?: string | null
+  isRequired?: boolean
+  /** Draws the control with these attributes, which tie it to its label and messages. */
+  children: (control: { id: string; 'aria-describedby': string; 'aria-invalid': boolean }) => ComponentChildren
+}
+
+export function Field({ label, hint, error, isRequired, children }: FieldProps) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>
+        {label}
+        {isRequired && <span class="required">{texts.states.required}</span>}
+      </label>
+      {children({ id, 'aria-describedby': `${id}-about`, 'aria-invalid': Boolean(error) })}
+      <div id={`${id}-about`} class={error ? 'field-error' : 'field-hint'}>
+        {error || hint}
+      </div>
+    </div>
+  )
+}

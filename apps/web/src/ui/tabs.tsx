@@ -1,0 +1,45 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+
+interface Tab {
+  name: string
+  content: ComponentChildren
+}
+
+/** Arrow keys move between tabs, as screen readers announce. */
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const chosen = useSignal(0)
+  const id = useId()
+  const move = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (!step) return
+    chosen.value = (chosen.value + step + tabs.length) % tabs.length
+    document.getElementById(`${id}-${chosen.value}`)?.focus()
+  }
+  return (
+    <div class="tabs">
+      <div role="tablist" aria-label={label} onKeyDown={move}>
+        {tabs.map(({ name }, i) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}-${i}`}
+            aria-selected={i === chosen.value}
+            aria-controls={`${id}-panel`}
+            tabIndex={i === chosen.value ? 0 : -1}
+            onClick={() => {
+              chosen.value = i
+            }}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen.value}`}>
+        {tabs[chosen.value]?.content}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,23 @@
+import { signal } from '@preact/signals'
+
+const SHOWN_MS = 2_500
+
+const message = signal('')
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Says something in passing; screen readers read it out. */
+export function toast(text: string): void {
+  message.value = text
+  clearTimeout(timer)
+  timer = setTimeout(() => {
+    message.value = ''
+  }, SHOWN_MS)
+}
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status">
+      {message.value && <span class="toast">{message.value}</span>}
+    </div>
+  )
+}

@@ -1,0 +1,331 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { AxeBuilder } from '@axe-core/playwright'
+import { toBase58 } from '@svc/protocol/bytes'
+import type { BrowserContextOptions, Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSite, type Site } from './site.ts'
+
+/** What the pages look like, for people; git ignores the folder. */
+const PICTURES = fileURLToPath(new URL('./__screenshots__', import.meta.url))
+
+/** Of a first visit, compressed. */
+const FIRST_LOAD_BYTES = 40_000
+
+let site: Site
+beforeAll(async () => {
+  mkdirSync(PICTURES, { recursive: true })
+  site = await openSite()
+})
+afterAll(() => site.close())
+
+interface Visit {
+  page: Page
+  /** What went wrong in the page, violations of its policy included. */
+  problems: string[]
+  /** Where it sent requests to. */
+  origins: Set<string>
+  /** What its files weigh on the wire. */
+  bytes: () => Promise<number>
+}
+
+async function visit(path: string, options: BrowserContextOptions = {}, base = site.url): Promise<Visit> {
+  const context = await site.browser.newContext({ reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  const problems: string[] = []
+  const origins = new Set<string>()
+  const sizes: Promise<number>[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  page.on('request', (request) => origins.add(new URL(request.url()).origin))
+  page.on('requestfinished', (request) => {
+    if (/\/assets\/|\/$/.test(request.url())) sizes.push(request.sizes().then((size) => size.responseBodySize))
+  })
+  await page.goto(base + path)
+  const bytes = async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  return { page, problems, origins, bytes }
+}
+
+/** The page did nothing that its policy forbids, and spoke with its gateway only. */
+function expectCalm({ problems, origins }: Visit, base = site.url): void {
+  expect(problems).toEqual([])
+  expect([...origins]).toEqual([new URL(base).origin])
+}
+
+const leave = ({ page }: Visit) => page.context().close()
+
+const DESKTOP = { width: 1280, height: 900 }
+const LOOKS = [
+  ['light', 'desktop', DESKTOP],
+  ['dark', 'phone', { width: 390, height: 844 }],
+] as const
+
+const readyWelcome = async (page: Page) => {
+  await page.getByText('file proven').waitFor()
+  await page.getByRole('cell', { name: 'USDC' }).waitFor()
+}
+const READY: [name: string, path: string, ready: (page: Page) => Promise<void>][] = [
+  ['welcome', '/', readyWelcome],
+  ['api', '/docs', (page) => page.getByRole('heading', { name: 'Quick start' }).waitFor()],
+  ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Name a file/ }).waitFor()],
+]
+
+describe('every page', () => {
+  it.each(READY)(
+    'T-61 %s is accessible and calm in both colours, on a desktop and on a phone',
+    async (name, path, ready) => {
+      const visited = await visit(path, { colorScheme: 'light', viewport: DESKTOP })
+      const { page } = visited
+      await ready(page)
+      for (const [colorScheme, device, size] of LOOKS) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize(size)
+        await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}-${device}.png`, fullPage: true })
+        const { violations } = await new AxeBuilder({ page }).analyze()
+        expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+      }
+      expectCalm(visited)
+      await leave(visited)
+    },
+  )
+})
+
+describe('the welcome page', () => {
+  it('T-61 is small, tells prices and numbers of this gateway, and works with the keyboard alone', async () => {
+    const visited = await visit('/', { viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = visited
+    await readyWelcome(page)
+    expect(await visited.bytes()).toBeLessThan(FIRST_LOAD_BYTES)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+    expect(await page.getByLabel('This gateway now').textContent()).toMatch(
+      /1\s*locker open\s*1\s*file proven\s*.*ago|now/,
+    )
+    await page.getByRole('spinbutton', { name: 'Units' }).fill('3')
+    await page.getByText('3 GiB').first().waitFor()
+    expect(await page.getByText('$0.75').count()).toBe(1)
+    expect(await page.getByLabel('commands for the shell', { exact: true }).textContent()).toContain(site.url)
+
+    await page.getByRole('link', { name: 'API', exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Quick start' }).waitFor()
+    expect(page.url()).toBe(`${site.url}/docs`)
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Storage you can prove.' }).waitFor()
+    await page.getByRole('button', { name: 'Copy commands for the shell' }).click()
+    await page.getByText('Copied').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('svc wallet new')
+    expectCalm(visited)
+    await leave(visited)
+  })
+
+  it('T-61 recognizes what is looked up, and sends nothing but what is public', async () => {
+    const visited = await visit('/', { viewport: DESKTOP })
+    const { page } = visited
+    await readyWelcome(page)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    const box = page.getByRole('searchbox')
+    const find = async (text: string, expected: string | RegExp) => {
+      await box.fill(text)
+      await box.press('Enter')
+      await page.getByRole('status').getByText(expected).waitFor()
+    }
+    const { receipt_id, locker_id } = site.locker
+    await find(`see ${receipt_id}`, 'This is a receipt id')
+    expect(await page.getByRole('link', { name: 'Facts, one by one' }).getAttribute('href')).toBe(
+      `${site.url}/v1/storage/verify?receipt_id=${receipt_id}`,
+    )
+    await find(locker_id, 'This is a locker id')
+    await find(`pr_${'0'.repeat(32)}`, 'This is a quote id')
+    await find(`0x${'0'.repeat(64)}`, 'This is a transaction of the EVM chain')
+    await find('hello', 'Not recognized')
+    await find(toBase58(Uint8Array.from(site.keypair)), 'This is a secret key')
+    expect(asked.filter((url) => url.includes('/v1/'))).toEqual([])
+    await find(site.anchor.tx, 'This gateway published a statement with it.')
+    await find(site.digest, 'This gateway published a statement with it.')
+    await find('7'.repeat(64), /nobody can ask here who keeps a file/)
+    expect(asked.filter((url) => url.includes('/v1/')).map((url) => url.slice(site.url.length))).toEqual([
+      `/v1/anchors/${site.anchor.tx}`,
+      `/v1/anchors/${site.digest}`,
+      `/v1/anchors/${'7'.repeat(64)}`,
+    ])
+    await page.screenshot({ path: `${PICTURES}/search.png` })
+    // The browser reports the 404 of the last one.
+    expect(visited.problems.filter((problem) => !problem.includes('404'))).toEqual([])
+    await leave(visited)
+  })
+
+  it('T-61 a bundle dropped on any page is read there and goes nowhere', async () => {
+    const visited = await visit('/docs', { viewport: DESKTOP })
+    const { page } = visited
+    await page.getByRole('heading', { name: 'Quick start' }).waitFor()
+    const drop = async (name: string, text: string) => {
+      const data = await page.evaluateHandle(
+        ([name, text]) => {
+          const transfer = new DataTransfer()
+          transfer.items.add(new File([text], name, { type: 'application/json' }))
+          return transfer
+        },
+        [name, text] as const,
+      )
+      await page.dispatchEvent('main', 'drop', { dataTransfer: data })
+    }
+    const asked: string[] = []
+    page.on('request', (request) => request.method() !== 'GET' && asked.push(request.url()))
+    await drop("it's mine.json", site.bundle)
+    await page.getByText('This is an evidence bundle').waitFor()
+    expect(page.url()).toBe(`${site.url}/`)
+    const command = await page.getByLabel('command to check the bundle', { exact: true }).textContent()
+    expect(command).toContain(`svc verify 'it'\\''s mine.json'`)
+    await page.screenshot({ path: `${PICTURES}/bundle.png`, fullPage: true })
+    await drop('other.json', '{"schema":"<img src=x onerror=alert(1)>"}')
+    await page.getByText('other.json is JSON, but no evidence bundle.').waitFor()
+    await drop('image.png', 'not json')
+    await page.getByText('image.png is no evidence bundle: it is not JSON.').waitFor()
+    expect(asked).toEqual([])
+    expectCalm(visited)
+    await leave(visited)
+  })
+})
+
+describe('the API page', () => {
+  it('VER-22 sends a public request and shows the 402 first', async () => {
+    const visited = await visit('/docs', { viewport: DESKTOP })
+    const { page } = visited
+    await page.getByRole('button', { name: 'Ask this gateway now' }).click()
+    await page.getByText('402 Payment Required').waitFor()
+    await page.getByLabel('Answer of the gateway', { exact: true }).getByText('"x402Version"').waitFor()
+    await page.screenshot({ path: `${PICTURES}/quote.png` })
+    await page.keyboard.press('/')
+    await page.keyboard.type('verify-key')
+    await page
+      .getByRole('link', { name: /short-url\/verify-key/ })
+      .first()
+      .click()
+    await page.getByRole('button', { name: 'Send request' }).click()
+    await page.getByText('short_url_token_verification').last().waitFor()
+    // The browser reports each status of 400 and above.
+    expect(visited.problems.filter((problem) => !problem.includes('402'))).toEqual([])
+    await leave(visited)
+  })
+
+  it('VER-22 T-61 signs with a key file, a pasted key or a throwaway key, which never leaves the page', async () => {
+    const { locker_id, receipt_id } = site.locker
+    const visited = await visit(`/docs#listFiles?locker_id=${locker_id}&receipt_id=${receipt_id}`, {
+      viewport: DESKTOP,
+    })
+    const { page } = visited
+    const sent: string[] = []
+    page.on('request', (request) =>
+      sent.push([request.url(), JSON.stringify(request.headers()), request.postData() ?? ''].join('\n')),
+    )
+    const send = page.getByRole('button', { name: /send/i })
+    expect(await send.isDisabled()).toBe(true)
+    const keyFile = { name: 'id.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(site.keypair)) }
+    await page.getByRole('button', { name: 'Choose a key' }).click()
+    await page.getByLabel('Open a key file').setInputFiles({ ...keyFile, buffer: Buffer.from('{"crypto":{}}') })
+    await page.getByText('This keystore is encrypted').waitFor()
+    await page.screenshot({ path: `${PICTURES}/key.png` })
+    await page.getByLabel('Open a key file').setInputFiles(keyFile)
+    await page.getByText('Signing as').waitFor()
+    await send.click()
+    await page.getByText('200 OK').waitFor()
+    await page.getByLabel('Answer of the gateway', { exact: true }).getByText('"hello.txt"').waitFor()
+    await page.screenshot({ path: `${PICTURES}/signed.png` })
+
+    await page.getByRole('button', { name: 'Change key' }).click()
+    await page.getByLabel('Paste a key').fill(toBase58(Uint8Array.from(site.keypair)))
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await send.click()
+    await page.getByText('200 OK').waitFor()
+    await page.getByRole('button', { name: 'Change key' }).click()
+    await page.getByRole('button', { name: 'Make a throwaway key' }).click()
+    await send.click()
+    await page.getByText('SIGNATURE_INVALID').last().waitFor()
+    expect(sent.filter((request) => request.includes('x-svc-signature')).length).toBe(3)
+    const secrets = [JSON.stringify(site.keypair).slice(1, 60), toBase58(Uint8Array.from(site.keypair))]
+    for (const secret of secrets) expect(sent.join('\n')).not.toContain(secret)
+    const stored = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+    )
+    expect(stored).toBe('[{},{},""]')
+    expect(visited.problems.filter((problem) => !problem.includes('403'))).toEqual([])
+    await leave(visited)
+  })
+
+  it('VER-22 every curl command works as it is pasted', async () => {
+    const { locker_id, receipt_id } = site.locker
+    const visited = await visit('/docs', { viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = visited
+    await page.getByRole('button', { name: 'Choose a key' }).click()
+    await page.getByLabel('Paste a key').fill(toBase58(Uint8Array.from(site.keypair)))
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    const ids = await page.locator('.index a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))
+    expect(ids.length).toBeGreaterThan(40)
+    const refused = []
+    for (const id of ids) {
+      await page.evaluate((hash) => {
+        location.hash = hash
+      }, `${id}?locker_id=${locker_id}&receipt_id=${receipt_id}`)
+      await page.getByRole('heading', { name: 'Responses' }).waitFor()
+      await page.evaluate(() => navigator.clipboard.writeText(''))
+      await page.getByRole('button', { name: 'Copy curl command' }).click()
+      const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+      await expect.poll(clipboard).not.toBe('')
+      const command = await clipboard()
+      const { stdout } = await promisify(execFile)('sh', ['-c', `echo hello >FILE; ${command} -s -w ' %{http_code}'`], {
+        cwd: PICTURES,
+      })
+      const [, code = ''] = /^\{"error":"(\w+)"/.exec(stdout) ?? []
+      if (FORM_ERRORS.includes(code) && !OF_THIS_GATEWAY.test(stdout)) refused.push([command, stdout])
+    }
+    expect(refused).toEqual([])
+    await leave(visited)
+  })
+})
+
+/** The request itself was wrong, not what it is about. */
+const FORM_ERRORS = [
+  'validation_error',
+  'malformed_request',
+  'method_not_allowed',
+  'unsupported_media_type',
+  'not_found',
+  'leg_not_in_quote',
+  'MISSING_ENVELOPE',
+  'SIGNATURE_INVALID',
+  'METHOD_MISMATCH',
+  'PATH_MISMATCH',
+  'BODY_HASH_MISMATCH',
+  'LOCKER_ID_MISMATCH',
+  'RECEIPT_ID_MISMATCH',
+  'MISSING_OPS',
+]
+/** It has no keys to send payments with, and no network to fetch from. */
+const OF_THIS_GATEWAY = /does not send signed payments|host of the source is not known/
+
+describe('a gateway under a prefix', () => {
+  it('T-61 has the same pages there, and sends nothing beside the prefix', async () => {
+    const visited = await visit('/', { viewport: DESKTOP }, site.prefixedUrl)
+    const { page } = visited
+    const paths = new Set<string>()
+    page.on('request', (request) => paths.add(new URL(request.url()).pathname))
+    await readyWelcome(page)
+    await page.getByRole('link', { name: 'API', exact: true }).click()
+    await page.getByRole('heading', { name: 'Quick start' }).waitFor()
+    expect(page.url()).toBe(`${site.prefixedUrl}/docs`)
+    await page.goto(`${site.prefixedUrl}/docs#health`)
+    await page.getByRole('button', { name: 'Send request' }).click()
+    await page.getByText('200 OK').waitFor()
+    expect([...paths].filter((path) => !path.startsWith('/svc/'))).toEqual([])
+    expectCalm(visited, site.prefixedUrl)
+    await leave(visited)
+  })
+})

@@ -1,0 +1,94 @@
+// For tests: a gateway with everything the pages show, at its root and under a prefix, and one browser.
+
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Anchor } from '@svc/api/attestations'
+import { freePort } from '@svc/devnet/free-port'
+import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { createClient } from '@svc/sdk'
+import { signerFromSolanaKeypair } from '@svc/sdk/signers'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { seedLocker } from '@svc/testbed/seed-lockers'
+import { type Browser, chromium } from 'playwright'
+import { chromiumPath } from '../../../scripts/chromium.ts'
+import { ensurePages } from '../build/ensure-pages.ts'
+
+export interface Site {
+  url: string
+  /** The same gateway behind a proxy that mounts it at `/svc`. */
+  prefixedUrl: string
+  browser: Browser
+  /** The keypair of an owner, as in a key file. */
+  keypair: number[]
+  locker: { locker_id: string; receipt_id: string }
+  digest: string
+  anchor: Anchor
+  /** The text of an evidence bundle. */
+  bundle: string
+  close(): Promise<void>
+}
+
+export async function openSite(): Promise<Site> {
+  if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
+  await using opened = new AsyncDisposableStack()
+  const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
+  opened.defer(() => chain.stop())
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const gateway = await startTestGateway({
+    PORT: String(port),
+    BASE_URL: url,
+    PRIMARY_RPC_URLS: chain.url,
+    PRIMARY_TREASURY: TREASURY.address,
+    PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
+    AGENT_URL: 'http://localhost:8403',
+  })
+  opened.defer(() => gateway.stop())
+  const proxy = await startPrefixProxy(port)
+  opened.defer(async () => void proxy.close())
+
+  const seed = crypto.getRandomValues(new Uint8Array(32))
+  const keypair = [...seed, ...ed25519Signer(seed).publicKey]
+  const signer = signerFromSolanaKeypair(keypair)
+  const { locker_id, receipt_id } = await seedLocker(gateway.context, { owner: signer.address })
+  const locker = { locker_id, receipt_id }
+  const client = createClient({ baseUrl: url, signer, onWarning: () => {} })
+  await client.put(locker, 'hello.txt', new TextEncoder().encode('hello'))
+  const { attestation, push_result } = await client.attest(locker)
+  const bundle = await (await fetch(`${url}/v1/storage/evidence-bundle?receipt_id=${receipt_id}`)).text()
+
+  const browser = await chromium.launch({
+    executablePath: chromiumPath(),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+  })
+  opened.defer(() => browser.close())
+  const running = opened.move()
+  return {
+    url,
+    prefixedUrl: `http://localhost:${(proxy.address() as AddressInfo).port}/svc`,
+    browser,
+    keypair,
+    locker,
+    digest: attestation.envelope!.statement_digest,
+    anchor: push_result.anchor!,
+    bundle,
+    close: () => running.disposeAsync(),
+  }
+}
+
+/** As a reverse proxy with `location /svc/`, which takes the prefix away. */
+async function startPrefixProxy(port: number): Promise<Server> {
+  const server = createServer((incoming, outgoing) => {
+    const { url = '', method, headers } = incoming
+    if (!url.startsWith('/svc/')) return void outgoing.writeHead(404).end()
+    const target = request({ port, path: url.slice('/svc'.length), method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode as number, answer.headers)
+      answer.pipe(outgoing)
+    })
+    incoming.pipe(target)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
