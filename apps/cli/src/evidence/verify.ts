@@ -64,7 +64,7 @@ A redacted bundle shows some files, or none by name: what it leaves out is not c
 
 With --decrypt, --dir may hold the plaintext of encrypted files: it is encrypted again and compared.
 Encrypted files in the folder are compared as they are, then decrypted, and compared with the
-plaintext beside them.
+plaintext beside them. A bundle that shows no names needs the encrypted files.
 
 Facts:
 ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,

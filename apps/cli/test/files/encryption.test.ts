@@ -4,8 +4,10 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { newIdentity, recipientOf } from '@svc/sdk/encryption'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { Interrupted } from '../../src/errors.ts'
+import { run } from '../../src/run.ts'
 import { type LockerHome, newWallet, openLockerHome } from '../locker.ts'
-import { jsonDocument, jsonLines } from '../world.ts'
+import { jsonDocument, jsonLines, testWorld } from '../world.ts'
 
 let home: LockerHome
 beforeAll(async () => {
@@ -14,6 +16,8 @@ beforeAll(async () => {
 afterAll(() => home.leave())
 afterEach(() => home.house.proxy.behave())
 
+/** Short URLs of files. */
+const READ = /^\/f\//
 const inHome = (...parts: string[]) => join(home.folder, ...parts)
 const statuses = (text: string) => Object.fromEntries(jsonLines(text).map(({ filename, status }) => [filename, status]))
 
@@ -76,6 +80,50 @@ describe('encrypted with the wallet', () => {
     await svc('put', file, '--encrypt')
     expect(proxy.seen.slice(before).flatMap(({ path }) => /index=(\d+)&/.exec(path)?.[1] ?? [])).toEqual(['2'])
     await svc('rm', 'cut.bin.age', '--yes')
+  })
+
+  it('T-59 ADD-06 resumes a download as it is stored, and starts one over that is decrypted', async () => {
+    const { proxy } = home.house
+    const interrupted = async (...options: string[]) => {
+      proxy.plan(READ, { cut: 9_000_000 }, { stall: 'request' })
+      const before = proxy.seen.length
+      const controller = new AbortController()
+      const world = { ...testWorld(home.env).world, signal: controller.signal }
+      const exitCode = run(['get', 'large.bin.age', '-o', inHome('broken'), ...options], world)
+      const reads = () => proxy.seen.slice(before).filter(({ path }) => READ.test(path))
+      await expect.poll(() => reads().length, { timeout: 20_000 }).toBe(2)
+      controller.abort(new Interrupted('interrupted'))
+      expect(await exitCode).toBe(130)
+      proxy.behave()
+      return readdir(inHome('broken'))
+    }
+    expect(await interrupted('--decrypt')).toEqual([])
+    expect(await interrupted()).toEqual([expect.stringMatching(/\.part$/)])
+
+    const decrypted = await svc('get', 'large.bin', '--decrypt', '-o', inHome('broken'))
+    expect(decrypted.stderr).not.toContain('resuming')
+    expect((await readFile(inHome('broken', 'large.bin'))).equals(large)).toBe(true)
+    expect((await svc('get', 'large.bin.age', '-o', inHome('broken'))).stderr).toContain('large.bin.age: resuming at')
+    expect(await readdir(inHome('broken'))).toEqual(['large.bin', 'large.bin.age'])
+    const [stored, resumed] = await Promise.all(
+      ['stored', 'broken'].map((folder) => readFile(inHome(folder, 'large.bin.age'))),
+    )
+    expect(stored && resumed?.equals(stored)).toBe(true)
+  })
+
+  it('T-59 ADD-23 sync copies encrypted files as they are, both ways', async () => {
+    await svc('sync', ':', inHome('synced'))
+    const [stored, synced] = await Promise.all(
+      ['stored', 'synced'].map((folder) => readFile(inHome(folder, 'a.txt.age'))),
+    )
+    expect(stored && synced?.equals(stored)).toBe(true)
+    expect(Object.values(statuses((await svc('sync', inHome('synced'), ':', '--delete', '--json')).stdout))).toEqual(
+      Array(3).fill('unchanged'),
+    )
+    const beside = await folderOf('beside', { 'a.txt': 'not encrypted' })
+    await svc('sync', beside, ':')
+    expect((await svc('cat', 'a.txt.age', '--decrypt')).stdout).toBe('a secret')
+    await svc('rm', 'a.txt', '--yes')
   })
 
   it('T-59 gives plaintext only where that is asked for, and ciphertext only where that is', async () => {
