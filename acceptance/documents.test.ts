@@ -114,6 +114,7 @@ describe('the commands of the documents', () => {
     expect(marked).toEqual([
       'apps/agent/README.md: not run: a production host with its keys and nodes',
       'apps/mcp/README.md: not run: needs Claude Code',
+      'apps/web/README.md: run by acceptance/start.test.ts',
       'docs/agent.md: not run: a production host with its keys and nodes',
       'docs/operations.md: run by apps/gateway/test/anchors/registry.test.ts',
       'docs/operations.md: run by apps/gateway/test/bin/deploy-evm-registry.test.ts',
