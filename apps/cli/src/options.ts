@@ -37,10 +37,12 @@ export function maxOption(): Option {
   })
 }
 
+export const MAX_UNITS = 1_000_000
+
 function unitCount(text: string): number {
   const units = Number(text)
-  if (/^\d+$/.test(text) && units >= 1 && units <= 1_000_000) return units
-  throw new InvalidArgumentError('It must be a whole number from 1 to 1000000.')
+  if (/^\d+$/.test(text) && units >= 1 && units <= MAX_UNITS) return units
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_UNITS}.`)
 }
 
 /** An option that may be repeated or take a comma-separated list. Unlike a variadic option it consumes no arguments. */
@@ -49,6 +51,10 @@ export function listOption(flags: string, description: string): Option {
     ...(before ?? []),
     ...text.split(',').filter((word) => word !== ''),
   ])
+}
+
+export function followOption(): Option {
+  return new Option('--follow', 'follow symbolic links')
 }
 
 export function tagOption(): Option {

@@ -32,6 +32,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     sync: () => import('./files/sync.ts'),
     mv: () => import('./files/mv.ts'),
     rm: () => import('./files/rm.ts'),
+    share: () => import('./files/share.ts'),
     url: () => import('./files/url.ts'),
     operators: () => import('./files/operators.ts'),
     link: () => import('./files/link.ts'),

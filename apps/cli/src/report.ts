@@ -3,6 +3,7 @@
 import { inspect } from 'node:util'
 import {
   BytesDiffer,
+  DecryptionError,
   GatewayError,
   InvalidFilename,
   isShortage,
@@ -71,6 +72,11 @@ export function describeError(error: unknown): ErrorReport {
     return { exitCode: EXIT.failed, code: 'not_subscribed', message: error.message, hint }
   }
   if (error instanceof UntrueAnswer || error instanceof BytesDiffer) return aboutUntruth(error)
+  if (error instanceof DecryptionError) {
+    const hint =
+      error.code === 'wrong_key' ? 'which wallet, age key (--identity) or passphrase was it encrypted with?' : null
+    return { exitCode: EXIT.failed, code: error.code, message: error.message, hint }
+  }
   if (error instanceof NotVerified) return aboutFailure(error, EXIT.unverified, 'not_verified')
   if (error instanceof UsageError) return aboutFailure(error, EXIT.usage, 'usage')
   if (error instanceof InvalidFilename)

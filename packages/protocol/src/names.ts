@@ -22,6 +22,7 @@ export const PAYMENT_REFERENCE_PREFIX = 'svc/payment-reference/v1|'
 export const RECEIPT_TAG = 'SVC_RECEIPT_V1'
 export const RECEIPT_CLAIM_TAG = 'SVC_RECEIPT_CLAIM_V1'
 export const PURCHASE_KEY_TAG = 'SVC_PURCHASE_KEY_V1'
+export const ENCRYPTION_KEY_TAG = 'SVC_ENCRYPTION_KEY_V1'
 export const FINDING_TAG = 'SVC_AGENT_FINDING_V1'
 
 export const MERKLE_VERSION = '1.0'

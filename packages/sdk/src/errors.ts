@@ -75,6 +75,17 @@ export class BytesDiffer extends Error {
   }
 }
 
+/** A file cannot be decrypted. Nothing of it should be used. */
+export class DecryptionError extends Error {
+  override name = 'DecryptionError'
+  readonly code: 'wrong_key' | 'damaged' | 'unsupported'
+
+  constructor(code: DecryptionError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
 /** Whether the payer's money has moved. */
 export type Money = 'not_moved' | 'may_have_moved' | 'moved'
 

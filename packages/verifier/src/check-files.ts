@@ -11,6 +11,8 @@ export interface FileSource {
   open(filename: string): Opened | Promise<Opened>
   /** All names that exist. Without it, files that are not in the bundle go unnoticed. */
   names?(): AsyncIterable<string> | Iterable<string>
+  /** The name in `names` of what `open` reads for a file, where that is another. */
+  nameOf?(filename: string): string | Promise<string>
 }
 
 type Opened = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null
@@ -48,9 +50,10 @@ export async function createFileCheck(source: FileSource): Promise<FileCheck> {
   return {
     async check(files) {
       for (const file of files) {
-        notInBundle.delete(file.filename)
         const problem = await problemOf(file, source)
-        if (problem) note(report, problem, file.filename)
+        const { filename } = file
+        notInBundle.delete(problem === 'unsafe' ? filename : ((await source.nameOf?.(filename)) ?? filename))
+        if (problem) note(report, problem, filename)
         else report.matching++
       }
     },

@@ -53,7 +53,7 @@ async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
     return client.subscribe({ intent, wallet, approve, signal, ...(asset && { asset }) })
   })
   output.result({ receipt_id: receipt.receipt_id, receipt, subscription }, () =>
-    pairs([...paidPairs(receipt), ['until', `${timeText(shown(subscription.expires_at))} UTC`]]),
+    pairs([...paidPairs(receipt, session.agent()), ['until', `${timeText(shown(subscription.expires_at))} UTC`]]),
   )
   if (!isPaidNow) output.note('\nThis purchase was already paid: nothing was paid now.')
   output.note('\nNext: `svc delegate LOCKER`')

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
-import { anchorText } from '../output/texts.ts'
+import { anchorPairs } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
 
 interface AttestOptions {
@@ -23,7 +23,7 @@ async function attest(session: Session, { queued = false }: AttestOptions): Prom
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   const answer = await client.attest(locker, { queued, signal: world.signal })
-  output.result(answer, () => attestText(answer))
+  output.result(answer, () => attestText(answer, session.gateway))
   const { status, error, publish_after } = answer.push_result
   if (status === 'failed')
     output.warn(`signed, but not published: ${shown(error?.error ?? 'unknown')}. \`svc push\` tries again`)
@@ -34,13 +34,13 @@ async function attest(session: Session, { queued = false }: AttestOptions): Prom
   output.note('\nNext: `svc bundle -o bundle.json`')
 }
 
-function attestText({ attestation, unchanged, push_result }: AttestAnswer): string {
+function attestText({ attestation, unchanged, push_result }: AttestAnswer, gateway: string): string {
   const { evidence_seq, file_count, total_bytes, merkle_root, envelope } = attestation
   return pairs([
     ['statement', `${evidence_seq ?? '-'}${unchanged ? ' (nothing has changed since)' : ''}`],
     ['files', `${counted(file_count, 'file')}, ${bytesText(total_bytes)}`],
     ['root', shown(merkle_root)],
     ['signed by', `${envelope?.issuer_pubkey}, which is trusted, and the signature holds`],
-    ['published', anchorText(push_result.anchor)],
+    ...anchorPairs(push_result.anchor, gateway),
   ])
 }

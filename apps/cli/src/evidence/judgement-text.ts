@@ -9,6 +9,7 @@ import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Style } from '../output/style.ts'
 import { pairs } from '../output/table.ts'
+import type { DecryptionReport } from './decrypted-files.ts'
 import { factsOf, type Judged, uncheckedOf } from './judgement.ts'
 
 /** `keysFrom` says where the pinned keys come from. */
@@ -80,4 +81,23 @@ export function chainText({ sequences, problems, isFromStart }: ChainReport, sty
   const start = isFromStart ? '' : ', not from the first one'
   if (problems.length === 0) return `${style.good('✓')} unbroken chain: ${which}${start}`
   return problems.map(({ why }) => `${style.bad('✗')} the chain is broken: ${shown(why)}`).join('\n')
+}
+
+/** What was checked of encrypted files, and what was not. */
+export function decryptionText(report: DecryptionReport, style: Style): string {
+  const { decrypted, compared, encrypted_again, failed } = report
+  const lines = [
+    ...failed.map(({ filename, why }) => `${style.bad('✗')} ${shown(filename)}: ${shown(why)}`),
+    ...(decrypted > 0
+      ? [
+          `${style.good('✓')} ${counted(decrypted, 'encrypted file')} decrypted whole, ${compared} compared with plaintext`,
+        ]
+      : []),
+    ...(encrypted_again > 0
+      ? [
+          `– ${counted(encrypted_again, 'file')} encrypted again with this key and compared with the list: see files_match`,
+        ]
+      : []),
+  ]
+  return lines.length > 0 ? lines.join('\n') : style.dim('no encrypted file was found')
 }

@@ -2,12 +2,15 @@ import type { Fact } from '@svc/verifier/facts'
 import type { ReceiptFacts } from '@svc/verifier/receipt-facts'
 import type { Verification, VerifiedBundle } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
+import type { DecryptionReport } from './decrypted-files.ts'
 
 /** The result for one bundle. */
 export interface Judged {
   path: string
   verification: Verification
   receipt: ReceiptFacts | null
+  /** Null unless the files were to be decrypted. */
+  decryption: DecryptionReport | null
 }
 
 /** All facts about a bundle that could be read. */
@@ -38,7 +41,8 @@ export function objections(
       if (fact.value === 'passed' || fact.value === 'failed') return []
       return [`${name} is required, and ${fact.value}${'why' in fact ? ` (${fact.why})` : ''}`]
     })
-    return [...failed, ...missing].map((what) => about(one.path, what))
+    const undecrypted = (one.decryption?.failed ?? []).map(({ filename }) => `${filename} not decrypted`)
+    return [...failed, ...missing, ...undecrypted].map((what) => about(one.path, what))
   })
   return [...ofBundles, ...(chain?.problems ?? []).map(({ code }) => `chain: ${code}`)]
 }

@@ -3,7 +3,7 @@ import { type StatementOptions, sequenceOf, statementOption } from '../options.t
 import { bytesText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
-import { anchorText } from '../output/texts.ts'
+import { anchorPairs } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
@@ -30,7 +30,7 @@ async function proof(session: Session, name: string, options: StatementOptions):
       ['leaf', `${leaf_hash}, ${leaf_index + 1} of ${file_count}`],
       ...steps.map(({ hash, position }): [string, string] => ['', `${hash} on the ${position}`]),
       ['root', `${shown(merkle_root)}, matches the path above`],
-      ['published', anchorText(anchor)],
+      ...anchorPairs(anchor, session.gateway),
     ]),
   )
 }

@@ -2,7 +2,7 @@ import { push as pushEndpoint } from '@svc/api/attestations'
 import type { Command } from 'commander'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
-import { anchorText } from '../output/texts.ts'
+import { anchorPairs } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
@@ -21,7 +21,7 @@ async function push(session: Session): Promise<void> {
   output.result(answer, () =>
     pairs([
       ['status', shown(answer.status + (answer.reason === null ? '' : `: ${answer.reason}`))],
-      ['published', anchorText(answer.anchor)],
+      ...anchorPairs(answer.anchor, session.gateway),
     ]),
   )
 }

@@ -11,6 +11,7 @@ import { type Given, type Verification, type VerifiedBundle, verifyBundle } from
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
+import { type Decrypt, type DecryptOptions, decryption, withDecryptOptions } from '../files/encryption.ts'
 import { excluderOf, type PatternOptions } from '../files/patterns.ts'
 import { listOption } from '../options.ts'
 import type { Open, Session } from '../session.ts'
@@ -18,9 +19,9 @@ import { webAddress } from '../setup/settings.ts'
 import type { World } from '../world.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
 import { factsOf, type Judged, objections, uncheckedOf } from './judgement.ts'
-import { chainText, judgedText } from './judgement-text.ts'
+import { chainText, decryptionText, judgedText } from './judgement-text.ts'
 
-interface VerifyOptions extends PatternOptions {
+interface VerifyOptions extends PatternOptions, DecryptOptions {
   keys?: string[]
   signer?: string[]
   rpc?: string
@@ -34,7 +35,7 @@ interface VerifyOptions extends PatternOptions {
 const FACTS: readonly string[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS, ...RECEIPT_FACTS]
 
 export function add(program: Command, open: Open): void {
-  program
+  const verifying = program
     .command('verify')
     .description('check evidence bundles, fact by fact, without asking the gateway')
     .argument('<bundle...>', 'files; - is the standard input; several are also checked as a chain')
@@ -50,6 +51,7 @@ export function add(program: Command, open: Open): void {
     .option('--domain-tag <tag>', 'domain tag of the gateway, if not the usual one')
     .option('--receipt <file>', 'check this receipt too (svc receipt --json)')
     .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
+  withDecryptOptions(verifying)
     .addHelpText(
       'after',
       `
@@ -59,6 +61,10 @@ when nothing failed, else 3. Options that take several values can be repeated or
 comma-separated list.
 
 A redacted bundle shows some files, or none by name: what it leaves out is not checked, and said.
+
+With --decrypt, --dir may hold the plaintext of encrypted files: it is encrypted again and compared.
+Encrypted files in the folder are compared as they are, then decrypted, and compared with the
+plaintext beside them. A bundle that shows no names needs the encrypted files.
 
 Facts:
 ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
@@ -72,8 +78,10 @@ async function verify(session: Session, paths: readonly string[], options: Verif
   const { output } = session
   const required = options.require ?? []
   await requireValidOptions(paths, options)
+  const decrypt = await decryption(session, await session.locker().catch(() => null), options)
+  if (decrypt && options.dir === undefined) throw new UsageError('--decrypt needs the files: --dir FOLDER')
   const keys = await givenKeys(session, options.keys ?? [])
-  const judged = await judge(session, paths, options, keys)
+  const judged = await judge(session, paths, options, keys, decrypt)
   const chain = paths.length > 1 ? chainOf(judged) : null
   const objected = objections(judged, chain, required)
   const document = {
@@ -84,7 +92,10 @@ async function verify(session: Session, paths: readonly string[], options: Verif
   }
   output.result(document, () => {
     const texts = judged.map((one) => judgedText(one, keys.from, output.style))
-    return [...texts, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
+    const decryptions = judged.flatMap(({ decryption }) =>
+      decryption ? [decryptionText(decryption, output.style)] : [],
+    )
+    return [...texts, ...decryptions, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
   })
   if (objected.length > 0)
     throw new NotVerified(`verification failed: ${objected.join(', ')}`, adviceFor(judged, options))
@@ -109,15 +120,19 @@ async function judge(
   paths: readonly string[],
   options: VerifyOptions,
   keys: GivenKeys,
+  decrypt: Decrypt | null,
 ): Promise<Judged[]> {
   const { dir, rpc, allowExtra = false } = options
   const { pinnedKeys } = keys
   const domainTag = options.domainTag ?? keys.domainTag
+  const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) })
+  const decrypted = folder && dir !== undefined && decrypt ? await withDecrypted(dir, folder, decrypt) : null
+  const files = decrypted?.source ?? folder
   const given = {
     pinnedKeys,
     pinnedSigners: options.signer ?? keys.pinnedSigners,
     ...(domainTag !== null && { domainTag }),
-    ...(dir !== undefined && { files: folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) }) }),
+    ...(files && { files }),
     ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: world.signal }) }),
   }
   const receipt = options.receipt === undefined ? null : await readReceiptFile(options.receipt)
@@ -126,9 +141,15 @@ async function judge(
     const verification = await verifyFile(world, path, given)
     world.signal.throwIfAborted()
     const facts = receipt && !verification.refused ? receiptFacts(receipt, pinnedKeys, verification) : null
-    judged.push({ path, verification, receipt: facts })
+    const decryption = decrypted && !verification.refused ? await decrypted.report() : null
+    judged.push({ path, verification, receipt: facts, decryption })
   }
   return judged
+}
+
+/** The ciphers are large, so only --decrypt loads them. */
+async function withDecrypted(dir: string, folder: ReturnType<typeof folderSource>, decrypt: Decrypt) {
+  return (await import('./decrypted-files.ts')).decryptedFiles(dir, folder, decrypt)
 }
 
 function chainOf(judged: readonly Judged[]): ChainReport {
@@ -141,7 +162,7 @@ function chainDocument({ sequences, problems, isFromStart }: ChainReport): objec
   return { sequences, problems, from_start: isFromStart }
 }
 
-function documentOf({ path, verification, receipt }: Judged): object {
+function documentOf({ path, verification, receipt, decryption }: Judged): object {
   if (verification.refused) return { bundle: path, ...verification }
   const { facts, failed, key, receiptId, counted, files, envelope, redacted } = verification
   return {
@@ -161,6 +182,7 @@ function documentOf({ path, verification, receipt }: Judged): object {
     },
     statement: envelope && { sequence: envelope.body.sequence, statement_digest: envelope.statement_digest },
     files,
+    ...(decryption && { decryption }),
   }
 }
 

@@ -1,22 +1,26 @@
 import type { Command } from 'commander'
 import type { Open, Session } from '../session.ts'
+import { type DecryptOptions, decryption, withDecryptOptions } from './encryption.ts'
 import { writeOut } from './write-out.ts'
 
-interface CatOptions {
+interface CatOptions extends DecryptOptions {
   public?: boolean
 }
 
 export function add(program: Command, open: Open): void {
-  program
+  const reading = program
     .command('cat')
     .description('write files of the locker to the standard output, and check their hashes')
     .argument('<name...>', 'files of the locker')
     .option('--public', 'without signing, as anyone can who knows receipt and filename; the default without a wallet')
-    .action(async (names: string[], options: CatOptions, command: Command) => cat(await open(command), names, options))
+  withDecryptOptions(reading).action(async (names: string[], options: CatOptions, command: Command) =>
+    cat(await open(command), names, options),
+  )
 }
 
 async function cat(session: Session, names: readonly string[], options: CatOptions): Promise<void> {
   const locker = await session.locker()
   const isMember = !options.public && (await session.keys()).length > 0
-  for (const name of names) await writeOut(session, locker, name, isMember)
+  const decrypt = await decryption(session, locker, options)
+  for (const name of names) await writeOut(session, locker, name, { isMember, decrypt })
 }

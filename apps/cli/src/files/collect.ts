@@ -15,6 +15,8 @@ export interface CollectOptions extends PatternOptions {
   /** The name to use instead, if there is only one file. */
   as?: string
   follow?: boolean
+  /** What every name ends with in the locker. */
+  ending?: string
   isSecret?: IsSecret
 }
 
@@ -50,8 +52,10 @@ async function* foundAt(path: string, isExcluded: IsExcluded, options: CollectOp
   else throw new UsageError(`${path} is neither a file nor a folder`)
 }
 
-function nameFor(name: string, { to, as = name }: CollectOptions): string {
-  return to === undefined ? as : `${to.replace(/\/+$/, '')}/${as}`
+/** The name in the locker. A name that was given with its ending keeps it. */
+export function nameFor(name: string, { to, as, ending = '' }: CollectOptions): string {
+  const own = as?.endsWith(ending) ? as : (as ?? name) + ending
+  return to === undefined ? own : `${to.replace(/\/+$/, '')}/${own}`
 }
 
 const NAMES_SHOWN = 5

@@ -2,15 +2,15 @@
 // the bytes.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
-import type { Client, Download, Locker } from '@svc/sdk'
+import { type Client, type Download, type Locker, plainName } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
-import { saveAs } from '@svc/sdk/node'
 import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
 import { matching } from './matching.ts'
-import { type Outcome, resumingText } from './outcomes.ts'
-import { type GetOptions, isOnDisk, requireSafeName, safePath } from './safe-path.ts'
+import type { Outcome } from './outcomes.ts'
+import { decryptedName, type GetOptions, isOnDisk, requireSafeName } from './safe-path.ts'
 import { foldsNames, sameNames } from './same-names.ts'
+import { saveDownload } from './save-download.ts'
 
 const AT_ONCE = 4
 
@@ -22,9 +22,11 @@ export async function listed(
   locker: Locker,
   names: readonly string[],
   signal: AbortSignal,
+  { isPlaintextWanted = false }: { isPlaintextWanted?: boolean } = {},
 ): Promise<Listed> {
   const entries = new Map<string, ManifestEntry>()
-  for await (const { entry } of matching(stored(client.files(locker, { signal })), names)) {
+  const wanted = matching(stored(client.files(locker, { signal })), names, { isPlaintextWanted })
+  for await (const { entry } of wanted) {
     requireSafeName(entry.filename)
     entries.set(entry.filename, entry)
   }
@@ -60,14 +62,21 @@ export async function getListed(job: GetJob, entries: Listed): Promise<void> {
 }
 
 /** Without the files that would overwrite each other on this disk. */
-async function distinctOnDisk({ options, report }: GetJob, entries: Listed): Promise<Listed> {
-  const same = sameNames(entries.keys())
+async function distinctOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
+  const { options, report } = job
+  const nameOf = (filename: string) => decryptedName(storedName(job, filename), options)
+  const same = sameNames(new Set([...entries.keys()].map(nameOf)))
   if (same.size === 0 || !(await foldsNames(options.out))) return entries
-  for (const [filename, other] of same) {
-    const error = new Failure(`on this disk it would be the same file as ${other}`)
-    report({ filename, status: 'failed', error })
+  const distinct = new Map<string, ManifestEntry>()
+  for (const [filename, entry] of entries) {
+    const other = same.get(nameOf(filename))
+    if (other === undefined) distinct.set(filename, entry)
+    else {
+      const error = new Failure(`on this disk it would be the same file as ${other}`)
+      report({ filename, status: 'failed', error })
+    }
   }
-  return new Map([...entries].filter(([filename]) => !same.has(filename)))
+  return distinct
 }
 
 async function notOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
@@ -76,7 +85,8 @@ async function notOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
   for (const [filename, entry] of entries) {
     signal.throwIfAborted()
     try {
-      if (await isOnDisk(onDisk(job, filename), entry, options)) {
+      if (options.decrypt) requireOwnName(filename, entries)
+      if (await isOnDisk(storedName(job, filename), entry, options)) {
         progress.add(entry.size_bytes ?? 0)
         report(outcomeOf('unchanged', entry))
       } else wanted.set(filename, entry)
@@ -87,6 +97,13 @@ async function notOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
   return wanted
 }
 
+/** Decrypted files lose their ending, so two may want one name. */
+function requireOwnName(filename: string, entries: Listed): void {
+  const name = plainName(filename)
+  if (name !== filename && entries.has(name))
+    throw new Failure(`${name} is in the locker too, and both would be saved under that name`)
+}
+
 async function save(job: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
   const { options, progress, note } = job
   const { filename, contentHash } = download
@@ -94,20 +111,22 @@ async function save(job: GetJob, wanted: Listed, download: Download): Promise<Ou
   if (!entry) throw new UntrueAnswer(`it sends ${JSON.stringify(filename)}, which nobody asked for`)
   if (contentHash === null || contentHash !== entry.content_hash)
     throw new UntrueAnswer(`it lists ${JSON.stringify(filename)} as ${entry.content_hash}, and sends ${contentHash}`)
-  const { out, overwrite: replace = false } = options
-  await saveAs(download, await safePath(out, onDisk(job, filename)), {
-    replace,
-    resume: true,
-    onResume: (kept, size) => note(resumingText(filename, kept, size)),
-    onBytes: progress.add,
-  })
-  return outcomeOf('saved', entry)
+  let written = 0
+  const onBytes = (bytes: number) => {
+    written += bytes
+    progress.add(bytes)
+  }
+  const { isEncrypted } = await saveDownload(download, { name: storedName(job, filename), note, onBytes }, options)
+  // Decrypted, it is shorter than what was sent.
+  progress.add((entry.size_bytes ?? written) - written)
+  return { ...outcomeOf('saved', entry), ...(isEncrypted && { encrypted: true }) }
 }
 
-function onDisk({ nameOnDisk = (name) => name }: GetJob, filename: string): string {
+/** The name on disk of a file that is not decrypted. */
+function storedName({ nameOnDisk = (name) => name }: GetJob, filename: string): string {
   return nameOnDisk(filename)
 }
 
-function outcomeOf(status: 'unchanged' | 'saved', { filename, size_bytes, content_hash }: ManifestEntry): Outcome {
+function outcomeOf(status: 'unchanged' | 'saved', { filename, size_bytes, content_hash }: ManifestEntry) {
   return { filename, status, size_bytes: size_bytes ?? 0, content_hash }
 }

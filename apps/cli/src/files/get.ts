@@ -1,24 +1,30 @@
 import { mkdir } from 'node:fs/promises'
 import type { Download } from '@svc/sdk'
-import { saveAs } from '@svc/sdk/node'
 import { type Command, Option } from 'commander'
 import { UsageError } from '../errors.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
+import { type DecryptOptions, decryption, withDecryptOptions } from './encryption.ts'
 import { getListed, listed } from './get-listed.ts'
-import { type Outcome, outcomeReporter, resumingText } from './outcomes.ts'
-import { type GetOptions, isOnDisk, safePath } from './safe-path.ts'
+import { type Outcome, outcomeReporter } from './outcomes.ts'
+import { type GetOptions, isOnDisk } from './safe-path.ts'
+import { saveDownload } from './save-download.ts'
 import { writeOut } from './write-out.ts'
 
-interface GetCommandOptions extends GetOptions {
+interface GetCommandOptions extends DecryptOptions {
+  out: string
+  overwrite?: boolean
   public?: boolean
 }
 
-const RETRY_HINT = 'run the same command again: files that are already here are skipped, and large ones resume'
+/** What is decrypted starts over. */
+function retryHint({ decrypt }: GetOptions): string {
+  return `run the same command again: files that are already here are skipped${decrypt ? '' : ', and large ones resume'}`
+}
 
 export function add(program: Command, open: Open): void {
-  program
+  const getting = program
     .command('get')
     .description('download files and check their hashes')
     .argument('[name...]', 'files and folders of the locker; all unless given')
@@ -26,21 +32,24 @@ export function add(program: Command, open: Open): void {
     .option('-f, --overwrite', 'replace files that are there with other bytes')
     .addOption(new Option('--force', 'the same as --overwrite').implies({ overwrite: true }).hideHelp())
     .option('--public', 'without signing, as anyone can who knows receipt and filename; the default without a wallet')
-    .action(async (names: string[], options: GetCommandOptions, command: Command) =>
-      get(await open(command), names, options),
-    )
+  withDecryptOptions(getting).action(async (names: string[], options: GetCommandOptions, command: Command) =>
+    get(await open(command), names, options),
+  )
 }
 
 async function get(session: Session, names: readonly string[], options: GetCommandOptions): Promise<void> {
+  const { out, overwrite = false } = options
   const locker = await session.locker()
   const isMember = !options.public && (await session.keys()).length > 0
-  if (options.out === '-') {
+  const decrypt = await decryption(session, locker, options)
+  if (out === '-') {
     const [name, ...others] = names
     if (name === undefined || others.length > 0) throw new UsageError('-o - takes one file')
-    return writeOut(session, locker, name, isMember)
+    return writeOut(session, locker, name, { isMember, decrypt })
   }
-  await mkdir(options.out, { recursive: true })
-  return isMember ? getAsMember(session, locker, names, options) : getPublicly(session, locker, names, options)
+  await mkdir(out, { recursive: true })
+  const getNamed = isMember ? getAsMember : getPublicly
+  return getNamed(session, locker, names, { out, overwrite, decrypt })
 }
 
 async function getAsMember(
@@ -52,14 +61,14 @@ async function getAsMember(
   const { output, world } = session
   const { signal } = world
   const client = await session.lockerClient(locker)
-  const entries = await listed(client, locker, names, signal)
+  const entries = await listed(client, locker, names, signal, { isPlaintextWanted: options.decrypt != null })
   const total = [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
   output.note(`${counted(entries.size, 'file')}, ${bytesText(total)} → ${options.out}`)
   const { report, end } = outcomeReporter(output)
   await output.withProgress('get', total, (progress) =>
     getListed({ client, locker, options, signal, progress, note: output.note, report }, entries),
   )
-  end(RETRY_HINT)
+  end(retryHint(options))
 }
 
 async function getPublicly(
@@ -81,18 +90,16 @@ async function getPublicly(
     report(await fetched.catch((error: unknown) => ({ filename, status: 'failed', error })))
     signal.throwIfAborted()
   }
-  end(RETRY_HINT)
+  end(retryHint(options))
 }
 
 async function save(download: Download, options: GetOptions, note: (text: string) => void): Promise<Outcome> {
   const { filename, contentHash: content_hash, size: size_bytes } = download
-  const isThere = await isOnDisk(filename, { size_bytes, content_hash }, options)
-  if (isThere) await download.stream.cancel()
-  else
-    await saveAs(download, await safePath(options.out, filename), {
-      replace: options.overwrite ?? false,
-      resume: true,
-      onResume: (kept, size) => note(resumingText(filename, kept, size)),
-    })
-  return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size_bytes ?? 0, content_hash }
+  const facts = { filename, size_bytes: size_bytes ?? 0, content_hash }
+  if (await isOnDisk(filename, { filename, size_bytes, content_hash }, options)) {
+    await download.stream.cancel()
+    return { ...facts, status: 'unchanged' }
+  }
+  const { isEncrypted } = await saveDownload(download, { name: filename, note }, options)
+  return { ...facts, status: 'saved', ...(isEncrypted && { encrypted: true }) }
 }

@@ -1,4 +1,5 @@
 import type { ManifestEntry } from '@svc/api/file-entries'
+import { ENCRYPTED_ENDING } from '@svc/sdk'
 import type { Command } from 'commander'
 import { bytesText, counted, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
@@ -30,7 +31,9 @@ async function ls(session: Session, names: readonly string[], options: LsOptions
   }
   if (entries.length > 0) output.result(entries, () => filesText(entries, options))
   const bytes = entries.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
-  output.note(`${counted(entries.length, 'file')}, ${bytesText(bytes)}`)
+  const encrypted = entries.filter(({ filename }) => filename.endsWith(ENCRYPTED_ENDING)).length
+  const ofThese = encrypted > 0 ? `; ${encrypted} encrypted: see \`svc get --decrypt\`` : ''
+  output.note(`${counted(entries.length, 'file')}, ${bytesText(bytes)}${ofThese}`)
 }
 
 function filesText(entries: readonly ManifestEntry[], { hash = false }: LsOptions): string {

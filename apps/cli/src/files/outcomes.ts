@@ -19,6 +19,8 @@ export type Outcome =
       size_bytes: number
       content_hash: string | null
       replaces?: Replaced
+      /** Saved as it is, and encrypted. */
+      encrypted?: true
     }
   | { filename: string; status: 'deleted' }
   | { filename: string; status: 'failed'; error: unknown }
@@ -29,6 +31,7 @@ type Status = Outcome['status']
 export function outcomeReporter({ result, note, style }: Output, isDryRun = false) {
   const counts = new Map<Status, number>()
   const failures: unknown[] = []
+  let encrypted = 0
 
   return {
     count: (status: Status): number => counts.get(status) ?? 0,
@@ -37,6 +40,7 @@ export function outcomeReporter({ result, note, style }: Output, isDryRun = fals
       const { filename, status } = outcome
       counts.set(status, (counts.get(status) ?? 0) + 1)
       if (outcome.status !== 'failed') {
+        if ('encrypted' in outcome) encrypted++
         const document = isDryRun ? { ...outcome, dry_run: true } : outcome
         const marks = {
           unchanged: style.dim('='),
@@ -56,6 +60,8 @@ export function outcomeReporter({ result, note, style }: Output, isDryRun = fals
     /** Throws if a file failed. */
     end(hint: string): void {
       const summary = summaryOf(counts, isDryRun)
+      if (encrypted > 0)
+        note(`${counted(encrypted, 'file')} saved encrypted, as stored: \`svc get --decrypt\` decrypts.`)
       if (failures.length === 0) {
         note(summary || 'Nothing to do.')
         return
@@ -69,8 +75,9 @@ export function outcomeReporter({ result, note, style }: Output, isDryRun = fals
   }
 }
 
-/** ` (replaces 1.20 MiB of 2026-11-02)` */
+/** ` (replaces 1.20 MiB of 2026-11-02)` or ` (encrypted)` */
 function remarkOn(outcome: Exclude<Outcome, { status: 'failed' }>): string {
+  if ('encrypted' in outcome) return ' (encrypted)'
   if (!('replaces' in outcome) || !outcome.replaces) return ''
   const { size_bytes, uploaded_at } = outcome.replaces
   const what = size_bytes === null ? 'other bytes' : bytesText(size_bytes)

@@ -11,6 +11,7 @@ import {
 import { type FoundFile, fileSource } from '@svc/sdk/node'
 import type { Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
+import type { Encrypt } from './encryption.ts'
 import { type Outcome, resumingText } from './outcomes.ts'
 import { isStored, type Stored } from './unchanged.ts'
 
@@ -24,11 +25,13 @@ export interface Putting {
   stored: ReadonlyMap<string, Stored>
   /** The content type of all files; by their names unless given. */
   type?: string | undefined
+  /** Encrypts what is sent. */
+  encrypt?: Encrypt | null
 }
 
 /** `report` gets a finished file, or progress in bytes. */
 export async function putAll(
-  { session, client, locker, stored, type }: Putting,
+  { session, client, locker, stored, type, encrypt = null }: Putting,
   files: readonly FoundFile[],
   report: (outcome: Outcome | null, bytes: number) => void,
 ): Promise<void> {
@@ -41,10 +44,19 @@ export async function putAll(
       const { name: filename, path, size } = file
       const there = stored.get(filename)
       try {
-        const isUnchanged = await isStored(file, there)
-        if (isUnchanged) report(outcomeOf('unchanged', filename, size, there?.content_hash), size)
-        else yield { filename, bytes: await fileSource(path), contentType: type ?? contentTypeOf(filename) }
+        const encrypted = encrypt && (await encrypt(await fileSource(path), filename))
+        const isUnchanged = encrypted
+          ? encrypted.contentHash === (there?.content_hash ?? null)
+          : await isStored(file, there)
+        if (isUnchanged) report(outcomeOf('unchanged', filename, encrypted?.size ?? size, there?.content_hash), size)
+        else
+          yield {
+            filename,
+            bytes: encrypted ?? (await fileSource(path)),
+            contentType: type ?? contentTypeOf(filename),
+          }
       } catch (error) {
+        signal.throwIfAborted()
         report({ filename, status: 'failed', error }, 0)
       }
     }

@@ -1,64 +1,84 @@
 import { addAbortSignal } from 'node:stream'
-import { contentTypeOf, streamSource } from '@svc/sdk'
+import { type Client, contentTypeOf, ENCRYPTED_ENDING, plainName, streamSource } from '@svc/sdk'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
+import { followOption } from '../options.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
 import { keyFiles } from '../setup/wallet.ts'
-import { type Collected, type CollectOptions, collect, secretsAt } from './collect.ts'
+import { type Collected, type CollectOptions, collect, nameFor, secretsAt } from './collect.ts'
 import { reportDeliveries } from './deliveries.ts'
+import { type EncryptOptions, encryption, isEncrypting, secretFilesOf, withEncryptOptions } from './encryption.ts'
 import { outcomeReporter } from './outcomes.ts'
 import { excludeOptions, includeOption } from './patterns.ts'
 import { putAll, storedOutcome } from './put-all.ts'
 import { storedUnder } from './unchanged.ts'
 
-interface PutOptions extends CollectOptions {
+interface PutOptions extends CollectOptions, EncryptOptions {
   type?: string
 }
 
 export function add(program: Command, open: Open): void {
-  const command = program
+  const putting = program
     .command('put')
     .description('upload files and the contents of folders to the locker')
     .argument('<path...>', 'files and folders; - is the standard input')
     .option('--to <folder>', 'folder of the locker to put them in')
     .option('--as <name>', 'name in the locker; for one file')
     .option('--type <type>', 'content type, for example image/png; by the name unless given')
-    .option('--follow', 'follow symbolic links')
+    .addOption(followOption())
+  for (const option of [includeOption(), ...excludeOptions()]) putting.addOption(option)
+  withEncryptOptions(putting)
     .addHelpText(
       'after',
       `
 Names are relative to the folder that is given: \`svc put photos\` puts photos/a.jpg as a.jpg, and
 \`svc get -o photos\` brings it back. Unchanged files are skipped, files of the same name are
-replaced, and an interrupted upload of a large file resumes where it stopped.`,
+replaced, and an interrupted upload of a large file resumes where it stopped.
+
+With --encrypt the gateway sees names, sizes and times, but no content. \`svc get --decrypt\` brings
+it back, and so does the program age: \`age -d\`.`,
     )
     .action(async (paths: string[], options: PutOptions, command: Command) => put(await open(command), paths, options))
-  for (const option of [includeOption(), ...excludeOptions()]) command.addOption(option)
 }
 
-async function put(session: Session, paths: readonly string[], options: PutOptions): Promise<void> {
+async function put(session: Session, paths: readonly string[], given: PutOptions): Promise<void> {
+  const options = isEncrypting(given) ? { ...given, ending: ENCRYPTED_ENDING } : given
   if (paths.includes('-')) return putStandardInput(session, paths, options)
   const { output, world } = session
-  const isSecret = await secretsAt([session.folder, ...keyFiles(world.env, session.settings.wallet)])
-  const { files, leftOut } = await collect(paths, { ...options, isSecret })
+  const secrets = [session.folder, ...keyFiles(world.env, session.settings.wallet), ...secretFilesOf(options)]
+  const { files, leftOut } = await collect(paths, { ...options, isSecret: await secretsAt(secrets) })
   for (const line of leftOutText(leftOut)) output.note(line)
   if (files.length === 0) return output.note(`There is no file to upload in ${paths.join(', ')}: nothing was done.`)
   const locker = await session.locker()
+  const encrypt = await encryption(session, locker, options)
   const client = await session.lockerClient(locker)
   const names = files.map(({ name }) => name)
   const stored = await storedUnder(client, locker, names, world.signal)
+  if (encrypt) await warnOfPlaintext(session, client, locker, names)
   const total = files.reduce((sum, { size }) => sum + size, 0)
   output.note(`${counted(files.length, 'file')}, ${bytesText(total)} → ${locker.name ?? locker.locker_id}`)
   const { report, end, count } = outcomeReporter(output)
   await output.withProgress('put', total, (progress) =>
-    putAll({ session, client, locker, stored, type: options.type }, files, (outcome, bytes) => {
+    putAll({ session, client, locker, stored, type: options.type, encrypt }, files, (outcome, bytes) => {
       progress.add(bytes)
       if (outcome) report(outcome)
     }),
   )
   end('run the same command again: files that are already stored are skipped, and large ones resume')
   if (count('stored') > 0) await reportDeliveries(session, client, locker)
+}
+
+/** What was stored before it was encrypted is still there under its plain name. */
+async function warnOfPlaintext(session: Session, client: Client, locker: NamedLocker, names: readonly string[]) {
+  const plain = await storedUnder(client, locker, names.map(plainName), session.world.signal)
+  const [first] = plain.keys()
+  if (first === undefined) return
+  const which =
+    plain.size === 1 ? `${shown(first)} is` : `${shown(first)} and ${counted(plain.size - 1, 'more file')} are`
+  session.output.warn(`${which} in the locker unencrypted as well: \`svc rm\` removes that`)
 }
 
 const LEFT_OUT_SHOWN = 20
@@ -69,16 +89,18 @@ export function leftOutText(leftOut: Collected['leftOut']): string[] {
 }
 
 async function putStandardInput(session: Session, paths: readonly string[], options: PutOptions): Promise<void> {
-  const { as: name, to, type } = options
+  const { as: name, type } = options
   if (paths.length > 1 || name === undefined) throw new UsageError('- stands alone, and needs --as NAME')
   const { output, world } = session
   const { signal } = world
-  const filename = to === undefined ? name : `${to.replace(/\/+$/, '')}/${name}`
+  const filename = nameFor(name, options)
   const locker = await session.locker()
+  const encrypt = await encryption(session, locker, options)
   const client = await session.lockerClient(locker)
   const before = await storedUnder(client, locker, [filename], signal)
-  const source = streamSource(addAbortSignal(signal, world.stdin), null)
-  const contentType = type ?? contentTypeOf(name)
+  const input = streamSource(addAbortSignal(signal, world.stdin), null)
+  const source = encrypt ? await encrypt(input, filename) : input
+  const contentType = type ?? contentTypeOf(filename)
   const stored = await client.put(locker, filename, source, { contentType, signal })
   outcomeReporter(output).report(storedOutcome(stored, before))
   await reportDeliveries(session, client, locker)

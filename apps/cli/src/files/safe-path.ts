@@ -4,8 +4,10 @@
 import { lstat, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { plainName } from '@svc/sdk'
 import { UntrueAnswer } from '@svc/sdk/errors'
 import { Failure } from '../errors.ts'
+import type { Decrypt } from './encryption.ts'
 import { hashOfFile } from './unchanged.ts'
 
 /** The path of a file below a folder; creates the folders in between. */
@@ -39,25 +41,41 @@ export interface GetOptions {
   /** The target folder. */
   out: string
   overwrite?: boolean
+  /** Decrypts what is encrypted. */
+  decrypt?: Decrypt | null
 }
 
 interface Expected {
+  /** The name in the locker. */
+  filename: string
   size_bytes: number | null
   content_hash: string | null
 }
 
-/** Whether the file is on disk with this size and hash. Throws if another file is in the way. */
-export async function isOnDisk(name: string, expected: Expected, { out, overwrite }: GetOptions): Promise<boolean> {
-  const path = await safePath(out, name)
+/**
+ * Whether the file is on disk with this size and hash, decrypted if that is asked for. `name` is the one to save it under
+ * as it is stored. Throws if another file is in the way.
+ */
+export async function isOnDisk(name: string, expected: Expected, options: GetOptions): Promise<boolean> {
+  const { out, overwrite } = options
+  const path = await safePath(out, decryptedName(name, options))
   const facts = await stat(path).catch(() => null)
   if (!facts) return false
-  if (facts.isFile() && (await isSame(path, facts.size, expected))) return true
+  const decrypt = decryptedName(name, options) === name ? null : options.decrypt
+  if (facts.isFile() && (await isSame(path, facts.size, expected, decrypt ?? null))) return true
   if (overwrite && facts.isFile()) return false
   if (facts.isFile())
     throw new Failure(`${path} is there with other bytes; --overwrite replaces it`, 'nothing was changed there')
   throw new Failure(`${path} is in the way: it is not a file`, 'move it away, or name another folder with --out')
 }
 
-async function isSame(path: string, size: number, { size_bytes, content_hash }: Expected): Promise<boolean> {
+async function isSame(path: string, size: number, expected: Expected, decrypt: Decrypt | null): Promise<boolean> {
+  const { filename, size_bytes, content_hash } = expected
+  if (decrypt) return (await decrypt.hashEncrypted(path, filename)) === content_hash
   return (size_bytes === null || size === size_bytes) && (await hashOfFile(path)) === content_hash
+}
+
+/** Without the ending of encrypted files, if they are decrypted. */
+export function decryptedName(name: string, { decrypt }: GetOptions): string {
+  return decrypt ? plainName(name) : name
 }

@@ -1,19 +1,42 @@
-import { chunksOf } from '@svc/sdk'
+import { chunksOf, type Download, ENCRYPTED_ENDING } from '@svc/sdk'
+import { isGatewayError } from '@svc/sdk/errors'
+import { Failure } from '../errors.ts'
 import { written } from '../output/output.ts'
 import type { Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
+import { type Decrypt, openDownload } from './encryption.ts'
+
+export interface WriteOutOptions {
+  isMember: boolean
+  decrypt: Decrypt | null
+}
 
 /** Writes a file to the standard output. Its hash is checked at the end: if it is wrong, the exit code says so. */
 export async function writeOut(
   session: Session,
   locker: NamedLocker,
   filename: string,
-  isMember: boolean,
+  { isMember, decrypt }: WriteOutOptions,
 ): Promise<void> {
-  const { signal, stdout } = session.world
+  const { stdout, signal } = session.world
   const client = await (isMember ? session.lockerClient(locker) : session.client())
-  const { stream } = await (isMember
-    ? client.get(locker, filename, { signal })
-    : client.getPublicly(locker.receipt_id, filename, { signal }))
-  for await (const chunk of chunksOf(stream)) await written(stdout, chunk)
+  const get = (name: string) =>
+    isMember ? client.get(locker, name, { signal }) : client.getPublicly(locker.receipt_id, name, { signal })
+  const found = decrypt ? await get(filename).catch(orEncrypted(get, filename)) : await get(filename)
+  const { download, isEncrypted } = await openDownload(found, decrypt)
+  if (isEncrypted && stdout.isTTY) {
+    await download.stream.cancel()
+    throw new Failure(`${filename} is encrypted`, 'add --decrypt, or pipe it to `age -d`')
+  }
+  for await (const chunk of chunksOf(download.stream)) await written(stdout, chunk)
+}
+
+/** Who asks for the plaintext may leave out the ending. */
+function orEncrypted(get: (name: string) => Promise<Download>, filename: string) {
+  return (error: unknown): Promise<Download> => {
+    if (!isGatewayError(error, 'FILE_NOT_FOUND')) throw error
+    return get(filename + ENCRYPTED_ENDING).catch(() => {
+      throw error
+    })
+  }
 }

@@ -12,13 +12,16 @@ function isAttended({ stdin, stderr }: World): boolean {
 export async function confirm(world: World, isYes: boolean, question: string): Promise<boolean> {
   if (isYes) return true
   if (!isAttended(world)) throw new UsageError(`${question} There is no terminal to ask on`, 'in scripts, add --yes')
+  return /^y(es)?$/i.test((await askLine(world, `${question} [y/N]`)).trim())
+}
+
+/** A line of the terminal, or of a pipe. */
+export async function askLine(world: World, question: string): Promise<string> {
   // In terminal mode readline would intercept Ctrl-C.
   const terminal = createInterface({ input: world.stdin, output: world.stderr, terminal: false })
   const isOver = once(terminal, 'close').then(() => '')
   try {
-    const asked = terminal.question(`${question} [y/N] `, { signal: world.signal })
-    const answer = await Promise.race([asked, isOver])
-    return /^y(es)?$/i.test(answer.trim())
+    return await Promise.race([terminal.question(`${question} `, { signal: world.signal }), isOver])
   } finally {
     terminal.close()
   }

@@ -1,24 +1,38 @@
 import type { Anchor } from '@svc/api/attestations'
 import type { Terms } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { explorerUrl } from '@svc/sdk/explorer'
 import { bytesText, counted } from './quantities.ts'
 import { shown } from './shown.ts'
 
-/** The payment and its receipt. */
-export function paidPairs(receipt: SignedReceipt): [name: string, value: string][] {
+type Pair = [name: string, value: string]
+
+/** The payment and its receipt. `service` is the address of the one that was paid. */
+export function paidPairs(receipt: SignedReceipt, service: string): Pair[] {
   const { paid_amount, pay_asset, network, tx_hash, receipt_id } = receipt
   return [
     ['paid', shown(`${paid_amount} ${pay_asset} on ${network}`)],
     ['payment', tx_hash],
+    ...explorerPairs(network, tx_hash, service),
     ['receipt', receipt_id],
   ]
 }
 
+/** When and where a statement was published. `service` is the address of the gateway. */
+export function anchorPairs(anchor: Anchor | null, service: string): Pair[] {
+  if (anchor === null) return [['published', 'not published']]
+  return [['published', anchorText(anchor)], ...explorerPairs(anchor.chain, anchor.tx, service)]
+}
+
 /** `2Ana… in slot 123, final` */
-export function anchorText(anchor: Anchor | null): string {
-  if (anchor === null) return 'not published'
-  const { tx, slot, finalized = false } = anchor
+function anchorText({ tx, slot, finalized = false }: Anchor): string {
   return shown(`${tx}${slot === null ? '' : ` in slot ${slot}`}, ${finalized ? 'final' : 'confirmed'}`)
+}
+
+/** Nothing for a local chain. */
+export function explorerPairs(network: string, tx: string, service: string): Pair[] {
+  const url = explorerUrl({ network, tx, service })
+  return url === null ? [] : [['see', url]]
 }
 
 /** `1.00 GiB, 1,000 files, 365 days` */

@@ -50,7 +50,7 @@ export function requireAsset({ asset, max }: PriceLimit): void {
     throw new UsageError('--max needs --asset', 'name the asset that the amount is in')
 }
 
-function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {
+export function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {
   if (max === undefined || BigInt(leg.amount) <= (atomicAmount(max, leg.extra.decimals) ?? 0n)) return
   throw new Failure(`${shown(askedAmount(leg))} is asked for, more than --max ${max}`)
 }

@@ -3,21 +3,16 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Approve, lockerOf, namedTags, type Purchase, readPurchase } from '@svc/sdk'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
-import { assetToPayIn, maxOption, type OrderOptions, operatorOption, tagOption, withOrderOptions } from '../options.ts'
+import { assetToPayIn, maxOption, operatorOption, tagOption, withOrderOptions } from '../options.ts'
 import { pairs } from '../output/table.ts'
 import { paidPairs, termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
 import { knownLockers, rememberLocker } from '../setup/known-lockers.ts'
 import { nodeFor } from '../setup/wallet.ts'
-import { approvePayment, type PriceLimit, requireAsset } from './approve-payment.ts'
+import { approvePayment, requireAsset } from './approve-payment.ts'
+import { type BuyOptions, orderText } from './order.ts'
 import { payOnce } from './pay-once.ts'
 import { payingKey } from './paying-key.ts'
-
-interface BuyOptions extends OrderOptions, PriceLimit {
-  name?: string
-  tag?: string[]
-  operator?: string
-}
 
 export function add(program: Command, open: Open): void {
   const buying = program.command('buy').description('pay for a locker and open it; asks before money moves')
@@ -26,6 +21,7 @@ export function add(program: Command, open: Open): void {
     .option('--name <name>', 'name of the purchase and its locker; one name is paid once, however often you repeat it')
     .addOption(tagOption())
     .addOption(operatorOption())
+    .option('--qr', 'pay with a wallet on a phone: shows a QR code, and waits for the payment')
     .addHelpText(
       'after',
       `
@@ -33,7 +29,10 @@ After any error, run the same command again: it resumes the purchase and never p
 The name is also kept at the gateway, as a tag that you and the operators of the locker can see:
 \`svc lockers --remote\` finds the locker by it on another machine.`,
     )
-    .action(async (options: BuyOptions, command: Command) => buy(await open(command), options))
+    .action(async (options: BuyOptions, command: Command) => {
+      const buyBy = options.qr ? (await import('./buy-by-phone.ts')).buyByPhone : buy
+      await buyBy(await open(command), options)
+    })
 }
 
 async function buy(session: Session, options: BuyOptions): Promise<void> {
@@ -66,7 +65,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   const bought = await (name === null ? payOnce(session, buyer, orderText(options), pay) : pay(name))
   const { receipt, receipt_id, locker_id } = bought
   output.result({ receipt_id, locker_id, name, receipt }, () =>
-    pairs([...paidPairs(receipt), ['locker', name === null ? locker_id : `${locker_id} (${name})`]]),
+    pairs([...paidPairs(receipt, gateway), ['locker', name === null ? locker_id : `${locker_id} (${name})`]]),
   )
   if (!isPaidNow) output.note('\nThis purchase was already paid: nothing was paid now.')
   output.note('\nNext: `svc put PATH`')
@@ -91,12 +90,6 @@ function purchaseOf({ units, provider, asset, name, tag, operator }: BuyOptions)
     ...(tags && { tags }),
     ...(operator && { operator }),
   }
-}
-
-function orderText({ units, provider, asset }: BuyOptions): string {
-  return [`--units ${units}`, provider && `--provider ${provider}`, asset && `--asset ${asset}`]
-    .filter(Boolean)
-    .join(' ')
 }
 
 function goodsText({ provider, units, providers, total_usd }: Price): string {

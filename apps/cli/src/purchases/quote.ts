@@ -1,26 +1,87 @@
-import type { Quote } from '@svc/api/purchases'
+import { type Price, price as priceEndpoint, type Quote } from '@svc/api/purchases'
 import { amountText } from '@svc/sdk/money'
 import type { Command } from 'commander'
-import { assetOption, type OrderOptions, withOrderOptions } from '../options.ts'
+import { Failure } from '../errors.ts'
+import { collect, secretsAt } from '../files/collect.ts'
+import { excludeOptions, includeOption, type PatternOptions } from '../files/patterns.ts'
+import { assetOption, followOption, MAX_UNITS, type OrderOptions, withOrderOptions } from '../options.ts'
+import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import { termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
+import { keyFiles } from '../setup/wallet.ts'
+
+interface QuoteOptions extends OrderOptions, PatternOptions {
+  follow?: boolean
+}
 
 export function add(program: Command, open: Open): void {
-  const asking = program.command('quote').description('what storage costs, in every asset; binds to nothing')
+  const asking = program
+    .command('quote')
+    .description('what storage costs, in every asset; binds to nothing')
+    .argument('[path...]', 'files and folders that it must hold, counted as `svc put` takes them')
+    .addOption(followOption())
+  for (const option of [includeOption(), ...excludeOptions()]) asking.addOption(option)
   withOrderOptions(asking, assetOption('only in this one: SOL, USDC, MON, …')).action(
-    async (options: OrderOptions, command: Command) => quote(await open(command), options),
+    async (paths: string[], options: QuoteOptions, command: Command) => quote(await open(command), paths, options),
   )
 }
 
-async function quote(session: Session, { units, provider, asset }: OrderOptions): Promise<void> {
+async function quote(session: Session, paths: readonly string[], options: QuoteOptions): Promise<void> {
   const { output, world } = session
+  const { provider, asset } = options
   const client = await session.client()
+  const estimate = paths.length > 0 ? await estimateFor(session, paths, options) : null
+  const units = Math.max(options.units, estimate?.units ?? 1)
   const order = { units, ...(provider && { provider }), ...(asset && { pay_asset: asset }) }
   const answer = await client.quote(order, { signal: world.signal })
-  output.result(answer, () => quoteText(answer))
-  output.note('\n`svc buy --asset …` buys it.')
+  output.result({ ...answer, ...(estimate && { estimate }) }, () =>
+    [...(estimate ? [estimateText(estimate, paths)] : []), quoteText(answer)].join('\n'),
+  )
+  output.note(`\n\`svc buy${units > 1 ? ` --units ${units}` : ''} --asset …\` buys it.`)
+}
+
+interface Estimate {
+  files: number
+  size_bytes: number
+  /** The fewest units whose terms hold that. */
+  units: number
+  /** Whether the bytes or the files take that many. */
+  limited_by: 'bytes' | 'files'
+}
+
+async function estimateFor(session: Session, paths: readonly string[], options: QuoteOptions): Promise<Estimate> {
+  const { world, folder, settings } = session
+  const { provider } = options
+  const isSecret = await secretsAt([folder, ...keyFiles(world.env, settings.wallet)])
+  const { files } = await collect(paths, { ...options, isSecret })
+  const size_bytes = files.reduce((sum, { size }) => sum + size, 0)
+  const query = { units: 1, ...(provider && { provider }) }
+  const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })
+  return { files: files.length, size_bytes, ...unitsFor(price, files.length, size_bytes) }
+}
+
+/** The prices list the terms of one unit. */
+function unitsFor(
+  { provider, providers }: Price,
+  files: number,
+  bytes: number,
+): Pick<Estimate, 'units' | 'limited_by'> {
+  const terms = providers[provider]?.terms
+  if (!terms) throw new Failure(`${provider} does not answer right now`, 'name another with --provider, or try later')
+  const byBytes = Math.ceil(bytes / terms.storage_limit_bytes)
+  const byFiles = Math.ceil(files / terms.file_limit)
+  const units = Math.max(1, byBytes, byFiles)
+  if (units > MAX_UNITS)
+    throw new Failure(`that takes ${counted(units, 'unit')}, and one purchase has ${MAX_UNITS} at most`)
+  return { units, limited_by: byFiles > byBytes ? 'files' : 'bytes' }
+}
+
+function estimateText({ files, size_bytes, units, limited_by }: Estimate, paths: readonly string[]): string {
+  const what = `${counted(files, 'file')}, ${bytesText(size_bytes)} in ${paths.join(', ')}`
+  const because = units > 1 ? `, because of the ${limited_by}` : ''
+  return shown(`${what}: ${counted(units, 'unit')}${because}`)
 }
 
 function quoteText({ accepts, extensions }: Quote): string {

@@ -4,6 +4,7 @@ import { NotVerified } from '../errors.ts'
 import { lockerArgument } from '../options.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
+import { explorerPairs } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
 
 interface ReceiptOptions {
@@ -26,19 +27,20 @@ async function receipt(session: Session, wanted: string | undefined, options: Re
   const { receipt_id } = await session.locker(wanted)
   const client = await session.client()
   const signed = await client.receipt(receipt_id)
-  output.result(signed, () => receiptText(signed))
+  output.result(signed, () => receiptText(signed, session.gateway))
   if (!options.payment) return
   const { matching, differing } = await client.checkPayment(receipt_id, world.signal)
   if (differing.length > 0) throw new NotVerified(`the chain says otherwise: ${differing.join(', ')}`)
   output.note(`The chain says the same: ${matching.join(', ')}.`)
 }
 
-function receiptText(receipt: SignedReceipt): string {
+function receiptText(receipt: SignedReceipt, gateway: string): string {
   const { paid_amount, pay_asset, network, units, receipt_signer_pubkey } = receipt
   return pairs([
     ['receipt', receipt.receipt_id],
     ['paid', shown(`${paid_amount} ${pay_asset} on ${network} for ${units}`)],
     ['payment', shown(receipt.tx_hash)],
+    ...explorerPairs(network, receipt.tx_hash, gateway),
     ['by', shown(receipt.payer_pubkey)],
     ['confirmed', shown(receipt.confirmed_at)],
     ['signed by', `${receipt_signer_pubkey}, which is trusted, and the signature holds`],

@@ -65,7 +65,7 @@ async function renew(session: Session, wanted: string | undefined, options: Rene
   const expires_at = await endOf(session, locker)
   output.result({ locker_id: locker.locker_id, receipt_id: receipt.receipt_id, receipt, expires_at }, () =>
     pairs([
-      ...paidPairs(receipt),
+      ...paidPairs(receipt, gateway),
       ['locker', shown(lockerName(locker, true))],
       ...(expires_at === null ? [] : [['until', shown(timeText(expires_at))] as const]),
     ]),

@@ -15,7 +15,12 @@ export function add(program: Command, open: Open): void {
 
 async function whoami(session: Session): Promise<void> {
   const { output, profile, folder, gateway, world } = session
-  const wallets = (await session.keys()).map(({ address, namespace, from }) => ({ address, namespace, from }))
+  const { recipientOf, walletIdentity } = await import('@svc/sdk/encryption')
+  const wallets = await Promise.all(
+    (await session.keys()).map(async ({ address, namespace, from, signer }) => {
+      return { address, namespace, from, recipient: recipientOf(await walletIdentity(signer)) }
+    }),
+  )
   const pins = await readPins(folder, gateway)
   const lockers = (await knownLockers(folder)).filter((locker) => locker.gateway === gateway).length
   const pinned = pins && { keys: keyHexes(pins.read), pinned_at: pins.pinned_at }
@@ -23,7 +28,10 @@ async function whoami(session: Session): Promise<void> {
   output.result({ profile: profile.name, wallets, gateway, pinned, lockers, folder }, () =>
     pairs([
       ...(profile.name === DEFAULT_PROFILE ? [] : [['profile', `${profile.name} (${profile.from})`] as const]),
-      ...wallets.map(({ address, from }): [string, string] => ['wallet', `${address} (${from})`]),
+      ...wallets.flatMap(({ address, from, recipient }): [string, string][] => [
+        ['wallet', `${address} (${from})`],
+        ['encrypts for', recipient],
+      ]),
       ...(wallets.length === 0 ? [['wallet', 'none: --wallet FILE, SVC_WALLET or SVC_EVM_KEY'] as const] : []),
       ['gateway', gateway],
       [

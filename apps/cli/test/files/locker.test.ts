@@ -200,6 +200,18 @@ describe('url, operators and rm', () => {
     expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
   })
 
+  it('SHORT-01 share gives a URL for the time that is named, also as a QR code', async () => {
+    const { stdout } = await svc('share', 'a.txt', '--expires', '2h', '--json')
+    const { url, expires_in_sec } = jsonDocument<{ url: string; expires_in_sec: number }>(stdout)
+    expect([await (await fetch(url)).text(), expires_in_sec]).toEqual(['A', 7200])
+    const shown = await svc('share', 'a.txt', '--expires', '45m', '--qr')
+    expect(shown.stderr).toMatch(/[▀▄█]{20}.*It works for 45 minutes/s)
+    expect((await svc('share', 'a.txt', '--public')).stdout).toContain('/a.txt')
+    for (const time of ['2', '0m', '25h', '2d', 'soon', '-1h'])
+      expect(await home.svc(['share', 'a.txt', '--expires', time]), time).toMatchObject({ exitCode: 2 })
+    expect(await home.svc(['share', 'a.txt', '--expires', '2h', '--public'])).toMatchObject({ exitCode: 2 })
+  })
+
   it('T-36 revoking ends the URLs of the locker, after a question', async () => {
     const url = async () => (await svc('url', 'a.txt')).stdout.trim()
     const before = await url()

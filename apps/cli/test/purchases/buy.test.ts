@@ -2,7 +2,7 @@
 
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Quote } from '@svc/api/purchases'
+import type { Price, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
@@ -55,6 +55,28 @@ describe('svc quote', () => {
     expect(stdout).toMatch(/^ *0\.75 {2}USDC +solana:/m)
     expect(stdout).toMatch(/^ *0\.75 {2}USDC +eip155:143/m)
     expect(jsonDocument<Quote>((await home.svc(['quote', '--json', '--asset', 'usdt'])).stdout).accepts).toHaveLength(1)
+  })
+
+  it('PAY-01 counts a folder as put would take it, and says how many units it needs', async () => {
+    const folder = join(home.folder, 'to-keep')
+    await mkdir(folder)
+    for (let i = 0; i < 3; i++) await writeFile(join(folder, `${i}.txt`), 'abc')
+    await writeFile(join(folder, 'big.tmp'), 'left out')
+    const { stdout, stderr } = await home.svc(['quote', folder, '--exclude', '*.tmp'])
+    expect(stdout).toMatch(/^3 files, 9 B in .*to-keep: 1 unit\n1 × gcs/)
+    expect(stderr).toContain('`svc buy --asset …`')
+    market.proxy.always(/v1\/price/, {
+      lie: (price: Price) => ({
+        ...price,
+        providers: { gcs: { unit_price_usd: 1, terms: { ...price.providers.gcs?.terms, file_limit: 2 } } },
+      }),
+    })
+    const second = await home.svc(['quote', folder, '--exclude', '*.tmp', '--json'])
+    expect(jsonDocument(second.stdout)).toMatchObject({
+      estimate: { files: 3, size_bytes: 9, units: 2, limited_by: 'files' },
+      extensions: { svc: { price_summary: { units: 2 } } },
+    })
+    expect(await home.svc(['quote', join(home.folder, 'nowhere')])).toMatchObject({ exitCode: 2 })
   })
 })
 

@@ -54,7 +54,7 @@ export async function download(
   const contentHash = hashFor(first, options)
   const before = first.start > 0 && kept ? kept.open() : null
   const chunks = verified(filename, contentHash, before, resumed(context, filename, first, options))
-  const stream = streamOf(chunks, first.response)
+  const stream = streamOf(chunks, () => cancelBody(first.response))
   return {
     filename,
     contentType: headers.get('content-type') ?? 'application/octet-stream',
@@ -177,6 +177,11 @@ async function* resumed(
   }
 }
 
+/** Does nothing if somebody reads it. */
+async function cancelBody({ body }: Response): Promise<void> {
+  if (body && !body.locked) await body.cancel().catch(() => {})
+}
+
 async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
   if (body) yield* chunksOf(body)
 }
@@ -190,7 +195,10 @@ async function resume(source: Opened, filename: string, done: number, etag: stri
 }
 
 /** Not every browser has ReadableStream.from. The stream reads nothing ahead. */
-function streamOf(chunks: AsyncGenerator<Uint8Array>, { body }: Response): ReadableStream<Uint8Array> {
+export function streamOf(
+  chunks: AsyncGenerator<Uint8Array>,
+  closeSource: () => Promise<unknown>,
+): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       async pull(controller) {
@@ -200,8 +208,8 @@ function streamOf(chunks: AsyncGenerator<Uint8Array>, { body }: Response): Reada
       },
       async cancel() {
         await chunks.return(undefined)
-        // A generator that has not started ends without a look at its response.
-        if (body && !body.locked) await body.cancel().catch(() => {})
+        // A generator that has not started ends without closing what it would have read.
+        await closeSource()
       },
     },
     { highWaterMark: 0 },

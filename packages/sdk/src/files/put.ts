@@ -26,7 +26,7 @@ export async function put(
   if (source.size !== null && source.size <= SMALL_FILE_BYTES) {
     return putWhole(context, upload, await readWhole(source))
   }
-  const expectedHash = source.isRepeatable ? await hashOf(source, options.signal) : null
+  const expectedHash = source.contentHash ?? (source.isRepeatable ? await hashOf(source, options.signal) : null)
   return putInParts(context, { ...upload, expectedHash }, source)
 }
 

@@ -4,6 +4,8 @@ export interface Source {
   /** Null if it is unknown until the end. */
   size: number | null
   contentType?: string
+  /** With its prefix, if it is known. */
+  contentHash?: string
   /** Whether `open` can be called again. */
   isRepeatable: boolean
   /** All bytes, from the first one. */
@@ -27,7 +29,7 @@ export function sourceOf(bytes: SourceLike): Source {
   return 'isRepeatable' in bytes ? bytes : streamSource(bytes, null)
 }
 
-function memorySource(bytes: Uint8Array): Source {
+export function memorySource(bytes: Uint8Array): Source {
   return {
     size: bytes.length,
     isRepeatable: true,

@@ -3,7 +3,8 @@
 export { fileJournal } from './file-journal.ts'
 export { fileSource, type SaveOptions, saveAs } from './files.ts'
 export { type FolderOptions, type Found, type FoundFile, folderSource, type WalkOptions, walk } from './folder.ts'
-export { type Key, KeyFileError, parseKey, readKeyFile } from './key-file.ts'
+export { readIdentityFile } from './identity-file.ts'
+export { type Key, KeyFileError, parseKey, readKeyFile, readPrivately } from './key-file.ts'
 export {
   DERIVATION_PATHS,
   keyTextOfKeystore,

@@ -30,7 +30,8 @@ export async function readKeyFile(path: string): Promise<Key> {
 
 const MAX_BYTES = 16 * 1024
 
-async function readPrivately(path: string): Promise<string> {
+/** The text of a file that only its owner can read. */
+export async function readPrivately(path: string): Promise<string> {
   const file = await open(path).catch(unreadable(path))
   try {
     // Check the open file: the path may name another one a moment later.

@@ -31,7 +31,7 @@ import { connectSolana, type Lifetime } from './solana-node.ts'
 import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
 /** The address that stands for SOL in place of a mint. */
-const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
+export const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
 /** The network fee of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
 /** A blockhash is valid for 150 blocks of 0.4 seconds; this allows for slow blocks. */
@@ -110,7 +110,8 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
   }
 }
 
-async function tokenAccount(owner: string, mint: string): Promise<Address> {
+/** Where an owner keeps tokens of a mint, as every wallet works it out. */
+export async function tokenAccount(owner: string, mint: string): Promise<Address> {
   const [account] = await findAssociatedTokenPda({
     owner: address(owner),
     mint: address(mint),

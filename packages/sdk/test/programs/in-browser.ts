@@ -1,6 +1,7 @@
 // For tests: uses the client in a web page.
 
 import { createClient } from '../../src/client.ts'
+import { decryptedDownload, encrypted, walletKey } from '../../src/encryption/index.ts'
 import { storageJournal } from '../../src/journal.ts'
 import { signerFromSeed } from '../../src/signers.ts'
 
@@ -22,6 +23,10 @@ async function run({ baseUrl, seed, pinnedKeys, locker }: PageTask) {
   const inParts = await client.put(locker, 'in/parts', blob.stream())
   const download = await late.get(locker, 'whole.png')
   const { length } = await download.bytes()
+  const key = await walletKey(signer)
+  await client.put(locker, 'secret.age', await encrypted(blob, 'secret.age', key))
+  const secret = await (await decryptedDownload(await client.get(locker, 'secret.age'), [key])).bytes()
+  const isDecrypted = secret.every((byte, i) => byte === bytes[i % bytes.length])
   const { attestation } = await client.attest(locker)
   const names: string[] = []
   for await (const { filename } of client.files(locker)) names.push(filename)
@@ -31,7 +36,7 @@ async function run({ baseUrl, seed, pinnedKeys, locker }: PageTask) {
   const { contentType } = download
   const isSame = whole.content_hash === inParts.content_hash
   const count = attestation.file_count
-  return { length, isSame, contentType, count, names, units, found, left: localStorage.length }
+  return { length, isSame, isDecrypted, contentType, count, names, units, found, left: localStorage.length }
 }
 
 declare global {

@@ -1,0 +1,162 @@
+// The keys that a command line encrypts and decrypts with.
+
+import type { Download, Source } from '@svc/sdk'
+import type { EncryptionKey } from '@svc/sdk/encryption'
+import { fileSource, KeyFileError, readIdentityFile, readPrivately } from '@svc/sdk/node'
+import type { Command } from 'commander'
+import { Failure, UsageError } from '../errors.ts'
+import { listOption } from '../options.ts'
+import { askSecret } from '../output/secret.ts'
+import type { Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+
+interface KeyOptions {
+  identity?: string
+  passphrase?: boolean
+  passphraseFile?: string
+}
+
+export interface EncryptOptions extends KeyOptions {
+  encrypt?: boolean
+  recipient?: string[]
+}
+
+export interface DecryptOptions extends KeyOptions {
+  decrypt?: boolean
+}
+
+export function withEncryptOptions(command: Command): Command {
+  command
+    .option('--encrypt', 'encrypt before anything leaves this machine, for the wallet; names get .age at the end')
+    .addOption(listOption('--recipient <age1…>', 'encrypt, and let this age key decrypt too; may be repeated'))
+  return withKeyOptions(command, 'encrypt')
+}
+
+export function withDecryptOptions(command: Command): Command {
+  command.option('--decrypt', 'decrypt what is encrypted, with the wallet')
+  return withKeyOptions(command, 'decrypt')
+}
+
+function withKeyOptions(command: Command, verb: string): Command {
+  return command
+    .option('--identity <file>', `${verb} with the age key in this file instead of the wallet`)
+    .option('--passphrase', `${verb} with a passphrase, which is asked for`)
+    .option('--passphrase-file <file>', `${verb} with the passphrase in this file`)
+}
+
+/** The files of keys on the command line, which are never sent. */
+export function secretFilesOf({ identity, passphraseFile }: KeyOptions): string[] {
+  return [identity, passphraseFile].filter((path) => path !== undefined)
+}
+
+/** Encrypts a source as the file of this name. */
+export type Encrypt = (source: Source, filename: string) => Promise<Source>
+
+/** Any option about keys asks for encryption: plaintext must not leave by a forgotten word. */
+export function isEncrypting(options: EncryptOptions): boolean {
+  const { encrypt = false, recipient = [] } = options
+  return encrypt || recipient.length > 0 || hasKey(options)
+}
+
+/** Null if nothing asks for encryption. */
+export async function encryption(
+  session: Session,
+  locker: NamedLocker,
+  options: EncryptOptions,
+): Promise<Encrypt | null> {
+  const { recipient: others = [] } = options
+  if (!isEncrypting(options)) return null
+  if (others.length > 0 && hasPassphrase(options))
+    throw new UsageError('the age format has either a passphrase or recipients', 'leave out --recipient')
+  const { encrypted, isRecipient } = await import('@svc/sdk/encryption')
+  const stranger = others.find((text) => !isRecipient(text))
+  if (stranger !== undefined)
+    throw new UsageError(
+      `${JSON.stringify(stranger)} is not an age recipient`,
+      'it begins with age1; `svc whoami` shows yours',
+    )
+  const key = await keyOf(session, locker, options, { others, isNew: true })
+  return (source, filename) => encrypted(source, filename, key, session.world)
+}
+
+/** Decrypts downloads and files with the key of the command line. */
+export interface Decrypt {
+  readonly key: EncryptionKey
+  /** The hash that a file on disk has when it is encrypted with this key as the file of this name. */
+  hashEncrypted(path: string, filename: string): Promise<string>
+}
+
+/** Null if nothing asks for decryption. */
+export async function decryption(
+  session: Session,
+  locker: NamedLocker | null,
+  options: DecryptOptions,
+): Promise<Decrypt | null> {
+  if (!options.decrypt && !hasKey(options)) return null
+  const { encrypted } = await import('@svc/sdk/encryption')
+  const key = await keyOf(session, locker, options, { others: [], isNew: false })
+  return {
+    key,
+    async hashEncrypted(path, filename) {
+      const { contentHash } = await encrypted(await fileSource(path), filename, key, session.world)
+      return contentHash as string // a file can be read again, so its hash is known
+    },
+  }
+}
+
+function hasKey(options: KeyOptions): boolean {
+  return options.identity !== undefined || hasPassphrase(options)
+}
+
+function hasPassphrase({ passphrase = false, passphraseFile }: KeyOptions): boolean {
+  return passphrase || passphraseFile !== undefined
+}
+
+async function keyOf(
+  session: Session,
+  locker: NamedLocker | null,
+  options: KeyOptions,
+  { others, isNew }: { others: readonly string[]; isNew: boolean },
+): Promise<EncryptionKey> {
+  const { identity } = options
+  const { identityKey, passphraseKey, walletKey } = await import('@svc/sdk/encryption')
+  if (identity !== undefined && hasPassphrase(options)) throw new UsageError('give either an identity or a passphrase')
+  if (identity !== undefined) return identityKey(await readIdentityFile(identity).catch(unusable), others)
+  if (hasPassphrase(options))
+    return passphraseKey(await givenPassphrase(session, options, isNew), locker?.locker_id ?? '')
+  const { signer } = await session.keyFor(locker?.owner ?? null)
+  return walletKey(signer, others)
+}
+
+async function givenPassphrase({ world }: Session, { passphraseFile }: KeyOptions, isNew: boolean): Promise<string> {
+  const passphrase =
+    passphraseFile === undefined
+      ? await askSecret(world, 'The passphrase')
+      : (await readPrivately(passphraseFile).catch(unusable)).replace(/\r?\n$/, '')
+  if (passphrase === '') throw new UsageError('the passphrase is empty')
+  if (isNew && passphraseFile === undefined && passphrase !== (await askSecret(world, 'The passphrase again')))
+    throw new UsageError('the two passphrases differ')
+  return passphrase
+}
+
+function unusable(error: unknown): never {
+  if (!(error instanceof KeyFileError)) throw error
+  const hint = error.code === 'readable_by_others' ? 'let only yourself read it: chmod 600' : null
+  throw new Failure(`the key cannot be used: ${error.message}`, hint)
+}
+
+export interface OpenedDownload {
+  download: Download
+  /** Whether the bytes are encrypted, and stay so. */
+  isEncrypted: boolean
+  /** Whether they were encrypted, and are plaintext now. */
+  isDecrypted: boolean
+}
+
+/** Decrypts a download if it is encrypted, by its content, and the command line asks for it. */
+export async function openDownload(download: Download, decrypt: Decrypt | null): Promise<OpenedDownload> {
+  const { decryptedDownload, sniffed } = await import('@svc/sdk/encryption')
+  const found = await sniffed(download)
+  if (!found.isEncrypted || !decrypt) return { download: found, isEncrypted: found.isEncrypted, isDecrypted: false }
+  return { download: await decryptedDownload(found, [decrypt.key]), isEncrypted: false, isDecrypted: true }
+}

@@ -1,0 +1,31 @@
+import { type Download, plainName } from '@svc/sdk'
+import { type SaveOptions, saveAs } from '@svc/sdk/node'
+import { openDownload } from './encryption.ts'
+import { resumingText } from './outcomes.ts'
+import { type GetOptions, safePath } from './safe-path.ts'
+
+interface Saving extends Pick<SaveOptions, 'onBytes'> {
+  /** The name to save it under as it is stored. */
+  name: string
+  note: (text: string) => void
+}
+
+/**
+ * Saves a download below the folder, decrypted if that is asked for, and says whether it is encrypted there. What is
+ * decrypted does not resume: the plaintext that was kept says nothing about the ciphertext.
+ */
+export async function saveDownload(
+  download: Download,
+  { name, note, onBytes }: Saving,
+  options: GetOptions,
+): Promise<{ isEncrypted: boolean }> {
+  const { out, overwrite: replace = false, decrypt = null } = options
+  const { download: opened, isEncrypted, isDecrypted } = await openDownload(download, decrypt)
+  await saveAs(opened, await safePath(out, isDecrypted ? plainName(name) : name), {
+    replace,
+    resume: !isDecrypted,
+    onResume: (kept, size) => note(resumingText(download.filename, kept, size)),
+    ...(onBytes && { onBytes }),
+  })
+  return { isEncrypted }
+}

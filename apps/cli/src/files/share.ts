@@ -1,0 +1,33 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { UsageError } from '../errors.ts'
+import type { Open } from '../session.ts'
+import { MAX_MINUTES, type ShareOptions, share } from './url.ts'
+
+interface ShareCommandOptions extends Omit<ShareOptions, 'ttl'> {
+  /** Minutes. */
+  expires?: number
+}
+
+export function add(program: Command, open: Open): void {
+  program
+    .command('share')
+    .description('an address that brings a file to anybody who has it, for a while')
+    .argument('<name>', 'a file of the locker')
+    .option('--expires <time>', 'how long it works: 45m, 2h, up to 1d; 30m unless given', minutesIn)
+    .option('--public', 'the address by the public link, which works until the link is rotated or closed')
+    .option('--qr', 'show it as a QR code too')
+    .action(async (name: string, { expires, ...options }: ShareCommandOptions, command: Command) => {
+      if (expires !== undefined && options.public)
+        throw new UsageError('the public link has no end: leave out --expires or --public')
+      await share(await open(command), name, { ...options, ...(expires !== undefined && { ttl: expires }) })
+    })
+}
+
+const MINUTES = { m: 1, h: 60, d: 1440 }
+
+function minutesIn(text: string): number {
+  const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? []
+  const minutes = Number(count) * MINUTES[(unit ?? 'm') as keyof typeof MINUTES]
+  if (minutes >= 1 && minutes <= MAX_MINUTES) return minutes
+  throw new InvalidArgumentError('It must be a time like 45m, 2h or 1d, and a day at most.')
+}

@@ -1,0 +1,140 @@
+// The two kinds of recipients: X25519 keys and passphrases.
+
+import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
+import { x25519 } from '@noble/curves/ed25519.js'
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { scryptAsync } from '@noble/hashes/scrypt.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { base64nopad, bech32 } from '@scure/base'
+import { concat, utf8 } from '@svc/protocol/bytes'
+import { DecryptionError } from '../errors.ts'
+import { damaged } from './damaged.ts'
+import { fromBase64, type Stanza } from './header.ts'
+
+export const FILE_KEY_BYTES = 16
+export const SALT_BYTES = 16
+
+const X25519 = 'X25519'
+const X25519_INFO = utf8('age-encryption.org/v1/X25519')
+const IDENTITY_PREFIX = 'age-secret-key-'
+const RECIPIENT_PREFIX = 'age'
+
+/** `AGE-SECRET-KEY-1…`, from the 32 secret bytes of an X25519 key. */
+export function identityOf(secret: Uint8Array): string {
+  return bech32.encodeFromBytes(IDENTITY_PREFIX, secret).toUpperCase()
+}
+
+/** The secret bytes of an identity; null for other text. */
+export function secretOf(identity: string): Uint8Array | null {
+  // The upper-case form is the only one.
+  return identity === identity.toUpperCase() ? keyIn(identity.toLowerCase(), IDENTITY_PREFIX) : null
+}
+
+/** `age1…`, the recipient that an identity decrypts for. */
+export function recipientOf(identity: string): string {
+  return bech32.encodeFromBytes(RECIPIENT_PREFIX, x25519.getPublicKey(requireSecret(identity)))
+}
+
+export function isRecipient(text: string): boolean {
+  return keyIn(text, RECIPIENT_PREFIX) !== null
+}
+
+function keyIn(text: string, prefix: string): Uint8Array | null {
+  try {
+    const decoded = bech32.decodeToBytes(text)
+    return decoded.prefix === prefix && decoded.bytes.length === 32 ? decoded.bytes : null
+  } catch {
+    return null
+  }
+}
+
+function requireSecret(identity: string): Uint8Array {
+  const secret = secretOf(identity)
+  if (!secret) throw new RangeError('an identity is AGE-SECRET-KEY-1 and 58 more characters')
+  return secret
+}
+
+/** `ephemeral` is a secret key that wraps nothing else. */
+export function wrapForRecipient(recipient: string, fileKey: Uint8Array, ephemeral: Uint8Array): Stanza {
+  const theirs = keyIn(recipient, RECIPIENT_PREFIX)
+  if (!theirs) throw new RangeError(`${JSON.stringify(recipient)} is not a recipient: age1 and 58 more characters`)
+  const share = x25519.getPublicKey(ephemeral)
+  const key = hkdf(sha256, x25519.getSharedSecret(ephemeral, theirs), concat(share, theirs), X25519_INFO, 32)
+  return { args: [X25519, base64nopad.encode(share)], body: seal(key, fileKey) }
+}
+
+/** Null if none of the stanzas is for this identity. */
+export function unwrapWithIdentity(identity: string, stanzas: readonly Stanza[]): Uint8Array | null {
+  const secret = requireSecret(identity)
+  const own = x25519.getPublicKey(secret)
+  for (const { args, body } of stanzas) {
+    const [type, text = '', ...more] = args
+    if (type !== X25519) continue
+    const share = fromBase64(text)
+    if (more.length > 0 || share.length !== 32) throw damaged('a recipient in its header is not one')
+    const key = hkdf(sha256, sharedSecret(secret, share), concat(share, own), X25519_INFO, 32)
+    const fileKey = unseal(key, body)
+    if (fileKey) return fileKey
+  }
+  return null
+}
+
+/** Refuses points that make the secret known to everybody. */
+function sharedSecret(secret: Uint8Array, share: Uint8Array): Uint8Array {
+  try {
+    return x25519.getSharedSecret(secret, share)
+  } catch {
+    throw damaged('a recipient in its header is not one')
+  }
+}
+
+export const SCRYPT = 'scrypt'
+const SCRYPT_LABEL = utf8('age-encryption.org/v1/scrypt')
+/** About a second: what stock tools choose. */
+const WORK_FACTOR = 18
+/** One GiB of memory. A file that asks for more wants to keep the reader busy. */
+const MAX_WORK_FACTOR = 20
+
+/** `salt` must not have been used before: the passphrase and it make the only key. */
+export async function wrapForPassphrase(passphrase: string, fileKey: Uint8Array, salt: Uint8Array): Promise<Stanza> {
+  const key = await stretch(passphrase, concat(SCRYPT_LABEL, salt), WORK_FACTOR)
+  return { args: [SCRYPT, base64nopad.encode(salt), String(WORK_FACTOR)], body: seal(key, fileKey) }
+}
+
+/** Null if the file is not encrypted with a passphrase, or with another one. */
+export async function unwrapWithPassphrase(passphrase: string, stanzas: readonly Stanza[]): Promise<Uint8Array | null> {
+  const stanza = stanzas.find(({ args }) => args[0] === SCRYPT)
+  if (!stanza) return null
+  const [, text = '', workFactor = '', ...more] = stanza.args
+  const salt = fromBase64(text)
+  const isWellFormed = more.length === 0 && salt.length === SALT_BYTES && /^[1-9]\d?$/.test(workFactor)
+  if (!isWellFormed) throw damaged('a recipient in its header is not one')
+  if (Number(workFactor) > MAX_WORK_FACTOR)
+    throw new DecryptionError(
+      'unsupported',
+      `its passphrase takes 2^${workFactor} rounds, more than 2^${MAX_WORK_FACTOR}`,
+    )
+  return unseal(await stretch(passphrase, concat(SCRYPT_LABEL, salt), Number(workFactor)), stanza.body)
+}
+
+/** A key from a passphrase, slowly. */
+export function stretch(passphrase: string, salt: Uint8Array, workFactor = WORK_FACTOR): Promise<Uint8Array> {
+  const maxmem = 2 ** 31
+  return scryptAsync(utf8(passphrase), salt, { N: 2 ** workFactor, r: 8, p: 1, dkLen: 32, maxmem })
+}
+
+const NO_NONCE = new Uint8Array(12)
+
+/** Each key seals one file key, so it needs no nonce. */
+function seal(key: Uint8Array, fileKey: Uint8Array): Uint8Array {
+  return chacha20poly1305(key, NO_NONCE).encrypt(fileKey)
+}
+
+function unseal(key: Uint8Array, body: Uint8Array): Uint8Array | null {
+  if (body.length !== FILE_KEY_BYTES + 16) throw damaged('a key in its header has another length')
+  try {
+    return chacha20poly1305(key, NO_NONCE).decrypt(body)
+  } catch {
+    return null
+  }
+}

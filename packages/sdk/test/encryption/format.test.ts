@@ -1,0 +1,100 @@
+// The age format, against files of the stock tool and against itself.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { decrypted } from '../../src/encryption/decrypt.ts'
+import { encrypted } from '../../src/encryption/encrypt.ts'
+import { type EncryptionKey, identityKey, newIdentity, passphraseKey } from '../../src/encryption/keys.ts'
+import { recipientOf } from '../../src/encryption/recipients.ts'
+import { memorySource } from '../../src/files/source.ts'
+
+const FIXTURES = new URL('fixtures/', import.meta.url)
+const fixture = (name: string) => readFile(new URL(name, FIXTURES))
+
+/** Made by `age-keygen` for these fixtures; it protects nothing. */
+const key = async () => identityKey([(await fixture('key.txt')).toString().trim().split('\n').at(-1) as string])
+
+async function allOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = []
+  for await (const chunk of chunks) all.push(chunk)
+  return Buffer.concat(all)
+}
+
+const decrypt = async (ciphertext: Uint8Array, ...keys: EncryptionKey[]) =>
+  allOf(await decrypted(memorySource(ciphertext).open(), keys))
+const encrypt = async (plaintext: Uint8Array, by: EncryptionKey, name = 'a.age') =>
+  allOf((await encrypted(plaintext, name, by)).open())
+
+/** What the stock tool encrypted: numbers from 0 on, each in four bytes. */
+function numbers(length: number): Buffer {
+  const bytes = Buffer.alloc(Math.ceil(length / 4) * 4)
+  for (let i = 0; i < bytes.length; i += 4) bytes.writeUInt32BE(i / 4, i)
+  return bytes.subarray(0, length)
+}
+
+describe('files of the stock tool', () => {
+  it('T-59 are decrypted, whatever their length', async () => {
+    const names = (await readdir(FIXTURES)).filter((name) => /^x25519-\d+\.age$/.test(name))
+    expect(names.length).toBeGreaterThan(4)
+    for (const name of names) {
+      const length = Number(/\d+(?=\.age$)/.exec(name)?.[0])
+      expect((await decrypt(await fixture(name), await key())).equals(numbers(length)), name).toBe(true)
+    }
+  })
+
+  it('T-59 are decrypted by a passphrase, and for one of several recipients', async () => {
+    const passphrase = passphraseKey('correct horse battery staple', '')
+    expect((await decrypt(await fixture('passphrase.age'), passphrase)).equals(numbers(100))).toBe(true)
+    expect((await decrypt(await fixture('several.age'), await key())).equals(numbers(100))).toBe(true)
+  })
+
+  it('T-59 in the text form are named, and not taken for plaintext', async () => {
+    await expect(decrypt(await fixture('armored.age'), await key())).rejects.toMatchObject({ code: 'unsupported' })
+  })
+})
+
+describe('what is encrypted here', () => {
+  const own = identityKey([newIdentity()])
+
+  it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])('T-59 comes back: %i bytes', async (length) => {
+    const plaintext = numbers(length)
+    const source = await encrypted(plaintext, 'a.age', own)
+    const ciphertext = await allOf(source.open())
+    expect(source.size).toBe(ciphertext.length)
+    expect((await decrypt(ciphertext, own)).equals(plaintext)).toBe(true)
+  })
+
+  it('T-59 comes back for each recipient and for nobody else', async () => {
+    const bob = newIdentity()
+    const ciphertext = await encrypt(numbers(9), identityKey([newIdentity()], [recipientOf(bob)]))
+    expect((await decrypt(ciphertext, identityKey([bob]))).equals(numbers(9))).toBe(true)
+    await expect(decrypt(ciphertext, own)).rejects.toMatchObject({ code: 'wrong_key' })
+    await expect(decrypt(ciphertext, passphraseKey('a', ''))).rejects.toMatchObject({ code: 'wrong_key' })
+  })
+
+  it('T-59 fails wherever it is cut off or changed', async () => {
+    const ciphertext = await encrypt(numbers(65_536 + 10), own)
+    const header = ciphertext.indexOf('\n---') + 49
+    const places = [0, 30, header - 1, header, header + 16, header + 16 + 65_552, ciphertext.length - 1]
+    for (const place of places) {
+      await expect(decrypt(ciphertext.subarray(0, place), own), `cut off at ${place}`).rejects.toMatchObject({
+        name: 'DecryptionError',
+      })
+      const changed = Buffer.from(ciphertext)
+      changed.writeUInt8(ciphertext.readUInt8(place) ^ 1, place)
+      await expect(decrypt(changed, own), `changed at ${place}`).rejects.toMatchObject({ name: 'DecryptionError' })
+    }
+    await expect(decrypt(Buffer.concat([ciphertext, Buffer.alloc(1)]), own)).rejects.toMatchObject({ code: 'damaged' })
+  })
+
+  it('T-59 yields no byte that was not verified', async () => {
+    const ciphertext = await encrypt(numbers(3 * 65_536), own)
+    ciphertext.writeUInt8(ciphertext.readUInt8(ciphertext.length - 70_000) ^ 1, ciphertext.length - 70_000)
+    const seen: Uint8Array[] = []
+    const read = async () => {
+      for await (const chunk of await decrypted(memorySource(ciphertext).open(), [own])) seen.push(chunk)
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'damaged' })
+    expect(Buffer.concat(seen).equals(numbers(65_536))).toBe(true)
+  })
+})
