@@ -96,7 +96,7 @@ export async function claimPayment(context: Context, { receipt, payment, authori
   return context.database.db.transaction().execute(async (tx) => {
     const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
     if (written) {
-      await renewLocker(tx, receipt, unixNow(context))
+      await renewLocker(tx, receipt, paidAt(context, payment))
       await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
       return { receipt, isNew: true }
     }
@@ -105,6 +105,12 @@ export async function claimPayment(context: Context, { receipt, payment, authori
     if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
     return { receipt: existing, isNew: false }
   })
+}
+
+/** A payment counts from when it was made, however late it is confirmed (AMB-06). */
+function paidAt(context: Context, { blockTime }: ChainPayment): number {
+  const now = unixNow(context)
+  return Math.min(blockTime ?? now, now)
 }
 
 type Kind = PaymentTransactionTable['kind']
