@@ -14,7 +14,7 @@ import type { PayRequest } from '../purchases/store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
-import { deleteSettlement, type Settlement } from './store.ts'
+import { deleteSettlement, noteSearch, type Settlement } from './store.ts'
 
 export type Settled = { receipt: SignedReceipt; isNew: boolean }
 
@@ -77,7 +77,8 @@ export async function finishSettlement(
   }
   requireFailure(reading)
   const found = reading.outcome === 'unavailable' ? PENDING : await outcomeOf(context, settlement, leg, reading.outcome)
-  if (found.outcome === 'pending') throw settlementPending(paid.network, settlement.tx)
+  if (found.outcome === 'searching') await noteSearch(context.database.db, settlement, found.searchedTo)
+  if (found.outcome === 'pending' || found.outcome === 'searching') throw settlementPending(paid.network, settlement.tx)
   // It may have landed while the settler asked: read it once more.
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)

@@ -136,7 +136,14 @@ function noteFor(context: X402Context, payment: SignedPayment, failed?: Settleme
   const authorization_id = authorizationOf({ network, payment_id: payment.id })
   return async ({ payer, maxFee, ...sent }, replacing) => {
     const noted = await context.database.db.transaction().execute(async (tx): Promise<boolean | Refusal> => {
-      const settlement = { pay_req_id, network, asset: payment.leg.asset, payment_id: payment.id, ...sent }
+      const settlement = {
+        pay_req_id,
+        network,
+        asset: payment.leg.asset,
+        payment_id: payment.id,
+        searched_to: null,
+        ...sent,
+      }
       const previous = replacing ?? failed?.tx
       const isNoted = await (previous === undefined
         ? insertSettlement(tx, settlement)
