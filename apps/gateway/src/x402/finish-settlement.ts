@@ -12,6 +12,7 @@ import { claimPayment } from '../purchases/claim-payments.ts'
 import { newReceipt } from '../purchases/confirm-payment.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
+import { createLockerOf } from './open-locker.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
 import { deleteSettlement, noteSearch, type Settlement } from './store.ts'
@@ -141,7 +142,10 @@ async function watch(context: X402Context, leg: PaidLeg, settlement: Settlement)
   return (await poll(read, { ...INTERVALS, timeoutMs: context.config.x402.waitSeconds * 1000 })) ?? reading
 }
 
-/** Ignores when the payment landed: it was sent before the quote expired. */
+/**
+ * Ignores when the payment landed: it was sent before the quote expired. Receipt and locker are one transaction, so that
+ * a buyer who does not come back has both.
+ */
 async function claim(
   context: X402Context,
   request: PayRequest,
@@ -154,5 +158,10 @@ async function claim(
   if (!judgement.paid) throw paymentRefused(judgement.reason)
   const receipt = newReceipt(context, request, leg, payment)
   const { authorization } = leg
-  return claimPayment(context, { receipt, payment, ...(authorization !== undefined && { authorization }) })
+  return claimPayment(context, {
+    receipt,
+    payment,
+    ...(authorization !== undefined && { authorization }),
+    andThen: (tx) => createLockerOf(context, tx, request, receipt),
+  })
 }

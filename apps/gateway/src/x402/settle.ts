@@ -21,7 +21,6 @@ import {
   type SettlementResult,
   settlerOf,
 } from './finish-settlement.ts'
-import { openLocker } from './open-locker.ts'
 import type { X402Context } from './room.ts'
 import type { SettlementOrder } from './settler.ts'
 import {
@@ -113,8 +112,7 @@ export async function resumeSettlements(context: X402Context): Promise<void> {
   await Promise.all(
     requests.map(async (request) => {
       try {
-        const outcome = await resumeSettlement(context, request)
-        if (isSettled(outcome)) await openLocker(context, request, outcome.receipt)
+        await resumeSettlement(context, request)
       } catch (error) {
         // It is still pending, or was refused: the buyer would get the same answer.
         if (!(error instanceof ServiceError)) throw error
