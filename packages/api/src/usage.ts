@@ -67,5 +67,5 @@ export const lockerUsage = endpoint({
   params: Type.Object({ locker_id: Type.String() }),
   responses: { 200: LockerUsage },
   headers: NO_STORE,
-  errors: [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'],
+  errors: [...ENVELOPE_ERRORS, 'locker_not_found', 'receipt_is_renewal', 'validation_error'],
 })

@@ -2,6 +2,7 @@ import type { Quote, Renewal } from '@svc/api/purchases'
 import type { LockerUsage } from '@svc/api/usage'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { purchasesOf } from '../../src/lockers/store.ts'
@@ -180,6 +181,15 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     expectError(provisioned, 409, 'receipt_is_renewal')
     expect(provisioned.body.details).toEqual({ locker_id: locker.lockerId, receipt_id: locker.receiptId })
     await open.stop()
+    // Nor does anything else say that there is one to open.
+    const path = `/v1/lockers/${lockerId(receipt_id)}/files`
+    const signed = { method: 'GET', path, ops: ['locker:list'], lockerId: lockerId(receipt_id), receiptId: receipt_id }
+    expectError(await house.call(locker.owner, signed), 409, 'receipt_is_renewal')
+    const link = await shop.get<{ details: object }>(`/v1/r/${receipt_id}/f/a.txt`)
+    expectError(link, 409, 'receipt_is_renewal')
+    expect(link.body.details).toEqual(provisioned.body.details)
+    const attested = await house.send('POST', '/v1/internal/attest', { receipt_id })
+    expectError(attested, 409, 'receipt_is_renewal')
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
     const tx_sig = await market.pay(quote.accepts[0]!)
     const body = { pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER }
