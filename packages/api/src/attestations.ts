@@ -206,6 +206,7 @@ export const attest = endpoint({
     'OWNER_REQUIRED',
     'receipt_not_found',
     'locker_not_found',
+    'receipt_is_renewal',
     'EMPTY_FILE_LIST',
     'CONTENT_HASH_CHANGED',
     'RATE_LIMITED',

@@ -145,6 +145,7 @@ export const retrieve = endpoint({
   errors: [
     ...READ_ERRORS,
     'locker_not_found',
+    'receipt_is_renewal',
     'attestation_not_available',
     'ORACLE_SECRET_INVALID',
     'EMPTY_FILE_LIST',

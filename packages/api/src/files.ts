@@ -22,7 +22,7 @@ export const MAX_BATCH_BYTES = 1_048_576
 
 const LockerPath = Type.Object({ locker_id: Type.String() })
 const FilePath = Type.Object({ locker_id: Type.String(), filename: Type.String() })
-const ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as const
+const ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'receipt_is_renewal', 'validation_error'] as const
 
 export const createFile = endpoint({
   name: 'createFile',

@@ -59,6 +59,7 @@ export const internalAttest = endpoint({
     'INTERNAL_AUTH_REQUIRED',
     'receipt_not_found',
     'locker_not_found',
+    'receipt_is_renewal',
     'EMPTY_FILE_LIST',
     'CONTENT_HASH_CHANGED',
     'validation_error',

@@ -135,7 +135,7 @@ const ProvisionRequest = Type.Object({
 })
 
 const LockerPath = Type.Object({ locker_id: Type.String() })
-const LOCKER_ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'] as const
+const LOCKER_ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'receipt_is_renewal', 'validation_error'] as const
 const PROVISION_ERRORS = [
   ...ENVELOPE_ERRORS,
   'receipt_not_found',

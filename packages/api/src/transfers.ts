@@ -104,5 +104,5 @@ export const readPublicly = endpoint({
   requestHeaders: OnCondition,
   responses: READ_ANSWERS,
   contentType: ANY_TYPE,
-  errors: ['receipt_not_found', 'locker_not_found', 'FILE_NOT_FOUND', ...READ_ERRORS],
+  errors: ['receipt_not_found', 'locker_not_found', 'receipt_is_renewal', 'FILE_NOT_FOUND', ...READ_ERRORS],
 })

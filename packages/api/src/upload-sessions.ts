@@ -66,6 +66,7 @@ export const openUploadSession = endpoint({
   errors: [
     ...ENVELOPE_ERRORS,
     'locker_not_found',
+    'receipt_is_renewal',
     'validation_error',
     'RATE_LIMITED',
     'UPLOAD_TOO_LARGE',

@@ -50,7 +50,8 @@ export const LockerUsage = Type.Object(
     next_anchor: OrNull(NextAnchor),
     has_unattested_changes: Type.Boolean({ description: 'Whether the newest statement is not about these files.' }),
     renewal_units: Type.Integer({
-      description: 'How many units keep the size of the locker for another full term, by the terms of today.',
+      description:
+        'How many units keep the size of the locker for another full term, by the terms of today: what it has, what it was opened with or what is in it, whichever is most.',
     }),
   },
   { title: 'LockerUsage' },
@@ -66,5 +67,5 @@ export const lockerUsage = endpoint({
   params: Type.Object({ locker_id: Type.String() }),
   responses: { 200: LockerUsage },
   headers: NO_STORE,
-  errors: [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error'],
+  errors: [...ENVELOPE_ERRORS, 'locker_not_found', 'receipt_is_renewal', 'validation_error'],
 })

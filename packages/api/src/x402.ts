@@ -127,6 +127,9 @@ export const buyStorage = endpoint({
     units: Type.Optional(Type.Integer({ ...Units, default: 1 })),
     provider,
     tags: Type.Optional(Tags),
+    extends: Type.Optional(
+      Type.Unknown({ description: 'Refused: renewals are quoted by POST /v1/storage/request and paid on chain.' }),
+    ),
   }),
   responses: { 200: X402Purchase, 402: X402Quote },
   headers: { 'cache-control': 'no-store' },

@@ -84,7 +84,7 @@ export async function attestReceipt(
   const { db } = context.database
   const found = await findReceiptAndLocker(db, receiptId)
   if (!found) throw receiptNotFound()
-  if (!found.locker) throw lockerNotOpen()
+  if (!found.locker) throw lockerNotOpen(found.receipt)
   const known = force ? await findAttestation(db, receiptId) : null
   return context.attest(found.locker, { replacing: known?.sequence ?? undefined, publish })
 }

@@ -17,7 +17,7 @@ import { attestAnswer } from './view.ts'
 export function attestationRoutes(service: Service, auth: Auth, context: AttestationsContext): void {
   const { isAutomatic } = context.config.anchors
   serveReceipt(service, auth, attestations.attest, async ({ caller, query }) => {
-    if (!caller.locker) throw lockerNotOpen()
+    if (!caller.locker) throw lockerNotOpen(caller.receipt)
     await limitSigner(context, caller.signer)
     if (!query.sync) return new Answer(202, await queueAttest(context, caller.locker))
     const attested = await context.attest(caller.locker, { publish: isAutomatic })

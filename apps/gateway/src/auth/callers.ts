@@ -95,8 +95,8 @@ export function createCallers({ db, now, rateLimiter, perAddress, requireAudienc
 
   /** Who names the receipt may know that it exists: anybody can read a receipt by its id. */
   async function notOpen({ receipt_id }: RequestEnvelope): Promise<ServiceError> {
-    const isReceipt = receipt_id !== '' && (await findReceiptAndLocker(db, receipt_id)) !== null
-    return isReceipt ? lockerNotOpen() : lockerNotFound()
+    const found = receipt_id === '' ? null : await findReceiptAndLocker(db, receipt_id)
+    return found ? lockerNotOpen(found.receipt) : lockerNotFound()
   }
 
   async function requireUnusedNonce({ identity }: Signer, { nonce, exp }: RequestEnvelope): Promise<void> {

@@ -1,6 +1,8 @@
 // What is not there, for every room that looks for receipts and lockers.
 
 import { ServiceError } from '@svc/http-service/service-error'
+import { lockerId } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
 
 export function receiptNotFound(): ServiceError {
   return new ServiceError('receipt_not_found', 'there is no receipt with this id', {
@@ -14,8 +16,18 @@ export function lockerNotFound(): ServiceError {
   })
 }
 
-/** Only for callers who name the receipt. */
-export function lockerNotOpen(): ServiceError {
+/** Where something is shown that opens no locker of its own. Who shows it may know which locker it extends. */
+export function receiptIsRenewal(extended: string, hint = 'use the locker in details: it is open'): ServiceError {
+  const locker_id = lockerId(extended)
+  return new ServiceError('receipt_is_renewal', `this is a renewal of ${locker_id}, and has no locker of its own`, {
+    hint,
+    details: { locker_id, receipt_id: extended },
+  })
+}
+
+/** For a receipt that has no locker. Only for callers who name the receipt. */
+export function lockerNotOpen({ extends: extended }: SignedReceipt): ServiceError {
+  if (extended !== undefined) return receiptIsRenewal(extended)
   return new ServiceError('locker_not_found', 'the receipt is good, but its locker is not open yet', {
     hint: 'open it with POST /v1/storage/signed_provision, signed with the key that paid; then repeat the request',
     details: { reason: 'not_provisioned' },

@@ -552,4 +552,8 @@ export const migrations: Migrations = {
       .addColumn('bytes', column.integer, (c) => c.notNull())
       .execute()
   },
+
+  '0024-search-for-settlements': async (db, column) => {
+    await db.schema.alterTable('x402_settlements').addColumn('searched_to', column.integer).execute()
+  },
 }

@@ -305,6 +305,8 @@ export interface X402SettlementTable {
   raw: string
   /** The height of the chain when it was sent. */
   height: number
+  /** Set once the payment is known to be made in an unknown transaction: the block from which on that is searched. */
+  searched_to: number | null
 }
 
 /** The state of a receipt's attestation. No row: it was never requested. */

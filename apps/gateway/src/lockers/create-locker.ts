@@ -3,9 +3,9 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Transaction } from 'kysely'
+import { receiptIsRenewal } from '../auth/errors.ts'
 import type { Locker, PayRequestTable, Schema } from '../db/schema.ts'
 import { NEW_ACCESS } from './access.ts'
-import { receiptIsRenewal } from './renew-locker.ts'
 import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
 import { endOf, quotedTerms } from './terms.ts'
 
@@ -29,8 +29,7 @@ export type LockerCreation =
  */
 export async function createLocker(tx: Transaction<Schema>, order: LockerOrder): Promise<LockerCreation> {
   const { receipt_id, payer_pubkey: owner, extends: renewed } = order.receipt
-  if (renewed !== undefined)
-    return { outcome: 'refused', refusal: receiptIsRenewal(renewed, 'use the locker in details: it is open') }
+  if (renewed !== undefined) return { outcome: 'refused', refusal: receiptIsRenewal(renewed) }
   const existing = await findLockerOfReceipt(tx, receipt_id)
   if (existing) return { outcome: 'existing', locker: existing }
   const locker = newLocker(order)

@@ -4,33 +4,25 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Transaction } from 'kysely'
+import { receiptIsRenewal } from '../auth/errors.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { findPurchase, insertRenewal, lockLocker, updateLocker } from './store.ts'
 import { extended, quotedTerms } from './terms.ts'
 
 /**
  * Extends the locker that a new receipt names, in the transaction that writes the receipt. A receipt extends once: its
- * renewal has a row.
+ * renewal has a row. It begins when it was paid, in Unix seconds.
  */
-export async function renewLocker(tx: Transaction<Schema>, receipt: SignedReceipt, now: number): Promise<void> {
+export async function renewLocker(tx: Transaction<Schema>, receipt: SignedReceipt, paidAt: number): Promise<void> {
   const { receipt_id, extends: of } = receipt
   if (of === undefined) return
   const purchase = await findPurchase(tx, receipt_id)
   if (!purchase) throw new Error(`the receipt ${receipt_id} has no quote`)
   const bought = quotedTerms(purchase)
   const locker_id = lockerId(of)
-  await insertRenewal(tx, { receipt_id, locker_id, terms: JSON.stringify(bought), renewed_at: now })
-  const { terms, expires_at } = extended(await lockLocker(tx, locker_id), bought, now)
+  await insertRenewal(tx, { receipt_id, locker_id, terms: JSON.stringify(bought), renewed_at: paidAt })
+  const { terms, expires_at } = extended(await lockLocker(tx, locker_id), bought, paidAt)
   await updateLocker(tx, locker_id, { terms: JSON.stringify(terms), expires_at })
-}
-
-/** Where something is shown that opens no locker of its own. Who shows it may know which locker it extends. */
-export function receiptIsRenewal(extended: string, hint: string): ServiceError {
-  const locker_id = lockerId(extended)
-  return new ServiceError('receipt_is_renewal', `this is a renewal of ${locker_id}, and has no locker of its own`, {
-    hint,
-    details: { locker_id, receipt_id: extended },
-  })
 }
 
 /** The locker that a receipt opened, for a quote that extends it. */

@@ -94,8 +94,9 @@ export function endOf(from: number, seconds: number): string {
 /**
  * A locker after a purchase that extends it. What is left of the locker and what is bought are added up, in bytes times
  * seconds and in files times seconds, and used at the larger of both sizes. So a purchase of the same size begins where
- * the one before ends, a larger one enlarges the locker at once, and no order of purchases is cheaper than another. The
- * locker never becomes smaller and never ends earlier, whoever pays. Egress is an amount, not a size: it is added.
+ * the one before ends, a larger one enlarges the locker at once, and no order of purchases is cheaper than another. A
+ * locker that has not ended never becomes smaller and never ends earlier, whoever pays. One that has ended begins anew,
+ * with the size that is bought. Egress is an amount, not a size: it is added.
  */
 export function extended(
   locker: Pick<Locker, 'terms' | 'expires_at'>,
@@ -135,9 +136,10 @@ function merged(left: Room, bought: Room): Room {
   return { size: Math.floor(left.size + bought.size * (bought.seconds / left.seconds)), seconds: left.seconds }
 }
 
-/** How many units of these terms have the size of a locker. */
-export function unitsOf(locker: Pick<Locker, 'terms'>, unit: Terms): number {
-  const { storage_limit_bytes, file_limit } = termsOf(locker)
+type Size = Pick<Terms, 'storage_limit_bytes' | 'file_limit'>
+
+/** How many units have at least this size. */
+export function unitsOf({ storage_limit_bytes, file_limit }: Size, unit: Size): number {
   const units = Math.max(storage_limit_bytes / unit.storage_limit_bytes, file_limit / unit.file_limit)
   return Math.min(Math.max(1, Math.ceil(units)), 1_000_000)
 }

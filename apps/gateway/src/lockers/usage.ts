@@ -2,7 +2,7 @@
 
 import type { Query } from '@svc/api/endpoint'
 import type { LockerOverTerms, lockersOverTerms } from '@svc/api/internal'
-import type { Provider, Quote } from '@svc/api/purchases'
+import type { Provider, Quote, Terms } from '@svc/api/purchases'
 import type { LockerUsage, PaidPurchase } from '@svc/api/usage'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
@@ -20,15 +20,16 @@ export async function readUsage(context: LockersContext, locker: Locker): Promis
   await context.saveEgress()
   const egress = await findEgressBytes(db, locker.locker_id)
   const unit = config.payments.terms[locker.provider as Provider] // from the quote that it was bought with
+  const paid = await findPaidQuotes(db, locker, MAX_RENEWALS)
   return {
     locker_id: locker.locker_id,
     expires_at: locker.expires_at,
     ended: isEnded(locker, unixNow(context)),
     enforced: config.lockers.enforcesTerms,
     ...usedAndBought(locker, egress),
-    purchases: (await findPaidQuotes(db, locker, MAX_RENEWALS)).map(paidPurchase),
+    purchases: paid.map(paidPurchase),
     ...(await context.nextAnchor(locker)),
-    renewal_units: unitsOf(locker, unit),
+    renewal_units: renewalUnits(locker, paid, unit),
   }
 }
 
@@ -41,15 +42,31 @@ function usedAndBought(locker: LockerRoom, egress: number) {
   }
 }
 
-function paidPurchase({ receipt, quote }: PaidQuote): PaidPurchase {
+/**
+ * Enough for what the locker has, for what it was opened with and for what is in it: after the end anybody can renew it
+ * with a single unit, and its owner must not follow that by default.
+ */
+function renewalUnits(locker: Locker, paid: readonly PaidQuote[], unit: Terms): number {
+  const opening = paid.find(({ receipt }) => receipt.receipt_id === locker.receipt_id)
+  const opened = opening && svcOf(opening)?.terms
+  const used = { storage_limit_bytes: usedBytes(locker), file_limit: locker.file_count }
+  const sizes = [termsOf(locker), used, ...(opened ? [opened] : [])]
+  return Math.max(...sizes.map((size) => unitsOf(size, unit)))
+}
+
+/** Quotes that were seeded or imported may have none, or only a part of it. */
+function svcOf({ quote }: PaidQuote): Partial<Quote['extensions']['svc']> | undefined {
+  return quote === null ? undefined : (JSON.parse(quote) as Partial<Quote>).extensions?.svc
+}
+
+function paidPurchase(paid: PaidQuote): PaidPurchase {
+  const { receipt } = paid
   const { receipt_id, units, paid_amount, pay_asset, network, confirmed_at } = receipt
-  // Quotes that were seeded or imported may have no summary.
-  const summary = quote === null ? null : (JSON.parse(quote) as Partial<Quote>).extensions?.svc.price_summary
   return {
     receipt_id,
     kind: receipt.extends === undefined ? 'purchase' : 'renewal',
     units,
-    price_usd: summary?.total_usd ?? null,
+    price_usd: svcOf(paid)?.price_summary?.total_usd ?? null,
     paid_amount,
     pay_asset,
     network,

@@ -26,6 +26,8 @@ interface Claim {
   payment: ChainPayment
   /** The one in the transaction that was signed for the quote, where it pays instead of the whole transaction. */
   authorization?: string
+  /** What else a new receipt brings about, with it or not at all. */
+  andThen?: (tx: Transaction<Schema>) => Promise<unknown>
 }
 
 interface Claimed {
@@ -91,12 +93,14 @@ function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): T[] {
  * quote. The claim on the transaction and the receipt are one database transaction. Of concurrent calls with one payment,
  * one writes the receipt and the others return it. A second payment of the quote is refused and left unclaimed.
  */
-export async function claimPayment(context: Context, { receipt, payment, authorization }: Claim): Promise<Claimed> {
+export async function claimPayment(context: Context, claim: Claim): Promise<Claimed> {
+  const { receipt, payment, authorization, andThen } = claim
   const kind = authorization === undefined ? 'single' : 'authorizations'
   return context.database.db.transaction().execute(async (tx) => {
     const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
     if (written) {
-      await renewLocker(tx, receipt, unixNow(context))
+      await renewLocker(tx, receipt, paidAt(context, payment))
+      await andThen?.(tx)
       await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
       return { receipt, isNew: true }
     }
@@ -105,6 +109,12 @@ export async function claimPayment(context: Context, { receipt, payment, authori
     if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
     return { receipt: existing, isNew: false }
   })
+}
+
+/** A payment counts from when it was made, however late it is confirmed (AMB-06). */
+function paidAt(context: Context, { blockTime }: ChainPayment): number {
+  const now = unixNow(context)
+  return Math.min(blockTime ?? now, now)
 }
 
 type Kind = PaymentTransactionTable['kind']

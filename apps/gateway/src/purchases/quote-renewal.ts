@@ -25,7 +25,8 @@ export async function newRenewalRequest(context: Context, order: RenewalOrder): 
   const provider = locker.provider as Order['provider'] // from the quote that it was bought with
   const facts = newQuoteFacts(context, await priceStorage(context, { ...order, provider }, 'body'))
   const renewal = renewalOf(locker, scaleTerms(facts.terms, facts.units), unixNow(context))
-  return payRequestOf(facts, JSON.stringify(quoteBody({ ...facts, renewal })))
+  // The x402 endpoint sells new lockers only.
+  return payRequestOf(facts, JSON.stringify(quoteBody({ ...facts, x402Url: null, renewal })))
 }
 
 async function findRenewed({ database }: Context, order: RenewalOrder): Promise<Locker> {

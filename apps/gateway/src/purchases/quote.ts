@@ -11,7 +11,7 @@ import type { PayRequest } from './store.ts'
 /** The same for everybody who orders the same at the same rates. */
 interface OfferFacts extends PricedOrder {
   baseUrl: string
-  /** Null while the x402 door is closed. */
+  /** Null while the x402 door is closed, and for what is not sold there. */
   x402Url: string | null
   isDevelopment: boolean
   /** For one unit. */

@@ -46,7 +46,7 @@ export function createRequestQuote(context: Context): RequestQuote {
 
   return async (order, wire) => {
     await limitStranger(context, wire, null)
-    refuseSignedPayment(context.config, wire)
+    refuseSignedPayment(context.config, order, wire)
     const key = idempotencyKey(wire)
     if (key !== null) return requestOnce(order, key)
     if (isRenewal(order)) {

@@ -94,8 +94,9 @@ export async function deleteUnpaidQuotes(
       .select('p.pay_req_id')
       .where('p.expires_at', '<', before)
       .where('r.pay_req_id', 'is', null)
-      // Its payment is still looked for on chain.
+      // Its payment is still looked for on chain, for as long as it takes where it was made.
       .where((eb) => eb.or([eb('s.pay_req_id', 'is', null), eb('p.expires_at', '<', settledBefore)]))
+      .where('s.searched_to', 'is', null)
       .limit(limit)
       .execute()
     const ids = rows.map(({ pay_req_id }) => pay_req_id)

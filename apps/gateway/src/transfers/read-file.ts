@@ -77,7 +77,7 @@ async function findLinkedLocker(db: Db, id: string): Promise<Locker> {
 
 async function findLockerOfReceipt(db: Db, id: string): Promise<Locker | null> {
   const found = await findReceiptAndLocker(db, id)
-  if (found && !found.locker) throw lockerNotOpen()
+  if (found && !found.locker) throw lockerNotOpen(found.receipt)
   return found?.locker ?? null
 }
 

@@ -1,3 +1,4 @@
+import type { Quote } from '@svc/api/purchases'
 import type { PaymentSignature, X402Purchase, X402Quote } from '@svc/api/x402'
 import { addressKey } from '@svc/guard/address-key'
 import { Answer, JsonText } from '@svc/http-service/answer'
@@ -39,6 +40,7 @@ type Offer = Answer<JsonText<X402Quote>>
 export async function buyStorage(context: X402Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
   if (context.settlers.size === 0) throw x402Disabled()
   await limitStranger(context, wire, null)
+  requireNewLocker(order)
   const header = wire.headers['payment-signature']
   if (header !== undefined) return buy(context, order, header, addressKey(wire.clientAddress))
   if (wire.headers['x-payment'] !== undefined) throw onlyVersion2('X-PAYMENT')
@@ -121,7 +123,10 @@ function paymentRequired(quote: string, reason?: string): string {
   return Buffer.from(JSON.stringify(header)).toString('base64')
 }
 
-/** The same quote while it can be paid, because it is paid once at most; otherwise a new one. */
+/**
+ * The same quote while it can be paid, because it is paid once at most; otherwise a new one. Not instead of a renewal:
+ * what is sold here is a new locker.
+ */
 async function withOffer(
   context: X402Context,
   order: X402Order,
@@ -132,8 +137,10 @@ async function withOffer(
   const receipt = await findReceiptOfRequest(db, request.pay_req_id)
   // What was sent before may still pay: nothing must be signed beside it.
   if (!receipt && (await findSettlement(db, request.pay_req_id))) return refusal
-  const { flow } = (JSON.parse(request.quote) as X402Quote).extensions.svc.info
-  const isPayable = !receipt && flow === 'sign-and-repeat' && unixNow(context) <= request.expires_at
+  // The signature may be for any quote of this gateway.
+  const { svc } = (JSON.parse(request.quote) as X402Quote | Quote).extensions
+  if ('renewal' in svc) return refusal
+  const isPayable = !receipt && svc.info.flow === 'sign-and-repeat' && unixNow(context) <= request.expires_at
   try {
     const { quote } = isPayable ? request : await newStoredRequest(context, order)
     return refusal.offering(paymentRequired(quote, refusal.reason))
@@ -180,6 +187,12 @@ function readPayment(
 function requireSameOrder({ units, provider }: X402Order, request: PayRequest): void {
   if (units !== undefined && units !== request.units) throw otherOrder('units', request.units)
   if (provider !== undefined && provider !== request.provider) throw otherOrder('provider', request.provider)
+}
+
+function requireNewLocker({ extends: renewed }: X402Order): void {
+  if (renewed === undefined) return
+  const msg = 'a renewal is not sold here: ask for its quote with POST /v1/storage/request and pay that on chain'
+  throw new ValidationError({ loc: ['body', 'extends'], msg })
 }
 
 function otherOrder(field: string, quoted: string | number): ValidationError {

@@ -102,29 +102,35 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
         .catch(rejectAsRefused)
     },
 
-    /** An authorization is public once it is sent: anybody may have used it in their own transaction. */
+    /**
+     * An authorization is public once it is sent: anybody may have used it in their own transaction. A long search is
+     * continued by the next one, and so is one that the nodes break off.
+     */
     async findUse(token: string, { from, nonce }: Authorization, since: number): Promise<SettlementOutcome> {
-      const newest = pool.highest(async (rpc, signal) => Number(quantity(await rpc('eth_blockNumber', [], signal))))
-      const last = BigInt(await newest.catch(rejectAsRefused))
       const topics = [AUTHORIZATION_USED, padHex(from as Address, { size: 32 }), nonce]
       let fromBlock = BigInt(Math.max(0, since - LOG_BLOCKS))
-      for (let queries = 0; queries < MAX_LOG_QUERIES; queries++) {
-        const next = fromBlock + BigInt(LOG_BLOCKS)
-        const isLast = next > last
-        const toBlock = isLast ? last : next - 1n
-        const filter = { address: token, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }
-        const [tx] = await pool
-          .agree(
+      try {
+        const last = BigInt(
+          await pool.highest(async (rpc, signal) => Number(quantity(await rpc('eth_blockNumber', [], signal)))),
+        )
+        for (let queries = 0; queries < MAX_LOG_QUERIES; queries++) {
+          const next = fromBlock + BigInt(LOG_BLOCKS)
+          const isLast = next > last
+          const toBlock = isLast ? last : next - 1n
+          const filter = { address: token, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }
+          const [tx] = await pool.agree(
             async (rpc, signal) => readLogTransactions(await rpc('eth_getLogs', [filter], signal)),
             (found) => found.length === 0,
           )
-          .catch(rejectAsRefused)
-        if (tx) return { outcome: 'landed', tx }
-        // Used without an event: the payer has cancelled it.
-        if (isLast) return { outcome: 'expired' }
-        fromBlock = next
+          if (tx) return { outcome: 'landed', tx }
+          // Used without an event: the payer has cancelled it.
+          if (isLast) return { outcome: 'expired' }
+          fromBlock = next
+        }
+      } catch (error) {
+        if (!(error instanceof ChainUnavailable)) rejectAsRefused(error)
       }
-      return { outcome: 'pending' }
+      return { outcome: 'searching', searchedTo: Number(fromBlock) }
     },
   }
 }

@@ -73,12 +73,13 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
     async resend({ raw }) {
       await chain.send(raw as Hex)
     },
-    async outcome({ payment_id, raw, height }, leg, hasFailed) {
+    async outcome({ payment_id, raw, height, searched_to }, leg, hasFailed) {
       const authorization = readAuthorizationId(payment_id)
       const isAlive = !hasFailed && (await chain.canStillLand(raw as Hex))
       // Read before the state: an authorization that is unused after its last block stays unused.
       const time = await chain.finalizedTime()
-      if (await chain.isUsed(leg.asset, authorization)) return chain.findUse(leg.asset, authorization, height)
+      if (await chain.isUsed(leg.asset, authorization))
+        return chain.findUse(leg.asset, authorization, searched_to ?? height)
       if (isAlive) return { outcome: 'pending' }
       const until = validBefore(raw as Hex)
       if (time < until) return { outcome: 'open', until, hasFailed }

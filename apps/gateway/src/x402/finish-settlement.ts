@@ -12,9 +12,10 @@ import { claimPayment } from '../purchases/claim-payments.ts'
 import { newReceipt } from '../purchases/confirm-payment.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
+import { createLockerOf } from './open-locker.ts'
 import type { X402Context } from './room.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
-import { deleteSettlement, type Settlement } from './store.ts'
+import { deleteSettlement, noteSearch, type Settlement } from './store.ts'
 
 export type Settled = { receipt: SignedReceipt; isNew: boolean }
 
@@ -77,7 +78,8 @@ export async function finishSettlement(
   }
   requireFailure(reading)
   const found = reading.outcome === 'unavailable' ? PENDING : await outcomeOf(context, settlement, leg, reading.outcome)
-  if (found.outcome === 'pending') throw settlementPending(paid.network, settlement.tx)
+  if (found.outcome === 'searching') await noteSearch(context.database.db, settlement, found.searchedTo)
+  if (found.outcome === 'pending' || found.outcome === 'searching') throw settlementPending(paid.network, settlement.tx)
   // It may have landed while the settler asked: read it once more.
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)
@@ -140,7 +142,10 @@ async function watch(context: X402Context, leg: PaidLeg, settlement: Settlement)
   return (await poll(read, { ...INTERVALS, timeoutMs: context.config.x402.waitSeconds * 1000 })) ?? reading
 }
 
-/** Ignores when the payment landed: it was sent before the quote expired. */
+/**
+ * Ignores when the payment landed: it was sent before the quote expired. Receipt and locker are one transaction, so that
+ * a buyer who does not come back has both.
+ */
 async function claim(
   context: X402Context,
   request: PayRequest,
@@ -153,5 +158,10 @@ async function claim(
   if (!judgement.paid) throw paymentRefused(judgement.reason)
   const receipt = newReceipt(context, request, leg, payment)
   const { authorization } = leg
-  return claimPayment(context, { receipt, payment, ...(authorization !== undefined && { authorization }) })
+  return claimPayment(context, {
+    receipt,
+    payment,
+    ...(authorization !== undefined && { authorization }),
+    andThen: (tx) => createLockerOf(context, tx, request, receipt),
+  })
 }

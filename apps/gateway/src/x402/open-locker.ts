@@ -4,8 +4,10 @@ import { createFile } from '@svc/api/files'
 import { signedProvision } from '@svc/api/lockers'
 import type { X402Purchase } from '@svc/api/x402'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { Transaction } from 'kysely'
 import { unixNow } from '../context.ts'
-import { createLocker, tagsOf } from '../lockers/create-locker.ts'
+import type { Schema } from '../db/schema.ts'
+import { createLocker, type LockerCreation, tagsOf } from '../lockers/create-locker.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import type { X402Context } from './room.ts'
 
@@ -15,14 +17,9 @@ type Opened = Pick<X402Purchase, 'locker_id' | 'next_step'>
  * Opens the locker of a receipt, or finds it open, so that whoever repeats a payment after an interruption finds the
  * same. What was paid stays paid: where the owner has too many lockers, the answer says so.
  */
-export async function openLocker(
-  { database, config, now }: X402Context,
-  request: PayRequest,
-  receipt: SignedReceipt,
-): Promise<Opened> {
-  const { maxLockersPerOwner: maxPerOwner } = config.payments
-  const order = { receipt, request, tags: tagsOf(request.quote), createdAt: unixNow({ now }), maxPerOwner }
-  const made = await database.db.transaction().execute((tx) => createLocker(tx, order))
+export async function openLocker(context: X402Context, request: PayRequest, receipt: SignedReceipt): Promise<Opened> {
+  const { database, config } = context
+  const made = await database.db.transaction().execute((tx) => createLockerOf(context, tx, request, receipt))
   const signed = { method: 'POST' as const, signer: receipt.payer_pubkey, sig_alg: receipt.sig_alg }
   const { baseUrl } = config.http
   if (made.outcome === 'refused') {
@@ -35,4 +32,15 @@ export async function openLocker(
   const what =
     'Store a file: name it with {"filename": …} in a request that the wallet that paid has signed, then PUT its bytes to upload_url.'
   return { locker_id, next_step: { what, ...signed, url, ops: [...createFile.auth.ops] } }
+}
+
+export function createLockerOf(
+  context: X402Context,
+  tx: Transaction<Schema>,
+  request: PayRequest,
+  receipt: SignedReceipt,
+): Promise<LockerCreation> {
+  const { maxLockersPerOwner: maxPerOwner } = context.config.payments
+  const order = { receipt, request, tags: tagsOf(request.quote), createdAt: unixNow(context), maxPerOwner }
+  return createLocker(tx, order)
 }

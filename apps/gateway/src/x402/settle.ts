@@ -21,7 +21,6 @@ import {
   type SettlementResult,
   settlerOf,
 } from './finish-settlement.ts'
-import { openLocker } from './open-locker.ts'
 import type { X402Context } from './room.ts'
 import type { SettlementOrder } from './settler.ts'
 import {
@@ -113,8 +112,7 @@ export async function resumeSettlements(context: X402Context): Promise<void> {
   await Promise.all(
     requests.map(async (request) => {
       try {
-        const outcome = await resumeSettlement(context, request)
-        if (isSettled(outcome)) await openLocker(context, request, outcome.receipt)
+        await resumeSettlement(context, request)
       } catch (error) {
         // It is still pending, or was refused: the buyer would get the same answer.
         if (!(error instanceof ServiceError)) throw error
@@ -136,7 +134,14 @@ function noteFor(context: X402Context, payment: SignedPayment, failed?: Settleme
   const authorization_id = authorizationOf({ network, payment_id: payment.id })
   return async ({ payer, maxFee, ...sent }, replacing) => {
     const noted = await context.database.db.transaction().execute(async (tx): Promise<boolean | Refusal> => {
-      const settlement = { pay_req_id, network, asset: payment.leg.asset, payment_id: payment.id, ...sent }
+      const settlement = {
+        pay_req_id,
+        network,
+        asset: payment.leg.asset,
+        payment_id: payment.id,
+        searched_to: null,
+        ...sent,
+      }
       const previous = replacing ?? failed?.tx
       const isNoted = await (previous === undefined
         ? insertSettlement(tx, settlement)

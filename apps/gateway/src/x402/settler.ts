@@ -58,6 +58,8 @@ export type Refusal =
 export type SettlementOutcome =
   /** `tx` made the payment; it may differ from the noted transaction. */
   | Outcome<{ tx: string }, unknown>
+  /** The payment was made, but the transaction that made it is not found among the blocks before this one. */
+  | { outcome: 'searching'; searchedTo: number }
   /** The noted transaction will not pay, but what was signed may still be sent by anybody, until then in Unix seconds. */
   | { outcome: 'open'; until: number; hasFailed: boolean }
 

@@ -45,11 +45,24 @@ export async function replaceTransaction(
   return numUpdatedRows > 0n
 }
 
+/** The payment was made. Where it was not found so far, the search goes on from here. */
+export async function noteSearch(db: Db, { pay_req_id, tx }: Settlement, searched_to: number): Promise<void> {
+  await db
+    .updateTable('x402_settlements')
+    .set({ searched_to })
+    .where('pay_req_id', '=', pay_req_id)
+    .where('tx', '=', tx)
+    .execute()
+}
+
 export async function deleteSettlement(db: Db, { pay_req_id, tx }: Settlement): Promise<void> {
   await db.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', tx).execute()
 }
 
-/** The newest of the quotes that expired in the given period and have a settlement but no receipt. In no order. */
+/**
+ * The newest of the quotes that have a settlement but no receipt, and expired in the given period; or before it, where
+ * the payment was made and is being searched for. In no order.
+ */
 export async function findOpenSettlements(
   db: Db,
   expired: { after: number; before: number },
@@ -61,7 +74,7 @@ export async function findOpenSettlements(
     .leftJoin('receipts as r', 'r.pay_req_id', 's.pay_req_id')
     .select('p.pay_req_id')
     .where('r.receipt_id', 'is', null)
-    .where('p.expires_at', '>', expired.after)
+    .where((eb) => eb.or([eb('p.expires_at', '>', expired.after), eb('s.searched_to', 'is not', null)]))
     .where('p.expires_at', '<', expired.before)
     .orderBy('p.expires_at', 'desc')
     .limit(limit)

@@ -91,7 +91,7 @@ describe('a locker that is renewed', () => {
 })
 
 it('ADD-17 the units that keep the size of a locker are counted by what was bought and what is sold now', () => {
-  expect(unitsOf(locker(3, 1), UNIT)).toBe(3)
-  expect(unitsOf(locker(3, 1), { ...UNIT, file_limit: 50 })).toBe(6)
-  expect(unitsOf(locker(1, 1), { ...UNIT, storage_limit_bytes: 1e9, file_limit: 1e9 })).toBe(1)
+  expect(unitsOf(unitsOfStorage(3), UNIT)).toBe(3)
+  expect(unitsOf(unitsOfStorage(3), { ...UNIT, file_limit: 50 })).toBe(6)
+  expect(unitsOf(unitsOfStorage(1), { ...UNIT, storage_limit_bytes: 1e9, file_limit: 1e9 })).toBe(1)
 })

@@ -1,6 +1,8 @@
 import type { Quote, Renewal } from '@svc/api/purchases'
 import type { LockerUsage } from '@svc/api/usage'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { purchasesOf } from '../../src/lockers/store.ts'
@@ -124,6 +126,52 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     expect([bytes.bought, files.bought, renewal_units]).toEqual([4 * 1_073_741_824, 4000, 4])
   })
 
+  const endAt = (locker: TestLocker, seconds: number) =>
+    shop.gateway.context.database.db
+      .updateTable('lockers')
+      .set({ expires_at: isoSeconds(Math.floor(market.clock.now() / 1000) + seconds) })
+      .where('locker_id', '=', locker.lockerId)
+      .execute()
+
+  it('ADD-17 AMB-06 counts from when it was paid, also where it is confirmed after the end of the locker', async () => {
+    const locker = await house.locker(ed25519Identity())
+    await buy(market, shop, { units: 4, extends: locker.receiptId })
+    await endAt(locker, 600)
+    const quote = await shop.quote({ units: 1, extends: locker.receiptId })
+    const tx = await market.pay(quote.accepts[0]!)
+    market.clock.advance(3600)
+    expect((await shop.confirm({ pay_req_id: payReqId(quote) }, tx)).status).toBe(200)
+    const { bytes, files, expires_at } = await usageOf(locker)
+    const { storage_limit_bytes, file_limit, expires_at: quoted } = renewalIn(quote)
+    expect([bytes.bought, files.bought, file_limit]).toEqual([storage_limit_bytes, file_limit, 4000])
+    expect(Math.abs(Date.parse(expires_at) - Date.parse(quoted))).toBeLessThanOrEqual(1000)
+  })
+
+  it('ADD-17 T-57 a small renewal after the end, by whoever, does not make the next one smaller', async () => {
+    const { db } = shop.gateway.context.database
+    const locker = await house.locker(ed25519Identity())
+    await endAt(locker, -600)
+    await buy(market, shop, { units: 1, extends: locker.receiptId })
+    expect((await usageOf(locker)).renewal_units).toBe(1)
+    const used = { total_bytes: 2.5 * 1_073_741_824 }
+    await db.updateTable('lockers').set(used).where('locker_id', '=', locker.lockerId).execute()
+    expect((await usageOf(locker)).renewal_units).toBe(3)
+    const opening = db
+      .updateTable('pay_requests')
+      .where((eb) =>
+        eb(
+          'pay_req_id',
+          '=',
+          eb.selectFrom('receipts').select('pay_req_id').where('receipt_id', '=', locker.receiptId),
+        ),
+      )
+    const terms = { storage_limit_bytes: 5 * 1_073_741_824, file_limit: 5000 }
+    await opening.set({ quote: JSON.stringify({ extensions: { svc: { terms } } }) }).execute()
+    expect((await usageOf(locker)).renewal_units).toBe(5)
+    await opening.set({ quote: '{}' }).execute()
+    expect((await usageOf(locker)).renewal_units).toBe(3)
+  })
+
   it('ADD-17 T-57 opens no locker of its own, neither for its payer nor for a sponsor', async () => {
     const locker = await house.locker(ed25519Identity())
     const { receipt_id } = await buy(market, shop, { units: 1, extends: locker.receiptId })
@@ -133,6 +181,15 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     expectError(provisioned, 409, 'receipt_is_renewal')
     expect(provisioned.body.details).toEqual({ locker_id: locker.lockerId, receipt_id: locker.receiptId })
     await open.stop()
+    // Nor does anything else say that there is one to open.
+    const path = `/v1/lockers/${lockerId(receipt_id)}/files`
+    const signed = { method: 'GET', path, ops: ['locker:list'], lockerId: lockerId(receipt_id), receiptId: receipt_id }
+    expectError(await house.call(locker.owner, signed), 409, 'receipt_is_renewal')
+    const link = await shop.get<{ details: object }>(`/v1/r/${receipt_id}/f/a.txt`)
+    expectError(link, 409, 'receipt_is_renewal')
+    expect(link.body.details).toEqual(provisioned.body.details)
+    const attested = await house.send('POST', '/v1/internal/attest', { receipt_id })
+    expectError(attested, 409, 'receipt_is_renewal')
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
     const tx_sig = await market.pay(quote.accepts[0]!)
     const body = { pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER }

@@ -1,3 +1,4 @@
+import type { X402Leg } from '@svc/api/x402'
 import { MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
@@ -382,6 +383,30 @@ describe('an authorization of the EVM chain', () => {
     const replies = await Promise.all([pay(testbed.gateway.url, first.text), pay(testbed.gateway.url, moved)])
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 402])
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  // Last, because it leaves the clock of the chain far ahead.
+  it('T-60 an authorization that a stranger uses long after it was sent gets its receipt, however far the search is', async () => {
+    let ahead = 0
+    const gateway = await testbed.open({}, { now: () => Date.now() + ahead })
+    onTestFinished(() => gateway.stop())
+    const days = (leg: X402Leg) => ({ ...leg, maxTimeoutSeconds: 6 * 86_400 })
+    const text = await signedFor('evm', { ...testbed, gateway, url: gateway.url }, days)
+    const payload = decodePaymentSignatureHeader(text)
+    const giveBack = emptyBeforeSending(1)
+    expectError(await pay(gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
+    await giveBack()
+    await stranger().mine({ blocks: 6000 })
+    const theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
+    const { queue, database } = gateway.context
+    const receipt = () => findReceiptOfRequest(database.db, String(payload.accepted.extra.pay_req_id))
+    ahead = 361_000
+    expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+    expect(await receipt()).toBeNull()
+    // It has paid: it is neither forgotten nor given up.
+    ahead += 40 * 86_400_000
+    expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+    expect(await receipt()).toMatchObject({ tx_hash: theirs, payer_pubkey: DEV_PAYERS[1]!.address.toLowerCase() })
   })
 
   function takeNonce() {

@@ -215,3 +215,33 @@ describe('quotes', () => {
     expectError(await post(testbed.url, { units: 1 }, key), 409, 'idempotency_conflict')
   })
 })
+
+describe('a renewal', () => {
+  it('ADD-17 ADD-21 is not sold here: its quote does not point here, and nothing is offered instead of it', async () => {
+    const bought = await pay(testbed.url, (await signFor(await walletOn('evm', testbed.chains), testbed.url)).text)
+    before = await treasuries(testbed.chains)
+    const order = { units: 1, extends: bought.body.receipt_id }
+    const shop = shopOf(testbed.gateway)
+    const quote = await shop.quote(order)
+    expect(quote.extensions.svc.info).not.toHaveProperty('x402_url')
+    expect(JSON.stringify(quote)).not.toContain('/v1/x402/storage')
+    const leg = legOf(quote, 'USDC', 'evm-mainnet')
+    const accepts = [asRequirements({ ...leg, extra: { ...leg.extra, version: '2' } })]
+    const client = await walletOn('evm', testbed.chains)
+    const signed = await client.createPaymentPayload({ ...quote, accepts })
+    const text = encoded({ ...signed, accepted: asRequirements(leg) })
+    const plain = await shop.post<{ hint: string; details?: object }>('/v1/storage/request', order, {
+      'payment-signature': text,
+    })
+    expectError(plain, 400, 'signed_payment_not_taken')
+    expect(plain.body.hint).toMatch(/renewal.*POST \/v1\/storage\/confirm/)
+    expect(plain.body.details).toBeUndefined()
+    for (const headers of [{}, { 'payment-signature': text }])
+      for (const named of [bought.body.receipt_id, 'anything', null]) {
+        const reply = await post<{ message: string }>(testbed.url, { ...order, extends: named }, headers)
+        expectError(reply, 422, 'validation_error')
+        expect(reply.body.message).toContain('POST /v1/storage/request')
+      }
+    expectError(await pay(testbed.url, text), 402, 'payment_verification_failed')
+  })
+})

@@ -1,5 +1,6 @@
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import type { X402Quote } from '@svc/api/x402'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -7,7 +8,19 @@ import type { Gateway } from '../../src/gateway.ts'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
 import { legOf, payReqId, shopOf } from '../purchases/market.ts'
 import { expectPending, type FaultyTestbed, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
-import { asRequirements, encoded, FAMILIES, PRICE, pay, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
+import {
+  asRequirements,
+  encoded,
+  FAMILIES,
+  legOn,
+  PRICE,
+  pay,
+  post,
+  signFor,
+  treasuryUsdc,
+  WALLETS,
+  walletOn,
+} from './x402-testbed.ts'
 
 let testbed: FaultyTestbed
 let gateway: Gateway
@@ -56,6 +69,26 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     const codes = database.db.selectFrom('payment_codes').select('att_code')
     const { att_code } = await codes.where('receipt_id', '=', receipt!.receipt_id).executeTakeFirstOrThrow()
     expect(att_code).toBe(paymentAttCode(receipt!))
+  })
+
+  it('T-16 EVT-02 a payment whose receipt is written by whatever request has its locker open', async () => {
+    const headers = { 'idempotency-key': `lost-${family}` }
+    const { body: quote } = await post<X402Quote>(gateway.url, { units: 1 }, headers)
+    const accepts = [asRequirements(legOn(family, quote))]
+    const text = encoded(await (await walletOn(family, testbed.chains)).createPaymentPayload({ ...quote, accepts }))
+    testbed.nodes[family].behave(withResult(READ[family], () => null))
+    expectPending(await pay(gateway.url, text))
+    testbed.calm()
+    const { db } = gateway.context.database
+    // The buyer asks for the quote again, and is never seen after that.
+    expect((await post<X402Quote>(gateway.url, { units: 1 }, headers)).body).toEqual(quote)
+    const receipt = await findReceiptOfRequest(db, quote.extensions.svc.info.pay_req_id)
+    const { owner } = await db
+      .selectFrom('lockers')
+      .select('owner')
+      .where('receipt_id', '=', receipt!.receipt_id)
+      .executeTakeFirstOrThrow()
+    expect(owner).toBe(WALLETS[family])
   })
 
   it('a payment is looked for again while its outcome is unknown, up to a limit', async () => {

@@ -20,6 +20,7 @@ forEachDatabase('settlements', (database) => {
     tx: '0xtx',
     raw: '0xraw',
     height: 7,
+    searched_to: null,
     ...changes,
   })
 
