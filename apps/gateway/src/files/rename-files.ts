@@ -23,6 +23,7 @@ import {
   lockFiles,
   moveNames,
   releaseObjects,
+  unconfirmedBytes,
 } from './store.ts'
 
 interface Rename {
@@ -162,7 +163,9 @@ async function renameIn(
   const objects = replaced.flatMap(({ object_id }) => object_id ?? [])
   await releaseObjects(tx, objects, now)
   const bytes = -replaced.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
-  const access = await changeManifest(tx, locker_id, { at: isoSeconds(now), files: -replaced.length, bytes })
+  const unconfirmed = -replaced.reduce((sum, file) => sum + unconfirmedBytes(file), 0)
+  const change = { at: isoSeconds(now), files: -replaced.length, bytes, unconfirmed }
+  const access = await changeManifest(tx, locker_id, change)
   if (!isGranted(access, grant)) throw new AccessEnded()
   const isConfirmed = renamed.some(({ file }) => file.content_hash !== null)
   return { renamed, reattest: isConfirmed ? await context.manifestChanged(tx, locker) : 'skipped' }

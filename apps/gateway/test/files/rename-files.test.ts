@@ -99,6 +99,15 @@ forEachDatabase('renaming files', (database) => {
     expect(await objectOf(object_id)).toMatchObject({ state: 'released' })
   })
 
+  it('ADD-22 T-56 bytes of a replaced file that was not confirmed no longer count', async () => {
+    await storeFile(house, locker, 'a', 'hello')
+    await storeFile(house, locker, 'b', 'longer bytes', { isConfirmed: false })
+    await storeFile(house, locker, 'c', 'kept', { isConfirmed: false })
+    expect(await lockerRow(house, locker)).toMatchObject({ unconfirmed_bytes: 16 })
+    expect((await rename([to('a', 'b'), to('c', 'd')], { overwrite: true })).status).toBe(200)
+    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 2, total_bytes: 5, unconfirmed_bytes: 4 })
+  })
+
   it('ADD-22 one that cannot be renamed fails them all, and nothing changes', async () => {
     await storeFile(house, locker, 'a', 'hello')
     await storeFile(house, locker, 'b', 'bytes')
