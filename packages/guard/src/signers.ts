@@ -70,23 +70,28 @@ export function createSignerFinder(): FindSigner {
   }
 }
 
-/** Says whose signature is expected, shortened: whoever has the key recognizes it. */
+/** For callers who may know the owner. Says whose signature is expected, shortened: whoever has the key recognizes it. */
 export function notSigned({ owner }: Candidates, { envelope, signature }: SignedEnvelope): ServiceError {
   const alg = sigAlgOf(owner)
   const key = `${owner.slice(0, 6)}…${owner.slice(-4)}`
-  return new ServiceError(
-    'SIGNATURE_INVALID',
-    'signature does not verify under the owner or any registered operator key',
-    {
-      hint: `${formHint(envelope.sig_alg, signature)}${
-        alg === 'secp256k1'
-          ? `the owner ${key} signs with sig_alg secp256k1 (personal-sign, which a contract wallet cannot do); operators with ed25519`
-          : `sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner ${key} or of a registered operator`
-      }`,
-      details: { expected_owner: key, owner_sig_alg: alg },
-    },
-  )
+  return new ServiceError('SIGNATURE_INVALID', NOT_SIGNED, {
+    hint: `${formHint(envelope.sig_alg, signature)}${
+      alg === 'secp256k1'
+        ? `the owner ${key} signs with sig_alg secp256k1 (personal-sign, which a contract wallet cannot do); operators with ed25519`
+        : `sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner ${key} or of a registered operator`
+    }`,
+    details: { expected_owner: key, owner_sig_alg: alg },
+  })
 }
+
+/** For callers who may know only the locker: its id is in every short URL, and must not lead to a wallet. */
+export function notSignedForLocker({ envelope, signature }: SignedEnvelope): ServiceError {
+  return new ServiceError('SIGNATURE_INVALID', NOT_SIGNED, {
+    hint: `${formHint(envelope.sig_alg, signature)}sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner or of a registered operator; with the receipt_id in the envelope this says whose key is expected`,
+  })
+}
+
+const NOT_SIGNED = 'signature does not verify under the owner or any registered operator key'
 
 function formHint(alg: string, signature: string): string {
   if (alg === 'secp256k1') return /^0x[0-9a-f]{130}$/i.test(signature) ? '' : 'send 0x and 130 hex as X-Svc-Signature; '

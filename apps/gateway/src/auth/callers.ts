@@ -4,7 +4,7 @@ import { batch } from '@svc/concurrency/sharing'
 import { addressKey } from '@svc/guard/address-key'
 import { createNonces } from '@svc/guard/nonces'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
-import { type Candidates, createSignerFinder, notSigned, type Signer } from '@svc/guard/signers'
+import { type Candidates, createSignerFinder, notSigned, notSignedForLocker, type Signer } from '@svc/guard/signers'
 import { readEnvelope, requireMatchingEnvelope, type SignedEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -90,7 +90,9 @@ export function createCallers({ db, now, rateLimiter, perAddress, requireAudienc
     const signer = await findSigner(signed, candidates)
     if (signer) return signer
     await rateLimiter.take(limit)
-    throw notSigned(candidates, signed)
+    // Anybody can read a receipt, with its payer, by its id. Who names a wallet knows it. An id of a locker tells neither.
+    const { locker_id, receipt_id } = signed.envelope
+    throw locker_id !== '' && receipt_id === '' ? notSignedForLocker(signed) : notSigned(candidates, signed)
   }
 
   /** Who names the receipt may know that it exists: anybody can read a receipt by its id. */

@@ -64,7 +64,7 @@ export async function putFileIn(
   } while (!before && put.mayCreate)
   if (!before) throw fileNotFound(filename)
   const isAwaiting = before.upload_object_id !== null
-  if (put.adopts && !(isAwaiting && (await isAwaited(tx, object.id)))) return before
+  if (put.adopts && !(isAwaiting && (await isAwaited(tx, before, object.id)))) return before
   if (!put.isHeld && !(await holdObject(tx, object.id, object.ref, now))) throw uploadAbandoned()
   const changes = {
     content_type: put.contentType,

@@ -1,5 +1,6 @@
 // Gives files other names. An entry points at an immutable object, so no bytes move: size, hash, times and the id at the
-// provider stay. Short URLs name a file by its name, so those of the old name end (ADD-22).
+// provider stay. Short URLs name a file by its name, so those of the old name end (ADD-22). An upload to the provider that
+// is under way, or has arrived there unseen, belongs to the file and moves with it (T-50).
 
 import type { Body } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
@@ -8,22 +9,14 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { filenameProblem } from '@svc/protocol/filename'
 import type { Transaction } from 'kysely'
 import type { LockerCaller } from '../auth/callers.ts'
+import { limitSigner } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker, Schema } from '../db/schema.ts'
 import { AccessEnded, type Grant, grantTo, isGranted } from '../lockers/access.ts'
-import { adoptUploads } from './direct-uploads.ts'
 import { fileNotFound, keepsChanging, keyRemoved } from './errors.ts'
 import { HASH_PROBLEM, newFile, readExpectedHash } from './name-files.ts'
 import type { FilesContext } from './room.ts'
-import {
-  changeManifest,
-  endDirectUploads,
-  findFiles,
-  insertMissingFiles,
-  lockFiles,
-  moveNames,
-  releaseObjects,
-} from './store.ts'
+import { changeManifest, insertMissingFiles, lockFiles, moveNames, releaseObjects, unconfirmedBytes } from './store.ts'
 
 interface Rename {
   filename: string
@@ -61,7 +54,7 @@ export async function renameFiles(
     mayReplace: body.overwrite ?? false,
     grant: grantTo(signer.identity, locker),
   }
-  await adoptArrived(context, locker, order.renames)
+  await limitSigner(context, signer)
   const { renamed, reattest } = await rename(context, locker, order)
   return {
     ok: true,
@@ -102,13 +95,6 @@ function readRenames({ config }: Context, requested: Body<typeof files.renameFil
     newFilename: new_filename,
     expectedHash: expected_hash === undefined ? null : readExpectedHash(expected_hash),
   }))
-}
-
-/** What clients have sent straight to the provider belongs to the name that they sent it to. */
-async function adoptArrived(context: FilesContext, locker: Locker, renames: readonly Rename[]): Promise<void> {
-  const names = renames.map(({ filename }) => filename)
-  const found = await findFiles(context.database.db, locker.locker_id, names)
-  for (const file of found) if (file.upload_object_id !== null) await adoptUploads(context, locker, file)
 }
 
 const MAX_ATTEMPTS = 5
@@ -156,13 +142,13 @@ async function renameIn(
     replaced: reserved.has(rename.newFilename) ? null : requireReplaceable(known.get(rename.newFilename), mayReplace),
   }))
   const replaced = renamed.flatMap((one) => one.replaced ?? [])
-  for (const file of [...renamed.map(({ file }) => file), ...replaced])
-    if (file.upload_object_id !== null) await endDirectUploads(tx, file)
   await moveNames(tx, locker_id, renames)
   const objects = replaced.flatMap(({ object_id }) => object_id ?? [])
   await releaseObjects(tx, objects, now)
   const bytes = -replaced.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
-  const access = await changeManifest(tx, locker_id, { at: isoSeconds(now), files: -replaced.length, bytes })
+  const unconfirmed = -replaced.reduce((sum, file) => sum + unconfirmedBytes(file), 0)
+  const change = { at: isoSeconds(now), files: -replaced.length, bytes, unconfirmed }
+  const access = await changeManifest(tx, locker_id, change)
   if (!isGranted(access, grant)) throw new AccessEnded()
   const isConfirmed = renamed.some(({ file }) => file.content_hash !== null)
   return { renamed, reattest: isConfirmed ? await context.manifestChanged(tx, locker) : 'skipped' }

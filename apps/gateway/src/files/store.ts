@@ -207,31 +207,39 @@ export async function deleteFileRow(tx: Tx, lockerId: string, filename: string):
   await tx.deleteFrom('files').where('locker_id', '=', lockerId).where('filename', '=', filename).execute()
 }
 
-/** What had the new names goes. No direct upload is awaited for a file that has moved. The caller holds the locks. */
+/** What had the new names goes, and what was awaited for it. Direct uploads move with their file. The caller holds the locks. */
 export async function moveNames(
   tx: Tx,
   lockerId: string,
   names: readonly { filename: string; newFilename: string }[],
 ): Promise<void> {
-  await deleteNames(tx, lockerId, JSON.stringify(names.map(({ newFilename }) => [newFilename])))
-  await updateNames(tx, lockerId, JSON.stringify(names.map(({ filename, newFilename }) => [filename, newFilename])))
+  const replaced = JSON.stringify(names.map(({ newFilename }) => [newFilename]))
+  const moved = JSON.stringify(names.map(({ filename, newFilename }) => [filename, newFilename]))
+  for (const table of ['files', 'direct_uploads'] as const) {
+    await deleteNames[table](tx, lockerId, replaced)
+    await updateNames[table](tx, lockerId, moved)
+  }
 }
 
-const deleteNames = prepared((tx: Db, lockerId: string, names: string) =>
-  tx
-    .deleteFrom('files')
-    .where('locker_id', '=', lockerId)
-    .where(inJsonRows(tx, 'filename', names)),
-)
+const deleteNamesIn = (table: 'files' | 'direct_uploads') =>
+  prepared((tx: Db, lockerId: string, names: string) =>
+    tx
+      .deleteFrom(table)
+      .where('locker_id', '=', lockerId)
+      .where(inJsonRows(tx, 'filename', names)),
+  )
+const deleteNames = { files: deleteNamesIn('files'), direct_uploads: deleteNamesIn('direct_uploads') }
 
-const updateNames = prepared((tx: Db, lockerId: string, names: string) =>
-  tx
-    .updateTable('files')
-    .from(jsonRows(tx, names).as('item'))
-    .set({ filename: itemText(1), upload_object_id: null })
-    .where('locker_id', '=', lockerId)
-    .where('filename', '=', itemText(0)),
-)
+const updateNamesIn = (table: 'files' | 'direct_uploads') =>
+  prepared((tx: Db, lockerId: string, names: string) =>
+    tx
+      .updateTable(table)
+      .from(jsonRows(tx, names).as('item'))
+      .set({ filename: itemText(1) })
+      .where('locker_id', '=', lockerId)
+      .where('filename', '=', itemText(0)),
+  )
+const updateNames = { files: updateNamesIn('files'), direct_uploads: updateNamesIn('direct_uploads') }
 
 export interface FileReading {
   filename: string
@@ -418,9 +426,9 @@ export async function findDirectUpload(db: Db, objectId: string): Promise<Direct
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** The caller holds the lock of the file. */
-export async function isAwaited(tx: Tx, objectId: string): Promise<boolean> {
-  return (await findDirectUpload(tx, objectId)) !== null
+/** Whether for this file: a rename takes it along. The caller holds the lock of the file. */
+export async function isAwaited(tx: Tx, { filename }: FileRow, objectId: string): Promise<boolean> {
+  return (await findDirectUpload(tx, objectId))?.filename === filename
 }
 
 /** The caller holds the lock of the file. */
@@ -450,11 +458,13 @@ export async function endDirectUploads(tx: Tx, file: FileRow, adopted?: DirectUp
   return (await newestDirectUpload(tx, locker_id, filename))?.object_id ?? null
 }
 
-/** Releases the object of a direct upload. False when the file has adopted it. */
+/** Releases the object of a direct upload. False when the file has adopted it, or was renamed: the sweep sees it again. */
 export async function giveUpDirectUpload(tx: Tx, upload: DirectUploadTable, since: number): Promise<boolean> {
   const { object_id, locker_id, filename } = upload
   // Adopting takes the same lock first.
   await lockFile(tx, locker_id, filename)
+  const current = await findDirectUpload(tx, object_id)
+  if (current && current.filename !== filename) return false
   await tx.deleteFrom('direct_uploads').where('object_id', '=', object_id).execute()
   const newest = await newestDirectUpload(tx, locker_id, filename)
   await updateFile(tx, locker_id, filename, { upload_object_id: newest?.object_id ?? null })

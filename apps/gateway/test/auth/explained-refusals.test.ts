@@ -96,6 +96,20 @@ describe('a refused envelope', () => {
     expect(evm.details).toMatchObject({ owner_sig_alg: 'ed25519' })
   })
 
+  it.each([
+    ['ed25519', ed25519Identity],
+    ['secp256k1', evmIdentity],
+  ])('ENV-17 ERR-10 a stranger who knows only the locker id learns nothing about its %s owner', async (_, newOwner) => {
+    const other = await house.locker(newOwner())
+    const path = `/v1/lockers/${other.lockerId}/files`
+    const wrong = await refuse({ path, lockerId: other.lockerId, receiptId: '' }, ed25519Identity())
+    expect(wrong.error).toBe('SIGNATURE_INVALID')
+    expect(wrong.hint).toBe(
+      'sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner or of a registered operator; with the receipt_id in the envelope this says whose key is expected',
+    )
+    expect(Object.keys(wrong.details).toSorted()).toEqual(['layer', 'next_best_method', 'recovery_hint'])
+  })
+
   it('AMB-94 an envelope for another locker says which one the request is about', async () => {
     const { error, details } = await refuse({ lockerId: 'locker_000000000000', receiptId: '' })
     expect([error, details]).toMatchObject(['LOCKER_ID_MISMATCH', { expected: locker.lockerId }])

@@ -117,7 +117,7 @@ it.each([{}, { files: [] }, { files: {} }, { files: [null] }, { files: ['a'] }, 
   },
 )
 
-it('LIM-11 a batch create counts once against the limit', async () => {
+it('LIM-11 a batch create counts once against the limit, and a rename counts, too', async () => {
   const limited = await openLockerHouse({ RATE_LIMIT_SIGNER: '1' })
   try {
     const locker = await limited.locker(ed25519Identity())
@@ -125,6 +125,8 @@ it('LIM-11 a batch create counts once against the limit', async () => {
     const create = () => locker.call(['locker:write'], 'POST', '/files/batch', { files })
     expect((await create()).status).toBe(200)
     expectRefusal(await create(), 429, 'RATE_LIMITED')
+    const renames = { files: [{ filename: '0', new_filename: 'new' }] }
+    expectRefusal(await locker.call(['locker:write'], 'POST', '/files/rename', renames), 429, 'RATE_LIMITED')
   } finally {
     await limited.close()
   }

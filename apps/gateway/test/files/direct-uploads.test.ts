@@ -9,7 +9,8 @@ import { openLocalProvider } from '@svc/storage/local'
 import type { StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { currentBytes } from '../../src/files/direct-uploads.ts'
+import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
+import { findDirectUpload } from '../../src/files/store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, put, rowOf, sha256 } from '../transfers/transfers.ts'
@@ -117,6 +118,49 @@ forEachDatabase('direct uploads', (database) => {
     await arrive(newer, 'newer')
     expect((await confirm(houses[0], 'two')).body.content_hash).toBe(`sha256:${sha256('newer')}`)
     expect(await rowOf(houses[0], locker, 'two')).toMatchObject({ object_id: newer, upload_object_id: null })
+  })
+
+  const rename = (filename: string, new_filename: string) =>
+    locker.call(['locker:write'], 'POST', '/files/rename', { files: [{ filename, new_filename }], overwrite: true })
+
+  it('T-50 ADD-22 uploads that have arrived or are under way belong to the file under its new name', async () => {
+    const { upload } = await createFile(houses[0], locker, 'old')
+    const arrived = await beginUpload('old')
+    const underWay = await beginUpload('old')
+    await arrive(arrived, 'accepted')
+    expect((await rename('old', 'new')).status).toBe(200)
+    expect((await put(upload, '')).status).toBe(404)
+    expect((await confirm(houses[1], 'new')).body.content_hash).toBe(`sha256:${sha256('accepted')}`)
+    await arrive(underWay, 'later')
+    pass(49 * 3600)
+    await Promise.all(houses.map(sweep))
+    expect(await rowOf(houses[0], locker, 'new')).toMatchObject({ object_id: underWay, upload_object_id: null })
+  })
+
+  it('T-50 ADD-22 what was sent to a file that a rename replaced never becomes the new file', async () => {
+    const moved = await beginUpload('moved')
+    const replaced = await beginUpload('taken')
+    await arrive(moved, 'moved')
+    expect((await rename('moved', 'taken')).status).toBe(200)
+    await arrive(replaced, 'replaced')
+    pass(49 * 3600)
+    await Promise.all(houses.map(sweep))
+    expect(await rowOf(houses[0], locker, 'taken')).toMatchObject({ object_id: moved, upload_object_id: null })
+    expect(await objectOf(replaced)).toBeNull()
+  })
+
+  it('T-50 T-17 ADD-22 an upload that was found before a rename is not taken by a new file of the old name', async () => {
+    const moved = await beginUpload('name')
+    await arrive(moved, 'moved')
+    const { files } = houses[0].gateway.rooms
+    const found = (await findDirectUpload(files.database.db, moved))!
+    await rename('name', 'other')
+    const awaited = await beginUpload('name')
+    const row = await lockerRow(houses[0], locker)
+    await adoptUpload(files, row, found)
+    expect(await giveUpUpload(files, row, found)).toBe(false)
+    expect(await rowOf(houses[0], locker, 'name')).toMatchObject({ object_id: null, upload_object_id: awaited })
+    expect((await confirm(houses[1], 'other')).body.content_hash).toBe(`sha256:${sha256('moved')}`)
   })
 
   it('T-36 T-17 once a removal is answered, nothing that the operator sent appears, at either gateway', async () => {

@@ -1,7 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { announceObject } from '../../src/files/objects.ts'
-import { findFile, insertDirectUpload, pageOfFiles } from '../../src/files/store.ts'
+import { findFile, pageOfFiles } from '../../src/files/store.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { lockerRow, storeFile } from './files.ts'
 
@@ -99,6 +98,15 @@ forEachDatabase('renaming files', (database) => {
     expect(await objectOf(object_id)).toMatchObject({ state: 'released' })
   })
 
+  it('ADD-22 T-56 bytes of a replaced file that was not confirmed no longer count', async () => {
+    await storeFile(house, locker, 'a', 'hello')
+    await storeFile(house, locker, 'b', 'longer bytes', { isConfirmed: false })
+    await storeFile(house, locker, 'c', 'kept', { isConfirmed: false })
+    expect(await lockerRow(house, locker)).toMatchObject({ unconfirmed_bytes: 16 })
+    expect((await rename([to('a', 'b'), to('c', 'd')], { overwrite: true })).status).toBe(200)
+    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 2, total_bytes: 5, unconfirmed_bytes: 4 })
+  })
+
   it('ADD-22 one that cannot be renamed fails them all, and nothing changes', async () => {
     await storeFile(house, locker, 'a', 'hello')
     await storeFile(house, locker, 'b', 'bytes')
@@ -133,20 +141,6 @@ forEachDatabase('renaming files', (database) => {
     expectRefusal(await rename([to('a', 'b')], {}, ['locker:read', 'locker:list']), 403, 'MISSING_OPS')
     expectRefusal(await rename([to('a', 'b')], {}, ['locker:write'], ed25519Identity()), 403, 'SIGNATURE_INVALID')
     expect((await rename([to('a', 'b')], {}, ['locker:write'], operator)).status).toBe(200)
-  })
-
-  it('ADD-22 T-50 direct uploads to the old name are no longer awaited, and are left to the sweep', async () => {
-    await storeFile(house, locker, 'a', 'hello')
-    const { files } = house.gateway.rooms
-    const object_id = await announceObject(files, 'gcs')
-    const upload = { object_id, locker_id: locker.lockerId, filename: 'a', content_type: 'text/plain' }
-    await db()
-      .transaction()
-      .execute((tx) => insertDirectUpload(tx, { ...upload, expected_hash: null, minted_by: null, minted_epoch: null }))
-    await rename([to('a', 'b')])
-    expect(await findFile(db(), locker.lockerId, 'b')).toMatchObject({ upload_object_id: null })
-    expect(await db().selectFrom('direct_uploads').selectAll().where('object_id', '=', object_id).execute()).toEqual([])
-    expect(await objectOf(object_id)).toMatchObject({ state: 'writing' })
   })
 
   describe('by many at once', () => {

@@ -163,7 +163,7 @@ export const en = {
       noneTransaction:
         'If it paid for a locker, the receipt is found with the quote id, never by the transaction alone: a receipt opens files, and transactions are public.',
       noneDigest:
-        'If it is the hash of a file: nobody can ask here who keeps a file. Whoever wants to prove it to you gives you a bundle.',
+        'If it is the hash of a file: nobody can ask here who keeps a file. Whoever wants to prove it to you gives you a bundle. A private key has 64 hex digits, too: if this was one, the gateway has seen it, so move what it holds to a new key.',
       network: 'Network',
       transaction: 'Transaction',
       slot: 'Slot',

@@ -1,5 +1,5 @@
 // Which objects are on their way to a slow provider. An object is queued when it is confirmed, and queued again by the
-// sweep if its job got lost.
+// sweep if its job got lost, or if it was held back and its locker is renewed.
 
 import type { LockerRecord } from '@svc/api/lockers'
 import { bare } from '@svc/protocol/bytes'
@@ -7,7 +7,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, Schema } from '../../db/schema.ts'
-import { findUnseen, insertDeliveries, sumDeliveries, touchDelivery } from './store.ts'
+import { findRenewed, findUnseen, insertDeliveries, sumDeliveries, touchDelivery } from './store.ts'
 
 interface ConfirmedObject {
   id: string
@@ -44,14 +44,18 @@ export async function deliverLater(
 
 /** Longer than the longest pause between two attempts of a job. */
 const UNSEEN_SECONDS = 2 * 3600
+/** A run that began just after a renewal may have read the terms before it was committed. */
+const RENEWAL_OVERLAP_SECONDS = 60
 const SWEEP_AT_ONCE = 500
 
-/** Queues objects again whose job was lost or given up. Returns how many. */
+/** Queues objects again whose job was lost or given up, or that a renewal may have made room for. Returns how many. */
 export async function sweepDeliveries(context: Context): Promise<number> {
   const { db } = context.database
   const now = unixNow(context)
   let queued = 0
-  for (const object_id of await findUnseen(db, now - UNSEEN_SECONDS, SWEEP_AT_ONCE)) {
+  const unseen = await findUnseen(db, now - UNSEEN_SECONDS, SWEEP_AT_ONCE)
+  const renewed = await findRenewed(db, RENEWAL_OVERLAP_SECONDS, SWEEP_AT_ONCE)
+  for (const object_id of [...unseen, ...renewed]) {
     await db.transaction().execute(async (tx) => {
       if (!(await touchDelivery(tx, object_id, now))) return
       if (await context.queue.enqueue(tx, 'settle-object', { object_id }, { key: object_id })) queued++

@@ -16,11 +16,11 @@ export async function insertDeliveries(tx: Tx, objects: readonly SettlingObjectT
     .execute()
 }
 
-/** Notes that a run is working on the object. Null when it was delivered, or was called off. */
+/** Notes that a run is working on the object, held back or not. Null when it was delivered, or was called off. */
 export async function touchDelivery(db: Db, objectId: string, at: number): Promise<SettlingObjectTable | null> {
   const row = await db
     .updateTable('settling_objects')
-    .set({ seen_at: at })
+    .set({ seen_at: at, is_held_back: 0 })
     .where('object_id', '=', objectId)
     .returningAll()
     .executeTakeFirst()
@@ -117,7 +117,7 @@ export async function addDeliveredBytes(tx: Tx, lockerId: string, bytes: number,
   return numUpdatedRows > 0n
 }
 
-/** Nothing frees what the terms allow, so it is not tried again by itself. */
+/** Nothing but a renewal changes what the terms allow, so it is not tried again before one. */
 export async function holdBack(db: Db, objectId: string): Promise<void> {
   await db.updateTable('settling_objects').set({ is_held_back: 1 }).where('object_id', '=', objectId).execute()
 }
@@ -165,6 +165,26 @@ export async function findUnseen(db: Db, before: number, limit: number): Promise
     .where('seen_at', '<', before)
     .where('is_held_back', '=', 0)
     .orderBy('seen_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ object_id }) => object_id)
+}
+
+/** Objects that were held back, and whose locker was renewed `overlap` seconds before their last run or later. */
+export async function findRenewed(db: Db, overlap: number, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('settling_objects as s')
+    .select('s.object_id')
+    .where('s.is_held_back', '=', 1)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('renewals as r')
+          .select('r.receipt_id')
+          .whereRef('r.locker_id', '=', 's.locker_id')
+          .where((eb) => eb('r.renewed_at', '>=', eb('s.seen_at', '-', overlap))),
+      ),
+    )
+    .orderBy('s.seen_at')
     .limit(limit)
     .execute()
   return rows.map(({ object_id }) => object_id)

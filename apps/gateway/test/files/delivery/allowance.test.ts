@@ -1,6 +1,9 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { unixNow } from '../../../src/context.ts'
 import { sweepDeliveries } from '../../../src/files/delivery/schedule.ts'
+import { renewLocker } from '../../../src/lockers/renew-locker.ts'
 import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'
@@ -82,5 +85,25 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect([refs[0], paid(bytes)]).toEqual([expect.any(String), [1]])
     expect(await house.deliveries()).toEqual([])
     expect(await house.staged()).toEqual([])
+  })
+
+  it('T-43 ADD-17 a renewal has delivered what was held back, as far as it pays for it', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    for (const name of names) await locker.put(name, `${name} ${database.dialect}`)
+    await house.later(0)
+    const delivered = async () => (await manifestOf(locker)).files.filter((file) => file.provider_ref !== null).length
+    expect([await delivered(), (await house.deliveriesOf(locker))?.held_back?.files]).toEqual([2, 3])
+
+    await house.later(3600)
+    const { context } = house.gateway
+    const receipt = await seedReceipt(context, { owner: locker.owner.identity, provider: 'arweave' })
+    await context.database.db
+      .transaction()
+      .execute((tx) => renewLocker(tx, { ...receipt, extends: locker.receiptId }, unixNow(context)))
+    await house.later(600)
+    expect(await sweepDeliveries(context)).toBe(0)
+    expect([await delivered(), (await house.deliveriesOf(locker))?.held_back?.files]).toEqual([4, 1])
+    await house.later(3 * 3600)
+    expect(await sweepDeliveries(context)).toBe(0)
   })
 })
