@@ -182,7 +182,9 @@ describe('encrypted with the wallet', () => {
     const verify = (...more: string[]) => home.svc(['verify', inHome('bundle.json'), '--json', ...more])
     const resultOf = async (...more: string[]) => {
       const { exitCode, stdout } = await verify(...more)
-      const [bundle] = jsonDocument<{ bundles: [{ decryption?: object; failed: string[]; files: object }] }>(stdout).bundles
+      const [bundle] = jsonDocument<{ bundles: [{ decryption?: object; failed: string[]; files: object }] }>(
+        stdout,
+      ).bundles
       return { exitCode, failed: bundle.failed, decryption: bundle.decryption, files: bundle.files }
     }
     expect(await resultOf('--dir', inHome('plain'), '--decrypt')).toMatchObject({
