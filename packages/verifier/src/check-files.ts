@@ -11,8 +11,8 @@ export interface FileSource {
   open(filename: string): Opened | Promise<Opened>
   /** All names that exist. Without it, files that are not in the bundle go unnoticed. */
   names?(): AsyncIterable<string> | Iterable<string>
-  /** The name in `names` of what `open` reads for a file, where that is another. */
-  nameOf?(filename: string): string | Promise<string>
+  /** The names in `names` that belong to a file of the bundle, once it was opened; its own unless told. */
+  namesOf?(filename: string): readonly string[]
 }
 
 type Opened = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null
@@ -52,7 +52,7 @@ export async function createFileCheck(source: FileSource): Promise<FileCheck> {
       for (const file of files) {
         const problem = await problemOf(file, source)
         const { filename } = file
-        notInBundle.delete(problem === 'unsafe' ? filename : ((await source.nameOf?.(filename)) ?? filename))
+        for (const name of namesOf(source, filename)) notInBundle.delete(name)
         if (problem) note(report, problem, filename)
         else report.matching++
       }
@@ -62,6 +62,10 @@ export async function createFileCheck(source: FileSource): Promise<FileCheck> {
       return { fact: factOf(report), report }
     },
   }
+}
+
+export function namesOf(source: FileSource, filename: string): readonly string[] {
+  return source.namesOf?.(filename) ?? [filename]
 }
 
 export function emptyReport(): FilesReport {

@@ -4,7 +4,15 @@
 import { type FileEntry, leafHash } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import { hashContent } from '@svc/protocol/sha256'
-import { type CheckedFiles, emptyReport, type FileSource, type FilesReport, factOf, note } from './check-files.ts'
+import {
+  type CheckedFiles,
+  emptyReport,
+  type FileSource,
+  type FilesReport,
+  factOf,
+  namesOf,
+  note,
+} from './check-files.ts'
 import { type CountedFiles, createFileCounter } from './file-list.ts'
 
 export interface LeafCheck {
@@ -18,6 +26,7 @@ export function createLeafCheck(source: FileSource): LeafCheck {
   const matching: FileEntry[] = []
   /** The files of the folder by their leaves, less those that were found. */
   let others: Map<string, FileEntry> | null = null
+  const found = new Set<string>()
 
   return {
     async check(leaves) {
@@ -31,11 +40,12 @@ export function createLeafCheck(source: FileSource): LeafCheck {
         }
         others.delete(leaf)
         matching.push(file)
+        for (const name of namesOf(source, file.filename)) found.add(name)
       }
     },
     end() {
       if (!others) return null
-      for (const { filename } of others.values()) note(report, 'extra', filename)
+      for (const { filename } of others.values()) if (!found.has(filename)) note(report, 'extra', filename)
       report.matching = matching.length
       return { fact: factOf(report), report, files: report.counts.missing === 0 ? counted(matching) : null }
     },

@@ -1,7 +1,6 @@
 // The files of a folder for a bundle that lists some of them encrypted. Ciphertext in the folder is compared with the
 // list and then decrypted; where only the plaintext is there, it is encrypted again, which gives the same bytes.
 
-import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashContent } from '@svc/protocol/sha256'
 import { ENCRYPTED_ENDING, plainName } from '@svc/sdk'
@@ -27,61 +26,63 @@ export interface DecryptedFiles {
   report(): Promise<DecryptionReport>
 }
 
+/** For one bundle. */
 export function decryptedFiles(dir: string, folder: ReturnType<typeof folderSource>, { key }: Decrypt): DecryptedFiles {
-  const withCiphertext: string[] = []
-  let encryptedAgain = 0
-  let compared = 0
-  const isThere = (name: string) =>
-    access(join(dir, name)).then(
-      () => true,
-      () => false,
-    )
+  const opened = new Map<string, 'ciphertext' | 'plaintext'>()
+  const openedAs = (form: 'ciphertext' | 'plaintext') =>
+    [...opened].flatMap(([name, its]) => (its === form ? [name] : []))
 
   async function open(filename: string) {
     const bytes = await folder.open(filename)
     if (!filename.endsWith(ENCRYPTED_ENDING)) return bytes
     if (bytes !== null) {
-      withCiphertext.push(filename)
+      opened.set(filename, 'ciphertext')
       return bytes
     }
     const plaintext = await folder.open(plainName(filename))
     if (plaintext === null) return null
     plaintext.destroy()
-    encryptedAgain++
+    opened.set(filename, 'plaintext')
     return (await encrypted(await fileSource(join(dir, plainName(filename))), filename, key)).open()
   }
 
-  async function* names(): AsyncGenerator<string> {
+  function namesOf(filename: string): string[] {
+    const form = opened.get(filename)
+    if (form === undefined) return [filename]
     // Plaintext beside its ciphertext is compared with that.
-    for await (const name of folder.names?.() ?? []) if (!(await isThere(name + ENCRYPTED_ENDING))) yield name
+    return form === 'plaintext' ? [plainName(filename)] : [filename, plainName(filename)]
   }
 
-  async function problemOf(filename: string): Promise<string | null> {
+  /** Whether the plaintext is in the folder too. Throws if it is another, or this key does not decrypt the file. */
+  async function isCompared(filename: string): Promise<boolean> {
     const bytes = await folder.open(filename)
     const plaintext = bytes && (await hashContent(await decrypted(bytes, [key]), Number.POSITIVE_INFINITY))
     const beside = await folder.open(plainName(filename))
-    if (beside === null) return null
-    compared++
+    if (beside === null) return false
     const own = await hashContent(beside, Number.POSITIVE_INFINITY)
-    return own?.content_hash === plaintext?.content_hash ? null : `${plainName(filename)} is not its plaintext`
+    if (own?.content_hash === plaintext?.content_hash) return true
+    throw new DecryptionError('damaged', `${plainName(filename)} is not its plaintext`)
   }
 
   return {
-    source: {
-      open,
-      nameOf: async (filename) => ((await isThere(filename)) ? filename : plainName(filename)),
-      ...(folder.names && { names }),
-    },
+    source: { ...folder, open, namesOf },
     async report() {
-      const failed: DecryptionReport['failed'] = []
-      for (const filename of withCiphertext) {
-        const why = await problemOf(filename).catch((error: unknown) => {
-          if (error instanceof DecryptionError) return error.message
-          throw error
-        })
-        if (why !== null) failed.push({ filename, why })
+      const report: DecryptionReport = {
+        decrypted: 0,
+        compared: 0,
+        encrypted_again: openedAs('plaintext').length,
+        failed: [],
       }
-      return { decrypted: withCiphertext.length - failed.length, compared, encrypted_again: encryptedAgain, failed }
+      for (const filename of openedAs('ciphertext')) {
+        try {
+          if (await isCompared(filename)) report.compared++
+          report.decrypted++
+        } catch (error) {
+          if (!(error instanceof DecryptionError)) throw error
+          report.failed.push({ filename, why: error.message })
+        }
+      }
+      return report
     },
   }
 }

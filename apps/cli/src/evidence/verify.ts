@@ -126,19 +126,18 @@ async function judge(
   const { pinnedKeys } = keys
   const domainTag = options.domainTag ?? keys.domainTag
   const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) })
-  const decrypted = folder && dir !== undefined && decrypt ? await withDecrypted(dir, folder, decrypt) : null
-  const files = decrypted?.source ?? folder
   const given = {
     pinnedKeys,
     pinnedSigners: options.signer ?? keys.pinnedSigners,
     ...(domainTag !== null && { domainTag }),
-    ...(files && { files }),
     ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: world.signal }) }),
   }
   const receipt = options.receipt === undefined ? null : await readReceiptFile(options.receipt)
   const judged: Judged[] = []
   for (const path of paths) {
-    const verification = await verifyFile(world, path, given)
+    const decrypted = folder && dir !== undefined && decrypt ? await withDecrypted(dir, folder, decrypt) : null
+    const files = decrypted?.source ?? folder
+    const verification = await verifyFile(world, path, { ...given, ...(files && { files }) })
     world.signal.throwIfAborted()
     const facts = receipt && !verification.refused ? receiptFacts(receipt, pinnedKeys, verification) : null
     const decryption = decrypted && !verification.refused ? await decrypted.report() : null

@@ -15,8 +15,7 @@ export async function confirm(world: World, isYes: boolean, question: string): P
   return /^y(es)?$/i.test((await askLine(world, `${question} [y/N]`)).trim())
 }
 
-/** A line of the terminal, or of a pipe. */
-export async function askLine(world: World, question: string): Promise<string> {
+async function askLine(world: World, question: string): Promise<string> {
   // In terminal mode readline would intercept Ctrl-C.
   const terminal = createInterface({ input: world.stdin, output: world.stderr, terminal: false })
   const isOver = once(terminal, 'close').then(() => '')

@@ -13,6 +13,7 @@ import { approvePayment, requireAsset } from './approve-payment.ts'
 import { type BuyOptions, orderText } from './order.ts'
 import { payOnce } from './pay-once.ts'
 import { payingKey } from './paying-key.ts'
+import { phonePurchase, resumeCommand } from './phone-purchase.ts'
 
 export function add(program: Command, open: Open): void {
   const buying = program.command('buy').description('pay for a locker and open it; asks before money moves')
@@ -73,10 +74,16 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
 
 /** A name is paid once. Where this machine did not note the purchase, only the locker that it knows says so. */
 async function requireOwnPurchase({ folder, gateway, journal }: Session, name: string): Promise<void> {
+  const byPhone = await phonePurchase(await journal(), gateway, name).read()
+  if (byPhone)
+    throw new UsageError(
+      `${name} was begun with --qr, and a phone may have paid it`,
+      `${resumeCommand(byPhone, name)} goes on with it; another purchase needs another name`,
+    )
   const locker = (await knownLockers(folder)).find((known) => known.gateway === gateway && known.name === name)
   if (!locker || (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))) return
   throw new UsageError(
-    `${name} is a locker already: ${locker.locker_id}, bought on another machine. Nothing was paid`,
+    `${name} is a locker already: ${locker.locker_id}, bought by phone or on another machine. Nothing was paid`,
     `\`svc put -l ${name} PATH\` uses it; another purchase needs another name`,
   )
 }

@@ -182,10 +182,12 @@ describe('encrypted with the wallet', () => {
     const verify = (...more: string[]) => home.svc(['verify', inHome('bundle.json'), '--json', ...more])
     const resultOf = async (...more: string[]) => {
       const { exitCode, stdout } = await verify(...more)
-      const [bundle] = jsonDocument<{ bundles: [{ decryption?: object; failed: string[] }] }>(stdout).bundles
-      return { exitCode, failed: bundle.failed, decryption: bundle.decryption }
+      const [bundle] = jsonDocument<{ bundles: [{ decryption?: object; failed: string[]; files: object }] }>(
+        stdout,
+      ).bundles
+      return { exitCode, failed: bundle.failed, decryption: bundle.decryption, files: bundle.files }
     }
-    expect(await resultOf('--dir', inHome('plain'), '--decrypt')).toEqual({
+    expect(await resultOf('--dir', inHome('plain'), '--decrypt')).toMatchObject({
       exitCode: 0,
       failed: [],
       decryption: { decrypted: 0, compared: 0, encrypted_again: 3, failed: [] },
@@ -198,12 +200,18 @@ describe('encrypted with the wallet', () => {
     expect(await resultOf('--dir', inHome('stored'), '--decrypt')).toMatchObject({
       exitCode: 3,
       failed: [],
-      decryption: { decrypted: 2, failed: [{ filename: 'a.txt.age', why: 'a.txt is not its plaintext' }] },
+      decryption: { decrypted: 2, compared: 0, failed: [{ filename: 'a.txt.age', why: 'a.txt is not its plaintext' }] },
     })
     await writeFile(inHome('stored', 'a.txt'), 'a secret')
     expect(await resultOf('--dir', inHome('stored'), '--decrypt')).toMatchObject({
       exitCode: 0,
       decryption: { decrypted: 3, compared: 1 },
+    })
+    // Neither a folder nor a file that is not listed makes its neighbour a plaintext of the list.
+    await folderOf('stored', { 'x.age/y': 'y', x: 'x', 'z.age': 'z', z: 'z' })
+    expect(await resultOf('--dir', inHome('stored'), '--decrypt')).toMatchObject({
+      exitCode: 3,
+      files: { counts: { extra: 4 }, names: { extra: ['x', 'x.age/y', 'z', 'z.age'] } },
     })
     await writeFile(inHome('plain', 'a.txt'), 'a Secret')
     expect(await resultOf('--dir', inHome('plain'), '--decrypt')).toMatchObject({

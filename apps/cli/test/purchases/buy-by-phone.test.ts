@@ -2,9 +2,6 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
-import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -39,19 +36,23 @@ interface Bought {
   opened: boolean
 }
 
+interface Shown {
+  payment_url: string
+  expires_at: string
+}
+
 /** Starts `svc buy --qr`, and resolves when it has shown what to pay. */
-async function begin(...args: string[]) {
+async function begin(args: string[], now = Date.now) {
   const { world, stdout, stderr } = testWorld(home.env)
-  const stdin = Object.assign(new PassThrough(), { isTTY: false })
   const controller = new AbortController()
-  const ended = run(['buy', '--qr', '--yes', '--json', ...args], { ...world, stdin, signal: controller.signal })
-  const url = await vi.waitFor(
-    () => jsonLines<{ payment_url: string }>(stdout())[0]?.payment_url ?? expect.fail(`no URL yet: ${stderr()}`),
+  const ended = run(['buy', '--qr', '--yes', '--json', ...args], { ...world, now, signal: controller.signal })
+  const { payment_url: url, expires_at } = await vi.waitFor(
+    () => jsonLines<Shown>(stdout())[0] ?? expect.fail(`no URL yet: ${stderr()}`),
     { timeout: 20_000 },
   )
   return {
     url,
-    stdin,
+    expires_at,
     stderr,
     interrupt: () => controller.abort(new Interrupted('interrupted')),
     ended,
@@ -66,7 +67,7 @@ const pay = (url: string, payer = 0) => paySolanaPayUrl(market.chains.primary.ur
 
 describe('svc buy --qr', () => {
   it.each(['SOL', 'USDC'])('PAY-51 finds and confirms what a stock Solana Pay wallet pays in %s', async (asset) => {
-    const purchase = await begin('--asset', asset, '--name', `phone ${asset}`)
+    const purchase = await begin(['--asset', asset, '--name', `phone ${asset}`])
     const tx = await pay(purchase.url)
     const { receipt, receipt_id, opened } = await purchase.bought()
     expect(receipt).toMatchObject({
@@ -83,10 +84,10 @@ describe('svc buy --qr', () => {
   })
 
   it('PAY-51 PAY-52 goes on after an interruption, also when it was paid meanwhile', async () => {
-    const first = await begin('--asset', 'SOL', '--name', 'resumed')
+    const first = await begin(['--asset', 'SOL', '--name', 'resumed'])
     first.interrupt()
     expect(await first.ended).toBe(130)
-    const second = await begin('--asset', 'SOL', '--name', 'resumed')
+    const second = await begin(['--asset', 'SOL', '--name', 'resumed'])
     expect(second.url).toBe(first.url)
     second.interrupt()
     await second.ended
@@ -106,20 +107,59 @@ describe('svc buy --qr', () => {
   })
 
   it('T-59 is not misled by a transaction that names the reference and pays too little', async () => {
-    const purchase = await begin('--asset', 'SOL', '--name', 'misled')
+    const purchase = await begin(['--asset', 'SOL', '--name', 'misled'])
     await pay(purchase.url.replace(/amount=[^&]+/, 'amount=0.00001'), 1)
     await vi.waitFor(() => expect(purchase.stderr()).toContain('does not pay this'), { timeout: 20_000 })
     const tx = await pay(purchase.url)
     expect((await purchase.bought()).receipt.tx_hash).toBe(tx)
   })
 
-  it('PAY-51 takes the transaction of an EVM wallet, which cannot note a reference', async () => {
-    const purchase = await begin('--asset', 'MON', '--name', 'phone MON')
-    const [, to, value] = /^ethereum:(0x\w{40})@143\?value=(\d+)$/.exec(purchase.url) ?? []
-    const payer = connectAs(DEV_PAYERS[1]!, market.chains.evm.url)
-    const tx = await payer.sendTransaction({ to: to as `0x${string}`, value: BigInt(value as string) })
-    purchase.stdin.end(`${tx}\n`)
-    expect(await purchase.bought()).toMatchObject({ receipt: { tx_hash: tx, network: 'evm-mainnet' }, opened: false })
+  it('PAY-51 PAY-52 finds what was paid for an earlier code, also after it has shown a newer one', async () => {
+    const args = ['--asset', 'SOL', '--name', 'paid late']
+    const first = await begin(args)
+    first.interrupt()
+    await first.ended
+    const ahead = Date.parse(first.expires_at) - 30_000 - Date.now()
+    const second = await begin(args, () => Date.now() + ahead)
+    expect(second.url).not.toBe(first.url)
+    const tx = await pay(first.url, 1)
+    expect((await second.bought()).receipt.tx_hash).toBe(tx)
+  })
+
+  it('PAY-52 one name is one order, within --max, and is paid once: by phone or from this machine', async () => {
+    const order = ['--asset', 'SOL', '--name', 'one order']
+    const first = await begin(order)
+    first.interrupt()
+    await first.ended
+    const resume = 'svc buy --qr --name "one order" --units 1 --asset SOL'
+    expect(await home.svc(['buy', '--qr', '--yes', ...order, '--units', '2'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(resume),
+    })
+    expect(await home.svc(['buy', '--qr', '--yes', ...order, '--max', '0.000001'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('more than --max'),
+    })
+    expect(await home.svc(['buy', '--yes', ...order])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(resume),
+    })
+
+    const here = ['--asset', 'SOL', '--name', 'from here']
+    const { stdout } = await home.svc(['buy', '--yes', '--json', ...here])
+    await home.svc(['lockers', 'rm', jsonLines<Bought>(stdout)[0]!.receipt_id])
+    expect(await home.svc(['buy', '--qr', '--yes', ...here])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('without --qr'),
+    })
+  })
+
+  it('T-59 shows no code for EVM wallets, whose payment anybody could claim', async () => {
+    expect(await home.svc(['buy', '--qr', '--yes', '--asset', 'MON'])).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('pay from this machine'),
+    })
   })
 
   it('PAY-51 asks before it shows a code of a development gateway, which a real wallet would pay for nothing', async () => {

@@ -27,6 +27,8 @@ export interface Header {
 const VERSION_LINE = 'age-encryption.org/v1\n'
 const MAC_MARK = '---'
 const COLUMNS = 64
+/** Each may cost a key exchange, and anybody can write a header. */
+const MAX_STANZAS = 1_000
 
 /** As many bytes show whether a file is encrypted. */
 export const SNIFFED_BYTES = 34
@@ -70,26 +72,28 @@ export function parseHeader(bytes: Uint8Array): Header | null {
   }
 }
 
-function parseStanzas(lines: string[]): Stanza[] {
+function parseStanzas(lines: readonly string[]): Stanza[] {
   const stanzas: Stanza[] = []
-  while (lines.length > 0) {
-    const [mark, ...args] = (lines.shift() as string).split(' ')
+  for (let next = 0; next < lines.length; ) {
+    const [mark, ...args] = (lines[next++] as string).split(' ')
     if (mark !== '->' || args.length === 0 || !args.every((arg) => /^[!-~]+$/.test(arg)))
       throw damaged('a recipient in its header is not one')
-    stanzas.push({ args, body: bodyOf(lines) })
+    if (stanzas.length === MAX_STANZAS)
+      throw new DecryptionError('unsupported', `the file names more than ${MAX_STANZAS} recipients`)
+    const end = bodyEnd(lines, next)
+    stanzas.push({ args, body: fromBase64(lines.slice(next, end).join('')) })
+    next = end
   }
   if (stanzas.length === 0) throw damaged('its header names no recipient')
   return stanzas
 }
 
-/** Takes the lines of a body, up to the first that is not full. */
-function bodyOf(lines: string[]): Uint8Array {
-  let text = ''
-  for (;;) {
-    const line = lines.shift()
+/** A body goes up to the first line that is not full. */
+function bodyEnd(lines: readonly string[], start: number): number {
+  for (let i = start; ; i++) {
+    const line = lines[i]
     if (line === undefined || line.length > COLUMNS) throw damaged('a line of its header is too long, or missing')
-    text += line
-    if (line.length < COLUMNS) return fromBase64(text)
+    if (line.length < COLUMNS) return i + 1
   }
 }
 

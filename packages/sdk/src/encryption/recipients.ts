@@ -90,7 +90,7 @@ function sharedSecret(secret: Uint8Array, share: Uint8Array): Uint8Array {
 
 export const SCRYPT = 'scrypt'
 const SCRYPT_LABEL = utf8('age-encryption.org/v1/scrypt')
-/** About a second: what stock tools choose. */
+/** What stock tools choose: 256 MiB of memory. */
 const WORK_FACTOR = 18
 /** One GiB of memory. A file that asks for more wants to keep the reader busy. */
 const MAX_WORK_FACTOR = 20

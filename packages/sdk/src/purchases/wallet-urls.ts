@@ -1,4 +1,4 @@
-// Payments as URLs, which wallets on phones read from a QR code: Solana Pay, and EIP-681 for EVM chains.
+// Payments as URLs, which wallets on phones read from a QR code: Solana Pay.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { referenceOf } from '../wallets/wallet.ts'
@@ -32,13 +32,4 @@ export async function solanaPayUrl({ accepts, leg, reference, label }: SolanaPay
     memo: referenceOf(leg),
   })
   return `solana:${recipient}?${query}`
-}
-
-/** The EIP-681 URL of a leg. It has no place for the payment reference. */
-export function eip681Url({ network, asset, amount, payTo }: PaymentLeg): string {
-  const chainId = network.replace(/^eip155:/, '')
-  const isNative = /^0x0{40}$/.test(asset)
-  return isNative
-    ? `ethereum:${payTo}@${chainId}?value=${amount}`
-    : `ethereum:${asset}@${chainId}/transfer?address=${payTo}&uint256=${amount}`
 }

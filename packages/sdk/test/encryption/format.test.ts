@@ -87,6 +87,13 @@ describe('what is encrypted here', () => {
     await expect(decrypt(Buffer.concat([ciphertext, Buffer.alloc(1)]), own)).rejects.toMatchObject({ code: 'damaged' })
   })
 
+  it('T-59 with more than 1,000 recipients is refused, however large its header', async () => {
+    const withStanzas = (count: number) =>
+      Buffer.from(`age-encryption.org/v1\n${'-> a\n\n'.repeat(count)}--- ${'A'.repeat(43)}\n`)
+    await expect(decrypt(withStanzas(1_000), own)).rejects.toMatchObject({ code: 'wrong_key' })
+    await expect(decrypt(withStanzas(1_001), own)).rejects.toMatchObject({ code: 'unsupported' })
+  })
+
   it('T-59 yields no byte that was not verified', async () => {
     const ciphertext = await encrypt(numbers(3 * 65_536), own)
     ciphertext.writeUInt8(ciphertext.readUInt8(ciphertext.length - 70_000) ^ 1, ciphertext.length - 70_000)
