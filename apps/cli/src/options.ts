@@ -51,6 +51,14 @@ export function listOption(flags: string, description: string): Option {
   ])
 }
 
+/** An option that may be repeated. Its values may have commas: names, paths and patterns. */
+export function repeatedOption(flags: string, description: string): Option {
+  return new Option(flags, `${description}; may be repeated`).argParser((text, before: string[] | undefined) => [
+    ...(before ?? []),
+    text,
+  ])
+}
+
 export function tagOption(): Option {
   return listOption('--tag <tag>', 'word to find the locker by; may be repeated')
 }

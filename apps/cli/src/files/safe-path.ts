@@ -39,6 +39,8 @@ export interface GetOptions {
   /** The target folder. */
   out: string
   overwrite?: boolean
+  /** Whether a symbolic link in the place of the file is left as it is, also where files are replaced. */
+  keepLinks?: boolean
 }
 
 interface Expected {
@@ -47,15 +49,22 @@ interface Expected {
 }
 
 /** Whether the file is on disk with this size and hash. Throws if another file is in the way. */
-export async function isOnDisk(name: string, expected: Expected, { out, overwrite }: GetOptions): Promise<boolean> {
+export async function isOnDisk(name: string, expected: Expected, options: GetOptions): Promise<boolean> {
+  const { out, overwrite, keepLinks } = options
   const path = await safePath(out, name)
   const facts = await stat(path).catch(() => null)
+  if (facts?.isFile() && (await isSame(path, facts.size, expected))) return true
+  if (keepLinks) await requireNoLink(path)
   if (!facts) return false
-  if (facts.isFile() && (await isSame(path, facts.size, expected))) return true
   if (overwrite && facts.isFile()) return false
   if (facts.isFile())
     throw new Failure(`${path} is there with other bytes; --overwrite replaces it`, 'nothing was changed there')
   throw new Failure(`${path} is in the way: it is not a file`, 'move it away, or name another folder with --out')
+}
+
+export async function requireNoLink(path: string): Promise<void> {
+  const facts = await lstat(path).catch(() => null)
+  if (facts?.isSymbolicLink()) throw new Failure(`${path} is a link: it was not replaced`)
 }
 
 async function isSame(path: string, size: number, { size_bytes, content_hash }: Expected): Promise<boolean> {
