@@ -84,6 +84,13 @@ describe('the examples of docs/http.md', () => {
     expect(execFileSync(process.execPath, ['docs/examples/envelope-evm.mjs'], options)).toBe(ofEvmOwner)
   })
 
+  it('T-55 the shell signs the address of the gateway where the envelope names no locker', () => {
+    const script = '. docs/examples/envelope.sh; GATEWAY=http://gateway.test envelope GET /v1/lockers locker:list'
+    const text = execFileSync('bash', ['-euo', 'pipefail', '-c', script], options)
+    expect(text).toMatch(/^\{"aud":"http:\/\/gateway\.test","body_sha256":"",/)
+    expect(envelopeOf({ envelope_json: text })).toMatchObject({ locker_id: '', receipt_id: '', ops: ['locker:list'] })
+  })
+
   it('ENV-04 the envelope stands on the page as it is signed', () => {
     expect(fences.find(({ language }) => language === 'json')?.code.trimEnd()).toBe(create?.envelope_json)
   })

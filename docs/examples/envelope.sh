@@ -2,7 +2,7 @@
 #
 #   KEY      file with an Ed25519 private key: openssl genpkey -algorithm ed25519 -out owner.pem
 #   GATEWAY  address of the gateway
-#   RECEIPT, LOCKER   what the request is about; empty before they exist
+#   RECEIPT, LOCKER   what the request is about; empty before they exist, and to list them
 
 HEX=0123456789abcdef
 BASE58=123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz
@@ -51,10 +51,12 @@ sign() {
 
 # envelope METHOD PATH OP [BODY]: keys in alphabetical order, no spaces
 envelope() {
-  local hash='' now=${NOW:-$(date +%s)}
+  local hash='' aud='' now=${NOW:-$(date +%s)}
   case $1 in GET | HEAD | DELETE) ;; *) hash=$(printf %s "${4-}" | sha256) ;; esac
-  printf '{"body_sha256":"%s","exp":%d,"iat":%d,"locker_id":"%s","method":"%s","nonce":"%s","ops":["%s"],"path":"%s","receipt_id":"%s","sig_alg":"ed25519","v":1}' \
-    "$hash" $((now + 60)) "$now" "${LOCKER-}" "$1" "${NONCE:-$(openssl rand -hex 16)}" "$3" "$2" "${RECEIPT-}"
+  # Without a locker, only this ties the request to the gateway.
+  if [ -z "${LOCKER-}${RECEIPT-}" ]; then aud="\"aud\":\"$GATEWAY\","; fi
+  printf '{%s"body_sha256":"%s","exp":%d,"iat":%d,"locker_id":"%s","method":"%s","nonce":"%s","ops":["%s"],"path":"%s","receipt_id":"%s","sig_alg":"ed25519","v":1}' \
+    "$aud" "$hash" $((now + 60)) "$now" "${LOCKER-}" "$1" "${NONCE:-$(openssl rand -hex 16)}" "$3" "$2" "${RECEIPT-}"
 }
 
 # signed_headers METHOD PATH OP [BODY]: a line each

@@ -57,6 +57,14 @@ export function followOption(): Option {
   return new Option('--follow', 'follow symbolic links')
 }
 
+/** An option that may be repeated. Its values may have commas: names, paths and patterns. */
+export function repeatedOption(flags: string, description: string): Option {
+  return new Option(flags, `${description}; may be repeated`).argParser((text, before: string[] | undefined) => [
+    ...(before ?? []),
+    text,
+  ])
+}
+
 export function tagOption(): Option {
   return listOption('--tag <tag>', 'word to find the locker by; may be repeated')
 }

@@ -30,3 +30,12 @@ function pathHere(): string {
 addEventListener('popstate', () => {
   currentPath.value = pathHere()
 })
+
+/** What is no valid encoding stays as it is: whoever uses it says that nothing is found. */
+export function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,6 +1,6 @@
 // Which page a path is of.
 
-import { currentPath, navigate, ROOT_URL } from './address.ts'
+import { currentPath, navigate, ROOT_URL, safeDecode } from './address.ts'
 import { ROUTES, type Route } from './routes.ts'
 
 export interface Match {
@@ -24,15 +24,6 @@ function decoded(groups: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(groups).map(([name, value]) => [name, value.split('/').map(safeDecode).join('/')]),
   )
-}
-
-/** What is no valid encoding stays as it is: whoever uses it says that nothing is found. */
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Links between our pages are followed here; those to anything else, or into a new tab, by the browser. */

@@ -196,6 +196,13 @@ describe('the welcome page', () => {
 })
 
 describe('the API page', () => {
+  it('VER-22 says that there is no such operation, also where the address is no valid encoding', async () => {
+    const visited = await visit('/docs#%', { viewport: DESKTOP })
+    await visited.page.getByText('There is no operation “%” in this interface.').waitFor()
+    expectCalm(visited)
+    await leave(visited)
+  })
+
   it('VER-22 sends a public request and shows the 402 first', async () => {
     const visited = await visit('/docs', { viewport: DESKTOP })
     const { page } = visited

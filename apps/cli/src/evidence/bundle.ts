@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { access, open as openFile, rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
-import { lockerArgument, type StatementOptions, sequenceOf, statementOption } from '../options.ts'
+import { lockerArgument, repeatedOption, type StatementOptions, sequenceOf, statementOption } from '../options.ts'
 import { written } from '../output/output.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
@@ -22,7 +22,7 @@ export function add(program: Command, open: Open): void {
     .addArgument(lockerArgument())
     .option('-o, --out <file>', 'where to write it; the standard output unless given')
     .option('--redact', 'leave out the receipt, which opens every file, and the names of all files')
-    .option('--file <name>', 'with --redact: show this file; may be repeated', collect)
+    .addOption(repeatedOption('--file <name>', 'with --redact: show this file'))
     .option('--from <bundle>', 'with --redact: the bundle to redact, instead of asking the gateway')
     .addOption(statementOption())
     .addHelpText(
@@ -35,11 +35,6 @@ files to those who have them: it holds their hashes, and no name.`,
     .action(async (locker: string | undefined, options: BundleOptions, command: Command) =>
       bundle(await open(command), locker, options),
     )
-}
-
-/** A name may have a comma. */
-function collect(name: string, before: string[] = []): string[] {
-  return [...before, name]
 }
 
 async function bundle(session: Session, wanted: string | undefined, options: BundleOptions): Promise<void> {

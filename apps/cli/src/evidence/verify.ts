@@ -13,7 +13,7 @@ import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
 import { type Decrypt, type DecryptOptions, decryption, withDecryptOptions } from '../files/encryption.ts'
 import { excluderOf, type PatternOptions } from '../files/patterns.ts'
-import { listOption } from '../options.ts'
+import { listOption, repeatedOption } from '../options.ts'
 import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
 import type { World } from '../world.ts'
@@ -45,9 +45,14 @@ export function add(program: Command, open: Open): void {
     .option('--dir <folder>', 'folder with the files, to compare with the list')
     .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
     .addOption(
-      listOption('--exclude <pattern>', "with --dir: allow files like this that the bundle does not list: '.DS_Store'"),
+      repeatedOption(
+        '--exclude <pattern>',
+        "with --dir: allow files like this that the bundle does not list: '.DS_Store'",
+      ),
     )
-    .addOption(listOption('--exclude-from <file>', 'with --dir: the same for the lines of this file, as in .gitignore'))
+    .addOption(
+      repeatedOption('--exclude-from <file>', 'with --dir: the same for the lines of this file, as in .gitignore'),
+    )
     .option('--domain-tag <tag>', 'domain tag of the gateway, if not the usual one')
     .option('--receipt <file>', 'check this receipt too (svc receipt --json)')
     .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
@@ -57,7 +62,7 @@ export function add(program: Command, open: Open): void {
       `
 ✓ passed, ✗ failed, – not checked. What was not checked has not passed: a signature without pinned
 keys (--keys, or \`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0
-when nothing failed, else 3. Options that take several values can be repeated or take a
+when nothing failed, else 3. --keys, --signer and --require can be repeated or take a
 comma-separated list.
 
 A redacted bundle shows some files, or none by name: what it leaves out is not checked, and said.

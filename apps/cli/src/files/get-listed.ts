@@ -107,8 +107,7 @@ function requireOwnName(filename: string, entries: Listed): void {
 async function save(job: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
   const { options, progress, note } = job
   const { filename, contentHash } = download
-  const entry = wanted.get(filename)
-  if (!entry) throw new UntrueAnswer(`it sends ${JSON.stringify(filename)}, which nobody asked for`)
+  const entry = wanted.get(filename) as ManifestEntry // `getMany` receives nothing that it was not asked for
   if (contentHash === null || contentHash !== entry.content_hash)
     throw new UntrueAnswer(`it lists ${JSON.stringify(filename)} as ${entry.content_hash}, and sends ${contentHash}`)
   let written = 0

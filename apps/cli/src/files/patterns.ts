@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Option } from 'commander'
 import { UsageError } from '../errors.ts'
-import { listOption } from '../options.ts'
+import { repeatedOption } from '../options.ts'
 
 export interface PatternOptions {
   include?: readonly string[]
@@ -28,13 +28,13 @@ export async function excluderOf({
 
 export function excludeOptions(): Option[] {
   return [
-    listOption('--exclude <pattern>', "leave out files and folders like this: '*.tmp', 'build/'; may be repeated"),
-    listOption('--exclude-from <file>', 'leave out what the lines of this file match, as in .gitignore'),
+    repeatedOption('--exclude <pattern>', "leave out files and folders like this: '*.tmp', 'build/'"),
+    repeatedOption('--exclude-from <file>', 'leave out what the lines of this file match, as in .gitignore'),
   ]
 }
 
 export function includeOption(): Option {
-  return listOption('--include <pattern>', 'only files and folders like this; may be repeated')
+  return repeatedOption('--include <pattern>', 'only files and folders like this')
 }
 
 async function readPatterns(file: string): Promise<string[]> {

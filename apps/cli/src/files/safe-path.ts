@@ -43,6 +43,8 @@ export interface GetOptions {
   overwrite?: boolean
   /** Decrypts what is encrypted. */
   decrypt?: Decrypt | null
+  /** Whether a symbolic link in the place of the file is left as it is, also where files are replaced. */
+  keepLinks?: boolean
 }
 
 interface Expected {
@@ -57,16 +59,22 @@ interface Expected {
  * as it is stored. Throws if another file is in the way.
  */
 export async function isOnDisk(name: string, expected: Expected, options: GetOptions): Promise<boolean> {
-  const { out, overwrite } = options
+  const { out, overwrite, keepLinks } = options
   const path = await safePath(out, decryptedName(name, options))
   const facts = await stat(path).catch(() => null)
-  if (!facts) return false
   const decrypt = decryptedName(name, options) === name ? null : options.decrypt
-  if (facts.isFile() && (await isSame(path, facts.size, expected, decrypt ?? null))) return true
+  if (facts?.isFile() && (await isSame(path, facts.size, expected, decrypt ?? null))) return true
+  if (keepLinks) await requireNoLink(path)
+  if (!facts) return false
   if (overwrite && facts.isFile()) return false
   if (facts.isFile())
     throw new Failure(`${path} is there with other bytes; --overwrite replaces it`, 'nothing was changed there')
   throw new Failure(`${path} is in the way: it is not a file`, 'move it away, or name another folder with --out')
+}
+
+export async function requireNoLink(path: string): Promise<void> {
+  const facts = await lstat(path).catch(() => null)
+  if (facts?.isSymbolicLink()) throw new Failure(`${path} is a link: it was not replaced`)
 }
 
 async function isSame(path: string, size: number, expected: Expected, decrypt: Decrypt | null): Promise<boolean> {

@@ -18,6 +18,7 @@ import type { Outcome } from './outcomes.ts'
 import { excluderOf, type IsExcluded, type PatternOptions } from './patterns.ts'
 import { leftOutText } from './put.ts'
 import { putAll, storedOutcome } from './put-all.ts'
+import { requireNoLink } from './safe-path.ts'
 import { foldedName, foldsNames } from './same-names.ts'
 import { isStored } from './unchanged.ts'
 
@@ -59,14 +60,14 @@ export async function uploadPlan(
   const isExcluded = await excluderOf(options)
   const stored = await listed(client, locker, [], world.signal)
   const isKept = keeper(leftOut, isExcluded)
-  const there = [...stored.keys()].filter((name) => name.startsWith(prefix) && !isKept(name.slice(prefix.length)))
+  const isThere = (name: string) => name.startsWith(prefix) && !isKept(name.slice(prefix.length))
+  const there = options.delete ? [...stored.keys()].filter(isThere) : []
   const names = new Set(files.map(({ name }) => name))
-  const gone = there.filter((name) => !names.has(name))
   return {
     title: titleOf(locker, prefix),
     files: files.length,
     bytes: files.reduce((sum, { size }) => sum + size, 0),
-    deletions: options.delete ? gone : [],
+    deletions: there.filter((name) => !names.has(name)),
     filesThere: there.length,
     async transfer(progress, report, isDryRun) {
       if (!isDryRun)
@@ -107,15 +108,12 @@ export async function downloadPlan(
   if (below.length === 0 && prefix !== '')
     throw new Failure(`there is no ${titleOf(locker, prefix)}: nothing was changed`, '`svc ls` shows what is there')
   const entries = new Map(below.filter(([name]) => !isExcluded(nameOnDisk(name))))
-  const { files: onDisk, leftOut } = await filesOnDisk(session, folder, isExcluded)
-  const isKept = keeper(leftOut, isExcluded)
-  const there = onDisk.filter((name) => !isKept(name))
-  const gone = await missingIn([...entries.keys()].map(nameOnDisk), there, folder)
+  const there = options.delete ? await filesOnDisk(session, folder, prefix, isExcluded) : []
   return {
     title: folder,
     files: entries.size,
     bytes: [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0),
-    deletions: options.delete ? gone : [],
+    deletions: await missingIn([...entries.keys()].map(nameOnDisk), there, folder),
     filesThere: there.length,
     async transfer(progress, report, isDryRun) {
       const good = new Map(entries)
@@ -125,7 +123,7 @@ export async function downloadPlan(
         good.delete(name)
         report({ filename: name, status: 'failed', error: new Failure(`its name in the folder ${problem}`) })
       }
-      const get = { out: folder, overwrite: true }
+      const get = { out: folder, overwrite: true, keepLinks: true }
       if (!isDryRun)
         return getListed(
           { client, locker, options: get, signal, progress, note: output.note, report, nameOnDisk },
@@ -142,22 +140,34 @@ function titleOf({ name, locker_id }: NamedLocker, prefix: string): string {
 }
 
 /** What was left out of the source, or would be, stays as it is in the target. */
-function keeper(leftOut: readonly { name: string; leftOut: string }[], isExcluded: IsExcluded) {
-  const names = leftOut.flatMap(({ name, leftOut: why }) => (why === 'an empty folder' ? [] : [name]))
-  return (name: string) => isExcluded(name) || names.some((one) => name === one || name.startsWith(`${one}/`))
+export function keeper(leftOut: readonly { name: string; leftOut: string }[], isExcluded: IsExcluded) {
+  const names = new Set(leftOut.flatMap(({ name, leftOut: why }) => (why === 'an empty folder' ? [] : [name])))
+  return (name: string) => {
+    if (isExcluded(name)) return true
+    const parts = name.split('/')
+    return parts.some((_, i) => names.has(parts.slice(0, i + 1).join('/')))
+  }
 }
 
-async function filesOnDisk({ world, folder: own, settings }: Session, folder: string, isExcluded: IsExcluded) {
+/** The names of files that came from the locker or could have: those that it cannot hold, or a sync not write, are not. */
+async function filesOnDisk(
+  { world, folder: own, settings }: Session,
+  folder: string,
+  prefix: string,
+  isExcluded: IsExcluded,
+): Promise<string[]> {
   const files: string[] = []
   const leftOut: Extract<Found, { leftOut: string }>[] = []
   const isSecret = await secretsAt([own, ...keyFiles(world.env, settings.wallet)])
   // A dry run makes no folder.
-  if (!(await stat(folder).catch(() => null))) return { files, leftOut }
+  if (!(await stat(folder).catch(() => null))) return []
   for await (const found of walk(folder, { isExcluded, isSecret })) {
     if ('leftOut' in found) leftOut.push(found)
     else files.push(found.name)
   }
-  return { files, leftOut }
+  const isKept = keeper(leftOut, isExcluded)
+  const isGood = (name: string) => filenameProblem(name, DEFAULT_SYSTEM_PREFIX) === null
+  return files.filter((name) => !isKept(name) && isGood(name) && isGood(prefix + name))
 }
 
 /** A disk may show a file under another name than it was saved under: that is not another file. */
@@ -174,6 +184,11 @@ async function wouldSave(path: string, entry: ManifestEntry): Promise<Outcome> {
   const { filename, size_bytes, content_hash } = entry
   const size = (await stat(path).catch(() => null))?.size
   const isThere = size !== undefined && (await isStored({ name: filename, path, size }, { ...entry }))
+  try {
+    if (!isThere) await requireNoLink(path)
+  } catch (error) {
+    return { filename, status: 'failed', error }
+  }
   return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size_bytes ?? 0, content_hash }
 }
 

@@ -1,10 +1,11 @@
 // `svc sync` and `svc mv`, and what `put` and `get` say about files that were there before.
 
-import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { planRenames } from '../../src/files/mv.ts'
+import { keeper } from '../../src/files/sync-plans.ts'
 import { run } from '../../src/run.ts'
 import { type LockerHome, openLockerHome } from '../locker.ts'
 import { jsonLines, testWorld } from '../world.ts'
@@ -126,6 +127,12 @@ describe('svc sync to the locker', () => {
     expect(await stored()).toEqual(['build/out', 'docs/d.md', 'docs/e.txt', 'x.tmp'])
   })
 
+  it('ADD-23 takes a pattern with a comma as one pattern', async () => {
+    await write({ 'a,b': '1', a: '2', b: '3' })
+    await svc('sync', work(), ':', '--exclude', 'a,b')
+    expect(await stored()).toEqual(['a', 'b'])
+  })
+
   it('ADD-23 deletes nothing when a file could not be sent', async () => {
     await write({ a: '1', b: '2' })
     await svc('sync', work(), ':')
@@ -182,6 +189,40 @@ describe('svc sync from the locker', () => {
     expect(await found()).toEqual(['mine', 'other'])
   })
 
+  it.each(['', 'sub'])('ADD-23 never deletes what cannot be in a locker: :%s', async (folder) => {
+    const kept = ['.env', '.git/config', 'a..b', 'a:b', 'x\\y']
+    await svc('sync', `:${folder}`, work())
+    await write(Object.fromEntries(['gone', ...kept].map((name) => [name, 'mine'])))
+    expect((await svc('sync', `:${folder}`, work(), '--delete')).stderr).toContain('1 deleted')
+    expect(await found()).toEqual(expect.arrayContaining(kept))
+  })
+
+  it('ADD-23 deletes nothing when the gateway leaves out files that it lists', async () => {
+    await write({ mine: '5' })
+    home.house.proxy.always(/files\/urls/, {
+      lie: (body: { urls: object[] }) => ({ ...body, urls: body.urls.slice(1) }),
+    })
+    const { exitCode, stdout } = await home.svc(['sync', ':', work(), '--delete', '--yes'])
+    expect([exitCode, stdout]).toEqual([3, expect.stringContaining('says nothing about it')])
+    expect(await found()).toEqual(['mine', 'sub/b', 'sub/c'])
+  })
+
+  it.each(['--dry-run', '--delete'])('ADD-23 leaves links on disk as they are, with %s', async (option) => {
+    await write({ 'elsewhere/x': 'mine', 'elsewhere/y': '2', 'sub/x': '' })
+    await symlink('elsewhere/x', work('a'))
+    await symlink('nowhere', work('sub/c'))
+    await symlink('../elsewhere/y', work('sub/b'))
+    const { exitCode, stdout, stderr } = await home.svc(['sync', ':', work(), option, '--yes'])
+    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/a is a link: it was not replaced[\s\S]*c is a link/)])
+    expect(stderr).toContain('1 file skipped (unchanged), 2 ')
+    expect(await Promise.all(['a', 'sub/b', 'sub/c'].map((name) => readlink(work(name))))).toEqual([
+      'elsewhere/x',
+      '../elsewhere/y',
+      'nowhere',
+    ])
+    expect(await readFile(work('elsewhere/x'), 'utf8')).toBe('mine')
+  })
+
   it('T-62 hostile names and links lead nowhere outside the folder, and nothing outside is deleted', async () => {
     await mkdir(inHome('outside'), { recursive: true })
     await writeFile(inHome('outside', 'mine'), 'mine')
@@ -207,6 +248,14 @@ describe('svc sync from the locker', () => {
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining("must not begin with '.'")])
     expect(await found(work('out'))).toEqual([])
   })
+})
+
+it('ADD-23 what was left out is kept with all below it, however much it is', () => {
+  const all = Array.from({ length: 100_000 }, (_, i) => ({ name: `left/${i}`, leftOut: 'a symbolic link' }))
+  const isKept = keeper([...all, { name: 'empty/', leftOut: 'an empty folder' }], (name) => name.endsWith('.tmp'))
+  expect(['left/7', 'left/7/x/y', 'x.tmp'].filter(isKept)).toHaveLength(3)
+  expect(['left', 'left/x', 'left/7x', 'x/left/7', 'empty/a'].filter(isKept)).toEqual([])
+  expect(all.filter((_, i) => isKept(`other/${i}`))).toEqual([])
 })
 
 it('ADD-23 a sync needs one side of each kind', async () => {
@@ -346,6 +395,18 @@ describe('large files', () => {
     expect(await get()).toMatchObject({ exitCode: 0 })
     expect((await readFile(work('out', 'large.bin'))).equals(large)).toBe(true)
     expect(await inOut()).toEqual(['large.bin'])
+  })
+
+  it('ADD-06 what is left of earlier bytes is removed once it is abandoned, and parts of other files stay', async () => {
+    const part = await interruptGet()
+    const ended = part.replace(/\d+\.part$/, '999999999.part')
+    const other = `.${'0'.repeat(32)}.999999999.part`
+    await rename(work('out', part), work('out', ended))
+    await writeFile(work('out', other), '')
+    await write({ 'large.bin': Buffer.alloc(large.length, 'other bytes ') })
+    await svc('put', work('large.bin'), '--quiet')
+    expect(await get()).toMatchObject({ exitCode: 0 })
+    expect(await inOut()).toEqual([other, 'large.bin'])
   })
 
   it('SESS-02 an upload that resumes says how much was kept', async () => {

@@ -74,7 +74,7 @@ export type GetOutcome = { filename: string; error?: unknown }
 
 const URLS_AT_ONCE = 1000
 
-/** Reads many files in parallel and passes each to `receive`. URLs are created a thousand at a time. */
+/** Reads many files in parallel and passes each to `receive`. Each name has one outcome, whatever the gateway answers. */
 export async function getMany(
   context: Context,
   locker: Locker,
@@ -83,10 +83,13 @@ export async function getMany(
   { atOnce = 4, signal }: { atOnce?: number; signal?: AbortSignal } = {},
 ): Promise<GetOutcome[]> {
   const outcomes: GetOutcome[] = []
-  for (let start = 0; start < filenames.length; start += URLS_AT_ONCE) {
-    const { urls, not_found } = await mint(context, locker, filenames.slice(start, start + URLS_AT_ONCE), signal)
-    for (const filename of not_found) outcomes.push({ filename, error: new Error(`${filename}: no such bytes`) })
-    await inParallel(urls, atOnce, async (url) => {
+  const names = [...new Set(filenames)]
+  for (let start = 0; start < names.length; start += URLS_AT_ONCE) {
+    const asked = names.slice(start, start + URLS_AT_ONCE)
+    const answer = await mint(context, locker, asked, signal)
+    const { wanted, failed } = matchAnswer(asked, answer)
+    outcomes.push(...failed)
+    await inParallel(wanted, atOnce, async (url) => {
       signal?.throwIfAborted()
       const { filename } = url
       const opened = openUrl(context, locker, url, signal)
@@ -100,4 +103,21 @@ export async function getMany(
     })
   }
   return outcomes
+}
+
+/** A gateway may leave names out, repeat them, or add others. */
+function matchAnswer(asked: readonly string[], { urls, not_found }: DownloadUrls) {
+  const open = new Set(asked)
+  const wanted: FileUrl[] = []
+  const failed: GetOutcome[] = []
+  const refuse = (filename: string, why: string) =>
+    failed.push({ filename, error: new UntrueAnswer(`${JSON.stringify(filename)}: ${why}`) })
+  for (const url of urls) {
+    if (open.delete(url.filename)) wanted.push(url)
+    else refuse(url.filename, 'the gateway sends it, and nobody asked for it')
+  }
+  for (const filename of not_found)
+    if (open.delete(filename)) failed.push({ filename, error: new Error(`${filename}: no such bytes`) })
+  for (const filename of open) refuse(filename, 'the gateway was asked for it, and says nothing about it')
+  return { wanted, failed }
 }

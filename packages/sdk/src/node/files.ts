@@ -106,25 +106,32 @@ export function isUnfinishedDownload(name: string): boolean {
 /** A process may have died, and another may have its id by now. */
 const ABANDONED_MS = 10 * 60_000
 
-/** The path of this process for the part of a file. Takes over what another has left, unless that one is at work. */
+/**
+ * The path of this process for the part of a file. Takes over what another has left, unless that one is at work, and
+ * removes what is left of other bytes under the same name: nothing will go on from there.
+ */
 async function claimPart(path: string, contentHash: string): Promise<string> {
   const folder = dirname(path)
-  const id = createHash('sha256')
-    .update(`${basename(path)}\n${contentHash}`)
-    .digest('hex')
-    .slice(0, 32)
-  const own = `.${id}.${process.pid}.part`
-  const parts = (await readdir(folder)).filter((name) => name.startsWith(`.${id}.`) && isUnfinishedDownload(name))
-  if (parts.includes(own)) return join(folder, own)
+  const ofName = `.${shortHash(basename(path))}`
+  const ofContent = `${ofName}${shortHash(contentHash)}.`
+  const own = `${ofContent}${process.pid}.part`
+  const parts = (await readdir(folder)).filter((name) => name.startsWith(ofName) && isUnfinishedDownload(name))
+  let isOurs = parts.includes(own)
   for (const name of parts) {
-    if (!(await isAbandoned(join(folder, name)))) continue
-    const isOurs = await rename(join(folder, name), join(folder, own)).then(
-      () => true,
-      () => false,
-    )
-    if (isOurs) break
+    const part = join(folder, name)
+    if (name === own || !(await isAbandoned(part))) continue
+    if (!name.startsWith(ofContent)) await rm(part, { force: true })
+    else if (!isOurs)
+      isOurs = await rename(part, join(folder, own)).then(
+        () => true,
+        () => false,
+      )
   }
   return join(folder, own)
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
 async function isAbandoned(part: string): Promise<boolean> {

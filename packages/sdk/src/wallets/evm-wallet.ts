@@ -10,7 +10,7 @@ import { type Hex, hexOf, ZERO_ADDRESS } from './evm-hex.ts'
 import { connectEvm, type EvmCall } from './evm-node.ts'
 import { evmOutcome } from './evm-outcome.ts'
 import { accountOf, type EvmAccount, feesOf, transactionHash } from './evm-transaction.ts'
-import { OTHER_CHAIN, shortage, unknownCoin } from './objections.ts'
+import { OTHER_CHAIN, OWN_PAYMENT, shortage, unknownCoin } from './objections.ts'
 import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
 const NATIVE_DECIMALS = 18
@@ -66,10 +66,11 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     landsWithin: LANDS_WITHIN_SECONDS,
 
     async objection(leg) {
-      const { network, asset, amount } = leg
+      const { network, asset, amount, payTo } = leg
       const standing = Promise.all([node.chainId(), node.balance(owner.address)])
       const [chainId, coins] = await standing.catch(silent)
       if (network !== `eip155:${chainId}`) return OTHER_CHAIN
+      if (payTo.toLowerCase() === owner.address.toLowerCase()) return OWN_PAYMENT
       if (asset === ZERO_ADDRESS) return objectionToCoin(leg, coins)
       const { symbol, decimals, held } = await node.token(asset, owner.address).catch(refused)
       const { extra } = leg

@@ -26,7 +26,7 @@ import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { PaymentError } from '../errors.ts'
 import { isPrivateHost } from '../local-services.ts'
 import type { Signer } from '../signers.ts'
-import { OTHER_CHAIN, shortage, unknownCoin } from './objections.ts'
+import { OTHER_CHAIN, OWN_PAYMENT, shortage, unknownCoin } from './objections.ts'
 import { connectSolana, type Lifetime } from './solana-node.ts'
 import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
@@ -79,11 +79,13 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
     landsWithin: LANDS_WITHIN_SECONDS,
 
     async objection(leg) {
-      const { network, asset, amount, extra } = leg
+      const { network, asset, amount, payTo, extra } = leg
       if ((await node.network().catch(silent)) !== network) return OTHER_CHAIN
+      const account = asset === NATIVE_MINT ? owner : await tokenAccount(owner, asset)
+      if (payTo === account) return OWN_PAYMENT
       const lamports = await node.lamports(owner)
       if (asset === NATIVE_MINT) return unknownCoin(leg) ?? shortage('SOL', 9, BigInt(amount) + FEE_LAMPORTS, lamports)
-      const held = await node.tokens(await tokenAccount(owner, asset))
+      const held = await node.tokens(account)
       return shortage(extra.name, extra.decimals, BigInt(amount), held) ?? shortage('SOL', 9, FEE_LAMPORTS, lamports)
     },
 

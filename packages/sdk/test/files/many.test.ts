@@ -48,6 +48,30 @@ describe('many files', () => {
     expect(requests(/urls$/)).toBe(1)
   })
 
+  it('FILE-17 have one outcome each, whatever names the gateway answers with', async () => {
+    const client = house.client({ signer })
+    await client.putMany(locker, texts(3))
+    house.proxy.plan(/urls$/, {
+      lie: ({ urls: [first], ...rest }: { urls: object[] }) => ({
+        ...rest,
+        urls: [first, first, { ...first, filename: 'other' }],
+      }),
+    })
+    const received: string[] = []
+    const outcomes = await client.getMany(locker, ['0.txt', '1.txt', '0.txt', 'nothing'], async ({ filename }) => {
+      received.push(filename)
+    })
+    expect(received).toEqual(['0.txt'])
+    const untrue = { name: 'UntrueAnswer' }
+    expect(outcomes.filter(({ error }) => error)).toMatchObject([
+      { filename: '0.txt', error: untrue },
+      { filename: 'other', error: untrue },
+      { filename: 'nothing' },
+      { filename: '1.txt', error: untrue },
+    ])
+    expect(outcomes.filter(({ error }) => !error)).toEqual([{ filename: '0.txt' }])
+  })
+
   it('are uploaded in parts where they are large', async () => {
     const large = { filename: 'large', bytes: randomBytes(9_000_000) }
     const outcomes = await house.client({ signer }).putMany(locker, [...texts(2), large, ...texts(4).slice(2)])

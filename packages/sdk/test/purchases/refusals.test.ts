@@ -2,7 +2,9 @@ import type { ErrorBody } from '@svc/api/errors'
 import type { SigningKeys } from '@svc/api/info'
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
@@ -33,6 +35,8 @@ function buy(buyer: Buyer, order: Partial<Purchase> = {}) {
 
 const NOT_MOVED = { name: 'PaymentError', money: 'not_moved', tx: null }
 
+const OWN_PAYMENT = expect.stringContaining('is the wallet that would be paid')
+
 describe('nothing is paid', () => {
   const seed = crypto.getRandomValues(new Uint8Array(32))
 
@@ -52,6 +56,19 @@ describe('nothing is paid', () => {
     const wallet = evmWallet({ rpcUrl: market.chains.evm.url, account: `0x${Buffer.from(seed).toString('hex')}` })
     const buyer = { signer: signerFromEvmKey(seed), wallet }
     await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: expect.stringMatching(message) })
+  })
+
+  it.each(['SOL', 'USDC'])('in %s by the wallet of the primary chain that would be paid', async (asset) => {
+    const signer = signerFromSeed(TREASURY.privateKeyBytes)
+    const buyer = { signer, wallet: solanaWallet({ rpcUrl: market.chains.primary.url, signer }) }
+    await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: OWN_PAYMENT })
+  })
+
+  it.each(['MON', 'USDC'])('in %s by the wallet of the EVM chain that would be paid', async (asset) => {
+    const { privateKey } = DEV_TREASURY
+    const wallet = evmWallet({ rpcUrl: market.chains.evm.url, account: privateKey })
+    const buyer = { signer: signerFromEvmKey(privateKey), wallet }
+    await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: OWN_PAYMENT })
   })
 
   it('when the buyer does not approve', async () => {

@@ -2,6 +2,7 @@
 
 import { signal, useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { safeDecode } from '../../address.ts'
 import { resource } from '../../gateway.ts'
 import { texts } from '../../texts/texts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -44,7 +45,7 @@ export default function Api() {
 function Browser({ document: interfaceDescription }: { document: Document }) {
   const operations = useComputed(() => operationsOf(interfaceDescription)).value
   const [id = '', query = ''] = hash.value.split('?')
-  const operation = operations.find((one) => one.id === decodeURIComponent(id))
+  const operation = operations.find((one) => one.id === safeDecode(id))
   const missing = operation || /^\/?$/.test(id) ? null : id
   const view = useRef<HTMLDivElement>(null)
   const shown = useRef(hash.value)
