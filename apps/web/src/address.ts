@@ -31,7 +31,7 @@ addEventListener('popstate', () => {
   currentPath.value = pathHere()
 })
 
-/** What is no valid encoding stays as it is: whoever uses it says that nothing is found. */
+/** Text that is no valid encoding stays as it is; the caller then finds nothing. */
 export function safeDecode(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -16,7 +16,7 @@ export async function reportDeliveries(session: Session, client: Client, { locke
   const { output, isPatient, world } = session
   const { signal } = world
   const read = async () => (await client.call(lockerRecord, { params: { locker_id }, signal })).body
-  // The files are stored, whether or not more can be told about them.
+  // The files are stored, whether or not their delivery can be reported.
   let record = await read().catch(() => null)
   signal.throwIfAborted()
   if (!record) return

@@ -1,4 +1,4 @@
-// Uploads files, and says of each what became of it.
+// Uploads files and reports the outcome of each.
 
 import {
   type Client,

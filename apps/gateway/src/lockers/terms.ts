@@ -70,7 +70,7 @@ const WHY = {
   time: 'the time that was paid for this locker is over',
 }
 
-/** A short URL must not tell its holder the receipt or the figures of a locker: whoever may know asks for its usage. */
+/** A short URL must not reveal the receipt or the figures of a locker; those who may read it ask for its usage. */
 function capacityExceeded(reason: keyof typeof WHY): ServiceError {
   const hint =
     'renew the locker: ask for a quote with extends, the receipt of the locker (svc renew); reading and deleting go on'
@@ -95,7 +95,7 @@ export function endOf(from: number, seconds: number): string {
  * A locker after a purchase that extends it. What is left of the locker and what is bought are added up, in bytes times
  * seconds and in files times seconds, and used at the larger of both sizes. So a purchase of the same size begins where
  * the one before ends, a larger one enlarges the locker at once, and no order of purchases is cheaper than another. A
- * locker that has not ended never becomes smaller and never ends earlier, whoever pays. One that has ended begins anew,
+ * locker that has not ended never becomes smaller and never ends earlier, no matter who pays. One that has ended begins anew,
  * with the size that is bought. Egress is an amount, not a size: it is added.
  */
 export function extended(

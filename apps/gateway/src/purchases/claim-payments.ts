@@ -148,7 +148,7 @@ export async function bookReceipts(
   return written
 }
 
-/** An authorization that was signed for one quote pays no other, whoever sent it and names it (T-46). */
+/** An authorization that was signed for one quote pays no other, no matter who sent or names it (T-46). */
 async function mayUse(
   tx: Transaction<Schema>,
   kind: Kind,

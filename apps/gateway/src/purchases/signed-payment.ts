@@ -7,7 +7,7 @@ import type { Order } from './price-storage.ts'
 import { x402UrlOf } from './quote.ts'
 import { isRenewal } from './quote-renewal.ts'
 
-/** The quote of this endpoint is paid with a transaction. Whoever has only signed is told where that is enough. */
+/** The quote of this endpoint is paid with a transaction. The refusal names the endpoint where a signature is enough. */
 export function refuseSignedPayment(config: Config, order: Order, { headers }: Pick<WireRequest, 'headers'>): void {
   const name = ['PAYMENT-SIGNATURE', 'X-PAYMENT'].find((header) => headers[header.toLowerCase()] !== undefined)
   if (name === undefined) return

@@ -1,4 +1,4 @@
-// What became of a payment that was sent: its receipt, or why it pays nothing.
+// The outcome of a payment that was sent: its receipt, or why it pays nothing.
 
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { poll } from '@svc/concurrency/retry'

@@ -14,7 +14,7 @@ import type { X402Context } from './room.ts'
 type Opened = Pick<X402Purchase, 'locker_id' | 'next_step'>
 
 /**
- * Opens the locker of a receipt, or finds it open, so that whoever repeats a payment after an interruption finds the
+ * Opens the locker of a receipt, or finds it open, so that a buyer who repeats a payment after an interruption finds the
  * same. What was paid stays paid: where the owner has too many lockers, the answer says so.
  */
 export async function openLocker(context: X402Context, request: PayRequest, receipt: SignedReceipt): Promise<Opened> {

@@ -124,7 +124,7 @@ export async function resumeSettlements(context: X402Context): Promise<void> {
 /**
  * Notes a payment and counts its fee, which is given back when the payment succeeds: a payer may let payments fail after
  * they were simulated, and each costs the gateway a fee (T-34). Throws, with nothing noted, where too many have failed.
- * From then on its authorization is for this quote alone, whoever sends it (T-46). `failed` is an earlier attempt of the
+ * From then on its authorization is for this quote alone, no matter who sends it (T-46). `failed` is an earlier attempt of the
  * same payment, whose fee is lost.
  */
 function noteFor(context: X402Context, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {

@@ -78,7 +78,7 @@ async function readLargeFile(
   readInto: (piece: Buffer) => Promise<number>,
   thread: HashThread<null>,
 ): Promise<Reading> {
-  // It is read to its end or fails: what becomes of closing it decides nothing.
+  // It is read to its end or fails; whether it closes cleanly does not matter.
   stream.on('error', () => {})
   const hash = thread.begin(null)
   try {
