@@ -60,7 +60,7 @@ await compress()
 const newest: NewestBuild = {
   version: VERSION,
   folder: basename(folder),
-  paths: ROUTES.map(({ path }) => path),
+  pages: ROUTES.map(({ path, policy }) => ({ path, ...(policy && { policy }) })),
   inputs,
 }
 writeFileSync(join(folder, 'newest.json'), JSON.stringify(newest))

@@ -15,8 +15,8 @@ const DIST = join(WEB, 'dist')
 export interface NewestBuild {
   version: string
   folder: string
-  /** Declared paths of the pages. */
-  paths: readonly string[]
+  /** The declared path of each page, and where its policy differs from the usual one. */
+  pages: readonly { path: string; policy?: Readonly<Record<string, string>> }[]
   /** File, relative to the root of the repository → hash of its content. */
   inputs: Readonly<Record<string, string>>
 }

@@ -35,7 +35,10 @@ export function followLinks(event: MouseEvent): void {
   if (!to.href.startsWith(ROOT_URL.href) || to.search) return
   const path = `/${to.pathname.slice(ROOT_URL.pathname.length)}`
   // Within a page, the browser moves to what the hash names, and says so.
-  if (!matchPath(path) || (path === currentPath.value && to.hash)) return
+  if (path === currentPath.value && to.hash) return
+  // A page with another policy needs a document of its own.
+  const match = matchPath(path)
+  if (!match || match.route.policy !== matchPath(currentPath.value)?.route.policy) return
   event.preventDefault()
   navigate(path + to.hash)
 }

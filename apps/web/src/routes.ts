@@ -10,6 +10,8 @@ export interface PageProps {
 
 export interface Route {
   path: string
+  /** Directives of its Content-Security-Policy that differ from those of the other pages (apps/gateway/src/pages). */
+  policy?: Readonly<Record<string, string>>
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 

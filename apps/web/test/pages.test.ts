@@ -1,67 +1,22 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { AxeBuilder } from '@axe-core/playwright'
 import { toBase58 } from '@svc/protocol/bytes'
-import type { BrowserContextOptions, Page } from 'playwright'
+import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSite, type Site } from './site.ts'
-
-/** What the pages look like, for people; git ignores the folder. */
-const PICTURES = fileURLToPath(new URL('./__screenshots__', import.meta.url))
+import { expectCalm, expectGoodLooks, picture, visit } from './visit.ts'
 
 /** Of a first visit, compressed. */
 const FIRST_LOAD_BYTES = 40_000
 
 let site: Site
 beforeAll(async () => {
-  mkdirSync(PICTURES, { recursive: true })
   site = await openSite()
 })
 afterAll(() => site.close())
-
-interface Visit {
-  page: Page
-  /** What went wrong in the page, violations of its policy included. */
-  problems: string[]
-  /** Where it sent requests to. */
-  origins: Set<string>
-  /** What its files weigh on the wire. */
-  bytes: () => Promise<number>
-}
-
-async function visit(path: string, options: BrowserContextOptions = {}, base = site.url): Promise<Visit> {
-  const context = await site.browser.newContext({ reducedMotion: 'reduce', ...options })
-  const page = await context.newPage()
-  page.setDefaultTimeout(30_000)
-  const problems: string[] = []
-  const origins = new Set<string>()
-  const sizes: Promise<number>[] = []
-  page.on('pageerror', (error) => problems.push(error.message))
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-  page.on('request', (request) => origins.add(new URL(request.url()).origin))
-  page.on('requestfinished', (request) => {
-    if (/\/assets\/|\/$/.test(request.url())) sizes.push(request.sizes().then((size) => size.responseBodySize))
-  })
-  await page.goto(base + path)
-  const bytes = async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
-  return { page, problems, origins, bytes }
-}
-
-/** The page did nothing that its policy forbids, and spoke with its gateway only. */
-function expectCalm({ problems, origins }: Visit, base = site.url): void {
-  expect(problems).toEqual([])
-  expect([...origins]).toEqual([new URL(base).origin])
-}
-
-const leave = ({ page }: Visit) => page.context().close()
-
-const DESKTOP = { width: 1280, height: 900 }
-const LOOKS = [
-  ['light', 'desktop', DESKTOP],
-  ['dark', 'phone', { width: 390, height: 844 }],
-] as const
 
 const readyWelcome = async (page: Page) => {
   await page.getByText('file proven').waitFor()
@@ -77,26 +32,18 @@ describe('every page', () => {
   it.each(READY)(
     'T-61 %s is accessible and calm in both colours, on a desktop and on a phone',
     async (name, path, ready) => {
-      const visited = await visit(path, { colorScheme: 'light', viewport: DESKTOP })
-      const { page } = visited
-      await ready(page)
-      for (const [colorScheme, device, size] of LOOKS) {
-        await page.emulateMedia({ colorScheme })
-        await page.setViewportSize(size)
-        await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}-${device}.png`, fullPage: true })
-        const { violations } = await new AxeBuilder({ page }).analyze()
-        expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
-        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
-      }
+      const visited = await visit(site, path)
+      await ready(visited.page)
+      await expectGoodLooks(visited, name)
       expectCalm(visited)
-      await leave(visited)
+      await visited.leave()
     },
   )
 })
 
 describe('the welcome page', () => {
   it('T-61 is small, tells prices and numbers of this gateway, and works with the keyboard alone', async () => {
-    const visited = await visit('/', { viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] })
+    const visited = await visit(site, '/', { permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = visited
     await readyWelcome(page)
     expect(await visited.bytes()).toBeLessThan(FIRST_LOAD_BYTES)
@@ -122,11 +69,11 @@ describe('the welcome page', () => {
     await page.getByText('Copied').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('svc wallet new')
     expectCalm(visited)
-    await leave(visited)
+    await visited.leave()
   })
 
   it('T-61 recognizes what is looked up, and sends nothing but what is public', async () => {
-    const visited = await visit('/', { viewport: DESKTOP })
+    const visited = await visit(site, '/')
     const { page } = visited
     await readyWelcome(page)
     const asked: string[] = []
@@ -156,14 +103,14 @@ describe('the welcome page', () => {
       `/v1/anchors/${site.digest}`,
       `/v1/anchors/${'7'.repeat(64)}`,
     ])
-    await page.screenshot({ path: `${PICTURES}/search.png` })
+    await picture(page, 'search')
     // The browser reports the 404 of the last one.
     expect(visited.problems.filter((problem) => !problem.includes('404'))).toEqual([])
-    await leave(visited)
+    await visited.leave()
   })
 
   it('T-61 a bundle dropped on any page is read there and goes nowhere', async () => {
-    const visited = await visit('/docs', { viewport: DESKTOP })
+    const visited = await visit(site, '/docs')
     const { page } = visited
     await page.getByRole('heading', { name: 'Quick start' }).waitFor()
     const drop = async (name: string, text: string) => {
@@ -184,32 +131,32 @@ describe('the welcome page', () => {
     expect(page.url()).toBe(`${site.url}/`)
     const command = await page.getByLabel('command to check the bundle', { exact: true }).textContent()
     expect(command).toContain(`svc verify 'it'\\''s mine.json'`)
-    await page.screenshot({ path: `${PICTURES}/bundle.png`, fullPage: true })
+    await picture(page, 'bundle')
     await drop('other.json', '{"schema":"<img src=x onerror=alert(1)>"}')
     await page.getByText('other.json is JSON, but no evidence bundle.').waitFor()
     await drop('image.png', 'not json')
     await page.getByText('image.png is no evidence bundle: it is not JSON.').waitFor()
     expect(asked).toEqual([])
     expectCalm(visited)
-    await leave(visited)
+    await visited.leave()
   })
 })
 
 describe('the API page', () => {
   it('VER-22 says that there is no such operation, also where the address is no valid encoding', async () => {
-    const visited = await visit('/docs#%', { viewport: DESKTOP })
+    const visited = await visit(site, '/docs#%')
     await visited.page.getByText('There is no operation “%” in this interface.').waitFor()
     expectCalm(visited)
-    await leave(visited)
+    await visited.leave()
   })
 
   it('VER-22 sends a public request and shows the 402 first', async () => {
-    const visited = await visit('/docs', { viewport: DESKTOP })
+    const visited = await visit(site, '/docs')
     const { page } = visited
     await page.getByRole('button', { name: 'Ask this gateway now' }).click()
     await page.getByText('402 Payment Required').waitFor()
     await page.getByLabel('Answer of the gateway', { exact: true }).getByText('"x402Version"').waitFor()
-    await page.screenshot({ path: `${PICTURES}/quote.png` })
+    await picture(page, 'quote')
     await page.keyboard.press('/')
     await page.keyboard.type('verify-key')
     await page
@@ -220,14 +167,12 @@ describe('the API page', () => {
     await page.getByText('short_url_token_verification').last().waitFor()
     // The browser reports each status of 400 and above.
     expect(visited.problems.filter((problem) => !problem.includes('402'))).toEqual([])
-    await leave(visited)
+    await visited.leave()
   })
 
   it('VER-22 T-61 signs with a key file, a pasted key or a throwaway key, which never leaves the page', async () => {
     const { locker_id, receipt_id } = site.locker
-    const visited = await visit(`/docs#listFiles?locker_id=${locker_id}&receipt_id=${receipt_id}`, {
-      viewport: DESKTOP,
-    })
+    const visited = await visit(site, `/docs#listFiles?locker_id=${locker_id}&receipt_id=${receipt_id}`, {})
     const { page } = visited
     const sent: string[] = []
     page.on('request', (request) =>
@@ -239,13 +184,13 @@ describe('the API page', () => {
     await page.getByRole('button', { name: 'Choose a key' }).click()
     await page.getByLabel('Open a key file').setInputFiles({ ...keyFile, buffer: Buffer.from('{"crypto":{}}') })
     await page.getByText('This keystore is encrypted').waitFor()
-    await page.screenshot({ path: `${PICTURES}/key.png` })
+    await picture(page, 'key')
     await page.getByLabel('Open a key file').setInputFiles(keyFile)
     await page.getByText('Signing as').waitFor()
     await send.click()
     await page.getByText('200 OK').waitFor()
     await page.getByLabel('Answer of the gateway', { exact: true }).getByText('"hello.txt"').waitFor()
-    await page.screenshot({ path: `${PICTURES}/signed.png` })
+    await picture(page, 'signed')
 
     await page.getByRole('button', { name: 'Change key' }).click()
     await page.getByLabel('Paste a key').fill(toBase58(Uint8Array.from(site.keypair)))
@@ -264,18 +209,19 @@ describe('the API page', () => {
     )
     expect(stored).toBe('[{},{},""]')
     expect(visited.problems.filter((problem) => !problem.includes('403'))).toEqual([])
-    await leave(visited)
+    await visited.leave()
   })
 
   it('VER-22 every curl command works as it is pasted', async () => {
     const { locker_id, receipt_id } = site.locker
-    const visited = await visit('/docs', { viewport: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] })
+    const visited = await visit(site, '/docs', { permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = visited
     await page.getByRole('button', { name: 'Choose a key' }).click()
     await page.getByLabel('Paste a key').fill(toBase58(Uint8Array.from(site.keypair)))
     await page.getByRole('button', { name: 'Use this key' }).click()
     const ids = await page.locator('.index a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))
     expect(ids.length).toBeGreaterThan(40)
+    const folder = mkdtempSync(join(tmpdir(), 'svc-curl-'))
     const refused = []
     for (const id of ids) {
       await page.evaluate((hash) => {
@@ -288,13 +234,14 @@ describe('the API page', () => {
       await expect.poll(clipboard).not.toBe('')
       const command = await clipboard()
       const { stdout } = await promisify(execFile)('sh', ['-c', `echo hello >FILE; ${command} -s -w ' %{http_code}'`], {
-        cwd: PICTURES,
+        cwd: folder,
       })
       const [, code = ''] = /^\{"error":"(\w+)"/.exec(stdout) ?? []
       if (FORM_ERRORS.includes(code) && !OF_THIS_GATEWAY.test(stdout)) refused.push([command, stdout])
     }
+    rmSync(folder, { recursive: true })
     expect(refused).toEqual([])
-    await leave(visited)
+    await visited.leave()
   })
 })
 
@@ -320,7 +267,7 @@ const OF_THIS_GATEWAY = /does not send signed payments|host of the source is not
 
 describe('a gateway under a prefix', () => {
   it('T-61 has the same pages there, and sends nothing beside the prefix', async () => {
-    const visited = await visit('/', { viewport: DESKTOP }, site.prefixedUrl)
+    const visited = await visit({ ...site, url: site.prefixedUrl }, '/')
     const { page } = visited
     const paths = new Set<string>()
     page.on('request', (request) => paths.add(new URL(request.url()).pathname))
@@ -332,7 +279,7 @@ describe('a gateway under a prefix', () => {
     await page.getByRole('button', { name: 'Send request' }).click()
     await page.getByText('200 OK').waitFor()
     expect([...paths].filter((path) => !path.startsWith('/svc/'))).toEqual([])
-    expectCalm(visited, site.prefixedUrl)
-    await leave(visited)
+    expectCalm(visited)
+    await visited.leave()
   })
 })

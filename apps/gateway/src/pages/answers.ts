@@ -4,21 +4,21 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Bytes } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import type { Asset, BuiltPages } from './built-pages.ts'
+import type { Asset } from './built-pages.ts'
 
 /** Everything comes from this gateway, nothing is inline, and no text becomes markup or code (T-61). */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+const POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self'",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+  'require-trusted-types-for': "'script'",
+  'trusted-types': "'none'",
+}
 
 const SAFE = {
   'x-content-type-options': 'nosniff',
@@ -29,7 +29,6 @@ const SAFE = {
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
-  'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
   ...SAFE,
@@ -38,13 +37,16 @@ const PAGE_HEADERS = {
 export type ShowPage = (wire: WireRequest) => Bytes
 
 /** The document names its files relative to where it is shown, so that it works under any prefix. */
-export function showPage({ html }: Pick<BuiltPages, 'html'>): ShowPage {
+export function showPage(html: string, different: Readonly<Record<string, string>> = {}): ShowPage {
+  const policy = Object.entries({ ...POLICY, ...different })
+    .map((directive) => directive.join(' '))
+    .join('; ')
   return (wire) => {
     const { pathname } = new URL(wire.target, 'http://gateway')
     const up = '../'.repeat(pathname.split('/').length - 2)
     const text = Buffer.from(html.replaceAll('"./', `"${up || './'}`))
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
-    const headers = { ...PAGE_HEADERS, vary: 'accept', etag }
+    const headers = { ...PAGE_HEADERS, 'content-security-policy': policy, vary: 'accept', etag }
     if (wire.headers['if-none-match']?.includes(etag)) return new Bytes(304, headers, null)
     return bytesOf(wire.method, { ...headers, 'content-length': String(text.length) }, text)
   }

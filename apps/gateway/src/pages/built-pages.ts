@@ -6,11 +6,18 @@ import { extname, join } from 'node:path'
 export interface BuiltPages {
   /** Of the software they were built from. */
   version: string
-  /** Declared paths, such as `/locker/{locker_id}`. The same document serves all of them. */
-  paths: readonly string[]
+  /** The same document serves all of them. */
+  pages: readonly DeclaredPage[]
   html: string
   /** By name. */
   assets: ReadonlyMap<string, Asset>
+}
+
+export interface DeclaredPage {
+  /** Such as `/locker/{locker_id}`. */
+  path: string
+  /** Directives that differ from the usual policy. */
+  policy?: Readonly<Record<string, string>>
 }
 
 export interface Asset {
@@ -24,7 +31,8 @@ export interface Asset {
 interface NewestBuild {
   version: string
   folder: string
-  paths: string[]
+  /** Builds of earlier releases have none. */
+  pages?: DeclaredPage[]
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -37,12 +45,12 @@ const TYPES: Readonly<Record<string, string>> = {
 export function readBuiltPages(folder: string): BuiltPages | null {
   const note = join(folder, 'newest.json')
   if (!existsSync(note)) return null
-  const { version, folder: build, paths }: NewestBuild = JSON.parse(readFileSync(note, 'utf8'))
+  const { version, folder: build, pages = [] }: NewestBuild = JSON.parse(readFileSync(note, 'utf8'))
   const assets = join(folder, build, 'assets')
   const names = globSync('*', { cwd: assets }).filter((name) => extname(name) in TYPES)
   return {
     version,
-    paths,
+    pages,
     html: readFileSync(join(folder, build, 'index.html'), 'utf8'),
     assets: new Map(names.map((name) => [name, readAsset(join(assets, name))])),
   }

@@ -11,14 +11,15 @@ import type { PagesContext } from './room.ts'
 
 export function pageRoutes(service: Service, context: PagesContext): void {
   const { pages } = context
-  const show = pages && showPage(pages)
+  const show = pages && showPage(pages.html)
   serve(service, info.home, ({ wire }) =>
     show && prefersHtml(wire.headers.accept) ? show(wire) : discoveryDocument(context),
   )
   serve(service, info.docs, ({ wire }) => show?.(wire) ?? WITHOUT_PAGES)
   if (!show) return
   const declared: readonly string[] = [info.home.path, info.docs.path]
-  for (const path of pages.paths) if (!declared.includes(path)) add(service, path, show)
+  for (const { path, policy } of pages.pages)
+    if (!declared.includes(path)) add(service, path, showPage(pages.html, policy))
   add(service, '/assets/{name}', (wire, { name = '' }) => {
     const asset = pages.assets.get(name)
     if (!asset) throw new ServiceError('not_found', 'there is no such file of a page')

@@ -24,7 +24,8 @@ function writeBuild(dist: string, version: string): void {
   writeFileSync(join(assets, 'index-1.js'), SCRIPT)
   writeFileSync(join(assets, 'index-1.js.br'), brotliCompressSync(SCRIPT))
   writeFileSync(join(assets, 'index-1.js.gz'), gzipSync(SCRIPT))
-  const note = { version, folder: 'build-1', paths: ['/', '/docs', '/deep/{id}/{+rest}'], inputs: {} }
+  const pages = [{ path: '/' }, { path: '/docs' }, { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } }]
+  const note = { version, folder: 'build-1', pages, inputs: {} }
   writeFileSync(join(dist, 'newest.json'), JSON.stringify(note))
 }
 
@@ -94,6 +95,8 @@ describe('pages', () => {
     const deep = await get('/deep/rcpt_1/folder/a%2Fb.txt')
     expect(await deep.text()).toContain('src="../../../assets/index-1.js"')
     expect(deep.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(deep.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(deep.headers.get('content-security-policy')).toContain("worker-src 'self'")
   })
 
   it('T-61 what they load is sent compressed, once and for all, with its type', async () => {

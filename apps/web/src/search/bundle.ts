@@ -2,9 +2,9 @@
 
 import type { EvidenceBundle } from '@svc/api/proofs'
 import { EVIDENCE_BUNDLE_SCHEMA } from '@svc/protocol/names'
-import { texts } from '../texts/texts.ts'
+import { texts } from '#texts/search'
 
-const t = texts.search.bundle
+const t = texts.bundle
 
 /** A larger one would freeze the page while it is parsed. */
 const MAX_MEGABYTES = 64

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { texts } from '#texts/search'
 import { currentPath, navigate } from '../address.ts'
-import { texts } from '../texts/texts.ts'
 import { lookUpFile } from './search.ts'
 
 /** The whole page takes a dropped bundle; the welcome page shows what it is. */
@@ -30,7 +30,7 @@ export function DropTarget({ children }: { children: ComponentChildren }) {
       {children}
       {isOver.value && (
         <div class="drop-veil" aria-hidden="true">
-          <span>{texts.search.drop}</span>
+          <span>{texts.drop}</span>
         </div>
       )}
     </div>

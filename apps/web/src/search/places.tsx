@@ -2,15 +2,14 @@
 
 import type { PublishedAnchor } from '@svc/api/evidence'
 import type { ComponentChildren } from 'preact'
+import { common } from '#texts/common'
+import { texts as t } from '#texts/search'
 import { urlOf } from '../address.ts'
-import { texts } from '../texts/texts.ts'
 import { Code } from '../ui/code.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Table } from '../ui/table.tsx'
 import type { DroppedBundle } from './bundle.ts'
 import type { Kind, Recognized } from './recognize.ts'
-
-const t = texts.search
 
 interface PlaceProps {
   value: string
@@ -99,11 +98,11 @@ function AnchorPlace({ anchor }: { anchor: PublishedAnchor }) {
   const rows = [
     [a.transaction, <Copyable key="tx" text={anchor.tx} what={a.transaction} />],
     [a.network, <code key="network">{anchor.network}</code>],
-    [a.slot, anchor.slot === null ? '' : texts.number(anchor.slot)],
+    [a.slot, anchor.slot === null ? '' : common.number(anchor.slot)],
     [a.time, anchor.block_time ?? ''],
     [a.final, anchor.finalized ? a.isFinal : a.notFinal],
-    [a.sequence, texts.number(anchor.sequence)],
-    [a.files, texts.number(anchor.file_count)],
+    [a.sequence, common.number(anchor.sequence)],
+    [a.files, common.number(anchor.file_count)],
     [a.digest, <Copyable key="digest" text={anchor.statement_digest} what={a.digest} />],
     [a.root, <Copyable key="root" text={anchor.merkle_root} what={a.root} />],
   ] as const

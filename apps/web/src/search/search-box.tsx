@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { texts } from '../texts/texts.ts'
+import { texts as t } from '#texts/search'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { Field } from '../ui/field.tsx'
@@ -8,8 +8,6 @@ import { Progress } from '../ui/progress.tsx'
 import { Loading } from '../ui/states.tsx'
 import { BundlePlace, Place } from './places.tsx'
 import { type Found, found, lookUp, lookUpFile } from './search.ts'
-
-const t = texts.search
 
 export function SearchBox() {
   const text = useSignal('')

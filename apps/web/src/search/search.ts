@@ -2,12 +2,11 @@
 
 import { signal } from '@preact/signals'
 import type { PublishedAnchor } from '@svc/api/evidence'
+import { common } from '#texts/common'
+import { texts as t } from '#texts/search'
 import { getJson, RequestFailed } from '../gateway.ts'
-import { texts } from '../texts/texts.ts'
 import { type DroppedBundle, readBundle, UnreadableBundle } from './bundle.ts'
 import { type Recognized, recognize } from './recognize.ts'
-
-const t = texts.search
 
 export type Found =
   | { state: 'nothing'; title: string; text: string }
@@ -61,7 +60,7 @@ async function findAnchor(id: string): Promise<PublishedAnchor | RequestFailed |
 }
 
 function failed({ message }: RequestFailed): Found {
-  return { state: 'nothing', title: texts.states.noAnswer, text: message }
+  return { state: 'nothing', title: common.states.noAnswer, text: message }
 }
 
 /** A keypair has as many bytes as a signature. It must not be sent, even by a visitor who mistakes one for the other. */

@@ -3,19 +3,18 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { common } from '#texts/common'
+import { texts as t } from '#texts/frame'
 import { currentPath, urlOf } from '../address.ts'
 import { index } from '../gateway.ts'
 import { followLinks, matchPath } from '../router.ts'
 import type { PageProps, Route } from '../routes.ts'
 import { DropTarget } from '../search/drop-target.tsx'
-import { texts } from '../texts/texts.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Empty, ErrorState, Loading } from '../ui/states.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { nextTheme, theme } from './theme.ts'
-
-const t = texts.frame
 
 export function App() {
   useEffect(() => {
@@ -127,7 +126,7 @@ function LoadedPage({ route, params }: { route: Route; params: PageProps['params
     )
   }
   useEffect(load, [])
-  if (page.value === null) return <Loading label={texts.states.loading} />
+  if (page.value === null) return <Loading label={common.states.loading} />
   // After an update of the gateway, files of the page before are gone.
   if ('error' in page.value)
     return <ErrorState title={t.updated} text={t.updatedText} retry={() => location.reload()} retryLabel={t.reload} />

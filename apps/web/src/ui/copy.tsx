@@ -1,8 +1,8 @@
-import { texts } from '../texts/texts.ts'
+import { common } from '#texts/common'
 import { Icon } from './icons.tsx'
 import { toast } from './toast.tsx'
 
-const t = texts.copy
+const t = common.copy
 
 async function copy(text: string): Promise<void> {
   try {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { texts } from '../texts/texts.ts'
+import { common } from '#texts/common'
 import { Button } from './button.tsx'
 import { Icon } from './icons.tsx'
 
@@ -21,7 +21,7 @@ export function Dialog({
     <dialog ref={element} aria-labelledby={id} onClose={onClose}>
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
-        <Button kind="quiet" label={texts.states.close} onClick={() => element.current?.close()}>
+        <Button kind="quiet" label={common.states.close} onClick={() => element.current?.close()}>
           <Icon name="close" />
         </Button>
       </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { texts } from '../texts/texts.ts'
+import { common } from '#texts/common'
 
 interface FieldProps {
   label: ComponentChildren
@@ -17,7 +17,7 @@ export function Field({ label, hint, error, isRequired, children }: FieldProps) 
     <div class="field">
       <label for={id}>
         {label}
-        {isRequired && <span class="required">{texts.states.required}</span>}
+        {isRequired && <span class="required">{common.states.required}</span>}
       </label>
       {children({ id, 'aria-describedby': `${id}-about`, 'aria-invalid': Boolean(error) })}
       <div id={`${id}-about`} class={error ? 'field-error' : 'field-hint'}>

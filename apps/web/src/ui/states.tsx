@@ -1,4 +1,4 @@
-import { texts } from '../texts/texts.ts'
+import { common } from '#texts/common'
 import { Button } from './button.tsx'
 
 export function Loading({ label }: { label: string }) {
@@ -26,7 +26,7 @@ interface ErrorProps {
   retryLabel?: string
 }
 
-export function ErrorState({ title, text, retry, retryLabel = texts.states.retry }: ErrorProps) {
+export function ErrorState({ title, text, retry, retryLabel = common.states.retry }: ErrorProps) {
   return (
     <div class="state state-error" role="alert">
       <h2>{title}</h2>

@@ -2,9 +2,9 @@
 
 import { signal, useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { texts as t } from '#texts/api'
 import { safeDecode } from '../../address.ts'
 import { resource } from '../../gateway.ts'
-import { texts } from '../../texts/texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, ErrorState, Loading } from '../../ui/states.tsx'
@@ -13,8 +13,6 @@ import { OperationView } from './operation.tsx'
 import { Overview } from './overview.tsx'
 import { Method, PathText } from './prose.tsx'
 import './api.css'
-
-const t = texts.api
 
 const description = resource<Document>('/openapi.json')
 

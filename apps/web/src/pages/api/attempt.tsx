@@ -1,8 +1,8 @@
 // Sends an operation to the gateway that this page came from, and shows what it answers.
 
 import { type Signal, useSignal } from '@preact/signals'
+import { texts } from '#texts/api'
 import { urlOf } from '../../address.ts'
-import { texts } from '../../texts/texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Code, JsonText } from '../../ui/code.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -14,7 +14,7 @@ import { Prose } from './prose.tsx'
 import { type FormValues, type PreparedRequest, prepare, takesToken } from './request.ts'
 import { resolve } from './schema.ts'
 
-const t = texts.api.attempt
+const t = texts.attempt
 
 interface AttemptProps {
   document: Document

@@ -1,6 +1,6 @@
 // The interface description, as far as this page reads it, and its operations in groups.
 
-import { texts } from '../../texts/texts.ts'
+import { texts } from '#texts/api'
 import { resolve, type Schema } from './schema.ts'
 
 export interface Document {
@@ -92,7 +92,7 @@ function readOperation(path: string, method: string, described: DescribedOperati
 }
 
 function groupName(segment: string, size: number): string {
-  if (size === 1 || segment.startsWith('.')) return texts.api.general
+  if (size === 1 || segment.startsWith('.')) return texts.general
   return /^[a-z]{3}/.test(segment)
     ? `${segment.charAt(0).toUpperCase()}${segment.slice(1).replaceAll('-', ' ')}`
     : `/${segment}`

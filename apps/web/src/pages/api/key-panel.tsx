@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { Signer } from '@svc/sdk/signers'
-import { texts } from '../../texts/texts.ts'
+import { texts } from '#texts/api'
 import { Button } from '../../ui/button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -8,7 +8,7 @@ import { Field } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { freshKey, readKey, signer, UnreadableKey } from './key.ts'
 
-const t = texts.api.key
+const t = texts.key
 
 /** Which key signs, and how to choose another. */
 export function KeyPanel() {

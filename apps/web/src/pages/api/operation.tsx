@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { HEADER_ENVELOPE, HEADER_SIGNATURE } from '@svc/protocol/names'
-import { texts } from '../../texts/texts.ts'
+import { texts } from '#texts/api'
+import { common } from '#texts/common'
 import { Code, JsonText } from '../../ui/code.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Status, toneOf } from '../../ui/status.tsx'
@@ -13,7 +14,7 @@ import { baseUrlOf, curlCommand, type FormValues, initialValues, prepare, takesT
 import { sample, typeName } from './schema.ts'
 import { Rules, SchemaTree } from './schema-tree.tsx'
 
-const t = texts.api.operation
+const t = texts.operation
 
 interface OperationProps {
   document: Document
@@ -49,7 +50,7 @@ export function OperationView({ document, operation, given }: OperationProps) {
                 rows={parameters.map((one) => [
                   <span key="name">
                     <span class="name">{one.name}</span>
-                    {one.required && <span class="required">{texts.states.required}</span>}
+                    {one.required && <span class="required">{common.states.required}</span>}
                   </span>,
                   <span key="in" class="type">
                     {one.in}
@@ -96,7 +97,7 @@ function byUse([a]: [string, unknown], [b]: [string, unknown]): number {
 }
 
 function Access({ operation: { schemes, ops, isOptional, path } }: { operation: Operation }) {
-  const a = texts.api.auth
+  const a = texts.auth
   if (schemes.length === 0)
     return (
       <p class="access">

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
+import { texts as t } from '#texts/api'
 import { urlOf } from '../../address.ts'
-import { texts } from '../../texts/texts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
 import { Copyable } from '../../ui/copy.tsx'
@@ -9,8 +9,6 @@ import { type Document, groupsOf, type Operation } from './document.ts'
 import { KeyPanel } from './key-panel.tsx'
 import { Chips, Method, PathText, Prose } from './prose.tsx'
 import { baseUrlOf, curlCommand, initialValues, type PreparedRequest, prepare } from './request.ts'
-
-const t = texts.api
 
 interface OverviewProps {
   document: Document

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals'
-import { texts } from '../../texts/texts.ts'
+import { texts } from '#texts/api'
+import { common } from '#texts/common'
 import type { Document } from './document.ts'
 import { Chips, Prose } from './prose.tsx'
 import { type Inner, inside, resolve, rulesOf, type Schema, typeName } from './schema.ts'
 
-const t = texts.api.operation
+const t = texts.operation
 
 /** A body, field by field. */
 export function SchemaTree({ document, schema }: { document: Document; schema: Schema }) {
@@ -38,7 +39,7 @@ function FieldRow({ document, field: { name, schema, isRequired }, depth }: Fiel
   const head = (
     <>
       <span class="name">{name}</span> <span class="type">{typeName(document, schema)}</span>
-      {isRequired && <span class="required">{texts.states.required}</span>}
+      {isRequired && <span class="required">{common.states.required}</span>}
       <Rules document={document} schema={schema} />
     </>
   )

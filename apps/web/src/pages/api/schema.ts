@@ -1,8 +1,8 @@
 // Reads JSON schemas for people: what stands behind references and unions, the name of a type, an example value.
 
-import { texts } from '../../texts/texts.ts'
+import { texts } from '#texts/api'
 
-const t = texts.api.operation
+const t = texts.operation
 
 export interface Schema {
   $ref?: string

@@ -1,9 +1,10 @@
 import type { Stats } from '@svc/api/info'
 import { useEffect } from 'preact/hooks'
+import { common } from '#texts/common'
+import { texts } from '#texts/welcome'
 import { resource } from '../../gateway.ts'
-import { texts } from '../../texts/texts.ts'
 
-const t = texts.welcome.numbers
+const t = texts.numbers
 const REFRESH_MS = 60_000
 
 const stats = resource<Stats>('/v1/stats')
@@ -31,7 +32,7 @@ export function Numbers() {
 const NOTHING_YET: Stats = { lockers: null, files_proven: null, last_anchor: null, as_of: null }
 
 function shown(number: number | null): string {
-  return number === null ? '–' : texts.number(number)
+  return number === null ? '–' : common.number(number)
 }
 
 function Figure({ value, label }: { value: string; label: string }) {

@@ -1,9 +1,9 @@
 // What the service does, from left to right and down: pay, receipt, locker, root, chain, check.
 
 import type { ComponentChildren } from 'preact'
-import { texts } from '../../texts/texts.ts'
+import { texts } from '#texts/welcome'
 
-const t = texts.welcome.picture
+const t = texts.picture
 
 export function Picture() {
   return (

@@ -3,14 +3,15 @@
 import { useSignal } from '@preact/signals'
 import type { Price } from '@svc/api/purchases'
 import { useEffect } from 'preact/hooks'
+import { common } from '#texts/common'
+import { texts } from '#texts/welcome'
 import { resource } from '../../gateway.ts'
-import { texts } from '../../texts/texts.ts'
 import { Card } from '../../ui/card.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ErrorState, Loading } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 
-const t = texts.welcome.price
+const t = texts.price
 
 const MAX_UNITS = 1_000_000
 /** The slider moves through these; any number can be typed. */
@@ -54,7 +55,7 @@ export function PriceCalculator() {
                 <input
                   type="range"
                   aria-label={t.units}
-                  aria-valuetext={texts.number(units.value)}
+                  aria-valuetext={common.number(units.value)}
                   min={0}
                   max={STEPS.length - 1}
                   value={STEPS.findLastIndex((step) => step <= units.value)}
@@ -80,7 +81,7 @@ export function PriceCalculator() {
             )}
           </Field>
         </form>
-        {value.state === 'loading' && <Loading label={texts.states.loading} />}
+        {value.state === 'loading' && <Loading label={common.states.loading} />}
         {value.state === 'failed' && (
           <ErrorState title={t.failed} text={value.error.message} retry={() => void ask()} />
         )}
@@ -106,14 +107,14 @@ function Offer({ price: { units, provider, total_usd, amounts, providers } }: { 
     <div class="offer" aria-live="polite">
       {terms && (
         <dl class="terms">
-          <Term name={t.storage} value={texts.bytes(terms.storage_limit_bytes * units)} />
-          <Term name={t.files} value={texts.number(terms.file_limit * units)} />
-          <Term name={t.egress} value={texts.bytes(terms.egress_included_bytes * units)} />
+          <Term name={t.storage} value={common.bytes(terms.storage_limit_bytes * units)} />
+          <Term name={t.files} value={common.number(terms.file_limit * units)} />
+          <Term name={t.egress} value={common.bytes(terms.egress_included_bytes * units)} />
           <Term name={t.time} value={t.days(terms.ttl_days)} />
         </dl>
       )}
       <p class="total">
-        <span>{t.total}</span> <b>{texts.dollars(total_usd)}</b> <span>{t.once}</span>
+        <span>{t.total}</span> <b>{common.dollars(total_usd)}</b> <span>{t.once}</span>
       </p>
       {terms?.storage === 'gateway' && <p class="field-hint">{t.gatewayDisk}</p>}
       <Table

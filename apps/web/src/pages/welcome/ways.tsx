@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
+import { texts } from '#texts/welcome'
 import { urlOf } from '../../address.ts'
 import { index, publicUrl } from '../../gateway.ts'
-import { texts } from '../../texts/texts.ts'
 import { Code } from '../../ui/code.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
-const t = texts.welcome.ways
+const t = texts.ways
 
 export function Ways() {
   const { value } = index.now

@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks'
+import { texts as frame } from '#texts/frame'
+import { texts as t } from '#texts/welcome'
 import { urlOf } from '../../address.ts'
 import { SearchBox } from '../../search/search-box.tsx'
-import { texts } from '../../texts/texts.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { Numbers } from './numbers.tsx'
 import { Picture } from './picture.tsx'
@@ -9,11 +10,9 @@ import { PriceCalculator } from './price.tsx'
 import { Ways } from './ways.tsx'
 import './welcome.css'
 
-const t = texts.welcome
-
 export default function Welcome() {
   useEffect(() => {
-    document.title = texts.frame.name
+    document.title = frame.name
   }, [])
   return (
     <div class="wide welcome">

@@ -1,0 +1,29 @@
+// Words and numbers that many pages show.
+
+const count = new Intl.NumberFormat('en')
+
+export const common = {
+  states: {
+    loading: 'Loading…',
+    retry: 'Try again',
+    close: 'Close',
+    required: 'required',
+    noAnswer: 'The gateway did not answer',
+  },
+
+  copy: {
+    copy: 'Copy',
+    copied: 'Copied',
+    refused: 'The browser does not allow copying here',
+    label: (what: string) => `Copy ${what}`,
+  },
+
+  bytes: (bytes: number) => {
+    const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+    const step = bytes === 0 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
+    return `${new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format(bytes / 1024 ** step)} ${units[step]}`
+  },
+  number: (value: number) => count.format(value),
+  dollars: (usd: number) =>
+    new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 }).format(usd),
+}

@@ -1,0 +1,75 @@
+// For tests: a page in a browser context of its own, watched for whatever goes wrong in it.
+
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { BrowserContextOptions, Page } from 'playwright'
+import { expect } from 'vitest'
+import type { Site } from './site.ts'
+
+/** What the pages look like, for people; git ignores the folder. */
+const PICTURES = fileURLToPath(new URL('./__screenshots__', import.meta.url))
+
+const DESKTOP = { width: 1280, height: 900 }
+const LOOKS = [
+  ['light', 'desktop', DESKTOP],
+  ['dark', 'phone', { width: 390, height: 844 }],
+] as const
+
+interface Visit {
+  page: Page
+  /** What went wrong in the page, violations of its policy included. */
+  problems: string[]
+  /** Where it sent requests to. */
+  origins: Set<string>
+  /** What its files weigh on the wire. */
+  bytes: () => Promise<number>
+  leave(): Promise<void>
+}
+
+export async function visit(
+  { browser, url }: Pick<Site, 'browser' | 'url'>,
+  path: string,
+  options: BrowserContextOptions = {},
+  prepare: (page: Page) => Promise<void> = async () => {},
+): Promise<Visit> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', viewport: DESKTOP, ...options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(90_000)
+  const problems: string[] = []
+  const origins = new Set<string>()
+  const sizes: Promise<number>[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  page.on('request', (request) => origins.add(new URL(request.url()).origin))
+  page.on('requestfinished', (request) => {
+    if (/\/assets\/|\/$/.test(request.url())) sizes.push(request.sizes().then((size) => size.responseBodySize))
+  })
+  await prepare(page)
+  await page.goto(url + path)
+  const bytes = async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  return { page, problems, origins, bytes, leave: () => context.close() }
+}
+
+/** The page did nothing that its policy forbids, and spoke with its gateway only. */
+export function expectCalm({ page, problems, origins }: Visit): void {
+  expect(problems).toEqual([])
+  expect([...origins]).toEqual([new URL(page.url()).origin])
+}
+
+/** Looks at the page as it is now in both colours, on a desktop and on a phone; keeps a picture of each. */
+export async function expectGoodLooks({ page }: Pick<Visit, 'page'>, name: string): Promise<void> {
+  for (const [colorScheme, device, size] of LOOKS) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize(size)
+    await picture(page, `${name}-${colorScheme}-${device}`)
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+  }
+}
+
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(PICTURES, { recursive: true })
+  await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
+}
