@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { chromiumPath } from './scripts/chromium.ts'
 
 /** Only what hangs takes so long, however busy the machine is. */
-const HANGS_MS = 120_000
+const HANGS_MS = 300_000
 
 const WATCH_FILE = 'scripts/test-setup/watch-file.ts'
 const LIMIT_PROPERTIES = 'scripts/test-setup/limit-properties.ts'

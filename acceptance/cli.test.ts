@@ -16,7 +16,7 @@ import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useNpmStart } from './npm-start.ts'
 
-const main = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../apps/cli/bin/svc.mjs', import.meta.url))
 
 const service = useNpmStart()
 let proxy: FaultyProxy

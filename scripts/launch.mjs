@@ -3,18 +3,22 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import * as module from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Beside the code, so that only those who can change the code can write to it. */
-const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/svc', import.meta.url))
+const THIS_FILE = fileURLToPath(import.meta.url)
 const OWN_NODE = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
+
+// `node launch.mjs <program> …`: the program sees the arguments that it would see without this file.
+if (process.argv[1] === THIS_FILE) {
+  process.argv.splice(1, 1)
+  await launch(pathToFileURL(process.argv[1]))
+}
 
 /** `version` is that of the Node which runs this, `ownNode` the file of the one that was installed here. */
 export async function launch(program, { version = process.version, ownNode = OWN_NODE } = {}) {
   if (Number(version.slice(1).split('.')[0]) >= 24) {
-    module.enableCompileCache(COMPILE_CACHE)
-    return void (await import(program.href))
+    const { importBundled } = await import('../packages/http-service/src/bundle.ts')
+    return void (await importBundled(program))
   }
   if (existsSync(ownNode)) return hand(ownNode, fileURLToPath(program))
   console.error(
@@ -25,10 +29,7 @@ export async function launch(program, { version = process.version, ownNode = OWN
 
 /** The child takes the place of this process: same streams, signals and exit code. */
 function hand(node, program) {
-  const child = spawn(node, [program, ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
-  })
+  const child = spawn(node, [THIS_FILE, program, ...process.argv.slice(2)], { stdio: 'inherit' })
   // A terminal sends these to the child as well.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))

@@ -12,7 +12,7 @@ import type { RECEIPT_FACT_MEANINGS } from '../src/explain/facts.ts'
 import { codeOf, type TestServer, textOf } from './client.ts'
 import { openShop, type Shop } from './shop.ts'
 
-const SVC = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
+const SVC = fileURLToPath(new URL('../../cli/bin/svc.mjs', import.meta.url))
 
 let shop: Shop
 let server: TestServer

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { programEnvironment } from '@svc/devnet/program-environment'
 
-const program = fileURLToPath(new URL('../../src/bin/svc-gateway.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/svc-gateway.mjs', import.meta.url))
 
 export function startCommand(args: string[], env: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, [program, ...args], {
