@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { HEADER_ENVELOPE, HEADER_SIGNATURE } from '@svc/protocol/names'
 import { texts } from '#texts/api'
 import { common } from '#texts/common'
+import { urlOf } from '../../address.ts'
 import { Code, JsonText } from '../../ui/code.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Status, toneOf } from '../../ui/status.tsx'
@@ -188,6 +189,15 @@ function ResponseBox({ document, status, response, summary, isOpen }: ResponsePr
       </summary>
       {isShown.value && (
         <>
+          {codes.length > 0 && (
+            <ul class="links">
+              {codes.map((code) => (
+                <li key={code}>
+                  <a href={urlOf(`/errors/${code}`)}>{t.explain(code)}</a>
+                </li>
+              ))}
+            </ul>
+          )}
           <p class="response-meta">
             {[media?.[0] ?? t.noBody, ...headers].map((one) => (
               <code key={one}>{one}</code>

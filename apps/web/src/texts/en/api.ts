@@ -79,7 +79,7 @@ export const texts = {
     example: 'Example answer',
     copyLink: 'link to this operation',
     noBody: 'no body',
-    anyOther: 'Any other error',
+    explain: (code: string) => `What to do about ${code}`,
     name: 'Name',
     where: 'In',
     type: 'Type',
