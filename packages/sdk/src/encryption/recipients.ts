@@ -1,15 +1,14 @@
 // The two kinds of recipients: X25519 keys and passphrases.
 
-import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { x25519 } from '@noble/curves/ed25519.js'
 import { hkdf } from '@noble/hashes/hkdf.js'
-import { scryptAsync } from '@noble/hashes/scrypt.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64nopad, bech32 } from '@scure/base'
 import { concat, utf8 } from '@svc/protocol/bytes'
 import { DecryptionError } from '../errors.ts'
 import { damaged } from './damaged.ts'
 import { fromBase64, type Stanza } from './header.ts'
+import { scrypt, seal, TAG_BYTES, unseal } from './primitives.ts'
 
 export const FILE_KEY_BYTES = 16
 export const SALT_BYTES = 16
@@ -60,7 +59,7 @@ export function wrapForRecipient(recipient: string, fileKey: Uint8Array, ephemer
   if (!theirs) throw new RangeError(`${JSON.stringify(recipient)} is not a recipient: age1 and 58 more characters`)
   const share = x25519.getPublicKey(ephemeral)
   const key = hkdf(sha256, x25519.getSharedSecret(ephemeral, theirs), concat(share, theirs), X25519_INFO, 32)
-  return { args: [X25519, base64nopad.encode(share)], body: seal(key, fileKey) }
+  return { args: [X25519, base64nopad.encode(share)], body: sealKey(key, fileKey) }
 }
 
 /** Null if none of the stanzas is for this identity. */
@@ -73,7 +72,7 @@ export function unwrapWithIdentity(identity: string, stanzas: readonly Stanza[])
     const share = fromBase64(text)
     if (more.length > 0 || share.length !== 32) throw damaged('a recipient in its header is not one')
     const key = hkdf(sha256, sharedSecret(secret, share), concat(share, own), X25519_INFO, 32)
-    const fileKey = unseal(key, body)
+    const fileKey = unsealKey(key, body)
     if (fileKey) return fileKey
   }
   return null
@@ -98,7 +97,7 @@ const MAX_WORK_FACTOR = 20
 /** `salt` must not have been used before: the passphrase and it make the only key. */
 export async function wrapForPassphrase(passphrase: string, fileKey: Uint8Array, salt: Uint8Array): Promise<Stanza> {
   const key = await stretch(passphrase, concat(SCRYPT_LABEL, salt), WORK_FACTOR)
-  return { args: [SCRYPT, base64nopad.encode(salt), String(WORK_FACTOR)], body: seal(key, fileKey) }
+  return { args: [SCRYPT, base64nopad.encode(salt), String(WORK_FACTOR)], body: sealKey(key, fileKey) }
 }
 
 /** Null if the file is not encrypted with a passphrase, or with another one. */
@@ -114,27 +113,22 @@ export async function unwrapWithPassphrase(passphrase: string, stanzas: readonly
       'unsupported',
       `its passphrase takes 2^${workFactor} rounds, more than 2^${MAX_WORK_FACTOR}`,
     )
-  return unseal(await stretch(passphrase, concat(SCRYPT_LABEL, salt), Number(workFactor)), stanza.body)
+  return unsealKey(await stretch(passphrase, concat(SCRYPT_LABEL, salt), Number(workFactor)), stanza.body)
 }
 
 /** A key from a passphrase, slowly. */
 export function stretch(passphrase: string, salt: Uint8Array, workFactor = WORK_FACTOR): Promise<Uint8Array> {
-  const maxmem = 2 ** 31
-  return scryptAsync(utf8(passphrase), salt, { N: 2 ** workFactor, r: 8, p: 1, dkLen: 32, maxmem })
+  return scrypt(utf8(passphrase), salt, 2 ** workFactor)
 }
 
 const NO_NONCE = new Uint8Array(12)
 
 /** Each key seals one file key, so it needs no nonce. */
-function seal(key: Uint8Array, fileKey: Uint8Array): Uint8Array {
-  return chacha20poly1305(key, NO_NONCE).encrypt(fileKey)
+function sealKey(key: Uint8Array, fileKey: Uint8Array): Uint8Array {
+  return seal(key, NO_NONCE, fileKey)
 }
 
-function unseal(key: Uint8Array, body: Uint8Array): Uint8Array | null {
-  if (body.length !== FILE_KEY_BYTES + 16) throw damaged('a key in its header has another length')
-  try {
-    return chacha20poly1305(key, NO_NONCE).decrypt(body)
-  } catch {
-    return null
-  }
+function unsealKey(key: Uint8Array, body: Uint8Array): Uint8Array | null {
+  if (body.length !== FILE_KEY_BYTES + TAG_BYTES) throw damaged('a key in its header has another length')
+  return unseal(key, NO_NONCE, body)
 }
