@@ -59,11 +59,10 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   }
   const secrets: Secrets = {
     ...salesSecrets,
-    databaseUrl: settings.text('DATABASE_URL', `sqlite:${dataDir}/agent.db`),
+    databaseUrl: settings.text('DATABASE_URL') || `sqlite:${dataDir}/agent.db`,
     signingSeed: readKey(settings, { mode, dataDir, variable: 'AGENT_KEY', name: 'agent' }),
     delegationSeed: readKey(settings, { mode, dataDir, variable: 'DELEGATION_KEY', name: 'delegation' }),
   }
-  settings.asked.set('DATABASE_URL', 'sqlite:<DATA_DIR>/agent.db')
   refuseSharedKeys(settings, [
     ['AGENT_KEY', secrets.signingSeed],
     ['DELEGATION_KEY', secrets.delegationSeed],

@@ -60,7 +60,7 @@ describe('an agent service in production', () => {
 
   it('T-13 reads keys from files, and reports a file that cannot be read', () => {
     const file = join(folder, 'delegation.key')
-    writeFileSync(file, `${key(9)}\n`)
+    writeFileSync(file, `${key(9)}\n`, { mode: 0o600 })
     const { DELEGATION_KEY, ...rest } = production()
     expect(toHex(readConfig({ ...rest, DELEGATION_KEY_FILE: file }).secrets.delegationSeed)).toBe(key(9))
     expect(() => readConfig({ ...rest, DELEGATION_KEY_FILE: `${file}.none` })).toThrow(

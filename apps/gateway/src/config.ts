@@ -152,12 +152,10 @@ function readProcesses(settings: SettingsReader, databaseUrl: string): number {
 
 function readOwnSecrets(settings: SettingsReader, mode: Mode, dataDir: string): OwnSecrets {
   const key = (variable: string, name: string) => readKey(settings, { mode, dataDir, variable, name })
-  const secrets = {
-    databaseUrl: settings.text('DATABASE_URL', `sqlite:${dataDir}/gateway.db`),
+  return {
+    databaseUrl: settings.text('DATABASE_URL') || `sqlite:${dataDir}/gateway.db`,
     statementSeed: key('STATEMENT_KEY', 'statement'),
     publicationSeed: key('PUBLICATION_KEY', 'publication'),
     shortUrlSeed: key('SHORT_URL_KEY', 'short-url'),
   }
-  settings.asked.set('DATABASE_URL', 'sqlite:<DATA_DIR>/gateway.db')
-  return secrets
 }

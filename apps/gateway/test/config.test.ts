@@ -1,6 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Variables } from '@svc/http-service/config'
@@ -67,14 +70,21 @@ describe('production', () => {
     expect(() => readConfig(published)).toThrow('SHORT_URL_KEY is a development key')
   })
 
-  it('T-13 takes keys from files, and says when one cannot be read', () => {
+  it('T-13 takes keys from files, and says when one cannot be read or others can read it', () => {
     const file = join(folder, 'statement.key')
-    writeFileSync(file, `${key(9)}\n`)
+    writeFileSync(file, `${key(9)}\n`, { mode: 0o600 })
     const { STATEMENT_KEY, ...rest } = production()
     expect(toHex(readConfig({ ...rest, STATEMENT_KEY_FILE: file }).secrets.statementSeed)).toBe(key(9))
     expect(() => readConfig({ ...rest, STATEMENT_KEY_FILE: `${file}.none` })).toThrow(
       'STATEMENT_KEY_FILE cannot be read: ENOENT',
     )
+    for (const loose of [0o604, 0o640, 0o660]) {
+      chmodSync(file, loose)
+      expect(() => readConfig({ ...rest, STATEMENT_KEY_FILE: file })).toThrow(
+        'STATEMENT_KEY_FILE can be read by others: chmod 600',
+      )
+    }
+    chmodSync(file, 0o400)
     expect(() => readConfig({ ...production(), STATEMENT_KEY_FILE: file })).toThrow(
       'STATEMENT_KEY and STATEMENT_KEY_FILE are both set: leave one of them out',
     )
@@ -213,8 +223,21 @@ describe('.env.example', () => {
       const [, name, value] = /^#?\s?([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? []
       if (!name) return []
       expect(lines[i - 1], `${name} has no line of meaning`).toMatch(/^# \S.{10,}/)
-      return [[name, value]]
+      return [[name, value?.replace(/^'(.*)'$/, '$1')]]
     })
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries([...asked, ...askedInDevelopment]))
   })
+
+  it.each(['.env.example', 'apps/agent/.env.example'])(
+    'CFG-01 a shell can source %s, and gets the same values',
+    (name) => {
+      const file = fileURLToPath(new URL(`../../../${name}`, import.meta.url))
+      const script = 'set -eua; . "$0"; exec "$1" -p "JSON.stringify(process.env)"'
+      const sourced = JSON.parse(
+        execFileSync('sh', ['-c', script, file, process.execPath], { encoding: 'utf8', env: {} }),
+      )
+      const written = parseEnv(readFileSync(file, 'utf8'))
+      expect(sourced).toMatchObject(written)
+    },
+  )
 })

@@ -3,7 +3,7 @@
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { Hex, OrNull, Timestamp, Words } from './wire.ts'
+import { Hex, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
 const CheckState = Words(['ok', 'disabled', 'failing'])
 
@@ -35,6 +35,15 @@ export const Health = Type.Object(
   { title: 'Health' },
 )
 export type Health = Static<typeof Health>
+
+const Readiness = Type.Object(
+  {
+    status: Words(['ready', 'not_ready']),
+    checks: Type.Object({ database: CheckState, storage: CheckState }),
+  },
+  { title: 'Readiness' },
+)
+export type Readiness = Static<typeof Readiness>
 
 export const SigningKey = Type.Object(
   {
@@ -123,6 +132,26 @@ export const health = endpoint({
   summary: 'Whether the gateway can serve, and what each of its parts says',
   responses: { 200: Health, 503: Health },
   headers: { 'cache-control': 'no-store' },
+})
+
+export const live = endpoint({
+  name: 'live',
+  method: 'GET',
+  path: '/health/live',
+  auth: 'public',
+  summary: 'Whether the process answers; restart it when it does not',
+  responses: { 200: Type.Object({ status: Type.Literal('live') }) },
+  headers: NO_STORE,
+})
+
+export const ready = endpoint({
+  name: 'ready',
+  method: 'GET',
+  path: '/health/ready',
+  auth: 'public',
+  summary: 'Whether requests should be sent here: 503 while the database or every storage provider is away',
+  responses: { 200: Readiness, 503: Readiness },
+  headers: NO_STORE,
 })
 
 export const metrics = endpoint({

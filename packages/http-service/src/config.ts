@@ -2,7 +2,7 @@
 // reader keeps the names it was asked for, so that a test can compare them with `.env.example`.
 
 import { Resolver } from 'node:dns'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { LogLevel } from './log.ts'
 
@@ -91,11 +91,19 @@ export function readSecret(settings: SettingsReader, variable: string): GivenSec
 
 function readSecretFile(settings: SettingsReader, variable: string, file: string): string | null {
   try {
+    if (isReadableByOthers(file)) settings.problem(`${variable} can be read by others: chmod 600 ${file}`)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
     settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
     return null
   }
+}
+
+/** A group may read what belongs to another user: orchestrators hand secrets of root to a service by its group. */
+function isReadableByOthers(file: string): boolean {
+  const { mode, uid } = statSync(file)
+  const isOwn = uid === process.getuid?.()
+  return process.platform !== 'win32' && (mode & (isOwn ? 0o077 : 0o007)) !== 0
 }
 
 export type Mode = 'development' | 'production'

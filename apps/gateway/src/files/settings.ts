@@ -41,14 +41,10 @@ export function readStorageConfig(
   const providers = readProviderSettings(settings)
   if (isProduction && providers.firestore?.emulator)
     settings.problem('FIRESTORE_EMULATOR is for development: an emulator keeps nothing and lets everybody in')
-  const localFolder = resolve(settings.text('STORAGE_DIR', `${dataDir}/files`))
-  settings.asked.set('STORAGE_DIR', '<DATA_DIR>/files')
-  const stagingFolder = resolve(settings.text('STAGING_DIR', `${dataDir}/staging`))
-  settings.asked.set('STAGING_DIR', '<DATA_DIR>/staging')
   const config: StorageConfig = {
     drivers: readDrivers(settings, isProduction, providers),
-    localFolder,
-    stagingFolder,
+    localFolder: resolve(settings.text('STORAGE_DIR') || `${dataDir}/files`),
+    stagingFolder: resolve(settings.text('STAGING_DIR') || `${dataDir}/staging`),
     maxUploadBytes: settings.integer('MAX_UPLOAD_BYTES', 5 * GIBIBYTE, MAX_BYTES),
     partMaxBytes: settings.integer('SESSION_PART_MAX_BYTES', 8 * MEBIBYTE, { min: 1, max: 64 * MEBIBYTE }),
     fetch: {

@@ -1,4 +1,4 @@
-import type { Health } from '@svc/api/info'
+import type { Health, Readiness } from '@svc/api/info'
 import { Answer } from '@svc/http-service/answer'
 import { EVM, PRIMARY } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -37,6 +37,16 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     budgets: Object.fromEntries(budgets.map(({ name, isExhausted }) => [name, isExhausted ? 'used_up' : 'ok'])),
     ...(warnings.length > 0 && { warnings }),
   })
+}
+
+/** For load balancers: asks only what every request needs. */
+export async function checkReadiness({ database: { db }, providers }: InfoContext): Promise<Answer<Readiness>> {
+  const [database, health] = await Promise.all([works(() => sql`select 1`.execute(db)), providers.health()])
+  const storage = state([...health.values()].some(Boolean))
+  const isReady = database === 'ok' && storage === 'ok'
+  return isReady
+    ? new Answer(200, { status: 'ready', checks: { database, storage } })
+    : new Answer(503, { status: 'not_ready', checks: { database, storage } }, { 'retry-after': '1' })
 }
 
 function lowBalance({ address, lamports, anchorsLeft }: KnownBalance): string {

@@ -8,7 +8,7 @@ import type { Service } from '@svc/http-service/service'
 import { toHex } from '@svc/protocol/bytes'
 import type { Auth } from '../auth/room.ts'
 import { discoveryDocument } from './discovery.ts'
-import { checkHealth } from './health.ts'
+import { checkHealth, checkReadiness } from './health.ts'
 import type { InfoContext } from './room.ts'
 import { listSigningKeys } from './signing-keys.ts'
 
@@ -24,6 +24,8 @@ export function infoRoutes(service: Service, auth: Auth, context: InfoContext): 
     return openApi
   }
   serve(service, info.health, () => checkHealth(context))
+  serve(service, info.live, () => ({ status: 'live' }) as const)
+  serve(service, info.ready, () => checkReadiness(context))
   serveKnown(service, info.metrics, auth.isInternalCaller, context.metrics.text)
   serve(service, info.keys, () => listSigningKeys(context))
   serve(service, info.wellKnownKeys, () => listSigningKeys(context))

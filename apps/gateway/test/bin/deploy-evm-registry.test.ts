@@ -34,7 +34,7 @@ it('ANCH-12 deploy-evm-registry deploys a registry that the key can write to, an
   const folder = await mkdtemp(join(tmpdir(), 'svc-deploy-'))
   const key = await chain.fundedKey()
   const file = join(folder, 'registry.key')
-  await writeFile(file, `0x${hex(key)}\n`)
+  await writeFile(file, `0x${hex(key)}\n`, { mode: 0o600 })
   const { status, stdout, stderr } = await run({ EVM_REGISTRY_KEY_FILE: file })
   expect([status, stdout]).toEqual([0, expect.stringMatching(/^EVM_REGISTRY_CONTRACT=0x[0-9a-fA-F]{40}\n$/)])
   expect(stderr).toMatch(/^Deploying the registry to 0x\w+ with 0x\w+ of 0x\w+\.\n$/)

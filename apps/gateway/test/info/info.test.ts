@@ -47,6 +47,11 @@ describe('health', () => {
     })
   })
 
+  it('VER-20 tells load balancers that it lives, and whether it is ready', async () => {
+    expect((await get('/health/live')).body).toEqual({ status: 'live' })
+    expect((await get('/health/ready')).body).toEqual({ status: 'ready', checks: { database: 'ok', storage: 'ok' } })
+  })
+
   it('VER-20 answers 503 while the gateway cannot serve', async () => {
     let now = Date.UTC(2026, 5, 12)
     const other = await startTestGateway({}, { now: () => now })
@@ -54,6 +59,10 @@ describe('health', () => {
     const response = await fetch(`${other.url}/health`)
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({ status: 'degraded', checks: { database: 'failing', storage: 'ok' } })
+    const ready = await fetch(`${other.url}/health/ready`)
+    expect([ready.status, ready.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await ready.json()).toEqual({ status: 'not_ready', checks: { database: 'failing', storage: 'ok' } })
+    expect((await fetch(`${other.url}/health/live`)).status).toBe(200)
     await rm(other.context.config.dataDir, { recursive: true })
     now += 10_000
     const health = async () => (await fetch(`${other.url}/health`)).json()

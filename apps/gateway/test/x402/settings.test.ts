@@ -33,7 +33,7 @@ it('CFG-01 without keys the gateway sends no payments', () => {
 
 it('CFG-01 keys come from variables or files, with 0x or without', () => {
   const file = join(folder, 'facilitator.key')
-  writeFileSync(file, `0x${key(5)}\n`)
+  writeFileSync(file, `0x${key(5)}\n`, { mode: 0o600 })
   const { secrets } = read({ X402_SVM_FEE_PAYER_KEY: key(4), X402_EVM_FACILITATOR_KEY_FILE: file })
   expect(Buffer.from(secrets.svmFeePayerSeed!).toString('hex')).toBe(key(4))
   expect(Buffer.from(secrets.evmFacilitatorKey!).toString('hex')).toBe(key(5))

@@ -50,11 +50,11 @@ describe('readArweaveSettings', () => {
     const pair = JSON.stringify([...SEED, ...ed25519Signer(SEED).publicKey])
     expect(read({ ARWEAVE_KEY: pair })?.seed).toEqual(SEED)
     const file = join(folder, 'key')
-    await writeFile(file, `${pair}\n`)
+    await writeFile(file, `${pair}\n`, { mode: 0o600 })
     expect(read({ ARWEAVE_KEY_FILE: file })?.seed).toEqual(SEED)
     expect(problemsOf({ ARWEAVE_KEY_FILE: file, ARWEAVE_KEY: KEY })).toMatch(/both set: leave one of them out/)
     expect(problemsOf({ ARWEAVE_KEY_FILE: `${file}s` })).toMatch(/ARWEAVE_KEY_FILE cannot be read: ENOENT/)
-    await writeFile(file, '')
+    await writeFile(file, '', { mode: 0o600 })
     expect(problemsOf({ ARWEAVE_KEY_FILE: file })).toMatch(/ARWEAVE_KEY must be/)
   })
 

@@ -52,12 +52,12 @@ describe('readFilecoinSettings', () => {
 
   it('reads the key from a file', async () => {
     const file = join(folder, 'key')
-    await writeFile(file, `${KEY}\n`)
+    await writeFile(file, `${KEY}\n`, { mode: 0o600 })
     const variables = { ...NEEDED, FILECOIN_KEY: undefined, FILECOIN_KEY_FILE: file }
     expect(read(variables)?.key).toBe(KEY)
     expect(problemsOf({ ...variables, FILECOIN_KEY: KEY })).toMatch(/both set: leave one of them out/)
     expect(problemsOf({ ...variables, FILECOIN_KEY_FILE: `${file}s` })).toMatch(/cannot be read: ENOENT/)
-    await writeFile(file, '\n')
+    await writeFile(file, '\n', { mode: 0o600 })
     expect(problemsOf(variables)).toMatch(/FILECOIN_KEY must be/)
   })
 

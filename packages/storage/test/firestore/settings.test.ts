@@ -21,7 +21,7 @@ const { privateKey } = generateKeyPairSync('rsa', {
 const credentials = { client_email: 'gateway@svc.example', private_key: privateKey }
 const account = JSON.stringify({ type: 'service_account', project_id: 'other', ...credentials })
 const folder = mkdtempSync(join(tmpdir(), 'svc-settings-'))
-writeFileSync(join(folder, 'key.json'), account)
+writeFileSync(join(folder, 'key.json'), account, { mode: 0o600 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const project = { FIRESTORE_PROJECT: 'svc-files' }

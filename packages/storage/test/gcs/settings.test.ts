@@ -18,7 +18,7 @@ const DEFAULTS = {
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-gcs-settings-'))
-  await writeFile(join(folder, 'key.json'), JSON.stringify(account))
+  await writeFile(join(folder, 'key.json'), JSON.stringify(account), { mode: 0o600 })
 })
 afterAll(() => rm(folder, { recursive: true }))
 

@@ -26,7 +26,7 @@ describe('readMongodbSettings', () => {
   it('reads the address from a file, and reports a file that cannot be read', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-settings-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    await writeFile(join(folder, 'url'), `${URL}\n`)
+    await writeFile(join(folder, 'url'), `${URL}\n`, { mode: 0o600 })
     expect(read({ MONGODB_URL_FILE: join(folder, 'url') })?.url).toBe(URL)
     expect(() => read({ MONGODB_URL_FILE: join(folder, 'none') })).toThrow('MONGODB_URL_FILE cannot be read: ENOENT')
     expect(() => read({ MONGODB_URL: URL, MONGODB_URL_FILE: join(folder, 'url') })).toThrow('leave one of them out')

@@ -46,12 +46,12 @@ describe('readStorjSettings', () => {
 
   it('reads the secret from a file', async () => {
     const file = join(folder, 'secret')
-    await writeFile(file, `${SECRET}\n`)
+    await writeFile(file, `${SECRET}\n`, { mode: 0o600 })
     const variables = { ...NEEDED, STORJ_SECRET_ACCESS_KEY: undefined, STORJ_SECRET_ACCESS_KEY_FILE: file }
     expect(read(variables)?.secretAccessKey).toBe(SECRET)
     expect(problemsOf({ ...variables, STORJ_SECRET_ACCESS_KEY: SECRET })).toMatch(/both set: leave one of them out/)
     expect(problemsOf({ ...variables, STORJ_SECRET_ACCESS_KEY_FILE: `${file}s` })).toMatch(/cannot be read: ENOENT/)
-    await writeFile(file, '\n')
+    await writeFile(file, '\n', { mode: 0o600 })
     expect(problemsOf(variables)).toMatch(/STORJ_SECRET_ACCESS_KEY must be/)
   })
 

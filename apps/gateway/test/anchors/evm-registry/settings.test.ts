@@ -29,7 +29,7 @@ it('CFG-01 without settings there is no registry', () => {
 
 it.each(['', '0x', '0X'])('CFG-01 the key comes from a variable or a file, with %j before it', (prefix) => {
   const file = join(folder, 'registry.key')
-  writeFileSync(file, `${prefix}${EVM_REGISTRY_KEY}\n`)
+  writeFileSync(file, `${prefix}${EVM_REGISTRY_KEY}\n`, { mode: 0o600 })
   const key = { evmRegistryKey: new Uint8Array(32).fill(5) }
   for (const variable of [{ EVM_REGISTRY_KEY_FILE: file }, { EVM_REGISTRY_KEY: `${prefix}${EVM_REGISTRY_KEY}` }]) {
     expect(read({ EVM_REGISTRY_CONTRACT, ...variable })).toEqual([{ contract: EVM_REGISTRY_CONTRACT }, key])
