@@ -1,7 +1,7 @@
 import { answerOf } from '@svc/chains/evm/errors'
 import { connectEvm, connectEvmBatches, type EvmRpc } from '@svc/chains/evm/nodes'
 import { quantity, record } from '@svc/chains/evm/rpc-answers'
-import type { JsonRpcBatch } from '@svc/chains/json-rpc'
+import { type JsonRpcBatch, RpcError } from '@svc/chains/json-rpc'
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
 import { numberToHex } from 'viem'
@@ -193,12 +193,18 @@ async function outcomeAt(
     signal,
   )
   if (receipt !== null) {
-    const { status, blockNumber } = record(receipt)
+    const { status, blockNumber } = record(required(receipt))
     if (quantity(status) === 1n) return 'landed'
-    return quantity(blockNumber) <= quantity(record(final).number) ? 'failed' : 'pending'
+    return quantity(blockNumber) <= quantity(record(required(final)).number) ? 'failed' : 'pending'
   }
   // A node that has pruned the block of the signing may also lack the block that holds the payment.
-  if (quantity(finalNonce) <= BigInt(nonce) || signingBlock === null) return 'pending'
+  const hasSigningBlock = signingBlock !== null && !(signingBlock instanceof RpcError)
+  if (quantity(required(finalNonce)) <= BigInt(nonce) || !hasSigningBlock) return 'pending'
   const [again] = await ask([['eth_getTransactionReceipt', [tx]]], signal)
-  return again === null ? 'expired' : 'pending'
+  return required(again) === null ? 'expired' : 'pending'
+}
+
+function required(result: unknown): unknown {
+  if (result instanceof RpcError) throw result
+  return result
 }

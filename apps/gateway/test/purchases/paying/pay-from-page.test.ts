@@ -4,7 +4,7 @@ import type { FoundPayment, PaymentFacts } from '@svc/api/payment'
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
-import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
+import { type FaultyNode, honestly, startFaultyNode, withBody, withResult } from '@svc/devnet/faulty-node'
 import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { solanaPayReference } from '@svc/protocol/ids'
@@ -173,6 +173,14 @@ describe('the outcome of a payment', () => {
     expect(await outcomeOf(leg, facts, idOf(failing))).toBe('failed')
     expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('pending')
     market.clock.advance(120)
+    // A node that has pruned the time of the payment, and one that lags behind what it said a moment ago.
+    const error = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32001, message: 'pruned' } })
+    const lag = ({ context, ...answer }: { context: object }) => ({ ...answer, context: { ...context, slot: 1 } })
+    for (const doubtful of [withBody('getBlockTime', error), withResult('getSignatureStatuses', lag)]) {
+      nodes.primary.behave(doubtful)
+      expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('pending')
+    }
+    nodes.primary.behave(honestly)
     expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('expired')
     expectError(await send(leg, unsent), 402, 'payment_verification_failed', 'would_fail')
   })
@@ -187,11 +195,21 @@ describe('the outcome of a payment', () => {
     await connectAs(EVM_PAYER, market.chains.evm.url)
       .sendRawTransaction({ serializedTransaction: reverting })
       .catch(() => {})
+    nodes.evm.behave(async ({ honest }) => ({ body: withoutOldBlocks(await honest()) }))
     expect(await outcomeOf(leg, facts, idOf(reverting))).toBe('failed')
+    expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('pending')
+    nodes.evm.behave(honestly)
     expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('expired')
     expectError(await send(leg, unsent), 402, 'payment_verification_failed', 'would_fail')
   })
 })
+
+/** The block of the signing is the last question of the batch. */
+function withoutOldBlocks(body: string): string {
+  const answers: unknown = JSON.parse(body)
+  if (!Array.isArray(answers) || answers.length < 4) return body
+  return JSON.stringify([...answers.slice(0, 3), { jsonrpc: '2.0', id: 3, error: { code: -32000, message: 'pruned' } }])
+}
 
 describe('a payment by phone', () => {
   const find = (quote: Quote): Promise<Reply<FoundPayment>> => ask('find', { pay_req_id: payReqId(quote) })
