@@ -27,7 +27,7 @@ export interface PayableLeg extends Destination {
 }
 
 /** Amounts are decimal text, as they go to the payer. */
-export interface PaymentFacts {
+interface PaymentFacts {
   fee: { amount: string; ticker: string; decimals: number }
   balances: { asset: string; coin: string } | null
   /** Why the payer cannot pay, worded to follow its address. */
@@ -46,7 +46,7 @@ export interface PaymentFacts {
   }
 }
 
-export interface SignedPayment {
+interface SignedPayment {
   tx: string
   raw: string
 }
