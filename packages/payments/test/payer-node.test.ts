@@ -1,0 +1,13 @@
+import { ChainUnavailable } from '@svc/chains/node-pool'
+import { expect, it } from 'vitest'
+import { agreedOutcome } from '../src/payer-node.ts'
+
+it('ADD-24 a payment is over without money moved only if a quorum says so and nobody objects', () => {
+  expect(agreedOutcome(['expired'], 1)).toBe('expired')
+  expect(agreedOutcome(['failed', 'failed'], 2)).toBe('failed')
+  expect(agreedOutcome(['expired'], 2)).toBe('pending')
+  expect(agreedOutcome(['expired', 'pending'], 1)).toBe('pending')
+  expect(agreedOutcome(['failed', 'expired'], 1)).toBe('pending')
+  expect(agreedOutcome(['expired', 'failed', 'landed'], 1)).toBe('landed')
+  expect(() => agreedOutcome([], 1)).toThrow(ChainUnavailable)
+})
