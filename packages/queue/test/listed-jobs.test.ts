@@ -36,7 +36,8 @@ forEachDatabase('jobs to look at', (database) => {
     expect(await queue.find(dead[0]!)).toMatchObject({ state: 'dead' })
     expect(await queue.find('no such job')).toBeNull()
 
-    const within = <T>(work: (tx: Parameters<typeof queue.deleteDeadIn>[0]) => Promise<T>) => db.transaction().execute(work)
+    const within = <T>(work: (tx: Parameters<typeof queue.deleteDeadIn>[0]) => Promise<T>) =>
+      db.transaction().execute(work)
     expect(await within((tx) => queue.deleteDeadIn(tx, dead[0]!))).toBe(true)
     expect(await within((tx) => queue.deleteDeadIn(tx, dead[0]!))).toBe(false)
     const retried = await within((tx) => queue.retryDeadIn(tx, dead[1]!))

@@ -40,7 +40,10 @@ it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gatew
   expect((await locker.call(['locker:write'], 'POST', '/files', { filename: 'a' })).status).toBe(423)
 
   const audit = await run('audit')
-  const entries = audit.stdout.trim().split('\n').map((line) => JSON.parse(line))
+  const entries = audit.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   expect(entries).toMatchObject([
     { action: 'freeze_locker', target: locker.lockerId, actor: expect.stringMatching(/^command line:./) },
     { action: 'retry_job', reason: 'the node was down' },
