@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
 import { Provider, Terms } from './purchases.ts'
-import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
 
 export const MAX_TAGS = 32
 export const MAX_TAG_CHARACTERS = 64
@@ -40,6 +40,20 @@ const PublicLink = Type.Object(
 )
 export type PublicLink = Static<typeof PublicLink>
 
+const LockerRestriction = Type.Object(
+  {
+    state: Words(['frozen', 'taken_down']),
+    since: Timestamp(),
+    notice: OrNull(Type.String({ description: 'What the operator of the gateway says about it.' })),
+  },
+  {
+    title: 'LockerRestriction',
+    description:
+      'Set by the operator of the gateway. `frozen`: files can be read, and nothing can be written or newly shared. `taken_down`: files cannot be read either. Statements and proofs stay.',
+  },
+)
+export type LockerRestriction = Static<typeof LockerRestriction>
+
 const LockerFacts = {
   locker_id: Type.String({ pattern: '^locker_[0-9a-f]{12}$' }),
   receipt_id: Type.String(),
@@ -55,6 +69,7 @@ const LockerFacts = {
   file_count: Type.Integer(),
   total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
   public_link: Type.Optional(PublicLink),
+  restriction: Type.Optional(LockerRestriction),
   settling: Type.Optional(
     OrNull(
       Type.Object(
@@ -145,6 +160,7 @@ const PROVISION_ERRORS = [
   'receipt_is_renewal',
   'OPERATOR_LIMIT_EXCEEDED',
   'validation_error',
+  ...RESTRICTION_ERRORS,
 ] as const
 
 export const signedProvision = endpoint({
@@ -249,7 +265,7 @@ export const refresh = endpoint({
   }),
   responses: { 200: RefreshedLocker },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'RATE_LIMITED'],
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'RATE_LIMITED', 'LOCKER_TAKEN_DOWN'],
 })
 
 export const lockerMetadata = endpoint({
@@ -286,7 +302,7 @@ export const lockerUrls = endpoint({
   query: Type.Object({ ttl_min: Type.Optional(TtlMinutes), ...Page }),
   responses: { 200: DownloadUrls },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'RATE_LIMITED'],
+  errors: [...LOCKER_ERRORS, 'RATE_LIMITED', ...RESTRICTION_ERRORS],
 })
 
 export const addOperator = endpoint({
@@ -309,7 +325,7 @@ export const addOperator = endpoint({
     }),
   },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'OPERATOR_LIMIT_EXCEEDED'],
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'OPERATOR_LIMIT_EXCEEDED', ...RESTRICTION_ERRORS],
 })
 
 export const removeOperator = endpoint({
@@ -368,5 +384,5 @@ export const changePublicLink = endpoint({
     200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), public_link: PublicLink }),
   },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', ...RESTRICTION_ERRORS],
 })

@@ -58,10 +58,10 @@ function byRules(name: string, rules: Rules): unknown {
   return type === 'integer' || type === 'number' ? minimum : byPattern(String(rules.pattern ?? ''))
 }
 
-/** Of the patterns of this interface: hex of a length, hashes, times, whole numbers. */
+/** Of the patterns of this interface: hex of a length, hashes, amounts, times. */
 function byPattern(pattern: string): string {
   const [, prefix = '', length] = /^\^(sha256:)?\[0-9a-f\]\{(\d+)\}\$$/.exec(pattern) ?? []
   if (length) return prefix + '0'.repeat(Number(length))
-  if (pattern.startsWith('^(0|[1-9]')) return '0'
+  if (pattern.startsWith('^(0|[1-9]')) return '1000000'
   return pattern.startsWith('^\\d{4}-') ? '2026-01-15T09:30:00Z' : 'text'
 }
