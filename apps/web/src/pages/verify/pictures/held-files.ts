@@ -91,7 +91,9 @@ export function createHeldFiles(): HeldFiles {
       const at = index * HASH_BYTES
       const byte = (i: number) => bytes.hashes[at + i] as number
       const size = bytes.sizes[index] as number
-      return size + byte(0) * 2 ** 40 + byte(1) * 2 ** 32 + byte(2) * 2 ** 24 + ((byte(3) << 16) | (byte(4) << 8) | byte(5))
+      return (
+        size + byte(0) * 2 ** 40 + byte(1) * 2 ** 32 + byte(2) * 2 ** 24 + ((byte(3) << 16) | (byte(4) << 8) | byte(5))
+      )
     },
   }
   return held

@@ -9,6 +9,7 @@ import {
   type FileEntry,
   GROUP_LEAVES,
   merkleLevels,
+  merkleRoot,
   type ProofStep,
   parentHash,
   proofInBlocks,
@@ -70,17 +71,19 @@ export interface PathFinder {
 }
 
 /**
- * Finds paths in a tree of leaves that are at hand. Every leaf is read and hashed once, here; after that, a path needs no
- * more than the leaves of one block. Throws when there is no leaf (MERK-08).
+ * Finds paths in a tree of leaves that are at hand. Without the nodes above its blocks, as a verified bundle has counted
+ * them, all leaves are read and hashed once; after that, a path needs no more than the leaves of one block. Throws when
+ * there is no leaf (MERK-08).
  */
-export function createPathFinder(leafCount: number, leafAt: (index: number) => string): PathFinder {
-  const tree = createBlockTree()
-  for (let i = 0; i < leafCount; i++) tree.add(leafAt(i))
-  const { nodes, root } = tree.end()
+export function createPathFinder(
+  leafCount: number,
+  leafAt: (index: number) => string,
+  nodes: readonly string[] = nodesAbove(leafCount, leafAt),
+): PathFinder {
   const levelsAbove = merkleLevels(nodes)
 
   return {
-    root,
+    root: merkleRoot(nodes),
     find(index) {
       if (!Number.isInteger(index) || index < 0 || index >= leafCount) throw new RangeError(`no leaf ${index}`)
       const start = index - (index % BLOCK_LEAVES)
@@ -97,6 +100,12 @@ export function createPathFinder(leafCount: number, leafAt: (index: number) => s
       return pathOfProof({ leaf: block[inBlock] as string, index, leafCount, proof })
     },
   }
+}
+
+function nodesAbove(leafCount: number, leafAt: (index: number) => string): readonly string[] {
+  const tree = createBlockTree()
+  for (let i = 0; i < leafCount; i++) tree.add(leafAt(i))
+  return tree.end().nodes
 }
 
 /** The path that a proof describes, each parent computed here. The proof may be anybody's. */
