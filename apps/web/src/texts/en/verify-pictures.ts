@@ -142,6 +142,11 @@ export const texts = {
       transaction: 'transaction',
       unchecked: 'As the gateway says. The facts about the chain check it with a node.',
       other: 'Names another statement',
+      networks: {
+        'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
+        'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'Solana devnet',
+        'eip155:143': 'Monad',
+      } as Readonly<Record<string, string>>,
       none: 'Not published',
       absence: {
         limit_reached: 'Not published: the locker has used up its publications.',
