@@ -1,6 +1,5 @@
 // Evidence bundle → facts. The package makes no requests of its own: it asks a node only through the given function.
 
-import { isHex } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { createFileCheck, type FileSource, type FilesReport } from './check-files.ts'
@@ -8,8 +7,8 @@ import { createLeafCheck } from './check-leaves.ts'
 import {
   envelopeBindsCommitment,
   merkleRootMatches,
-  readStatementBody,
   statementDigestMatches,
+  wellFormedEnvelope,
 } from './envelope-facts.ts'
 import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from './facts.ts'
 import type { CountedFiles } from './file-list.ts'
@@ -145,11 +144,4 @@ function countedIn(parts: BundleParts): VerifiedBundle['counted'] {
   const { count, totalBytes, merkleRoot, blockNodes } = parts.files
   if (isPartialList(parts)) return { files: count, totalBytes, merkleRoot: null, blockNodes: null }
   return { files: count, totalBytes, merkleRoot, blockNodes }
-}
-
-function wellFormedEnvelope({ envelope }: BundleParts): EvidenceEnvelope | null {
-  const { body, statement_digest } = envelope ?? {}
-  if (typeof readStatementBody(body) === 'string') return null
-  const isDigest = typeof statement_digest === 'string' && isHex(statement_digest, 32)
-  return isDigest ? (envelope as unknown as EvidenceEnvelope) : null // the fields that the facts use were checked
 }
