@@ -4,6 +4,7 @@ import { sortedByFilename } from '@svc/protocol/order'
 import { sha256Hex } from '@svc/protocol/sha256'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { compareBundles } from '../src/pages/verify/pictures/compare-bundles.ts'
 import { compareFiles } from '../src/pages/verify/pictures/differences.ts'
 import { createHeldFiles } from '../src/pages/verify/pictures/held-files.ts'
 import { createPathFinder, leadsToStatement, pathOfProof } from '../src/pages/verify/pictures/merkle-path.ts'
@@ -157,5 +158,31 @@ describe('the differences of two statements', () => {
       5,
     ])
     expect(holding(before).leafAt(0)).toBe(leafHash(file('a.txt')))
+  })
+})
+
+describe('two bundles', () => {
+  const bundle = (name: string) => [readFileSync(new URL(`../../../vectors/bundles/${name}.json`, import.meta.url))]
+  const compare = async (before: string, after: string) =>
+    (await compareBundles({ before: bundle(before), after: bundle(after) }, { pinnedKeys: [] })).comparison
+
+  it('T-65 are compared with what is wrong with each of them', async () => {
+    const { refused, ...rest } = await compare('chain-1', 'chain-3')
+    expect(refused).toBeNull()
+    expect(rest).toMatchObject({
+      before: { statement: { sequence: 1 }, failed: [] },
+      after: { statement: { sequence: 3, issuedAt: '2026-06-12T03:00:00Z' }, failed: [] },
+      counts: { added: 2, changed: 0, removed: 0, renamed: 0, unchanged: 1 },
+    })
+    const altered = await compare('chain-1', 'list-renamed')
+    if (altered.refused) throw new Error('refused')
+    expect(altered.after.failed).toContain('the files have another Merkle root than the commitment')
+  })
+
+  it('T-65 are refused where one is no bundle or does not show all files', async () => {
+    expect(await compare('redacted-chosen', 'chain-1')).toEqual({ refused: { side: 'before', why: null } })
+    expect(await compare('chain-1', 'redacted-no-names')).toEqual({ refused: { side: 'after', why: null } })
+    const { refused } = await compare('chain-1', 'list-twice-apart')
+    expect(refused).toMatchObject({ side: 'after', why: expect.stringContaining('stands twice') })
   })
 })

@@ -100,7 +100,9 @@ function linkOf(
 ): Link {
   const sequence = sequenceOf(one)
   if (!before) {
-    if (sequence === 1) return { kind: previousOf(one) === null && isOwn(one) ? 'first' : 'broken' }
+    if (sequence === 1 && previousOf(one) === null)
+      return { kind: one.verified ? (isOwn(one) ? 'first' : 'broken') : 'listed' }
+    if (sequence <= 1) return { kind: 'broken' }
     return isAll ? { kind: 'gap', missing: sequence - 1 } : { kind: 'earlier' }
   }
   const missing = sequence - sequenceOf(before) - 1
