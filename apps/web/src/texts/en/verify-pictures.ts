@@ -192,6 +192,7 @@ export const texts = {
     reading: (side: string | null, read: string | null) =>
       `${side === null ? 'Checking and comparing' : `Fetching: ${side}`}${read === null ? '…' : `, ${read}`}`,
     cancel: 'Cancel',
+    nobody: 'There is no gateway to ask.',
     failed: 'They cannot be compared',
     refused: (side: string, why: string) => `${side}: ${why}`,
     noAnswer: (side: string, why: string) => `${side}: the gateway did not send it. ${why}`,
