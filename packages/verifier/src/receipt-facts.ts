@@ -5,17 +5,10 @@ import { receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import { type Fact, failed, notChecked, PASSED, passedUnless } from './facts.ts'
+import { type Fact, failed, notChecked, PASSED, passedUnless, type RECEIPT_FACTS } from './facts.ts'
 import type { PinnedKey } from './pinned-keys.ts'
 import { holds, keyPinned } from './signature-facts.ts'
 import type { VerifiedBundle } from './verify-bundle.ts'
-
-export const RECEIPT_FACTS = [
-  'receipt_signature_valid',
-  'receipt_id_matches',
-  'receipt_key_pinned',
-  'receipt_is_of_bundle',
-] as const
 
 export type ReceiptFacts = Record<(typeof RECEIPT_FACTS)[number], Fact>
 

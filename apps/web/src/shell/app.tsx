@@ -72,6 +72,7 @@ function Header() {
 
 const NAVIGATION = [
   { to: '/', label: t.home },
+  { to: '/verify', label: t.verify },
   { to: '/docs', label: t.api },
 ]
 
