@@ -11,6 +11,8 @@ import { KeysCard } from './keys.tsx'
 import { Listing } from './listing.tsx'
 import { NodeCard } from './node-card.tsx'
 import { ForeignCard, OpenCard, type Site } from './open-card.tsx'
+import { Differences } from './pictures/differences-view.tsx'
+import { shownStatement } from './pictures/history-chain.ts'
 import { ReceiptCard } from './receipt-card.tsx'
 import { Summary } from './summary.tsx'
 import type { CheckedBundle } from './worker/messages.ts'
@@ -54,11 +56,39 @@ export function VerifyView({ checking, site, more = () => [], children }: ViewPr
             tabs={[
               { name: t.tabs.files, content: <Listing checking={checking} hasNames={hasNames} /> },
               ...more(bundle),
+              // A redacted bundle does not show all files: nobody can say what became of the others.
+              ...(opened.value && !bundle.redacted
+                ? [{ name: t.tabs.differences, content: <BundleDifferences checking={checking} bundle={bundle} /> }]
+                : []),
             ]}
           />
         </section>
       )}
       {children}
     </div>
+  )
+}
+
+function BundleDifferences({ checking, bundle }: { checking: Checking; bundle: CheckedBundle }) {
+  const { worker, opened, pins } = checking
+  const { value } = opened
+  if (!value) return null
+  const { source } = value
+  const urlOfSequence =
+    source.kind === 'receipt'
+      ? (sequence: number) => {
+          const url = new URL(source.url)
+          url.searchParams.set('sequence', String(sequence))
+          return url.href
+        }
+      : null
+  return (
+    <Differences
+      worker={worker}
+      bundle={value.bundle}
+      shown={shownStatement(bundle.envelope)}
+      urlOfSequence={urlOfSequence}
+      pins={pins.value}
+    />
   )
 }

@@ -11,7 +11,10 @@ import { toast } from '../../ui/toast.tsx'
 import { trustedWorkerUrl } from '../../worker-url.ts'
 import { type Checking, createChecking } from './checking.ts'
 import { receiptSource, sourceOf } from './open-card.tsx'
+import { History } from './pictures/history.tsx'
+import { shownStatement } from './pictures/history-chain.ts'
 import { VerifyView } from './verify-view.tsx'
+import type { CheckedBundle } from './worker/messages.ts'
 import { createCheckWorker } from './worker/start.ts'
 import workerUrl from './worker/worker.ts?worker&url'
 
@@ -33,10 +36,21 @@ export default function Verify({ params }: PageProps) {
     }
   }, [params.receipt_id])
   return (
-    <VerifyView checking={checking} site={SITE}>
+    <VerifyView checking={checking} site={SITE} more={(bundle) => historyOf(checking, bundle)}>
       <SavedCopy />
     </VerifyView>
   )
+}
+
+/** Only where the bundle came from this gateway: whose a dropped one is, is nobody's business. */
+function historyOf({ opened, pins }: Checking, { envelope }: CheckedBundle) {
+  const source = opened.value?.source
+  if (source?.kind !== 'receipt') return []
+  const { keys, domainTag } = pins.value
+  const content = (
+    <History receiptId={source.receiptId} shown={shownStatement(envelope)} pinnedKeys={keys} domainTag={domainTag} />
+  )
+  return [{ name: t.tabs.history, content }]
 }
 
 /** What the address of the page names: a receipt, a source, or a file that was dropped on another page. */

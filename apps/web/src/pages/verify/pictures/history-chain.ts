@@ -3,6 +3,7 @@
 
 import type { Statements } from '@svc/api/evidence'
 import { isHex } from '@svc/protocol/bytes'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { PinnedKey } from '@svc/verifier/pinned-keys'
 import { isObject, type JsonObject, printable } from '@svc/verifier/untrusted'
 import { verifyChain } from '@svc/verifier/verify-chain'
@@ -16,6 +17,12 @@ export interface ShownStatement {
   proofId: string
   sequence: number
   digest: string
+}
+
+export function shownStatement(envelope: EvidenceEnvelope | null): ShownStatement | null {
+  if (!envelope) return null
+  const { body, statement_digest } = envelope
+  return { proofId: body.proof_id, sequence: body.sequence, digest: statement_digest }
 }
 
 export interface CheckedStatement {

@@ -8,6 +8,8 @@ import type { PinnedKey, PinnedKeys } from '@svc/verifier/pinned-keys'
 import type { ReceiptTexts } from '@svc/verifier/receipt-facts'
 import type { Refusal } from '@svc/verifier/untrusted'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
+import type { Comparison, Side } from '../pictures/compare-bundles.ts'
+import type { DifferenceRow, RowQuery } from '../pictures/differences.ts'
 import type { ShownProof } from '../pictures/merkle-path.ts'
 
 /** A file of the visitor, and its path within what they dropped. */
@@ -65,6 +67,8 @@ export interface CheckedBundle
 
 export type CheckResult = CheckedBundle | { refused: Refusal }
 
+export type CompareInput = Record<Side, Blob> & Pick<CheckInput, 'keys' | 'domainTag'>
+
 export interface FileQuery {
   offset: number
   limit: number
@@ -86,6 +90,9 @@ export interface Calls {
   check(input: CheckInput): Promise<CheckResult>
   files(query: FileQuery): Promise<FilePage>
   path(index: number): Promise<ShownProof | null>
+  compareBundles(input: CompareInput): Promise<Comparison>
+  /** Of the bundles that were compared last. */
+  differences(query: RowQuery): Promise<{ rows: DifferenceRow[]; matching: number }>
 }
 
 export type Call = keyof Calls

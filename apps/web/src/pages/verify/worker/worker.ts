@@ -4,10 +4,12 @@ import { jsonRpc } from '@svc/sdk/json-rpc'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import { type Given, verifyBundle } from '@svc/verifier/verify-bundle'
+import { type Comparison, compareBundles } from '../pictures/compare-bundles.ts'
+import type { Differences } from '../pictures/differences.ts'
 import { type BundleFiles, createBundleFiles } from './bundle-files.ts'
 import { FetchFailed, fetchBundle } from './fetch-bundle.ts'
 import { createGivenSource, hashFiles } from './given-files.ts'
-import type { Call, Calls, CheckInput, CheckResult, FromWorker, Step, ToWorker } from './messages.ts'
+import type { Call, Calls, CheckInput, CheckResult, CompareInput, FromWorker, Step, ToWorker } from './messages.ts'
 
 /** Of one call. */
 interface Run {
@@ -21,6 +23,8 @@ type Handlers = {
 
 /** The files of the bundle that was checked last. */
 let listed: BundleFiles | null = null
+/** Of the bundles that were compared last. */
+let differences: Differences | null = null
 
 const HANDLERS: Handlers = {
   fetchBundle: (url, { signal, report }) => fetchBundle(url, signal, report),
@@ -30,6 +34,8 @@ const HANDLERS: Handlers = {
   check,
   files: async (query) => listed?.page(query) ?? { total: 0, rows: [] },
   path: async (index) => listed?.path(index) ?? null,
+  compareBundles: compare,
+  differences: async (query) => differences?.rows(query) ?? { rows: [], matching: 0 },
 }
 
 async function check(input: CheckInput, run: Run): Promise<CheckResult> {
@@ -71,6 +77,16 @@ async function check(input: CheckInput, run: Run): Promise<CheckResult> {
     unchecked: uncheckedWith(ofReceipt, verification),
     compared: source?.end(redacted !== null && redacted.shown !== redacted.total) ?? [],
   }
+}
+
+async function compare({ before, after, keys, domainTag }: CompareInput, run: Run): Promise<Comparison> {
+  // Long lists: those of before are let go first.
+  differences = null
+  const bundles = { before: pieces(before, run), after: pieces(after, run) }
+  const found = await compareBundles(bundles, { pinnedKeys: keys, ...(domainTag !== null && { domainTag }) })
+  run.signal.throwIfAborted()
+  differences = found.differences
+  return found.comparison
 }
 
 async function* pieces(bundle: Blob, { signal, report }: Run): AsyncGenerator<Uint8Array> {
