@@ -52,6 +52,8 @@ const removeMarkerHashes: Plugin = {
   },
 }
 
+// Else a test that builds the pages would get those for development.
+process.env.NODE_ENV = 'production'
 const dist = resolve(process.argv[2] as string)
 mkdirSync(dist, { recursive: true })
 removeOld()

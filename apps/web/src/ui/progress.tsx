@@ -3,7 +3,7 @@ export function Progress({ label, done, of }: { label: string; done: number; of:
   return (
     <label class="progress">
       <span>{label}</span>
-      {of === null ? <progress /> : <progress value={done} max={of || 1} />}
+      <progress {...(of !== null && { value: done, max: of || 1 })} />
     </label>
   )
 }

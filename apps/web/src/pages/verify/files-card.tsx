@@ -103,15 +103,17 @@ function Compared({ bundle: { compared, files } }: { bundle: CheckedBundle }) {
   const hidden = files.counts.missing + compared.length - shown.length
   return (
     <>
-      <ul class="row" role="status">
-        {[...counts, ['missing', files.counts.missing] as const]
-          .filter(([, count]) => count > 0)
-          .map(([state, count]) => (
-            <li key={state}>
-              <Status tone={TONES[state]}>{t.counts(t.states[state], count)}</Status>
-            </li>
-          ))}
-      </ul>
+      <div role="status">
+        <ul class="row">
+          {[...counts, ['missing', files.counts.missing] as const]
+            .filter(([, count]) => count > 0)
+            .map(([state, count]) => (
+              <li key={state}>
+                <Status tone={TONES[state]}>{t.counts(t.states[state], count)}</Status>
+              </li>
+            ))}
+        </ul>
+      </div>
       <Table caption={t.caption} head={[t.file, t.state]} rows={shown.map(row)} />
       {hidden > 0 && <p class="part-note">{t.more(hidden)}</p>}
     </>

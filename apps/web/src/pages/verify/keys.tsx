@@ -76,7 +76,6 @@ async function readAll(checking: Checking, all: readonly RememberedKeys[]): Prom
 function PinnedRow(props: { keys: RememberedKeys; isRemembered: boolean; remove: () => void }) {
   const { keys, isRemembered, remove } = props
   const label = keys.label || t.unnamed
-  const isList = keys.text.trimStart().startsWith('{')
   return (
     <li class="pinned-row">
       <span class="pinned-text">
@@ -84,17 +83,18 @@ function PinnedRow(props: { keys: RememberedKeys; isRemembered: boolean; remove:
           <Name text={label} />
         </b>
         {isRemembered && <span class="pill">{t.isRemembered}</span>}
-        <code>
-          {isList
-            ? [...keys.text.matchAll(/"public_key_hex":\s*"([0-9a-f]{64})"/g)].map(([, hex]) => hex).join(' ')
-            : keys.text.trim()}
-        </code>
+        <code>{keysIn(keys.text).join(' ')}</code>
       </span>
       <Button kind="quiet" onClick={remove} label={t.remove(label)}>
         {t.removeShort}
       </Button>
     </li>
   )
+}
+
+/** Of a key list, or as they were typed. */
+function keysIn(text: string): string[] {
+  return [...new Set(text.match(/\b[0-9a-f]{64}\b/g))]
 }
 
 interface AddProps {

@@ -106,15 +106,21 @@ export function Listing({ checking, hasNames }: { checking: Checking; hasNames: 
 function cells({ index, file, leaf }: FilePage['rows'][number], choose: (index: number) => void) {
   const name = file?.filename ?? leaf ?? ''
   const show = (
-    <button key="show" type="button" class="link-button" onClick={() => choose(index)} aria-label={t.show(name)}>
-      {t.showShort}
+    <button key="show" type="button" class="link-button" onClick={() => choose(index)}>
+      {t.showPath}
+      <span class="quiet-text">
+        {' '}
+        {t.ofFile} <Name text={name} />
+      </span>
     </button>
   )
   if (!file) return [<code key="leaf">{leaf}</code>, show]
   return [
     <Name key="name" text={file.filename} />,
-    common.bytes(file.size_bytes),
-    <code key="hash" title={file.content_hash}>
+    <span key="size" class="whole-line">
+      {common.bytes(file.size_bytes)}
+    </span>,
+    <code key="hash" class="whole-line" title={file.content_hash}>
       {`${file.content_hash.slice(0, 16)}…`}
     </code>,
     show,

@@ -1,10 +1,9 @@
 import { explorerUrl } from '@svc/sdk/explorer'
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { texts } from '#texts/verify'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Copyable } from '../../ui/copy.tsx'
-import { Table } from '../../ui/table.tsx'
 import type { Checking, Opened } from './checking.ts'
 import { Name, shownValue } from './shown.tsx'
 import type { CheckedBundle } from './worker/messages.ts'
@@ -51,7 +50,14 @@ export function Summary({ checking, opened, bundle }: { checking: Checking; open
       }
     >
       <div class="stack">
-        <Table caption={t.caption} head={['', '']} rows={rows} />
+        <dl class="summary-list">
+          {rows.map(([label, value]) => (
+            <Fragment key={label}>
+              <dt>{label}</dt>
+              <dd>{value}</dd>
+            </Fragment>
+          ))}
+        </dl>
         {redacted && redacted.leftOut.length > 0 && (
           <div>
             <b>{t.leftOut}</b>

@@ -203,7 +203,6 @@ export const texts = {
 
   summary: {
     title: 'This bundle',
-    caption: 'What the bundle is about',
     from: 'From',
     ofGateway: 'this gateway, by receipt',
     receipt: 'Receipt',
@@ -323,8 +322,9 @@ export const texts = {
     hash: 'SHA-256',
     leaf: 'Leaf',
     path: 'Path',
-    show: (name: string) => `Show the path of ${name}`,
-    showShort: 'Show path',
+    showPath: 'Show path',
+    /** For those who do not see beside what the button stands. */
+    ofFile: 'of',
     range: (from: number, to: number, total: number) =>
       total === 0 ? 'No file' : `${common.number(from)} to ${common.number(to)} of ${common.number(total)}`,
     back: 'Previous',

@@ -53,7 +53,10 @@ export function createCheckWorker(start: () => Worker): CheckWorker {
   function receive(message: FromWorker): void {
     const call = waiting.get(message.id)
     if (!call) return
-    if ('step' in message) return call.onStep?.(message.step)
+    if ('step' in message) {
+      call.onStep?.(message.step)
+      return
+    }
     waiting.delete(message.id)
     if ('error' in message) call.reject(new WorkFailed(message.error))
     else call.resolve(message.value)
