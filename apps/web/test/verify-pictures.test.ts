@@ -37,7 +37,7 @@ const openBundle = async (page: Page, bundle: object) => {
 }
 const openTab = async (page: Page, name: string) => page.getByRole('tab', { name }).click()
 const showPath = async (page: Page, name: string) => {
-  await page.getByRole('button', { name: `Show the path of ${name}`, exact: true }).click()
+  await page.getByRole('button', { name: `Show path of ${name}`, exact: true }).click()
   await page.getByRole('radiogroup').waitFor()
 }
 const files = (texts: Record<string, string>) =>
@@ -91,7 +91,7 @@ describe('the picture of the tree', () => {
     const hostile = '<img src=x onerror=alert(1)>\u202Egnp.exe'
     const bundle = bundleOf(files({ 'a.txt': 'one', 'b.txt': 'two', [hostile]: 'three' }))
     await openBundle(page, bundle)
-    await page.getByRole('button', { name: /^Show the path of <img/ }).click()
+    await page.getByRole('button', { name: /^Show path of <img/ }).click()
     await page.getByText('Leads to the root of the statement').waitFor()
     expect(await page.locator('.tree-detail').textContent()).toContain('\\u{202e}gnp.exe')
     await page.getByText('Characters that cannot be seen').waitFor()

@@ -126,7 +126,7 @@ export const texts = {
     mislabelled: 'The gateway lists it under other values than the statement has.',
     links: {
       first: 'The first statement',
-      linked: 'Names the digest of the statement before,',
+      linked: 'Names the digest of the statement before',
       linkedUnpinned: 'Names the statement before, but another key signed, and not both are pinned',
       broken: 'Does not follow the statement before',
       gap: (missing: number) =>
@@ -202,7 +202,7 @@ export const texts = {
     otherProof: 'These are statements about two lockers. The one did not become the other.',
     noProof: 'At least one of them has no signed statement, so nothing shows that they are about one locker.',
     reversed: 'The second statement is older than the first.',
-    unfit: (side: string, why: string) => `${side}: do not rely on its list. ${why}`,
+    unfit: (side: string, why: string) => `${side}: do not rely on its list: ${why}.`,
     statement: (sequence: number, issued: string) => `Statement ${count.format(sequence)}, ${issued}`,
     record: 'A record without a signed statement',
     changes,

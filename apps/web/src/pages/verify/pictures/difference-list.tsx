@@ -113,7 +113,9 @@ function cellsOf({ change, before, after }: DifferenceRow) {
       <bdi>{shownName(file?.filename)}</bdi>
       {change === 'renamed' && <small>{t.from(shownName(before?.filename))}</small>}
     </span>,
-    [...new Set(sizes)].map(common.bytes).join(' → '),
+    <span class="difference-size" key="size">
+      {[...new Set(sizes)].map(common.bytes).join(' → ')}
+    </span>,
     <span class="difference-hashes" key="hash">
       {[...new Set(hashes)].map((hash) => (
         <code key={hash} title={hash}>

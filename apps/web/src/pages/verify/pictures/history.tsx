@@ -170,8 +170,10 @@ function Statement({ node }: { node: HistoryNode }) {
       <Anchor node={node} />
       <p class={`statement-link link-${link.kind}`}>
         <LinkMark kind={link.kind} />
-        <span>{linkText(link)}</span>
-        {since !== null && link.kind === 'linked' && <span class="statement-since">{t.later(since)}</span>}
+        <span>
+          {linkText(link)}
+          {since !== null && link.kind === 'linked' && `, ${t.later(since)}`}
+        </span>
       </p>
     </li>
   )
