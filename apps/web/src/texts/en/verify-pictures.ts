@@ -126,7 +126,7 @@ export const texts = {
     mislabelled: 'The gateway lists it under other values than the statement has.',
     links: {
       first: 'The first statement',
-      linked: 'Names the digest of the statement before',
+      linked: 'Names the digest of the statement before,',
       linkedUnpinned: 'Names the statement before, but another key signed, and not both are pinned',
       broken: 'Does not follow the statement before',
       gap: (missing: number) =>
@@ -140,7 +140,7 @@ export const texts = {
       slot: (slot: number) => `slot ${count.format(slot)}`,
       explorer: 'See the transaction',
       transaction: 'transaction',
-      unchecked: 'As the gateway says. The facts about the chain check it with a node.',
+      unchecked: 'Where they were published is as the gateway says: ask a node to check the one on this page.',
       other: 'Names another statement',
       networks: {
         'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
@@ -163,7 +163,7 @@ export const texts = {
     utc: 'UTC',
     later: (milliseconds: number) => {
       const seconds = Math.round(milliseconds / 1000)
-      if (seconds < 0) return 'earlier than the statement before'
+      if (seconds < 0) return 'dated earlier than it'
       const units = [
         [31_536_000, 'year'],
         [86_400, 'day'],
@@ -173,7 +173,7 @@ export const texts = {
       ] as const
       const [size, unit] = units.find(([length]) => seconds >= length) ?? ([1, 'second'] as const)
       const number = Math.floor(seconds / size)
-      return `${count.format(number)} ${unit}${number === 1 ? '' : 's'} later`
+      return `${count.format(number)} ${unit}${number === 1 ? '' : 's'} after it`
     },
   },
 

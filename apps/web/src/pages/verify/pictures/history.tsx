@@ -140,6 +140,7 @@ function Summary({ nodes, hasPins }: { nodes: readonly HistoryNode[]; hasPins: b
     <p class="history-summary">
       <Status tone={tone}>{text ?? (isOtherKey ? t.links.linkedUnpinned : t.checkedAll(nodes.length))}</Status>
       {!hasPins && <span>{t.notPinned}</span>}
+      {nodes.some(({ anchor }) => anchor !== null) && <span>{t.anchor.unchecked}</span>}
     </p>
   )
 }
@@ -209,27 +210,32 @@ function Anchor({ node: { anchor, absence } }: { node: HistoryNode }) {
     )
   }
   const { network, tx, slot, time, isOfStatement } = anchor
+  // Without an address there, it may be a local chain, whatever the gateway calls it.
   const url = isOfStatement ? explorerUrl({ network, tx, service: publicUrl() }) : null
   return (
-    <div class="statement-anchor">
-      <p>
-        {isOfStatement ? <span>{t.anchor.by(networkName(anchor))}</span> : <Status tone="bad">{t.anchor.other}</Status>}
-        {slot !== null && <span>{t.anchor.slot(slot)}</span>}
-        {time !== null && (
-          <time dateTime={time}>
-            {t.time(time)} {t.utc}
-          </time>
-        )}
-        {url ? (
-          <a href={url} target="_blank" rel="noreferrer">
-            {t.anchor.explorer}
-          </a>
-        ) : (
+    <p class="statement-anchor">
+      {isOfStatement ? (
+        <span>{url === null ? t.anchor.title : t.anchor.by(networkName(anchor))}</span>
+      ) : (
+        <Status tone="bad">{t.anchor.other}</Status>
+      )}
+      {slot !== null && <span>{t.anchor.slot(slot)}</span>}
+      {time !== null && (
+        <time dateTime={time}>
+          {t.time(time)} {t.utc}
+        </time>
+      )}
+      {url ? (
+        <a href={url} target="_blank" rel="noreferrer">
+          {t.anchor.explorer}
+        </a>
+      ) : (
+        <span class="statement-tx">
+          <code>{tx}</code>
           <CopyButton text={tx} what={t.anchor.transaction} />
-        )}
-      </p>
-      <p class="statement-note">{t.anchor.unchecked}</p>
-    </div>
+        </span>
+      )}
+    </p>
   )
 }
 
