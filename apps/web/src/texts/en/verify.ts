@@ -199,7 +199,14 @@ export const texts = {
     chain: 'On chain',
     receipt: 'The receipt',
   },
-  fact: { value: 'Found', how: 'How it was computed', limits: 'What it does not prove', why: 'Why', code: 'Name' },
+  fact: {
+    means: 'Meaning',
+    value: 'Found',
+    how: 'How it was computed',
+    limits: 'What it does not prove',
+    why: 'Why',
+    code: 'Name',
+  },
 
   summary: {
     title: 'This bundle',
