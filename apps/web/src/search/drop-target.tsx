@@ -9,7 +9,8 @@ export function DropTarget({ children }: { children: ComponentChildren }) {
   const over = (event: DragEvent) => {
     if (!event.dataTransfer?.types.includes('Files')) return
     event.preventDefault()
-    isOver.value = true
+    // A page with places of its own for files shows those.
+    isOver.value = !document.querySelector('.drop-zone')
   }
   const leave = (event: DragEvent) => {
     if (event.relatedTarget === null) isOver.value = false

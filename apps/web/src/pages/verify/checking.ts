@@ -34,7 +34,7 @@ export interface Pins {
   domainTag: string | null
 }
 
-export interface GivenFiles {
+interface GivenFiles {
   list: readonly HashedFile[]
   isWhole: boolean
 }

@@ -70,9 +70,10 @@ function FactRow({ name, bundle }: { name: string; bundle: CheckedBundle }) {
         <Status tone={TONES[value] ?? 'neutral'}>{t.states[value]}</Status>
       </summary>
       <dl class="fact-more">
-        <dd>{text?.means}</dd>
         {'why' in fact && (
           <>
+            <dt>{t.fact.means}</dt>
+            <dd>{text?.means}</dd>
             <dt>{t.fact.why}</dt>
             <dd>{fact.why}</dd>
           </>

@@ -1,5 +1,10 @@
 // The page as one file, for a disk without a network. The build puts everything that it needs into `verify.html`.
 
+// Before the styles of the page, which refine them.
+import '../../ui/tokens.css'
+import '../../ui/base.css'
+import '../../ui/components.css'
+
 import { render } from 'preact'
 import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/verify'
@@ -10,9 +15,6 @@ import { createChecking } from './checking.ts'
 import { VerifyView } from './verify-view.tsx'
 import { createCheckWorker } from './worker/start.ts'
 import workerCode from './worker/worker.ts?code'
-import '../../ui/tokens.css'
-import '../../ui/base.css'
-import '../../ui/components.css'
 
 const startWorker = () => {
   const url = URL.createObjectURL(new Blob([workerCode], { type: 'text/javascript' }))
@@ -24,8 +26,9 @@ function SavedCopy() {
     <div>
       <header class="top">
         <div class="top-inner">
-          <span class="brand">{frame.name}</span>
-          <span class="pill">{t.saved.heading}</span>
+          <span class="brand saved-brand">
+            {frame.name} · {t.saved.heading}
+          </span>
         </div>
       </header>
       <main id="main">

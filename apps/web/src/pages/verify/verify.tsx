@@ -3,7 +3,6 @@ import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/verify'
 import { urlOf } from '../../address.ts'
 import { index } from '../../gateway.ts'
-import type { PageProps } from '../../routes.ts'
 import { takeHandedOver } from '../../search/hand-over.ts'
 import { Card } from '../../ui/card.tsx'
 import { Copyable } from '../../ui/copy.tsx'
@@ -22,7 +21,7 @@ const SITE = { urlOf }
 
 const startWorker = () => new Worker(trustedWorkerUrl(new URL(workerUrl, import.meta.url)), { type: 'module' })
 
-export default function Verify({ params }: PageProps) {
+export default function Verify({ params }: { params: Readonly<Record<string, string>> }) {
   const checking = useMemo(() => createChecking(createCheckWorker(startWorker)), [])
   useEffect(() => {
     document.title = `${t.title} · ${frame.name}`

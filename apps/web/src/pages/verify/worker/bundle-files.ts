@@ -87,7 +87,7 @@ export function createBundleFiles(): BundleFiles {
 
 const HASH_BYTES = 32
 
-export interface HeldLeaves {
+interface HeldLeaves {
   add(leaves: readonly string[]): void
   at(index: number): string
   readonly count: number
