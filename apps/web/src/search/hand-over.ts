@@ -1,7 +1,6 @@
 // A bundle that is dropped on any page, handed over to the verify page: that is a document of its own, so the file waits
 // in the browser's own database for the moment in between. It goes nowhere else.
 
-import { toHex } from '@svc/protocol/bytes'
 import { urlOf } from '../address.ts'
 
 const DATABASE = 'svc-hand-over'
@@ -17,7 +16,9 @@ interface Waiting {
 
 /** Throws where the browser keeps no database for pages. */
 export async function handOver(file: File): Promise<void> {
-  const id = toHex(crypto.getRandomValues(new Uint8Array(16)))
+  const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  )
   const database = await openDatabase()
   try {
     const store = database.transaction(STORE, 'readwrite').objectStore(STORE)
