@@ -6,6 +6,7 @@ import type { Context } from '@svc/gateway/context'
 import { createLocker } from '@svc/gateway/lockers/create-locker'
 import { insertPayRequests, insertReceipt } from '@svc/gateway/purchases/store'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { receiptId } from '@svc/protocol/ids'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 
 export interface SeededPurchase {
@@ -28,7 +29,7 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
   const isEvm = owner.startsWith('0x')
   const receipt = signReceipt(
     {
-      receipt_id: `rcpt_${id}`,
+      receipt_id: receiptId(`pr_${id}`, `tx_${id}`),
       pay_req_id: `pr_${id}`,
       proof_id: randomBytes(16).toString('hex'),
       paid_amount: '1',

@@ -5,15 +5,17 @@ import { basename, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { VERSION } from '@svc/protocol/version'
-import { build, type Plugin } from 'vite'
+import { build, type InlineConfig, type Plugin } from 'vite'
 import { ROUTES } from '../src/routes.ts'
 import { contentHash, type NewestBuild, newestBuild, ROOT, WEB } from './ensure-pages.ts'
+import { savedCopy } from './saved-copy.ts'
 
 /** Not imported by a page, but they change what is built. */
 const ALSO = [
   'package-lock.json',
   'apps/web/index.html',
   'apps/web/build/build-pages.ts',
+  'apps/web/build/saved-copy.ts',
   'apps/web/src/routes.ts',
   'packages/protocol/src/version.ts',
 ]
@@ -50,6 +52,8 @@ const removeMarkerHashes: Plugin = {
   },
 }
 
+// Else a test that builds the pages would get those for development.
+process.env.NODE_ENV = 'production'
 const dist = resolve(process.argv[2] as string)
 mkdirSync(dist, { recursive: true })
 removeOld()
@@ -67,30 +71,31 @@ writeFileSync(join(folder, 'newest.json'), JSON.stringify(newest))
 renameSync(join(folder, 'newest.json'), join(dist, 'newest.json'))
 
 async function bundle(): Promise<void> {
-  await build({
+  const plugins = [noteInputs, removeMarkerHashes]
+  const settings: InlineConfig = {
     configFile: false,
     root: WEB,
     // Files name each other relative to themselves: the pages work under any prefix.
     base: './',
     logLevel: 'warn',
-    plugins: [noteInputs, removeMarkerHashes],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    worker: { format: 'es', plugins: () => plugins },
     build: {
-      outDir: folder,
-      emptyOutDir: false,
       target: 'es2022',
       // The policy of the pages allows nothing inline.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
     },
-  })
+  }
+  await build({ ...settings, plugins, build: { ...settings.build, outDir: folder, emptyOutDir: false } })
+  writeFileSync(join(folder, 'verify.html'), await savedCopy(plugins, settings))
 }
 
 /** Once, as well as it goes: the gateway only picks. */
 async function compress(): Promise<void> {
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
-  for (const file of globSync(join(folder, 'assets/*'))) {
+  for (const file of globSync([join(folder, 'assets/*'), join(folder, 'verify.html')])) {
     const bytes = readFileSync(file)
     writeFileSync(`${file}.br`, await promisify(brotliCompress)(bytes, quality))
     writeFileSync(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }))

@@ -15,7 +15,19 @@ export interface Route {
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 
+/** Visitors name nodes of chains and places of bundles themselves; all the work is done in a worker. */
+const VERIFY = {
+  policy: {
+    'connect-src': "'self' https: http://localhost:* http://127.0.0.1:*",
+    'worker-src': "'self'",
+    'trusted-types': 'svc-worker',
+  },
+  load: () => import('./pages/verify/verify.tsx'),
+}
+
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
+  { path: '/verify', ...VERIFY },
+  { path: '/verify/{receipt_id}', ...VERIFY },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
 ]

@@ -86,8 +86,8 @@ describe('the welcome page', () => {
     }
     const { receipt_id, locker_id } = site.locker
     await find(`see ${receipt_id}`, 'This is a receipt id')
-    expect(await page.getByRole('link', { name: 'Facts, one by one' }).getAttribute('href')).toBe(
-      `${site.url}/v1/storage/verify?receipt_id=${receipt_id}`,
+    expect(await page.getByRole('link', { name: 'Check it, fact by fact' }).getAttribute('href')).toBe(
+      `${site.url}/verify/${receipt_id}`,
     )
     await find(locker_id, 'This is a locker id')
     await find(`pr_${'0'.repeat(32)}`, 'This is a quote id')
@@ -109,7 +109,7 @@ describe('the welcome page', () => {
     await visited.leave()
   })
 
-  it('T-61 a bundle dropped on any page is read there and goes nowhere', async () => {
+  it('T-61 a bundle dropped on any page is checked there and goes nowhere', async () => {
     const visited = await visit(site, '/docs')
     const { page } = visited
     await page.getByRole('heading', { name: 'Quick start' }).waitFor()
@@ -126,16 +126,14 @@ describe('the welcome page', () => {
     }
     const asked: string[] = []
     page.on('request', (request) => request.method() !== 'GET' && asked.push(request.url()))
-    await drop("it's mine.json", site.bundle)
-    await page.getByText('This is an evidence bundle').waitFor()
-    expect(page.url()).toBe(`${site.url}/`)
-    const command = await page.getByLabel('command to check the bundle', { exact: true }).textContent()
-    expect(command).toContain(`svc verify 'it'\\''s mine.json'`)
-    await picture(page, 'bundle')
-    await drop('other.json', '{"schema":"<img src=x onerror=alert(1)>"}')
-    await page.getByText('other.json is JSON, but no evidence bundle.').waitFor()
     await drop('image.png', 'not json')
     await page.getByText('image.png is no evidence bundle: it is not JSON.').waitFor()
+    await drop("it's mine.json", site.bundle)
+    await page.getByRole('heading', { name: /Nothing failed/ }).waitFor()
+    await page.getByText("it's mine.json").waitFor()
+    expect(page.url()).toBe(`${site.url}/verify`)
+    await drop('other.json', '{"schema":"<img src=x onerror=alert(1)>"}')
+    await page.getByRole('heading', { name: 'This is not a bundle that can be checked' }).waitFor()
     expect(asked).toEqual([])
     expectCalm(visited)
     await visited.leave()

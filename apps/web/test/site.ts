@@ -20,6 +20,8 @@ export interface Site {
   /** The same gateway behind a proxy that mounts it at `/svc`. */
   prefixedUrl: string
   browser: Browser
+  /** A node of the primary chain that it publishes on. */
+  chainUrl: string
   /** The keypair of an owner, as in a key file. */
   keypair: number[]
   locker: { locker_id: string; receipt_id: string }
@@ -69,6 +71,7 @@ export async function openSite(): Promise<Site> {
     url,
     prefixedUrl: `http://localhost:${(proxy.address() as AddressInfo).port}/svc`,
     browser,
+    chainUrl: chain.url,
     keypair,
     locker,
     digest: attestation.envelope!.statement_digest,

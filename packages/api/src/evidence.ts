@@ -1,7 +1,7 @@
 // Reading and checking statements. All of these endpoints are public.
 
 import Type, { type Static } from 'typebox'
-import { Anchor, AnchorAbsence, Attestation, AttestedFile, Facts } from './attestations.ts'
+import { Anchor, AnchorAbsence, Attestation, AttestedFile, EvidenceEnvelope, Facts } from './attestations.ts'
 import { endpoint } from './endpoint.ts'
 import { Receipt } from './receipts.ts'
 import { Hex, NO_STORE, OrNull, Sha256, Timestamp, Words } from './wire.ts'
@@ -74,6 +74,7 @@ export const Statements = Type.Object(
         issued_at: Timestamp(),
         anchor: OrNull(Anchor),
         anchor_absence: Type.Optional(AnchorAbsence),
+        envelope: Type.Optional(EvidenceEnvelope),
       }),
       { description: 'Oldest first.' },
     ),
@@ -104,6 +105,16 @@ export const statements = endpoint({
     receipt_id: Type.String(),
     from: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SEQUENCE })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    before: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_SEQUENCE,
+        description: 'The newest statements before this one, and none before `from`: to read a chain from its end.',
+      }),
+    ),
+    envelopes: Type.Optional(
+      Type.Boolean({ description: 'With the signed statements, from which every digest can be computed again.' }),
+    ),
   }),
   responses: { 200: Statements },
   errors: ['receipt_not_found', 'validation_error'],

@@ -90,6 +90,12 @@ export const Discovery = Type.Object(
     openapi_url: Type.String(),
     docs_url: Type.String(),
     agent_url: Type.Optional(Type.String({ description: 'The agent service of the same operator.' })),
+    verify_page: Type.Optional(
+      Type.Object(
+        { url: Type.String(), sha256: Hex(32) },
+        { description: 'A page in one file that checks evidence bundles without a network, and its hash.' },
+      ),
+    ),
     keys_url: Type.String(),
     short_url_verify_key_url: Type.String(),
     auth: Type.Object({

@@ -3,9 +3,9 @@
 
 import { type FileEntry, leafHash } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
-import { hashContent } from '@svc/protocol/sha256'
 import {
   type CheckedFiles,
+  contentHash,
   emptyReport,
   type FileSource,
   type FilesReport,
@@ -27,19 +27,22 @@ export function createLeafCheck(source: FileSource): LeafCheck {
   /** The files of the folder by their leaves, less those that were found. */
   let others: Map<string, FileEntry> | null = null
   const found = new Set<string>()
+  let listed = 0
 
   return {
     async check(leaves) {
       if (!source.names || leaves.length === 0) return
+      listed += leaves.length
       others ??= await filesByLeaf(source, report)
       for (const leaf of leaves) {
         const file = others.get(leaf)
         if (!file) {
-          note(report, 'missing', null)
+          if (!source.isPartial) note(report, 'missing', null)
           continue
         }
         others.delete(leaf)
         matching.push(file)
+        source.onChecked?.(file.filename, null)
         for (const name of namesOf(source, file.filename)) found.add(name)
       }
     },
@@ -47,7 +50,8 @@ export function createLeafCheck(source: FileSource): LeafCheck {
       if (!others) return null
       for (const { filename } of others.values()) if (!found.has(filename)) note(report, 'extra', filename)
       report.matching = matching.length
-      return { fact: factOf(report), report, files: report.counts.missing === 0 ? counted(matching) : null }
+      const fact = factOf(report, source.isPartial ? listed : null)
+      return { fact, report, files: matching.length === listed ? counted(matching) : null }
     },
   }
 }
@@ -68,7 +72,7 @@ async function filesByLeaf(source: FileSource, report: FilesReport): Promise<Map
 async function contentOf(source: FileSource, filename: string) {
   try {
     const bytes = await source.open(filename)
-    return bytes && (await hashContent(bytes, Number.POSITIVE_INFINITY))
+    return bytes && (await contentHash(bytes, Number.POSITIVE_INFINITY))
   } catch {
     return null
   }

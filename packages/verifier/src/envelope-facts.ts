@@ -1,6 +1,6 @@
 import { bare, isHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
-import { type EvidenceBody, isoSeconds, statementDigest } from '@svc/protocol/evidence'
+import { type EvidenceBody, type EvidenceEnvelope, isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import { snapshotId } from '@svc/protocol/ids'
 import { EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
 import { type Fact, failed, notChecked, PASSED, passedUnless } from './facts.ts'
@@ -23,7 +23,7 @@ export function merkleRootMatches(
   return PASSED
 }
 
-export function statementDigestMatches({ envelope }: BundleParts): Fact {
+export function statementDigestMatches({ envelope }: Pick<BundleParts, 'envelope'>): Fact {
   if (!envelope) return NO_ENVELOPE
   return passedUnless(digestOf(envelope.body) === envelope.statement_digest ? null : 'the statement has another digest')
 }
@@ -118,4 +118,12 @@ export function readStatementBody(body: Json | undefined): EvidenceBody | string
     return 'only the first statement has no previous one'
   }
   return statement
+}
+
+/** Null where there is no statement, or one that is malformed. */
+export function wellFormedEnvelope({ envelope }: Pick<BundleParts, 'envelope'>): EvidenceEnvelope | null {
+  const { body, statement_digest } = envelope ?? {}
+  if (typeof readStatementBody(body) === 'string') return null
+  const isDigest = typeof statement_digest === 'string' && isHex(statement_digest, 32)
+  return isDigest ? (envelope as unknown as EvidenceEnvelope) : null // the fields that the facts use were checked
 }

@@ -23,6 +23,14 @@ export const ONLINE_FACTS = [
 /** Only about redacted bundles. */
 export const REDACTED_FACTS = ['inclusion_proven'] as const
 
+/** About a receipt that is checked together with a bundle. */
+export const RECEIPT_FACTS = [
+  'receipt_signature_valid',
+  'receipt_id_matches',
+  'receipt_key_pinned',
+  'receipt_is_of_bundle',
+] as const
+
 type OfflineFact = (typeof OFFLINE_FACTS)[number]
 type OnlineFact = (typeof ONLINE_FACTS)[number]
 type RedactedFact = (typeof REDACTED_FACTS)[number]

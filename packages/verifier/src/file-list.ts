@@ -72,6 +72,8 @@ export interface CountedFiles {
   totalBytes: bigint
   /** Bare. */
   merkleRoot: string
+  /** The nodes above each block of leaves, from which `proofInBlocks` makes proofs. */
+  blockNodes: readonly string[]
   manifestDigest: string
 }
 
@@ -108,7 +110,8 @@ export function createFileCounter(): FileCounter {
     },
     end() {
       if (count === 0) return null
-      return { count, totalBytes, merkleRoot: tree.end().root, manifestDigest: manifest.end() }
+      const { root: merkleRoot, nodes: blockNodes } = tree.end()
+      return { count, totalBytes, merkleRoot, blockNodes, manifestDigest: manifest.end() }
     },
   }
 }

@@ -5,9 +5,10 @@ import { isHex } from '@svc/protocol/bytes'
 import { type FileEntry, foldProof, leafHash, type ProofStep, treeDepth } from '@svc/protocol/merkle'
 import { isObject, type JsonObject, quoted } from './untrusted.ts'
 
-/** A file, and the leaf that its proof begins at; absent without a proof that can be read. */
+/** A file, and where its proof begins; absent without a proof that can be read. */
 export interface PlacedFile extends FileEntry {
   leafIndex?: number
+  proof?: readonly ProofStep[]
 }
 
 export interface Inclusion {
@@ -46,7 +47,7 @@ export function createInclusionCheck(): InclusionCheck {
       // Two are enough to know that they differ.
       if (roots.size < 2) roots.add(foldProof(leafHash(file), proof.steps))
       if (depths.size < 2) depths.add(proof.steps.length)
-      return { ...file, leafIndex: proof.index }
+      return { ...file, leafIndex: proof.index, proof: proof.steps }
     },
     add(files) {
       for (const { leafIndex } of files) {

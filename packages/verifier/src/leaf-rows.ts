@@ -15,6 +15,7 @@ export interface CountedLeaves {
   count: number
   /** Bare. */
   merkleRoot: string
+  blockNodes: readonly string[]
 }
 
 export interface LeafRows {
@@ -69,7 +70,11 @@ export function createLeafRows(): LeafRows {
       arrived = []
       return leaves
     },
-    end: () => (count === 0 ? null : { count, merkleRoot: tree.end().root }),
+    end() {
+      if (count === 0) return null
+      const { root: merkleRoot, nodes: blockNodes } = tree.end()
+      return { count, merkleRoot, blockNodes }
+    },
   }
 }
 

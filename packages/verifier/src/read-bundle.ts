@@ -2,7 +2,6 @@
 // memory: files pass by in order, leaves as they are, and a count and digests remain.
 
 import { fromUtf8 } from '@svc/protocol/bytes'
-import type { FileEntry } from '@svc/protocol/merkle'
 import { type DocumentParts, documentParts, isRedacted } from './document-parts.ts'
 import { type CountedFiles, createFileCounter, createFileOrder } from './file-list.ts'
 import { createFileRows } from './file-rows.ts'
@@ -31,7 +30,7 @@ type OnSome<T> = (some: readonly T[]) => Promise<void>
  */
 export async function readBundle(
   chunks: Chunks,
-  onFiles: OnSome<FileEntry>,
+  onFiles: OnSome<PlacedFile>,
   onLeaves: OnSome<string> = async () => {},
 ): Promise<BundleParts> {
   const order = createFileOrder<PlacedFile>()

@@ -4,17 +4,11 @@ import { unixSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
-import { type Fact, failed, notChecked, PASSED, passedUnless } from './facts.ts'
+import { parseStrictJson } from '@svc/protocol/strict-json'
+import { type Fact, failed, notChecked, PASSED, passedUnless, type RECEIPT_FACTS } from './facts.ts'
 import type { PinnedKey } from './pinned-keys.ts'
 import { holds, keyPinned } from './signature-facts.ts'
 import type { VerifiedBundle } from './verify-bundle.ts'
-
-export const RECEIPT_FACTS = [
-  'receipt_signature_valid',
-  'receipt_id_matches',
-  'receipt_key_pinned',
-  'receipt_is_of_bundle',
-] as const
 
 export type ReceiptFacts = Record<(typeof RECEIPT_FACTS)[number], Fact>
 
@@ -23,6 +17,29 @@ export type ReceiptTexts = Pick<
   SignedReceipt,
   'receipt_id' | 'pay_req_id' | 'tx_hash' | 'receipt_sig' | 'receipt_signer_pubkey'
 >
+
+const MAX_RECEIPT_BYTES = 64 * 1024
+
+/** Null for what is no receipt. */
+export function readReceipt(text: string): ReceiptTexts | null {
+  try {
+    const receipt = parseStrictJson(text, MAX_RECEIPT_BYTES) as unknown as ReceiptTexts
+    const { receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey } = receipt
+    const texts = [receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey]
+    return texts.every((text) => typeof text === 'string') ? receipt : null
+  } catch {
+    return null
+  }
+}
+
+/** The fields of a bundle that no fact covers. A receipt that is linked to the bundle covers its own id. */
+export function uncheckedWith(
+  receipt: ReceiptFacts | null,
+  { unchecked }: Pick<VerifiedBundle, 'unchecked'>,
+): string[] {
+  const isLinked = receipt?.receipt_is_of_bundle.value === 'passed'
+  return unchecked.filter((field) => !(isLinked && field === 'receipt_id'))
+}
 
 type Bundle = Pick<VerifiedBundle, 'facts' | 'key' | 'envelope' | 'receiptId'>
 

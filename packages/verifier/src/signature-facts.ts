@@ -36,7 +36,19 @@ interface Signed {
 }
 
 export function signatureFacts(parts: BundleParts, pinned: readonly PinnedKey[], domainTag: string): SignatureFacts {
-  const signed = parts.envelope ? signedStatement(parts.envelope, domainTag) : signedRoot(parts)
+  if (parts.envelope) return statementSignature(parts.envelope, pinned, domainTag)
+  return factsOf(signedRoot(parts), pinned)
+}
+
+export function statementSignature(
+  envelope: JsonObject,
+  pinned: readonly PinnedKey[],
+  domainTag: string,
+): SignatureFacts {
+  return factsOf(signedStatement(envelope, domainTag), pinned)
+}
+
+function factsOf(signed: Signed | string, pinned: readonly PinnedKey[]): SignatureFacts {
   if (typeof signed === 'string') return unsigned(signed, pinned)
   const usable = pinned.filter(({ use }) => use === null || use === signed.use)
   const signer = findSigner(usable.map(({ publicKeyHex }) => publicKeyHex).concat(signed.ownKeys), signed)

@@ -1,6 +1,5 @@
 // Evidence bundle → facts. The package makes no requests of its own: it asks a node only through the given function.
 
-import { isHex } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { createFileCheck, type FileSource, type FilesReport } from './check-files.ts'
@@ -8,11 +7,12 @@ import { createLeafCheck } from './check-leaves.ts'
 import {
   envelopeBindsCommitment,
   merkleRootMatches,
-  readStatementBody,
   statementDigestMatches,
+  wellFormedEnvelope,
 } from './envelope-facts.ts'
 import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from './facts.ts'
 import type { CountedFiles } from './file-list.ts'
+import type { PlacedFile } from './inclusion.ts'
 import { checkOnline } from './online-facts.ts'
 import type { PinnedKey } from './pinned-keys.ts'
 import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
@@ -20,7 +20,7 @@ import { isPartial, type RedactedReport, redactedFacts, redactedReport } from '.
 import type { Rpc } from './rpc.ts'
 import { type SigningKey, signatureFacts } from './signature-facts.ts'
 import { uncheckedFields } from './unchecked.ts'
-import { type Refusal, RefusedBundle } from './untrusted.ts'
+import { type JsonObject, type Refusal, RefusedBundle } from './untrusted.ts'
 
 /** What the verifier has besides the bundle. With none of it, it checks that the bundle agrees with itself. */
 export interface Given {
@@ -32,6 +32,10 @@ export interface Given {
   domainTag?: string
   files?: FileSource
   rpc?: Rpc
+  /** Gets all files of the list in code-point order, some at a time, each before it is compared. */
+  onFiles?(files: readonly PlacedFile[]): void
+  /** Gets the leaves of a bundle that shows no names. */
+  onLeaves?(leaves: readonly string[]): void
 }
 
 export interface VerifiedBundle {
@@ -45,11 +49,18 @@ export interface VerifiedBundle {
   /** The statement; null in version 1, and when it is malformed. */
   envelope: EvidenceEnvelope | null
   receiptId: string | null
+  /** As the bundle has it: only the facts say what of it is true. */
+  anchor: JsonObject | null
   /**
    * Counted from the list, whatever the bundle says. What a redacted bundle does not show is null: the root without all
    * files, the bytes without their sizes.
    */
-  counted: { files: number; totalBytes: bigint | null; merkleRoot: string | null }
+  counted: {
+    files: number
+    totalBytes: bigint | null
+    merkleRoot: string | null
+    blockNodes: readonly string[] | null
+  }
   /** What a redacted bundle leaves out; null for a whole one. */
   redacted: RedactedReport | null
   /** Null when no files were given. */
@@ -66,8 +77,14 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
   try {
     parts = await readBundle(
       bundle,
-      async (files) => check?.check(files),
-      async (leaves) => leafCheck?.check(leaves),
+      async (files) => {
+        given.onFiles?.(files)
+        await check?.check(files)
+      },
+      async (leaves) => {
+        given.onLeaves?.(leaves)
+        await leafCheck?.check(leaves)
+      },
     )
   } catch (error) {
     if (error instanceof RefusedBundle) return { refused: { code: error.code, why: error.message } }
@@ -98,6 +115,7 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
     key,
     envelope,
     receiptId: typeof parts.receiptId === 'string' ? parts.receiptId : null,
+    anchor,
     counted: countedIn(parts),
     redacted: parts.redaction === null ? null : redactedReport(parts, inFolder),
     files: checked?.report ?? null,
@@ -120,16 +138,10 @@ function isPartialList(parts: BundleParts): boolean {
 
 function countedIn(parts: BundleParts): VerifiedBundle['counted'] {
   if (parts.redaction === 'no_names') {
-    const { count, merkleRoot } = parts.leaves
-    return { files: count, totalBytes: null, merkleRoot }
+    const { count, merkleRoot, blockNodes } = parts.leaves
+    return { files: count, totalBytes: null, merkleRoot, blockNodes }
   }
-  const { count, totalBytes, merkleRoot } = parts.files
-  return { files: count, totalBytes, merkleRoot: isPartialList(parts) ? null : merkleRoot }
-}
-
-function wellFormedEnvelope({ envelope }: BundleParts): EvidenceEnvelope | null {
-  const { body, statement_digest } = envelope ?? {}
-  if (typeof readStatementBody(body) === 'string') return null
-  const isDigest = typeof statement_digest === 'string' && isHex(statement_digest, 32)
-  return isDigest ? (envelope as unknown as EvidenceEnvelope) : null // the fields that the facts use were checked
+  const { count, totalBytes, merkleRoot, blockNodes } = parts.files
+  if (isPartialList(parts)) return { files: count, totalBytes, merkleRoot: null, blockNodes: null }
+  return { files: count, totalBytes, merkleRoot, blockNodes }
 }

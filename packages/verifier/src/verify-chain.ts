@@ -1,7 +1,7 @@
 // Several bundles of one proof form a chain: each statement contains the digest of the one before it.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import type { VerifiedBundle } from './verify-bundle.ts'
+import type { SigningKey } from './signature-facts.ts'
 
 type ChainProblem =
   /** A bundle without a statement: one of version 1, or with a malformed statement. */
@@ -14,40 +14,56 @@ type ChainProblem =
   | 'gap'
   /** The key changed, but not from one pinned key to another. */
   | 'other_key'
-  /** A fact about a single bundle failed. */
+  /** A fact about a single bundle or statement failed. */
   | 'failed_facts'
 
 export interface ChainReport {
   /** The sequence numbers in order. */
   sequences: number[]
   /** Empty for a correct chain from its first statement to its last. */
-  problems: { code: ChainProblem; why: string }[]
+  problems: {
+    code: ChainProblem
+    why: string
+    /** Of the statement that does not fit, or does not follow the one before; null where there is none. */
+    sequence: number | null
+  }[]
   /** Whether the chain begins with the first statement ever made. */
   isFromStart: boolean
 }
 
-type Link = VerifiedBundle & { envelope: EvidenceEnvelope }
+/** A verified bundle, or a verified statement. */
+interface Verified {
+  envelope: EvidenceEnvelope | null
+  failed: readonly string[]
+  key: SigningKey | null
+}
+
+type Link = Verified & { envelope: EvidenceEnvelope }
 
 /** The bundles may be in any order. */
-export function verifyChain(bundles: readonly VerifiedBundle[]): ChainReport {
+export function verifyChain(bundles: readonly Verified[]): ChainReport {
   const links = bundles.filter((bundle): bundle is Link => bundle.envelope !== null)
   links.sort((a, b) => a.envelope.body.sequence - b.envelope.body.sequence)
   const problems: ChainReport['problems'] = []
   const missing = bundles.length - links.length
-  if (missing > 0) problems.push({ code: 'no_statement', why: `${missing} of the bundles have no statement` })
+  if (missing > 0) {
+    problems.push({ code: 'no_statement', why: `${missing} of the bundles have no statement`, sequence: null })
+  }
   for (const { envelope, failed } of links) {
     if (failed.length > 0) {
-      problems.push({ code: 'failed_facts', why: `statement ${envelope.body.sequence}: ${failed.join(', ')} failed` })
+      const { sequence } = envelope.body
+      problems.push({ code: 'failed_facts', why: `statement ${sequence}: ${failed.join(', ')} failed`, sequence })
     }
   }
   links.slice(1).forEach((link, i) => {
-    problems.push(...problemsBetween(links[i] as Link, link))
+    const { sequence } = link.envelope.body
+    problems.push(...problemsBetween(links[i] as Link, link).map((problem) => ({ ...problem, sequence })))
   })
   const sequences = links.map(({ envelope }) => envelope.body.sequence)
   return { sequences, problems, isFromStart: sequences[0] === 1 }
 }
 
-function problemsBetween(earlier: Link, later: Link): ChainReport['problems'] {
+function problemsBetween(earlier: Link, later: Link): { code: ChainProblem; why: string }[] {
   const [before, after] = [earlier.envelope, later.envelope]
   const [from, to] = [before.body.sequence, after.body.sequence]
   if (before.body.proof_id !== after.body.proof_id) {

@@ -27,6 +27,35 @@ describe('the files of a folder', () => {
     expect(await check(files, { open })).toMatchObject({ fact: { value: 'passed' }, report: { matching: 2 } })
   })
 
+  it('CLI-02 T-38 that are only some of them do not pass for all, and those that are not there are not missed', async () => {
+    const files = await Promise.all(['a', 'b', 'c'].map((name) => entry(name, name)))
+    const hashes = new Map(files.map(({ filename, ...content }) => [filename, content]))
+    const given = (...names: string[]) => {
+      const told: [string, string | null][] = []
+      const source: FileSource = {
+        isPartial: true,
+        open: (name) => (names.includes(name) ? (hashes.get(name) ?? null) : null),
+        names: () => names,
+        onChecked: (...result) => told.push(result),
+      }
+      return { source, told }
+    }
+    const some = given('b')
+    expect(await check(files, some.source)).toMatchObject({
+      fact: { value: 'not_checked', why: '1 of 3 files were compared, and match' },
+      report: { matching: 1, counts: { missing: 0 } },
+    })
+    expect(some.told).toEqual([
+      ['a', 'missing'],
+      ['b', null],
+      ['c', 'missing'],
+    ])
+    expect((await check(files, given('a', 'b', 'c').source)).fact).toEqual({ value: 'passed' })
+    expect((await check(files, given('a', 'x').source)).fact).toEqual({ value: 'failed', why: '"x" not in the bundle' })
+    hashes.set('a', { size_bytes: 1, content_hash: '00'.repeat(32) })
+    expect((await check(files, given('a').source)).fact).toMatchObject({ value: 'failed' })
+  })
+
   it('CLI-02 are reported when missing, changed, unreadable or not in the bundle', async () => {
     const files = await Promise.all(['same', 'gone', 'other', 'broken'].map((name) => entry(name, name)))
     const { fact, report } = await check(files, {

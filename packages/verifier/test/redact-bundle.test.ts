@@ -82,7 +82,7 @@ describe('a redacted bundle', () => {
           inclusion_proven: { value: 'not_checked' },
         })
         expect(report).toMatchObject({ redaction: 'no_names', shown: 0, total: files.length })
-        expect(counted).toEqual({ files: files.length, totalBytes: null, merkleRoot: expect.any(String) })
+        expect(counted).toMatchObject({ files: files.length, totalBytes: null, merkleRoot: expect.any(String) })
         for (const { content_hash } of files) expect(text).not.toContain(content_hash)
         expect(Object.keys(JSON.parse(text))).not.toContain('files')
       }),

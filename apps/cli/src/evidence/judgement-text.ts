@@ -2,6 +2,7 @@
 
 import type { FilesReport } from '@svc/verifier/check-files'
 import type { Fact } from '@svc/verifier/facts'
+import { uncheckedWith } from '@svc/verifier/receipt-facts'
 import type { RedactedReport } from '@svc/verifier/redacted-facts'
 import type { Verification } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
@@ -10,7 +11,7 @@ import { shown } from '../output/shown.ts'
 import type { Style } from '../output/style.ts'
 import { pairs } from '../output/table.ts'
 import type { DecryptionReport } from './decrypted-files.ts'
-import { factsOf, type Judged, uncheckedOf } from './judgement.ts'
+import { factsOf, type Judged } from './judgement.ts'
 
 /** `keysFrom` says where the pinned keys come from. */
 export function judgedText(judged: Judged, keysFrom: string | null, style: Style): string {
@@ -21,7 +22,7 @@ export function judgedText(judged: Judged, keysFrom: string | null, style: Style
   }
   const facts = Object.entries(factsOf(judged)).map(([name, fact]) => factText(name, fact, style))
   const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
-  const unchecked = uncheckedText(uncheckedOf(verification, judged.receipt), style)
+  const unchecked = uncheckedText(uncheckedWith(judged.receipt, verification), style)
   const leftOut = leftOutText(verification.redacted?.leftOut ?? [])
   return [head, facts.join('\n'), ...leftOut, ...unchecked, ...wrongFiles(verification.files)].join('\n\n')
 }

@@ -1,6 +1,6 @@
 import type { Fact } from '@svc/verifier/facts'
 import type { ReceiptFacts } from '@svc/verifier/receipt-facts'
-import type { Verification, VerifiedBundle } from '@svc/verifier/verify-bundle'
+import type { Verification } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
 import type { DecryptionReport } from './decrypted-files.ts'
 
@@ -16,12 +16,6 @@ export interface Judged {
 /** All facts about a bundle that could be read. */
 export function factsOf({ verification, receipt }: Judged): Record<string, Fact> {
   return verification.refused ? {} : { ...verification.facts, ...receipt }
-}
-
-/** The fields of a bundle that no fact covers. A receipt that is linked to the bundle covers its own id. */
-export function uncheckedOf({ unchecked }: VerifiedBundle, receipt: ReceiptFacts | null): string[] {
-  const isLinked = receipt?.receipt_is_of_bundle.value === 'passed'
-  return unchecked.filter((field) => !(isLinked && field === 'receipt_id'))
 }
 
 /** The reasons why verification fails, in short; empty if nothing failed and every required fact passed. */

@@ -2,11 +2,10 @@ import { createReadStream } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { addAbortSignal } from 'node:stream'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
-import { parseStrictJson } from '@svc/protocol/strict-json'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
-import { OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
-import { RECEIPT_FACTS, type ReceiptTexts, receiptFacts } from '@svc/verifier/receipt-facts'
+import { OFFLINE_FACTS, ONLINE_FACTS, RECEIPT_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
+import { type ReceiptTexts, readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
@@ -18,7 +17,7 @@ import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
 import type { World } from '../world.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
-import { factsOf, type Judged, objections, uncheckedOf } from './judgement.ts'
+import { factsOf, type Judged, objections } from './judgement.ts'
 import { chainText, decryptionText, judgedText } from './judgement-text.ts'
 
 interface VerifyOptions extends PatternOptions, DecryptOptions {
@@ -174,7 +173,7 @@ function documentOf({ path, verification, receipt, decryption }: Judged): object
     refused: null,
     facts: { ...facts, ...receipt },
     failed,
-    unchecked: uncheckedOf(verification, receipt),
+    unchecked: uncheckedWith(receipt, verification),
     key,
     receipt_id: receiptId,
     counted: { files: counted.files, total_bytes: counted.totalBytes, merkle_root: counted.merkleRoot },
@@ -199,18 +198,13 @@ export async function verifyFile({ stdin, signal }: World, path: string, given: 
   return verifyBundle(createReadStream(path, { highWaterMark: 256 * 1024, signal }), given)
 }
 
-const MAX_RECEIPT_BYTES = 64 * 1024
-
 /** A receipt as `svc receipt --json` prints it. */
 async function readReceiptFile(path: string): Promise<ReceiptTexts> {
-  try {
-    const receipt = parseStrictJson(await readFile(path, 'utf8'), MAX_RECEIPT_BYTES) as unknown as ReceiptTexts
-    const { receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey } = receipt
-    const texts = [receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey]
-    if (texts.every((text) => typeof text === 'string')) return receipt
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read as a receipt: ${(error as Error).message}`)
-  }
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${path} cannot be read as a receipt: ${error.message}`)
+  })
+  const receipt = readReceipt(text)
+  if (receipt) return receipt
   throw new UsageError(`${path} is not a receipt`, '`svc receipt --json` prints one')
 }
 

@@ -93,6 +93,24 @@ export function pageOfStatements(db: Db, receiptId: string, from: number, limit:
     .execute()
 }
 
+/** The newest ones before a sequence, oldest first. Records of the oracle era have the sequence 0. */
+export async function lastStatements(
+  db: Db,
+  receiptId: string,
+  { from, before, limit }: { from: number; before: number; limit: number },
+): Promise<StatementTable[]> {
+  const rows = await db
+    .selectFrom('statements')
+    .selectAll()
+    .where('receipt_id', '=', receiptId)
+    .where('sequence', '>=', from)
+    .where('sequence', '<', before)
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.reverse()
+}
+
 export async function hasConfirmedFile(db: Db, lockerId: string): Promise<boolean> {
   const row = await db
     .selectFrom('files')

@@ -2,7 +2,7 @@ import type { Statements } from '@svc/api/evidence'
 import { registryKey } from '../anchors/evm-registry/entry.ts'
 import { findEntry } from '../anchors/evm-registry/store.ts'
 import { anchorAbsence, type StatementRecord } from '../attestations/record.ts'
-import { findAttestation, pageOfStatements } from '../attestations/store.ts'
+import { findAttestation, lastStatements, pageOfStatements } from '../attestations/store.ts'
 import { receiptNotFound } from '../auth/errors.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -14,18 +14,22 @@ const PAGE = 100
 /** Pages through the chain of statements. A record of the oracle era is not part of it: it names no predecessor. */
 export async function listStatements(
   { database: { db }, config }: Context,
-  { receipt_id, from = 1, limit = PAGE }: { receipt_id: string; from?: number; limit?: number },
+  query: { receipt_id: string; from?: number; limit?: number; before?: number; envelopes?: boolean },
 ): Promise<Statements> {
+  const { receipt_id, from = 1, limit = PAGE, before, envelopes = false } = query
   if ((await findReceiptText(db, receipt_id)) === null) throw receiptNotFound()
   const attestation = await findAttestation(db, receipt_id)
-  const rows = await pageOfStatements(db, receipt_id, from, limit + 1)
+  const rows =
+    before === undefined
+      ? await pageOfStatements(db, receipt_id, from, limit + 1)
+      : await lastStatements(db, receipt_id, { from, before, limit })
   const next = rows[limit]
   const entry = await registryEntry(db, config, receipt_id)
   return {
     receipt_id,
     proof_id: attestation?.proof_id ?? null,
     // Rows of statements come with a row of their attestation.
-    statements: rows.slice(0, limit).map((row) => link(row, attestation as AttestationTable)),
+    statements: rows.slice(0, limit).map((row) => link(row, attestation as AttestationTable, envelopes)),
     ...(next && { next_sequence: next.sequence }),
     ...(entry && { evm_registry: entry }),
   }
@@ -45,7 +49,7 @@ async function registryEntry(
   return { contract: evmRegistry.contract, key: registryKey(receiptId), sequence, state, tx, block, error }
 }
 
-function link(row: StatementTable, newest: AttestationTable): Statements['statements'][number] {
+function link(row: StatementTable, newest: AttestationTable, withEnvelope: boolean): Statements['statements'][number] {
   const { sequence, record, anchor } = row
   const absence = anchorAbsence(row, newest)
   const { envelope } = JSON.parse(record) as StatementRecord
@@ -62,5 +66,6 @@ function link(row: StatementTable, newest: AttestationTable): Statements['statem
     issued_at: body.issued_at,
     anchor: anchor === null ? null : JSON.parse(anchor),
     ...(absence && { anchor_absence: absence }),
+    ...(withEnvelope && { envelope }),
   }
 }

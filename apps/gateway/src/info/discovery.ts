@@ -19,8 +19,11 @@ import {
 } from '@svc/protocol/names'
 import type { Context } from '../context.ts'
 
-/** The index of all surfaces. */
-export async function discoveryDocument({ config, signers, sales }: Context): Promise<Discovery> {
+/** The index of all surfaces. `verifyPage` is the hash of the verify page as one file, where the pages are built. */
+export async function discoveryDocument(
+  { config, signers, sales }: Context,
+  verifyPage: { sha256: string } | null,
+): Promise<Discovery> {
   const legs = await sales.offeredLegs()
   const at = (endpoint: Endpoint) => config.http.baseUrl + endpoint.path
   // Without a key to send payments with, stock x402 clients find nothing there.
@@ -34,6 +37,7 @@ export async function discoveryDocument({ config, signers, sales }: Context): Pr
     openapi_url: at(openApi),
     docs_url: at(docs),
     ...(config.pages.agentUrl && { agent_url: config.pages.agentUrl }),
+    ...(verifyPage && { verify_page: { url: `${config.http.baseUrl}/verify.html`, sha256: verifyPage.sha256 } }),
     keys_url: at(keys),
     short_url_verify_key_url: at(shortUrlVerifyKey),
     auth: { envelope_header: HEADER_ENVELOPE, signature_header: HEADER_SIGNATURE, ops: [...OPS] },

@@ -7,7 +7,6 @@ import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { toHex } from '@svc/protocol/bytes'
 import type { Auth } from '../auth/room.ts'
-import { discoveryDocument } from './discovery.ts'
 import { checkHealth, checkReadiness } from './health.ts'
 import type { InfoContext } from './room.ts'
 import { listSigningKeys } from './signing-keys.ts'
@@ -39,7 +38,6 @@ export function infoRoutes(service: Service, auth: Auth, context: InfoContext): 
         usage: 'short_url_token_verification',
       }) as const,
   )
-  serve(service, info.discovery, () => discoveryDocument(context))
   serve(service, errorList, () => errorIndex(baseUrl))
   serve(service, errorExplained, ({ params }) => errorPage(params.code, baseUrl))
   serve(service, info.openApi, describeInterface)

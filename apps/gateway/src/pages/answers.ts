@@ -52,17 +52,39 @@ export function showPage(html: string, different: Readonly<Record<string, string
   }
 }
 
+type Asked = Pick<WireRequest, 'method' | 'headers'>
+
 /** Its name changes with its content. */
-export function assetAnswer({ contentType, plain, compressed }: Asset, wire: Pick<WireRequest, 'method' | 'headers'>) {
+export function assetAnswer(asset: Asset, wire: Asked): Bytes {
+  return packedAnswer(asset, wire, { 'cache-control': 'public, max-age=31536000, immutable' })
+}
+
+/** A page for somebody's disk: it never runs here. */
+export function downloadAnswer(asset: Asset, filename: string, wire: Asked): Bytes {
+  return packedAnswer(asset, wire, {
+    'cache-control': 'no-cache',
+    'content-disposition': `attachment; filename="${filename}"`,
+    'content-security-policy': "default-src 'none'; sandbox",
+  })
+}
+
+export function textAnswer(text: string, { method }: Asked): Bytes {
+  const bytes = Buffer.from(text)
+  const length = String(bytes.length)
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'content-length': length, 'cache-control': 'no-cache' }
+  return bytesOf(method, { ...headers, ...SAFE }, bytes)
+}
+
+function packedAnswer({ contentType, plain, compressed }: Asset, wire: Asked, more: Record<string, string>): Bytes {
   const accepted = String(wire.headers['accept-encoding'] ?? '')
   const [coding, bytes] = compressed.find(([name]) => accepts(accepted, name)) ?? [null, plain]
   const headers = {
     'content-type': contentType,
     'content-length': String(bytes.length),
     ...(coding && { 'content-encoding': coding }),
-    'cache-control': 'public, max-age=31536000, immutable',
     vary: 'accept-encoding',
     ...SAFE,
+    ...more,
   }
   return bytesOf(wire.method, headers, bytes)
 }

@@ -1,5 +1,6 @@
 // The pages as `apps/web` builds them, read once: they are small, and a request then needs no disk.
 
+import { hash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
@@ -11,6 +12,8 @@ export interface BuiltPages {
   html: string
   /** By name. */
   assets: ReadonlyMap<string, Asset>
+  /** The verify page as one file; null in builds of earlier releases. */
+  savedCopy: { asset: Asset; sha256: string } | null
 }
 
 export interface DeclaredPage {
@@ -39,6 +42,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.html': 'text/html; charset=utf-8',
 }
 
 /** Null where nothing was built. */
@@ -47,13 +51,20 @@ export function readBuiltPages(folder: string): BuiltPages | null {
   if (!existsSync(note)) return null
   const { version, folder: build, pages = [] }: NewestBuild = JSON.parse(readFileSync(note, 'utf8'))
   const assets = join(folder, build, 'assets')
-  const names = globSync('*', { cwd: assets }).filter((name) => extname(name) in TYPES)
+  const names = globSync('*', { cwd: assets }).filter((name) => extname(name) in TYPES && extname(name) !== '.html')
   return {
     version,
     pages,
     html: readFileSync(join(folder, build, 'index.html'), 'utf8'),
     assets: new Map(names.map((name) => [name, readAsset(join(assets, name))])),
+    savedCopy: readSavedCopy(join(folder, build, 'verify.html')),
   }
+}
+
+function readSavedCopy(file: string): BuiltPages['savedCopy'] {
+  if (!existsSync(file)) return null
+  const asset = readAsset(file)
+  return { asset, sha256: hash('sha256', asset.plain) }
 }
 
 function readAsset(file: string): Asset {

@@ -6,20 +6,25 @@ import type { Service } from '@svc/http-service/service'
 import { ServiceError } from '@svc/http-service/service-error'
 import { FastifyWireRequest, type WireRequest } from '@svc/http-service/wire-request'
 import { discoveryDocument } from '../info/discovery.ts'
-import { assetAnswer, prefersHtml, showPage } from './answers.ts'
+import { assetAnswer, downloadAnswer, prefersHtml, showPage, textAnswer } from './answers.ts'
 import type { PagesContext } from './room.ts'
 
 export function pageRoutes(service: Service, context: PagesContext): void {
   const { pages } = context
   const show = pages && showPage(pages.html)
-  serve(service, info.home, ({ wire }) =>
-    show && prefersHtml(wire.headers.accept) ? show(wire) : discoveryDocument(context),
-  )
+  const savedCopy = pages?.savedCopy ?? null
+  const index = () => discoveryDocument(context, savedCopy)
+  serve(service, info.discovery, index)
+  serve(service, info.home, ({ wire }) => (show && prefersHtml(wire.headers.accept) ? show(wire) : index()))
   serve(service, info.docs, ({ wire }) => show?.(wire) ?? WITHOUT_PAGES)
   if (!show) return
   const declared: readonly string[] = [info.home.path, info.docs.path]
   for (const { path, policy } of pages.pages)
     if (!declared.includes(path)) add(service, path, showPage(pages.html, policy))
+  if (savedCopy) {
+    add(service, '/verify.html', (wire) => downloadAnswer(savedCopy.asset, 'verify.html', wire))
+    add(service, '/verify.html.sha256', (wire) => textAnswer(`${savedCopy.sha256}  verify.html\n`, wire))
+  }
   add(service, '/assets/{name}', (wire, { name = '' }) => {
     const asset = pages.assets.get(name)
     if (!asset) throw new ServiceError('not_found', 'there is no such file of a page')

@@ -1,4 +1,5 @@
 import type { Statements } from '@svc/api/evidence'
+import { statementDigest } from '@svc/protocol/evidence'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
@@ -39,6 +40,21 @@ it('EVID-10 lists the chain in pages', async () => {
   expect((await list(receipt_id, { from: 4 })).statements).toEqual([])
 })
 
+it('EVID-10 T-65 lists the chain from its end, with the signed statements for those who check them', async () => {
+  const { receipt_id } = await chainOfThree(house)
+  const sequences = async (query: object) =>
+    (await list(receipt_id, query)).statements.map(({ sequence }: { sequence: number }) => sequence)
+  expect(await sequences({ before: 4_294_967_295, limit: 2 })).toEqual([2, 3])
+  expect(await sequences({ before: 2, limit: 2 })).toEqual([1])
+  expect(await sequences({ before: 3, from: 2 })).toEqual([2])
+  expect(await sequences({ before: 1 })).toEqual([])
+  const { statements } = await list(receipt_id, { envelopes: true })
+  for (const { statement_digest, envelope } of statements) {
+    expect(statementDigest(envelope!.body)).toBe(statement_digest)
+  }
+  expect((await list(receipt_id, { envelopes: false })).statements[0]).not.toHaveProperty('envelope')
+})
+
 it('ANCH-05 shows the anchor of each statement', async () => {
   const locker = await house.listed(1)
   const { anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
@@ -63,7 +79,7 @@ it('GEN-08 refuses unknown receipts and invalid pages', async () => {
   expectRefusal(await house.read(STATEMENTS, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
   expectRefusal(await house.read(STATEMENTS), 422, 'validation_error')
   const { receipt_id } = await house.listed(0)
-  for (const query of [{ limit: 0 }, { limit: 1001 }, { from: 0 }, { from: 'x' }]) {
+  for (const query of [{ limit: 0 }, { limit: 1001 }, { from: 0 }, { from: 'x' }, { before: 0 }, { envelopes: 2 }]) {
     expectRefusal(await house.read(STATEMENTS, { receipt_id, ...query }), 422, 'validation_error')
   }
 })

@@ -97,7 +97,11 @@ describe('opening a locker', () => {
     const terms = { storage_limit_bytes: 11, file_limit: 12, egress_included_bytes: 13, ttl_days: 14 }
     const quote = JSON.stringify({ extensions: { svc: { terms } } })
     const { db } = house.gateway.context.database
-    const payReqId = receiptId.replace('rcpt_', 'pr_')
+    const { pay_req_id: payReqId } = await db
+      .selectFrom('receipts')
+      .select('pay_req_id')
+      .where('receipt_id', '=', receiptId)
+      .executeTakeFirstOrThrow()
     await db.updateTable('pay_requests').set({ quote }).where('pay_req_id', '=', payReqId).execute()
     expect((await open(owner, receiptId)).body).toMatchObject({ terms, expires_at: '2026-09-15T12:00:00Z' })
   })
@@ -241,7 +245,11 @@ describe('tags', () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
     const { db } = house.gateway.context.database
-    const payReqId = receiptId.replace('rcpt_', 'pr_')
+    const { pay_req_id: payReqId } = await db
+      .selectFrom('receipts')
+      .select('pay_req_id')
+      .where('receipt_id', '=', receiptId)
+      .executeTakeFirstOrThrow()
     const terms = house.gateway.context.config.payments.terms.gcs
     const quote = JSON.stringify({ extensions: { svc: { terms, tags: ['ordered'] } } })
     await db.updateTable('pay_requests').set({ quote }).where('pay_req_id', '=', payReqId).execute()

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -11,6 +12,7 @@ import type { Gateway } from '../../src/gateway.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'console.log("page")'
+const SAVED_COPY = '<!doctype html><title>Verify</title>'
 
 let folder: string
 let gateway: Gateway
@@ -21,6 +23,7 @@ function writeBuild(dist: string, version: string): void {
   mkdirSync(assets, { recursive: true })
   const html = '<!doctype html><script type="module" src="./assets/index-1.js"></script>'
   writeFileSync(join(dist, 'build-1/index.html'), html)
+  writeFileSync(join(dist, 'build-1/verify.html'), SAVED_COPY)
   writeFileSync(join(assets, 'index-1.js'), SCRIPT)
   writeFileSync(join(assets, 'index-1.js.br'), brotliCompressSync(SCRIPT))
   writeFileSync(join(assets, 'index-1.js.gz'), gzipSync(SCRIPT))
@@ -86,6 +89,21 @@ describe('/', () => {
 
   it('VER-22 names the agent service of the operator in the index', async () => {
     expect(await (await get('/')).json()).toMatchObject({ agent_url: 'https://agent.example' })
+  })
+})
+
+describe('the verify page as one file', () => {
+  it('T-64 is a download that never runs here, and the index and a list of sums have its hash', async () => {
+    const sha256 = createHash('sha256').update(SAVED_COPY).digest('hex')
+    expect(await (await get('/')).json()).toMatchObject({
+      verify_page: { url: expect.stringMatching(/^http.*\/verify\.html$/), sha256 },
+    })
+    const page = await get('/verify.html')
+    expect(await page.text()).toBe(SAVED_COPY)
+    expect(page.headers.get('content-disposition')).toBe('attachment; filename="verify.html"')
+    expect(page.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(await (await get('/verify.html.sha256')).text()).toBe(`${sha256}  verify.html\n`)
   })
 })
 

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { texts } from '#texts/search'
-import { currentPath, navigate } from '../address.ts'
 import { lookUpFile } from './search.ts'
 
-/** The whole page takes a dropped bundle; the welcome page shows what it is. */
+/** The whole page takes a dropped bundle, which the verify page then checks. */
 export function DropTarget({ children }: { children: ComponentChildren }) {
   const isOver = useSignal(false)
   const over = (event: DragEvent) => {
     if (!event.dataTransfer?.types.includes('Files')) return
     event.preventDefault()
-    isOver.value = true
+    // A page with places of its own for files shows those.
+    isOver.value = !document.querySelector('.drop-zone')
   }
   const leave = (event: DragEvent) => {
     if (event.relatedTarget === null) isOver.value = false
@@ -21,7 +21,6 @@ export function DropTarget({ children }: { children: ComponentChildren }) {
     // A part of the page that takes files itself has handled it.
     if (!file || event.defaultPrevented) return
     event.preventDefault()
-    if (currentPath.value !== '/') navigate('/')
     void lookUpFile(file)
   }
   return (

@@ -5,10 +5,8 @@ import type { ComponentChildren } from 'preact'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/search'
 import { urlOf } from '../address.ts'
-import { Code } from '../ui/code.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Table } from '../ui/table.tsx'
-import type { DroppedBundle } from './bundle.ts'
 import type { Kind, Recognized } from './recognize.ts'
 
 interface PlaceProps {
@@ -64,7 +62,7 @@ function ReceiptPlace({ value }: PlaceProps) {
       <p>{t.receipt.text}</p>
       <Links
         links={[
-          [t.receipt.facts, `/v1/storage/verify?receipt_id=${value}`],
+          [t.receipt.facts, `/verify/${value}`],
           [t.receipt.receipt, `/v1/receipts/${value}`],
           [t.receipt.bundle, `/v1/storage/evidence-bundle?receipt_id=${value}`],
         ]}
@@ -111,26 +109,5 @@ function AnchorPlace({ anchor }: { anchor: PublishedAnchor }) {
       <p>{a.found}</p>
       <Table caption={a.caption} head={['', '']} rows={rows} />
     </>
-  )
-}
-
-export function BundlePlace({ bundle: { name, claims } }: { bundle: DroppedBundle }) {
-  const b = t.bundle
-  const rows = [
-    [b.schema, <code key="schema">{String(claims.schema)}</code>],
-    [b.sequence, String(claims.envelope?.body?.sequence ?? b.none)],
-    [b.files, String(claims.commitment?.file_count ?? b.none)],
-    [b.root, <code key="root">{String(claims.commitment?.merkle_root ?? b.none)}</code>],
-    [b.signer, <code key="signer">{String(claims.envelope?.body?.issuer_key_id ?? b.none)}</code>],
-    [b.transaction, <code key="tx">{String(claims.anchor?.tx ?? b.none)}</code>],
-  ] as const
-  const command = `svc verify '${name.replaceAll("'", "'\\''")}'`
-  return (
-    <div class="stack">
-      <h3>{t.recognized(t.kinds.bundle)}</h3>
-      <Table caption={b.caption} head={['', '']} rows={rows} />
-      <p>{b.text}</p>
-      <Code title="svc" label={b.command} text={command} />
-    </div>
   )
 }

@@ -4,9 +4,8 @@ import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { Field } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Progress } from '../ui/progress.tsx'
 import { Loading } from '../ui/states.tsx'
-import { BundlePlace, Place } from './places.tsx'
+import { Place } from './places.tsx'
 import { type Found, found, lookUp, lookUpFile } from './search.ts'
 
 export function SearchBox() {
@@ -65,10 +64,6 @@ function Result({ found: value }: { found: Found }) {
           <p>{value.text}</p>
         </div>
       )
-    case 'reading':
-      return <Progress label={t.reading(value.name)} done={value.bytes} of={value.of} />
-    case 'bundle':
-      return <BundlePlace bundle={value.bundle} />
     case 'asking':
       return <Loading label={t.recognized(t.kinds[value.recognized.kind])} />
     case 'recognized':

@@ -4,14 +4,14 @@ import { signal } from '@preact/signals'
 import type { PublishedAnchor } from '@svc/api/evidence'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/search'
+import { currentPath } from '../address.ts'
 import { getJson, RequestFailed } from '../gateway.ts'
-import { type DroppedBundle, readBundle, UnreadableBundle } from './bundle.ts'
+import { toast } from '../ui/toast.tsx'
+import { handOver } from './hand-over.ts'
 import { type Recognized, recognize } from './recognize.ts'
 
 export type Found =
   | { state: 'nothing'; title: string; text: string }
-  | { state: 'reading'; name: string; bytes: number; of: number }
-  | { state: 'bundle'; bundle: DroppedBundle }
   | { state: 'asking'; recognized: Recognized }
   | { state: 'recognized'; recognized: Recognized; anchor: PublishedAnchor | null }
 
@@ -32,17 +32,25 @@ export async function lookUp(text: string): Promise<void> {
   found.value = anchor instanceof RequestFailed ? failed(anchor) : { state: 'recognized', recognized, anchor }
 }
 
+/** A bundle may be large, so only its beginning is looked at here. The verify page reads it. */
 export async function lookUpFile(file: File): Promise<void> {
-  const reading = (bytes: number) => {
-    found.value = { state: 'reading', name: file.name, bytes, of: file.size }
-  }
-  reading(0)
+  const start = await file
+    .slice(0, START_BYTES)
+    .text()
+    .catch(() => '')
+  if (!start.trimStart().startsWith('{')) return refuse(t.bundle.notJson(file.name))
   try {
-    found.value = { state: 'bundle', bundle: await readBundle(file, reading) }
-  } catch (error) {
-    if (!(error instanceof UnreadableBundle)) throw error
-    found.value = { state: 'nothing', title: t.nothing, text: error.message }
+    await handOver(file)
+  } catch {
+    refuse(t.bundle.notHandedOver)
   }
+}
+
+const START_BYTES = 1024
+
+function refuse(text: string): void {
+  if (currentPath.value === '/') found.value = { state: 'nothing', title: t.nothing, text }
+  else toast(text)
 }
 
 /** Only what is public on chain is asked for: no other look-up leads from something public to something that opens files. */

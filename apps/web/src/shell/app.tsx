@@ -57,7 +57,7 @@ function Header() {
         {environment === 'development' && <span class="pill pill-warn">{t.development}</span>}
         <nav aria-label={t.navigation}>
           {NAVIGATION.map(({ to, label }) => (
-            <a key={to} href={urlOf(to)} aria-current={path === to ? 'page' : undefined}>
+            <a key={to} href={urlOf(to)} aria-current={path === to || path.startsWith(`${to}/`) ? 'page' : undefined}>
               {label}
             </a>
           ))}
@@ -72,6 +72,7 @@ function Header() {
 
 const NAVIGATION = [
   { to: '/', label: t.home },
+  { to: '/verify', label: t.verify },
   { to: '/docs', label: t.api },
 ]
 

@@ -1,9 +1,9 @@
-/** `of` is the whole, in the same unit as `done`. */
-export function Progress({ label, done, of }: { label: string; done: number; of: number }) {
+/** `of` is the whole, in the same unit as `done`; null where nobody knows. */
+export function Progress({ label, done, of }: { label: string; done: number; of: number | null }) {
   return (
     <label class="progress">
       <span>{label}</span>
-      <progress value={done} max={of || 1} />
+      <progress {...(of !== null && { value: done, max: of || 1 })} />
     </label>
   )
 }

@@ -1,0 +1,30 @@
+// What would get a fact checked that was not.
+
+import { ONLINE_FACTS } from '@svc/verifier/facts'
+import { texts } from '#texts/verify'
+import type { CheckedBundle } from './worker/messages.ts'
+
+const t = texts.advice
+
+interface Advice {
+  text: string
+  /** The part of the page where it can be done; null where it cannot. */
+  href: string | null
+}
+
+export function adviceFor(name: string, { anchor, envelope, redacted, facts }: CheckedBundle): Advice {
+  if (name === 'key_pinned' || name === 'receipt_key_pinned') return { text: t.keys, href: '#keys' }
+  if (name === 'receipt_is_of_bundle' && envelope) return { text: t.keys, href: '#keys' }
+  if (name === 'files_match') return { text: t.files, href: '#files' }
+  if ((ONLINE_FACTS as readonly string[]).includes(name)) return onlineAdvice(name, anchor !== null, facts)
+  if (redacted) return { text: t.redacted, href: redacted.redaction === 'no_names' ? '#files' : null }
+  return { text: envelope ? t.nothing : t.statement, href: null }
+}
+
+function onlineAdvice(name: string, hasAnchor: boolean, facts: CheckedBundle['facts']): Advice {
+  if (!hasAnchor) return { text: t.anchor, href: null }
+  if (facts[name]?.value === 'unavailable') return { text: t.otherNode, href: '#node' }
+  const wasAsked = facts.anchor_tx_succeeded?.value === 'passed'
+  if (!wasAsked) return { text: t.node, href: '#node' }
+  return name === 'anchor_finalized' ? { text: t.wait, href: '#node' } : { text: t.nothing, href: null }
+}

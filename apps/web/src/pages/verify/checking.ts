@@ -1,0 +1,245 @@
+// What the page knows: the bundle, what the visitor gave besides it, and what the check found.
+
+import { batch, type Signal, signal } from '@preact/signals'
+import type { PinnedKey } from '@svc/verifier/pinned-keys'
+import type { ReceiptTexts } from '@svc/verifier/receipt-facts'
+import type { CheckResult, GivenFile, HashedFile, Step } from './worker/messages.ts'
+import { type CheckWorker, WorkFailed } from './worker/start.ts'
+
+/** Where a bundle comes from. */
+export type Source =
+  | { kind: 'file'; file: File }
+  /** `isForeign`: of another host than this page. */
+  | { kind: 'address'; url: string; isForeign: boolean }
+  | { kind: 'receipt'; receiptId: string; url: string; receiptUrl: string }
+
+export interface Opened {
+  source: Source
+  bundle: Blob
+  receipt: ReceiptTexts | null
+}
+
+export type Activity = { doing: 'fetching' | 'checking' | 'hashing' | 'asking'; step: Step | null }
+
+export type Trouble =
+  | { kind: 'cancelled' }
+  | { kind: 'not_fetched'; message: string; status: number | null; hint: string | null }
+  /** The browser gave up: out of memory, or the file is gone. */
+  | { kind: 'broken'; message: string }
+
+/** Public keys that the visitor trusts. */
+export interface Pins {
+  keys: readonly PinnedKey[]
+  signers: readonly string[]
+  domainTag: string | null
+}
+
+interface GivenFiles {
+  list: readonly HashedFile[]
+  isWhole: boolean
+}
+
+export interface Checking {
+  worker: CheckWorker
+  opened: Signal<Opened | null>
+  /** A bundle of another host, which is not fetched before the visitor agrees. */
+  pending: Signal<Extract<Source, { kind: 'address' }> | null>
+  result: Signal<CheckResult | null>
+  activity: Signal<Activity | null>
+  trouble: Signal<Trouble | null>
+  pins: Signal<Pins>
+  node: Signal<string | null>
+  files: Signal<GivenFiles | null>
+  open(source: Source, agreed?: boolean): Promise<void>
+  close(): void
+  /** After trouble: checks what is there, or fetches it. */
+  again(): Promise<void>
+  pin(pins: Pins): Promise<void>
+  ask(node: string): Promise<void>
+  addReceipt(receipt: ReceiptTexts): Promise<void>
+  compare(files: readonly GivenFile[], isWhole: boolean): Promise<void>
+  setWhole(isWhole: boolean): Promise<void>
+  dropFiles(): Promise<void>
+  cancel(): void
+}
+
+export function createChecking(worker: CheckWorker): Checking {
+  const opened = signal<Opened | null>(null)
+  const pending = signal<Checking['pending']['value']>(null)
+  const result = signal<CheckResult | null>(null)
+  const activity = signal<Activity | null>(null)
+  const trouble = signal<Trouble | null>(null)
+  const pins = signal<Pins>({ keys: [], signers: [], domainTag: null })
+  const node = signal<string | null>(null)
+  const files = signal<GivenFiles | null>(null)
+  let controller = new AbortController()
+  let last: Source | null = null
+
+  /** One thing at a time: what comes later stops what is going on. */
+  async function run(doing: Activity['doing'], work: (run: Run) => Promise<void>): Promise<void> {
+    controller.abort()
+    const mine = new AbortController()
+    controller = mine
+    const { signal } = mine
+    const show = (next: Activity) => {
+      if (!signal.aborted) activity.value = next
+    }
+    batch(() => {
+      trouble.value = null
+      show({ doing, step: null })
+    })
+    try {
+      await work({
+        signal,
+        next: (doing) => show({ doing, step: null }),
+        onStep: (step) => show({ doing: doingNow(), step }),
+      })
+    } catch (error) {
+      if (!signal.aborted) trouble.value = troubleOf(error)
+    }
+    if (controller === mine) activity.value = null
+  }
+
+  const doingNow = () => activity.value?.doing ?? 'checking'
+
+  async function checkOpened({ signal, next, onStep }: Run): Promise<void> {
+    const { value } = opened
+    if (!value) return
+    next(node.value === null ? 'checking' : 'asking')
+    const { bundle, receipt } = value
+    const { keys, signers, domainTag } = pins.value
+    const input = { bundle, receipt, keys, signers, domainTag, node: node.value, files: files.value }
+    const found = await worker.call('check', input, { signal, onStep })
+    if (!signal.aborted) result.value = found
+  }
+
+  const check = () => run('checking', checkOpened)
+
+  function clear(): void {
+    batch(() => {
+      opened.value = null
+      result.value = null
+      files.value = null
+      node.value = null
+      pending.value = null
+    })
+  }
+
+  async function open(source: Source, agreed = false): Promise<void> {
+    clear()
+    last = source
+    if (source.kind === 'address' && source.isForeign && !agreed) {
+      pending.value = source
+      return
+    }
+    await run('fetching', async (run) => {
+      const bundle = source.kind === 'file' ? source.file : await worker.call('fetchBundle', source.url, run)
+      const receipt = source.kind === 'receipt' ? await fetchReceipt(source.receiptUrl, run) : null
+      if (run.signal.aborted) return
+      opened.value = { source, bundle, receipt }
+      await checkOpened(run)
+    })
+  }
+
+  return {
+    worker,
+    opened,
+    pending,
+    result,
+    activity,
+    trouble,
+    pins,
+    node,
+    files,
+    again: () => (opened.value || !last ? check() : open(last, true)),
+    open,
+    close() {
+      controller.abort()
+      clear()
+      batch(() => {
+        activity.value = null
+        trouble.value = null
+      })
+    },
+    async pin(next) {
+      pins.value = next
+      if (opened.value) await check()
+    },
+    async ask(url) {
+      node.value = url
+      await check()
+    },
+    async addReceipt(receipt) {
+      if (!opened.value) return
+      opened.value = { ...opened.value, receipt }
+      await check()
+    },
+    compare: (given, isWhole) =>
+      run('hashing', async (run) => {
+        const list = await worker.call('hashFiles', given, run)
+        if (run.signal.aborted) return
+        files.value = { list, isWhole }
+        await checkOpened(run)
+      }),
+    async setWhole(isWhole) {
+      if (!files.value) return
+      files.value = { ...files.value, isWhole }
+      await check()
+    },
+    async dropFiles() {
+      files.value = null
+      await check()
+    },
+    cancel() {
+      controller.abort()
+      batch(() => {
+        activity.value = null
+        trouble.value = { kind: 'cancelled' }
+      })
+    },
+  }
+
+  /** A bundle can be checked without its receipt, so that this may fail. */
+  async function fetchReceipt(url: string, { signal }: Run): Promise<ReceiptTexts | null> {
+    const text = await worker.call('fetchBundle', url, { signal }).then(
+      (blob) => blob.text(),
+      () => '',
+    )
+    return worker.call('readReceipt', text)
+  }
+}
+
+interface Run {
+  signal: AbortSignal
+  next(doing: Activity['doing']): void
+  onStep(step: Step): void
+}
+
+function troubleOf(error: unknown): Trouble {
+  if (error instanceof WorkFailed && error.name === 'FetchFailed') {
+    const { message, status, hint } = error
+    return { kind: 'not_fetched', message, status, hint }
+  }
+  return { kind: 'broken', message: (error as Error).message }
+}
+
+/** In one: the facts that failed, passed, were not checked, and those that do not apply to this bundle. */
+export interface Verdict {
+  failed: string[]
+  passed: string[]
+  open: string[]
+  notApplicable: string[]
+}
+
+export function verdictOf({ facts, anchor }: Extract<CheckResult, { refused: null }>): Verdict {
+  const verdict: Verdict = { failed: [], passed: [], open: [], notApplicable: [] }
+  for (const [name, { value }] of Object.entries(facts)) {
+    // Statements are published in the registry or in a memo; a memo has no record there.
+    const applies = name !== 'registry_matches' || anchor?.type !== 'chain_memo_v2'
+    if (value === 'failed') verdict.failed.push(name)
+    else if (value === 'passed') verdict.passed.push(name)
+    else if (applies) verdict.open.push(name)
+    else verdict.notApplicable.push(name)
+  }
+  return verdict
+}

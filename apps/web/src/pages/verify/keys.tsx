@@ -1,0 +1,236 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { texts } from '#texts/verify'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Field } from '../../ui/field.tsx'
+import type { Checking, Pins } from './checking.ts'
+import { forget, type RememberedKeys, remember, remembered } from './pins.ts'
+import { Name } from './shown.tsx'
+
+const t = texts.keys
+
+/** A list of keys is a few kilobytes. */
+const MAX_FILE_BYTES = 1024 * 1024
+const MAX_SIGNERS = 100
+
+export function KeysCard({ checking }: { checking: Checking }) {
+  const given = useSignal<readonly RememberedKeys[]>([])
+  const all = [...remembered.value, ...given.value]
+  const problem = useSignal<string | null>(null)
+  const texts = all.map(({ text }) => text).join('\n\n')
+
+  // Other keys make other facts.
+  useEffect(() => {
+    void readAll(checking, all).then((keys) => {
+      if (JSON.stringify(keys) !== JSON.stringify(checking.pins.value.keys))
+        void checking.pin({ ...checking.pins.value, keys })
+    })
+  }, [texts])
+
+  const add = async (keys: RememberedKeys, keep: boolean): Promise<boolean> => {
+    const read = await checking.worker.call('readKeys', keys.text)
+    if (!read.ok) {
+      problem.value = read.problem
+      return false
+    }
+    problem.value = null
+    if (!keep) given.value = [...given.value.filter(({ text }) => text !== keys.text), keys]
+    else if (!remember(keys)) problem.value = t.notKept
+    return true
+  }
+  const remove = (keys: RememberedKeys) => {
+    given.value = given.value.filter(({ text }) => text !== keys.text)
+    forget(keys)
+  }
+  return (
+    <div id="keys" class="part">
+      <Card title={t.title}>
+        <div class="stack">
+          <p>{t.text}</p>
+          {all.length === 0 && <p class="part-empty">{t.none}</p>}
+          <ul class="pinned">
+            {all.map((keys) => (
+              <PinnedRow
+                key={keys.text}
+                keys={keys}
+                isRemembered={remembered.value.includes(keys)}
+                remove={() => remove(keys)}
+              />
+            ))}
+          </ul>
+          <AddKeys add={add} problem={problem.value} />
+          <MorePins checking={checking} />
+        </div>
+      </Card>
+    </div>
+  )
+}
+
+/** What cannot be read any more is left out; it stays in the list, where it can be removed. */
+async function readAll(checking: Checking, all: readonly RememberedKeys[]): Promise<Pins['keys']> {
+  const read = await Promise.all(all.map(({ text }) => checking.worker.call('readKeys', text)))
+  return read.flatMap((keys) => (keys.ok ? keys.keys : []))
+}
+
+function PinnedRow(props: { keys: RememberedKeys; isRemembered: boolean; remove: () => void }) {
+  const { keys, isRemembered, remove } = props
+  const label = keys.label || t.unnamed
+  return (
+    <li class="pinned-row">
+      <span class="pinned-text">
+        <b>
+          <Name text={label} />
+        </b>
+        {isRemembered && <span class="pill">{t.isRemembered}</span>}
+        <code>{keysIn(keys.text).join(' ')}</code>
+      </span>
+      <Button kind="quiet" onClick={remove} label={t.remove(label)}>
+        {t.removeShort}
+      </Button>
+    </li>
+  )
+}
+
+/** Of a key list, or as they were typed. */
+function keysIn(text: string): string[] {
+  return [...new Set(text.match(/\b[0-9a-f]{64}\b/g))]
+}
+
+interface AddProps {
+  add(keys: RememberedKeys, keep: boolean): Promise<boolean>
+  problem: string | null
+}
+
+function AddKeys({ add, problem }: AddProps) {
+  const text = useSignal('')
+  const label = useSignal('')
+  const keep = useSignal(false)
+  const fileProblem = useSignal<string | null>(null)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    fileProblem.value = null
+    const isAdded = await add({ label: label.value.trim(), text: text.value }, keep.value)
+    if (!isAdded) return
+    text.value = ''
+    label.value = ''
+  }
+  const choose = async (event: Event) => {
+    const input = event.currentTarget as HTMLInputElement
+    const file = input.files?.[0]
+    if (!file) return
+    if (file.size > MAX_FILE_BYTES) {
+      fileProblem.value = t.tooLarge
+      return
+    }
+    fileProblem.value = null
+    text.value = await file.text()
+    label.value ||= file.name
+    input.value = ''
+  }
+  return (
+    <form class="stack" onSubmit={(event) => void submit(event)}>
+      <Field label={t.key} hint={t.keyHint} error={fileProblem.value ?? problem}>
+        {(control) => (
+          <textarea
+            {...control}
+            rows={2}
+            spellcheck={false}
+            autocomplete="off"
+            value={text.value}
+            onInput={(event) => {
+              text.value = event.currentTarget.value
+            }}
+          />
+        )}
+      </Field>
+      <Field label={t.label} hint={t.labelHint}>
+        {(control) => (
+          <input
+            {...control}
+            maxLength={100}
+            value={label.value}
+            onInput={(event) => {
+              label.value = event.currentTarget.value
+            }}
+          />
+        )}
+      </Field>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={keep.value}
+          onChange={(event) => {
+            keep.value = event.currentTarget.checked
+          }}
+        />
+        {t.remember}
+      </label>
+      <div class="row">
+        <Button kind="primary" type="submit" disabled={text.value.trim() === ''}>
+          {t.add}
+        </Button>
+        <label class="button file-button">
+          {t.file}
+          <input
+            class="quiet-text"
+            type="file"
+            accept=".json,.txt,application/json,text/plain"
+            onChange={(event) => void choose(event)}
+          />
+        </label>
+      </div>
+    </form>
+  )
+}
+
+/** As `--signer` and `--domain-tag` of the command line. */
+function MorePins({ checking }: { checking: Checking }) {
+  const signers = useSignal('')
+  const tag = useSignal('')
+  const problem = useSignal<{ signers: string | null; tag: string | null }>({ signers: null, tag: null })
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const words = signers.value.split(/[\s,]+/).filter((word) => word !== '')
+    const bad = words.slice(0, MAX_SIGNERS).find((word) => !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(word))
+    const isTag = tag.value === '' || /^[ -~]{25}$/.test(tag.value)
+    problem.value = { signers: bad === undefined ? null : t.badSigner(bad.slice(0, 60)), tag: isTag ? null : t.badTag }
+    if (bad !== undefined || !isTag) return
+    void checking.pin({ ...checking.pins.value, signers: words, domainTag: tag.value || null })
+  }
+  return (
+    <details>
+      <summary>{t.more}</summary>
+      <form class="stack part-more" onSubmit={submit}>
+        <Field label={t.signers} hint={t.signersHint} error={problem.value.signers}>
+          {(control) => (
+            <textarea
+              {...control}
+              rows={2}
+              spellcheck={false}
+              value={signers.value}
+              onInput={(event) => {
+                signers.value = event.currentTarget.value
+              }}
+            />
+          )}
+        </Field>
+        <Field label={t.tag} hint={t.tagHint} error={problem.value.tag}>
+          {(control) => (
+            <input
+              {...control}
+              spellcheck={false}
+              value={tag.value}
+              onInput={(event) => {
+                tag.value = event.currentTarget.value
+              }}
+            />
+          )}
+        </Field>
+        <div class="row">
+          <Button type="submit">{t.apply}</Button>
+        </div>
+      </form>
+    </details>
+  )
+}

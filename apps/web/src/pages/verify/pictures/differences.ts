@@ -1,0 +1,126 @@
+// What changed between two lists of files. Both are in code-point order, so they are merged, not searched: two lists of a
+// million files take a second or two. Worker-safe; the result stays in the worker, and a page asks for rows of it.
+
+import type { FileEntry } from '@svc/protocol/merkle'
+import type { HeldFiles } from './held-files.ts'
+
+export const CHANGES = ['added', 'changed', 'removed', 'renamed', 'unchanged'] as const
+export type Change = (typeof CHANGES)[number]
+
+export interface DifferenceRow {
+  change: Change
+  /** Null for what was added. */
+  before: FileEntry | null
+  /** Null for what was removed. */
+  after: FileEntry | null
+}
+
+export interface RowQuery {
+  changes: readonly Change[]
+  /** Part of either name, in any case. */
+  text: string
+  from: number
+  limit: number
+}
+
+export interface Differences {
+  counts: Record<Change, number>
+  /** Rows in the order of the names, and how many match in all. */
+  rows(query: RowQuery): { rows: DifferenceRow[]; matching: number }
+}
+
+const NONE = 0xffffffff
+
+export function compareFiles(before: HeldFiles, after: HeldFiles): Differences {
+  const capacity = before.count + after.count
+  // A row is a kind, and the places of its file in both lists.
+  const kinds = new Uint8Array(capacity)
+  const olds = new Uint32Array(capacity)
+  const news = new Uint32Array(capacity)
+  let length = 0
+  const add = (change: Change, old: number, fresh: number) => {
+    kinds[length] = CHANGES.indexOf(change)
+    olds[length] = old
+    news[length] = fresh
+    length++
+  }
+
+  for (let i = 0, j = 0; i < before.count || j < after.count; ) {
+    const order = i === before.count ? 1 : j === after.count ? -1 : before.compareName(i, after, j)
+    if (order < 0) add('removed', i++, NONE)
+    else if (order > 0) add('added', NONE, j++)
+    else add(before.hasSameContent(i, after, j) ? 'unchanged' : 'changed', i++, j++)
+  }
+  pairRenamed()
+
+  const counts = Object.fromEntries(CHANGES.map((change) => [change, 0])) as Differences['counts']
+  for (let row = 0; row < length; row++) {
+    const change = changeOf(row)
+    if (change !== null) counts[change]++
+  }
+  return { counts, rows }
+
+  /** A file that went and one that came with the same content are one that was renamed, each paired once, in order. */
+  function pairRenamed(): void {
+    const gone = new Map<number, number[]>()
+    for (let row = 0; row < length; row++) {
+      if (changeOf(row) !== 'removed') continue
+      const key = before.contentKey(olds[row] as number)
+      const others = gone.get(key)
+      if (others) others.push(row)
+      else gone.set(key, [row])
+    }
+    /** How far each list of rows is used up, so that many equal contents do not take quadratic time. */
+    const used = new Map<number, number>()
+    for (let row = 0; row < length; row++) {
+      if (changeOf(row) !== 'added') continue
+      const fresh = news[row] as number
+      const key = after.contentKey(fresh)
+      const at = used.get(key) ?? 0
+      const from = gone.get(key)?.[at]
+      if (from === undefined || !before.hasSameContent(olds[from] as number, after, fresh)) continue
+      used.set(key, at + 1)
+      kinds[row] = CHANGES.indexOf('renamed')
+      olds[row] = olds[from] as number
+      kinds[from] = PAIRED
+    }
+  }
+
+  function changeOf(row: number): Change | null {
+    return CHANGES[kinds[row] as number] ?? null
+  }
+
+  function rows({ changes, text, from, limit }: RowQuery) {
+    const wanted = new Set<number>(changes.map((change) => CHANGES.indexOf(change)))
+    const lower = text.toLowerCase()
+    const found: DifferenceRow[] = []
+    let matching = 0
+    for (let row = 0; row < length; row++) {
+      if (!wanted.has(kinds[row] as number) || !hasText(row, lower)) continue
+      if (matching >= from && found.length < limit) found.push(rowAt(row))
+      matching++
+    }
+    return { rows: found, matching }
+  }
+
+  function hasText(row: number, lower: string): boolean {
+    if (lower === '') return true
+    const [old, fresh] = [olds[row] as number, news[row] as number]
+    return (
+      (old !== NONE && before.filename(old).toLowerCase().includes(lower)) ||
+      (fresh !== NONE && after.filename(fresh).toLowerCase().includes(lower))
+    )
+  }
+
+  function rowAt(row: number): DifferenceRow {
+    const [old, fresh] = [olds[row] as number, news[row] as number]
+    return {
+      change: changeOf(row) as Change, // a paired row is never wanted
+      before: old === NONE ? null : before.at(old),
+      after: fresh === NONE ? null : after.at(fresh),
+    }
+  }
+}
+
+/** The row of the old name of a renamed file, which the row of its new name shows. */
+const PAIRED = CHANGES.length

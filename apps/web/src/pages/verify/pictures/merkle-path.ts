@@ -1,0 +1,162 @@
+// The path from one leaf of a Merkle tree to its root, as a picture shows it. Nothing here needs a page: a worker finds
+// the path, and the result can be posted.
+
+import { isHex } from '@svc/protocol/bytes'
+import {
+  BLOCK_LEAVES,
+  blockLevels,
+  createBlockTree,
+  type FileEntry,
+  GROUP_LEAVES,
+  merkleLevels,
+  merkleRoot,
+  type ProofStep,
+  parentHash,
+  proofInBlocks,
+  treeDepth,
+} from '@svc/protocol/merkle'
+
+export interface PathStep {
+  /** The node of the path, and the one beside it. */
+  node: string
+  sibling: string
+  /** Where the sibling stands. */
+  side: 'left' | 'right'
+  /** Merkle rule 6: the last node of an odd level pairs with itself. */
+  isRepeated: boolean
+  /** The files behind the sibling, from the first to the last; null where it repeats the node. */
+  behind: { first: number; last: number } | null
+  parent: string
+}
+
+export interface MerklePath {
+  /** Of the leaf, counted from 0. */
+  index: number
+  leafCount: number
+  leaf: string
+  /** From the leaf up. */
+  steps: PathStep[]
+  /** The bare root that the steps lead to, computed here. */
+  root: string
+  /** Why this cannot be a path of that leaf in a tree of so many; null if it can. */
+  problem: PathProblem | null
+}
+
+export type PathProblem =
+  | 'no_such_leaf'
+  /** Another length than the tree is high. */
+  | 'wrong_length'
+  | 'wrong_side'
+  /** The last node of an odd level is paired with another. */
+  | 'not_repeated'
+  /** A node is paired with itself, though it is not the last of an odd level. */
+  | 'repeated'
+  | 'malformed'
+
+/** What the picture of a path needs; can be posted by a worker. */
+export interface ShownProof {
+  path: MerklePath
+  /** Null where the bundle names no files. Its leaf was computed here. */
+  file: FileEntry | null
+  /** Whether the siblings were computed from all files here, or are as a proof gives them. */
+  siblings: 'computed' | 'given'
+  /** Bare; of the statement that the path must lead to. Null where there is none. */
+  statementRoot: string | null
+}
+
+export interface PathFinder {
+  readonly root: string
+  /** Throws for a leaf that is not there. */
+  find(index: number): MerklePath
+}
+
+/**
+ * Finds paths in a tree of leaves that are at hand. Without the nodes above its blocks, as a verified bundle has counted
+ * them, all leaves are read and hashed once; after that, a path needs no more than the leaves of one block. Throws when
+ * there is no leaf (MERK-08).
+ */
+export function createPathFinder(
+  leafCount: number,
+  leafAt: (index: number) => string,
+  nodes: readonly string[] = nodesAbove(leafCount, leafAt),
+): PathFinder {
+  const levelsAbove = merkleLevels(nodes)
+
+  return {
+    root: merkleRoot(nodes),
+    find(index) {
+      if (!Number.isInteger(index) || index < 0 || index >= leafCount) throw new RangeError(`no leaf ${index}`)
+      const start = index - (index % BLOCK_LEAVES)
+      const length = Math.min(BLOCK_LEAVES, leafCount - start)
+      const block = Array.from({ length }, (_, i) => leafAt(start + i))
+      const inBlock = index - start
+      const group = inBlock - (inBlock % GROUP_LEAVES)
+      const proof = proofInBlocks(
+        index,
+        block.slice(group, group + GROUP_LEAVES),
+        blockLevels(block, nodes.length),
+        levelsAbove,
+      )
+      return pathOfProof({ leaf: block[inBlock] as string, index, leafCount, proof })
+    },
+  }
+}
+
+function nodesAbove(leafCount: number, leafAt: (index: number) => string): readonly string[] {
+  const tree = createBlockTree()
+  for (let i = 0; i < leafCount; i++) tree.add(leafAt(i))
+  return tree.end().nodes
+}
+
+/** The path that a proof describes, each parent computed here. The proof may be anybody's. */
+export function pathOfProof(claimed: {
+  leaf: string
+  index: number
+  leafCount: number
+  proof: readonly ProofStep[]
+}): MerklePath {
+  const { leaf, index, leafCount, proof } = claimed
+  const steps: PathStep[] = []
+  let node = leaf
+  for (const [height, { hash: sibling, position: side }] of proof.entries()) {
+    const at = Math.floor(index / 2 ** height)
+    const isRepeated = side === 'right' && at === lastOfLevel(leafCount, height) && sibling === node
+    const parent = side === 'left' ? parentHash(sibling, node) : parentHash(node, sibling)
+    const beside = side === 'left' ? at - 1 : at + 1
+    const behind = isRepeated ? null : leavesBehind(beside, height, leafCount)
+    steps.push({ node, sibling, side, isRepeated, behind, parent })
+    node = parent
+  }
+  return { index, leafCount, leaf, steps, root: node, problem: problemOf(claimed, steps) }
+}
+
+function problemOf(
+  { leaf, index, leafCount }: { leaf: string; index: number; leafCount: number },
+  steps: readonly PathStep[],
+): PathProblem | null {
+  if (!Number.isSafeInteger(index) || index < 0 || index >= leafCount) return 'no_such_leaf'
+  if (steps.length !== treeDepth(leafCount)) return 'wrong_length'
+  if (!isHex(leaf, 32) || steps.some(({ sibling }) => !isHex(sibling, 32))) return 'malformed'
+  for (const [height, { node, sibling, side, isRepeated }] of steps.entries()) {
+    const at = Math.floor(index / 2 ** height)
+    if (side !== (at % 2 === 1 ? 'left' : 'right')) return 'wrong_side'
+    if (side === 'right' && at === lastOfLevel(leafCount, height) && !isRepeated) return 'not_repeated'
+    if (sibling === node && !isRepeated) return 'repeated'
+  }
+  return null
+}
+
+function lastOfLevel(leafCount: number, height: number): number {
+  return Math.ceil(leafCount / 2 ** height) - 1
+}
+
+function leavesBehind(node: number, height: number, leafCount: number): PathStep['behind'] {
+  const first = node * 2 ** height
+  const last = Math.min(leafCount, first + 2 ** height) - 1
+  return first < 0 || first > last ? null : { first, last }
+}
+
+/** Whether the picture may show that the path leads to the statement. */
+export function leadsToStatement({ path, statementRoot }: ShownProof): boolean {
+  return path.problem === null && statementRoot !== null && path.root === statementRoot
+}

@@ -1,0 +1,53 @@
+// Public keys that this browser remembers. They are no secrets, but each says whom the visitor trusts: they stay here.
+
+import { signal } from '@preact/signals'
+
+export interface RememberedKeys {
+  label: string
+  /** Hex digits, or the text of a key list, as the visitor gave it. */
+  text: string
+}
+
+const KEY = 'svc-trusted-keys'
+
+export const remembered = signal<readonly RememberedKeys[]>(stored())
+
+/** Whether it could be kept: storage may be full, or closed to pages. */
+export function remember(keys: RememberedKeys): boolean {
+  const others = stored().filter(({ text }) => text !== keys.text)
+  return store([...others, keys])
+}
+
+export function forget(keys: RememberedKeys): void {
+  store(stored().filter(({ text }) => text !== keys.text))
+}
+
+function store(all: readonly RememberedKeys[]): boolean {
+  remembered.value = all
+  try {
+    if (all.length === 0) localStorage.removeItem(KEY)
+    else localStorage.setItem(KEY, JSON.stringify(all))
+    return true
+  } catch {
+    return false
+  }
+}
+
+function stored(): RememberedKeys[] {
+  try {
+    const all: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]')
+    return Array.isArray(all) ? all.filter(isRemembered) : []
+  } catch {
+    return []
+  }
+}
+
+function isRemembered(value: unknown): value is RememberedKeys {
+  const { label, text } = (value ?? {}) as Partial<RememberedKeys>
+  return typeof label === 'string' && typeof text === 'string'
+}
+
+// Another tab may have added or removed some.
+addEventListener('storage', ({ key }) => {
+  if (key === KEY || key === null) remembered.value = stored()
+})

@@ -1,0 +1,94 @@
+// All of the page but where it is: in the gateway's pages, or in a file on somebody's disk.
+
+import type { ComponentChildren } from 'preact'
+import { texts as t } from '#texts/verify'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Banner } from './banner.tsx'
+import type { Checking } from './checking.ts'
+import { Facts } from './facts.tsx'
+import { FilesCard } from './files-card.tsx'
+import { KeysCard } from './keys.tsx'
+import { Listing } from './listing.tsx'
+import { NodeCard } from './node-card.tsx'
+import { ForeignCard, OpenCard, type Site } from './open-card.tsx'
+import { Differences } from './pictures/differences-view.tsx'
+import { shownStatement } from './pictures/history-chain.ts'
+import { ReceiptCard } from './receipt-card.tsx'
+import { Summary } from './summary.tsx'
+import type { CheckedBundle } from './worker/messages.ts'
+import './verify.css'
+
+interface ViewProps {
+  checking: Checking
+  site: Site | null
+  /** What the gateway can show besides the bundle. */
+  more?: (bundle: CheckedBundle) => { name: string; content: ComponentChildren }[]
+  children: ComponentChildren
+}
+
+export function VerifyView({ checking, site, more = () => [], children }: ViewProps) {
+  const { opened, pending, result, activity } = checking
+  const bundle = result.value?.refused === null ? result.value : null
+  const hasNames = bundle?.redacted?.redaction !== 'no_names'
+  return (
+    <div class="wide verify">
+      <header class="verify-head">
+        <h1>{t.heading}</h1>
+        <p class="verify-lead">{t.lead}</p>
+      </header>
+      <Banner checking={checking} />
+      {pending.value && <ForeignCard checking={checking} source={pending.value} />}
+      {!pending.value && !bundle && !activity.value && <OpenCard checking={checking} site={site} />}
+      {bundle && opened.value && <Summary checking={checking} opened={opened.value} bundle={bundle} />}
+      <div class={bundle ? 'verify-columns' : 'verify-tools'}>
+        {bundle && <Facts bundle={bundle} isBusy={activity.value !== null} />}
+        <div class="verify-tools">
+          <KeysCard checking={checking} />
+          {bundle && <FilesCard checking={checking} bundle={bundle} />}
+          {bundle && <NodeCard checking={checking} hasAnchor={bundle.anchor !== null} />}
+          {bundle && !bundle.redacted && <ReceiptCard checking={checking} />}
+        </div>
+      </div>
+      {bundle && (
+        <section class="card" aria-label={t.tabs.label}>
+          <Tabs
+            label={t.tabs.label}
+            tabs={[
+              { name: t.tabs.files, content: <Listing checking={checking} hasNames={hasNames} /> },
+              ...more(bundle),
+              // A redacted bundle does not show all files: nobody can say what became of the others.
+              ...(opened.value && !bundle.redacted
+                ? [{ name: t.tabs.differences, content: <BundleDifferences checking={checking} bundle={bundle} /> }]
+                : []),
+            ]}
+          />
+        </section>
+      )}
+      {children}
+    </div>
+  )
+}
+
+function BundleDifferences({ checking, bundle }: { checking: Checking; bundle: CheckedBundle }) {
+  const { worker, opened, pins } = checking
+  const { value } = opened
+  if (!value) return null
+  const { source } = value
+  const urlOfSequence =
+    source.kind === 'receipt'
+      ? (sequence: number) => {
+          const url = new URL(source.url)
+          url.searchParams.set('sequence', String(sequence))
+          return url.href
+        }
+      : null
+  return (
+    <Differences
+      worker={worker}
+      bundle={value.bundle}
+      shown={shownStatement(bundle.envelope)}
+      urlOfSequence={urlOfSequence}
+      pins={pins.value}
+    />
+  )
+}

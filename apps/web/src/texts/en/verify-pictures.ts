@@ -1,0 +1,218 @@
+import type { Change } from '../../pages/verify/pictures/differences.ts'
+import type { PathProblem } from '../../pages/verify/pictures/merkle-path.ts'
+
+const count = new Intl.NumberFormat('en')
+const files = (number: number) => (number === 1 ? '1 file' : `${count.format(number)} files`)
+
+const problems: Record<PathProblem, string> = {
+  no_such_leaf: 'There is no such leaf in a tree of so many files.',
+  wrong_length: 'The path has another length than a tree of so many files.',
+  wrong_side: 'A hash stands on the wrong side for this leaf.',
+  not_repeated: 'The last node of an odd level is paired with another one than itself.',
+  repeated: 'A node is paired with itself, though it is not the last one of an odd level.',
+  malformed: 'One of the hashes is not SHA-256.',
+}
+
+const changes: Record<Change, string> = {
+  added: 'Added',
+  changed: 'Changed',
+  removed: 'Removed',
+  renamed: 'Renamed',
+  unchanged: 'Unchanged',
+}
+
+export const texts = {
+  files,
+  invisible: 'Characters that cannot be seen are written as \\u{…} here. What you copy has them as they are.',
+
+  tree: {
+    title: 'How this file is part of the statement',
+    label: 'Merkle tree, from the root at the top to the leaf of the file at the bottom. Arrow keys move in it.',
+    leads: 'Leads to the root of the statement',
+    leadsElsewhere: 'Leads to another root than that of the statement',
+    noStatement: 'No statement to compare the root with',
+    wrongPath: 'Not a path of this tree',
+    problems,
+    place: (index: number, of: number) => `File ${count.format(index + 1)} of ${count.format(of)}, by name.`,
+    withoutName: (index: number) => `Leaf ${count.format(index + 1)}`,
+    levels: (depth: number) =>
+      depth === 0
+        ? 'It is the only file: its leaf is the root.'
+        : `${depth === 1 ? 'One hash' : `${depth} hashes`} beside the path ${depth === 1 ? 'stands' : 'stand'} for all the other files.`,
+    showAll: (depth: number) => `Show all ${depth} levels`,
+    showFewer: 'Show fewer levels',
+    between: (levels: number) => `${levels} more levels`,
+    statement: 'Root in the statement',
+    unknown: 'not known',
+    root: 'Root, computed here',
+    leaf: 'Leaf of the file',
+    level: (height: number) => `Level ${height}`,
+    repeated: 'the same again',
+    node: {
+      root: (hash: string) => `Root, computed here: ${hash}`,
+      statement: (hash: string | null) =>
+        hash ? `Root in the statement: ${hash}` : 'Root in the statement: not known',
+      leaf: (name: string, hash: string) => `Leaf of ${name}: ${hash}`,
+      path: (height: number, hash: string) => `Level ${height}, on the path: ${hash}`,
+      sibling: (height: number, side: string, behind: string, hash: string) =>
+        `Level ${height}, ${side} of the path, ${behind}: ${hash}`,
+    },
+    sides: { left: 'left', right: 'right' },
+    range: (first: number, last: number) =>
+      first === last
+        ? `file ${count.format(first + 1)}`
+        : `files ${count.format(first + 1)} to ${count.format(last + 1)}`,
+    hash: 'hash',
+    text: 'hashed text',
+    how: 'How it is computed',
+    ofLeaf: 'SHA-256 of the name, the size and the hash of the content, with colons between them:',
+    ofLeafUnnamed: 'The bundle shows this leaf without the name of its file, so it cannot be computed here.',
+    ofParent: 'SHA-256 of the two hashes below it, left then right, as 128 characters of text:',
+    ofRepeated: 'This level has an odd number of nodes. The last one stands on both sides of its parent.',
+    ofSiblingComputed: (behind: string) => `Computed here from ${behind}, in the same way.`,
+    ofSiblingGiven: (behind: string) => `Given by the bundle; stands for ${behind}, which are not needed here.`,
+    ofStatement: 'What the signed statement says. The facts tell whose signature it is.',
+    ofStatementNone: 'There is no statement to compare with.',
+    leftHalf: 'left',
+    rightHalf: 'right',
+    steps: 'The same in steps',
+    step: {
+      leaf: 'Hash the name, size and content hash of the file. The result is its leaf:',
+      leafUnnamed: 'Take the leaf as the bundle shows it:',
+      left: (height: number, behind: string) => `Level ${height}: put the hash of ${behind} before it, and hash both:`,
+      right: (height: number, behind: string) => `Level ${height}: put the hash of ${behind} after it, and hash both:`,
+      repeated: (height: number) =>
+        `Level ${height}: it is the last of an odd number; put itself after it, and hash both:`,
+      same: 'This is the root that the statement names.',
+      other: 'This is not the root that the statement names, which is:',
+      none: 'No statement is there to compare this root with.',
+    },
+  },
+
+  history: {
+    title: 'All statements about this locker',
+    lead: 'Each statement names the digest of the one before it, so none can be changed or left out afterwards without it showing here.',
+    loading: 'Reading the statements…',
+    failed: 'The statements did not load',
+    none: 'No statement yet',
+    noneText: 'The owner makes the first one by attesting.',
+    checkedAll: (statements: number) =>
+      statements === 1
+        ? 'The statement was computed again here, and its signature checked.'
+        : `${count.format(statements)} statements were computed again here: each signature and each link holds.`,
+    checkedSome: (broken: number) =>
+      broken === 1
+        ? 'One statement or link does not hold.'
+        : `${count.format(broken)} statements or links do not hold.`,
+    uncheckedSome: 'Some of it could not be checked here.',
+    notPinned: 'Whose key signed is not known here: no key was pinned.',
+    earlier: 'Show earlier statements',
+    earlierOf: (left: number) => `${count.format(left)} earlier`,
+    statement: (sequence: number) => `Statement ${count.format(sequence)}`,
+    here: 'this bundle',
+    otherHere: 'The bundle on this page has another statement with this number.',
+    foreign: 'Of another locker than the bundle on this page.',
+    digest: 'digest of the statement',
+    root: 'Merkle root',
+    size: (number: number, bytes: string) => `${files(number)}, ${bytes}`,
+    states: {
+      pinned: 'Signed, key pinned',
+      signed: 'Signed',
+      failed: 'Does not hold',
+      listed: 'Not checked',
+    },
+    listedOnly: 'The gateway sent no signed statement: this is only what it says.',
+    malformed: 'This is not a statement.',
+    mislabelled: 'The gateway lists it under other values than the statement has.',
+    links: {
+      first: 'The first statement',
+      linked: 'Names the digest of the statement before',
+      linkedUnpinned: 'Names the statement before, but another key signed, and not both are pinned',
+      broken: 'Does not follow the statement before',
+      gap: (missing: number) =>
+        missing === 1 ? 'One statement is missing here' : `${count.format(missing)} statements are missing here`,
+      listed: 'As the gateway lists it; not checked',
+      earlier: 'The statement before is not loaded yet',
+    },
+    anchor: {
+      title: 'Published',
+      by: (network: string) => `Published on ${network}`,
+      slot: (slot: number) => `slot ${count.format(slot)}`,
+      explorer: 'See the transaction',
+      transaction: 'transaction',
+      unchecked: 'Where they were published is as the gateway says: ask a node to check the one on this page.',
+      other: 'Names another statement',
+      networks: {
+        'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
+        'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'Solana devnet',
+        'eip155:143': 'Monad',
+      } as Readonly<Record<string, string>>,
+      none: 'Not published',
+      absence: {
+        limit_reached: 'Not published: the locker has used up its publications.',
+        daily_budget_used: 'Not published yet: the budget of the day is used up.',
+        superseded: 'Not published: a newer statement came first.',
+      },
+    },
+    time: (iso: string) => {
+      const date = new Date(iso)
+      return Number.isNaN(date.getTime())
+        ? iso
+        : new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' }).format(date)
+    },
+    utc: 'UTC',
+    later: (milliseconds: number) => {
+      const seconds = Math.round(milliseconds / 1000)
+      if (seconds < 0) return 'dated earlier than it'
+      const units = [
+        [31_536_000, 'year'],
+        [86_400, 'day'],
+        [3_600, 'hour'],
+        [60, 'minute'],
+        [1, 'second'],
+      ] as const
+      const [size, unit] = units.find(([length]) => seconds >= length) ?? ([1, 'second'] as const)
+      const number = Math.floor(seconds / size)
+      return `${count.format(number)} ${unit}${number === 1 ? '' : 's'} after it`
+    },
+  },
+
+  differences: {
+    title: 'What changed between two statements',
+    lead: 'Compares the lists of files of two bundles. It happens in your browser.',
+    before: 'Before',
+    after: 'After',
+    thisBundle: 'The bundle on this page',
+    bySequence: 'Another statement of this locker',
+    byFile: 'A bundle from this device',
+    number: 'Number of the statement',
+    file: 'Choose a bundle…',
+    fileOf: (side: string) => `${side}: choose a bundle`,
+    compare: 'Compare',
+    reading: (side: string | null, read: string | null) =>
+      `${side === null ? 'Checking and comparing' : `Fetching: ${side}`}${read === null ? '…' : `, ${read}`}`,
+    cancel: 'Cancel',
+    nobody: 'There is no gateway to ask.',
+    failed: 'They cannot be compared',
+    refused: (side: string, why: string) => `${side}: ${why}`,
+    noAnswer: (side: string, why: string) => `${side}: the gateway did not send it. ${why}`,
+    redacted: 'a redacted bundle does not show all files, so nothing can be said about the others',
+    wrongSequence: (sequence: number) => `the gateway sent statement ${count.format(sequence)} instead`,
+    same: 'Both lists have the same files.',
+    otherProof: 'These are statements about two lockers. The one did not become the other.',
+    noProof: 'At least one of them has no signed statement, so nothing shows that they are about one locker.',
+    reversed: 'The second statement is older than the first.',
+    unfit: (side: string, why: string) => `${side}: do not rely on its list: ${why}.`,
+    statement: (sequence: number, issued: string) => `Statement ${count.format(sequence)}, ${issued}`,
+    record: 'A record without a signed statement',
+    changes,
+    show: 'Show',
+    search: 'Part of a name',
+    caption: 'Files that differ',
+    head: ['Change', 'File', 'Size', 'Content hash'],
+    from: (name: string) => `was ${name}`,
+    noRows: 'No file matches.',
+    more: 'Show more',
+    shown: (shown: number, of: number) => `${count.format(shown)} of ${count.format(of)}`,
+  },
+}

@@ -1,0 +1,357 @@
+import { common } from './common.ts'
+
+interface FactText {
+  name: string
+  /** In plain words. */
+  means: string
+  how: string
+  /** What it does not prove. */
+  limits: string
+}
+
+const facts: Record<string, FactText> = {
+  merkle_root_matches: {
+    name: 'The file list has the stated root',
+    means: 'The names, sizes and hashes in this bundle give exactly the root that the bundle commits to.',
+    how: 'Each file was hashed with its name and size, the hashes were combined pair by pair up to one root, and the root and the number of files were compared.',
+    limits: 'It does not show who made the list, nor when. Anybody can compute a root.',
+  },
+  files_match: {
+    name: 'Your files are the listed ones',
+    means: 'The files you have are byte for byte those that the bundle lists.',
+    how: 'Your browser read each of your files, hashed it, and compared size and hash with the list.',
+    limits: 'It says nothing about files that you did not give, nor about what the files mean.',
+  },
+  statement_digest_matches: {
+    name: 'The statement has its digest',
+    means: 'The signed statement was not altered: it hashes to the digest that it is known by.',
+    how: 'The statement was written in its canonical form, hashed, and compared with its digest.',
+    limits: 'It does not show who wrote the statement.',
+  },
+  envelope_binds_commitment: {
+    name: 'The statement is about these files',
+    means: 'Root, number of files, bytes and list of the statement are those of the files in this bundle.',
+    how: 'Every field of the statement was compared with what was counted and hashed here.',
+    limits: 'It does not show that the statement is signed, nor by whom.',
+  },
+  inclusion_proven: {
+    name: 'The shown files are among those of the statement',
+    means: 'Each file that this redacted bundle shows is part of the list that the statement is about.',
+    how: 'The path of each file was folded up to a root, which was compared with the root of the statement.',
+    limits: 'It says nothing about the files that are not shown.',
+  },
+  signature_valid: {
+    name: 'The signature is valid',
+    means: 'Whoever holds the named key signed exactly this statement.',
+    how: 'The Ed25519 signature was checked over the canonical statement with the domain tag.',
+    limits: 'It does not show whose key that is. The next fact is about that.',
+  },
+  key_pinned: {
+    name: 'Signed by a key that you trust',
+    means: 'The key that signed is one of those that you gave, and was in use at that time.',
+    how: 'The signing key was compared in full with the keys you pinned on this page.',
+    limits: 'It is worth as much as the way you got the key. A key that came with the bundle shows nothing.',
+  },
+  anchor_tx_succeeded: {
+    name: 'The anchor is on chain',
+    means: 'The transaction that publishes the statement exists and succeeded.',
+    how: 'The node you named was asked for the transaction; its bytes and signatures were checked here.',
+    limits: 'That it succeeded is the word of that node. Another node can be asked for a second opinion.',
+  },
+  anchor_signer_matches: {
+    name: 'The named key signed the anchor',
+    means: 'The publication key that the bundle names has signed the transaction.',
+    how: 'The signatures of the transaction were checked here, and its signers compared.',
+    limits: 'It does not show whose key that is, unless you pinned the publication key as well.',
+  },
+  anchor_payload_matches: {
+    name: 'The anchor publishes this statement',
+    means: 'The transaction carries the digest of exactly this statement.',
+    how: 'The memo of the transaction was compared, byte for byte, with the one that this statement must have.',
+    limits: 'It shows that the statement existed then, not that anybody read it.',
+  },
+  anchor_slot_matches: {
+    name: 'Slot, time and fee are as stated',
+    means: 'The anchor is where and when the bundle says.',
+    how: 'Slot, time of the block and fee were compared with what the node says.',
+    limits: 'Times of blocks are set by the validators of the chain, and are exact to some seconds.',
+  },
+  anchor_finalized: {
+    name: 'The anchor is final',
+    means: 'The chain can no longer drop the transaction.',
+    how: 'The node was asked for it among final blocks.',
+    limits: 'It is the word of the node you named.',
+  },
+  registry_matches: {
+    name: 'The registry has the same record',
+    means: 'The public registry on chain holds the record of this statement.',
+    how: 'The address of the record was computed from the statement; the account was read and compared field by field.',
+    limits: 'A newer statement replaces an older record, which then cannot be seen any more.',
+  },
+  receipt_signature_valid: {
+    name: 'The receipt is signed',
+    means: 'Whoever holds the key named in the receipt signed all of it.',
+    how: 'The Ed25519 signature was checked over the fields of the receipt.',
+    limits: 'It does not show whose key that is.',
+  },
+  receipt_id_matches: {
+    name: 'The receipt has its own id',
+    means: 'The id follows from the quote and the payment that the receipt names.',
+    how: 'The id was computed from both, and compared.',
+    limits: 'It does not show that the payment took place.',
+  },
+  receipt_key_pinned: {
+    name: 'The receipt is signed by a key that you trust',
+    means: 'The key that signed the receipt is one of those that you gave.',
+    how: 'It was compared in full with the keys you pinned on this page.',
+    limits: 'It is worth as much as the way you got the key.',
+  },
+  receipt_is_of_bundle: {
+    name: 'Receipt and bundle belong together',
+    means: 'The receipt and the statement name the same proof, both under signatures of one gateway.',
+    how: 'The signed proof ids and the keys of both were compared.',
+    limits: 'It does not show who paid, beyond the address that the receipt names.',
+  },
+}
+
+export const texts = {
+  title: 'Verify',
+  heading: 'Check the evidence yourself.',
+  lead: 'Everything is computed in your browser, fact by fact. This page believes neither the bundle nor the gateway that made it.',
+  facts,
+
+  open: {
+    title: 'What do you want to check?',
+    drop: 'Drop an evidence bundle here',
+    choose: 'Choose a bundle',
+    stays: 'It is read in your browser and goes nowhere.',
+    label: 'Or a receipt id, or the address of a bundle',
+    placeholder: 'rcpt_…  or  https://…',
+    submit: 'Fetch it',
+    invalid: 'This is neither a receipt id nor an address that begins with https://.',
+    foreign: 'This bundle is somewhere else',
+    foreignText: (host: string) =>
+      `The link asks your browser to fetch it from ${host}. That server learns that you look at it, and from where.`,
+    agree: (host: string) => `Fetch it from ${host}`,
+    another: 'Check another bundle',
+    save: 'Save this bundle',
+    gone: 'The dropped file is no longer there. Drop it here again.',
+  },
+
+  activity: {
+    fetching: 'Fetching the bundle',
+    checking: 'Checking the bundle',
+    hashing: 'Hashing your files',
+    asking: 'Checking the bundle and asking the node',
+    bytes: (done: number, of: number | null) =>
+      of === null ? common.bytes(done) : `${common.bytes(done)} of ${common.bytes(of)}`,
+    cancel: 'Cancel',
+  },
+
+  trouble: {
+    cancelled: 'Cancelled: nothing is shown of an unfinished check',
+    cancelledText: 'Facts below, if any, are those of the check before.',
+    notFetched: 'The bundle could not be fetched',
+    noAnswer:
+      'There was no answer that this page may read. The server may be down, or may not allow other pages to read from it (CORS). Download the bundle and drop it here instead.',
+    broken: 'The browser could not finish the check',
+    brokenText:
+      'The file may have been moved or changed meanwhile, or memory ran out. The command line checks bundles of any size: svc verify',
+    again: 'Check again',
+  },
+
+  verdict: {
+    refused: 'This is not a bundle that can be checked',
+    refusedText: 'Nothing in it counts as evidence. Why it was refused:',
+    failed: (count: number) =>
+      count === 1
+        ? 'Do not rely on this: 1 check failed'
+        : `Do not rely on this: ${common.number(count)} checks failed`,
+    failedText: 'A single failed check means that something was altered, or does not belong together.',
+    open: (count: number) =>
+      count === 1
+        ? 'Nothing failed, but 1 thing was not checked'
+        : `Nothing failed, but ${common.number(count)} things were not checked`,
+    openText: 'What was not checked has not passed. How to check it:',
+    passed: (count: number) => `All ${common.number(count)} checks passed`,
+    passedText: 'Each was computed in your browser. What each of them does not prove stands below.',
+    noKey: 'Without a key that you trust, anybody could have made this bundle.',
+    notApplicable: 'Does not apply here:',
+  },
+
+  /** How to get done what was not. */
+  advice: {
+    keys: 'Give a key that you trust',
+    files: 'Give the original files',
+    node: 'Name a node of the chain',
+    anchor: 'The bundle has no anchor: ask for one that was made after the statement was published',
+    statement: 'This is a bundle of version 1, which signs its root only: ask for a newer statement',
+    redacted: 'The bundle leaves this out: ask for the whole bundle, or give all files',
+    wait: 'Ask the node again in a minute',
+    otherNode: 'Name another node of the chain',
+    nothing: 'Nothing on this page can check it',
+  },
+
+  states: { passed: 'passed', failed: 'failed', not_checked: 'not checked', unavailable: 'not answered' },
+  groups: {
+    bundle: 'The bundle itself',
+    signer: 'Who signed',
+    chain: 'On chain',
+    receipt: 'The receipt',
+  },
+  fact: {
+    means: 'Meaning',
+    value: 'Found',
+    how: 'How it was computed',
+    limits: 'What it does not prove',
+    why: 'Why',
+    code: 'Name',
+  },
+
+  summary: {
+    title: 'This bundle',
+    from: 'From',
+    ofGateway: 'this gateway, by receipt',
+    receipt: 'Receipt',
+    noReceipt: 'not named: the bundle is redacted',
+    statement: 'Statement',
+    statementText: (sequence: number, proof: string) => `${common.number(sequence)} of proof ${proof}`,
+    noStatement: 'none: version 1',
+    issued: 'Signed at',
+    issuedText: (time: string) => `${time}, by the clock of the signer`,
+    files: 'Files',
+    filesText: (files: number, bytes: bigint | null) =>
+      `${common.number(files)}${bytes === null ? '' : `, ${common.bytes(Number(bytes))}`}`,
+    withoutNames: (files: number) => `${common.number(files)}, without names`,
+    shownOf: (shown: number, total: number | null) =>
+      `${common.number(shown)} shown of ${total === null ? 'an unknown number' : common.number(total)}`,
+    root: 'Merkle root',
+    digest: 'Statement digest',
+    key: 'Signed by key',
+    pinned: 'you pinned it',
+    notPinned: 'not pinned',
+    unknownKey: 'an unknown key',
+    transaction: 'Anchor transaction',
+    explorer: 'Show in an explorer',
+    slot: 'Slot',
+    signer: 'Publication key',
+    chain: 'Chain',
+    record: 'Registry record',
+    leftOut: 'Left out of this redacted bundle:',
+    unchecked: 'Covered by no fact:',
+    uncheckedText: 'Whoever made the bundle may have written anything in these fields.',
+    none: 'none',
+  },
+
+  keys: {
+    title: 'Keys you trust',
+    text: 'A signature counts when it is by a key that you got from somewhere else than this bundle and this gateway: from the operator, a contract, an earlier visit.',
+    none: 'No key is pinned.',
+    key: 'Public keys',
+    keyHint: '64 hex digits each, or the text of a key list (svc-signing-keys.json). Never a secret key.',
+    file: 'Open a key file',
+    label: 'Label',
+    labelHint: 'Where you got it from.',
+    remember: 'Remember in this browser',
+    add: 'Trust these keys',
+    remove: (label: string) => `Remove ${label}`,
+    removeShort: 'Remove',
+    unnamed: 'without label',
+    isRemembered: 'remembered',
+    notKept: 'The browser does not let pages store anything: the key is trusted until you leave.',
+    tooLarge: 'The file is too large to be a list of keys.',
+    count: (count: number) => (count === 1 ? '1 key' : `${common.number(count)} keys`),
+    more: 'Publication keys and domain tag',
+    signers: 'Publication keys',
+    signersHint: 'Base58, one a line: keys that must have signed the anchor on chain.',
+    tag: 'Domain tag',
+    tagHint: '25 characters, where the gateway does not use the usual one.',
+    apply: 'Use these',
+    badSigner: (text: string) => `${text} is not a public key in base58.`,
+    badTag: 'A domain tag has 25 printable ASCII characters.',
+  },
+
+  node: {
+    title: 'Ask the chain',
+    text: 'Whether the statement is on chain can only be told by a node of the chain. Name one that you trust.',
+    private:
+      'Nothing is asked before you press the button. The node then learns your address and which transaction you ask about.',
+    label: 'Address of a node of the primary chain',
+    placeholder: 'https://…',
+    ask: 'Ask this node',
+    invalid: 'An address begins with https://, or with http://localhost.',
+    asked: (host: string) => `Asked: ${host}`,
+    noAnchor: 'This bundle has no anchor, so there is nothing to ask.',
+  },
+
+  receipt: {
+    title: 'Receipt',
+    text: 'A receipt shows that a payment was taken. Give one to see whether it belongs to this bundle.',
+    choose: 'Open a receipt file',
+    bad: (name: string) => `${name} is not a receipt. The command svc receipt --json prints one.`,
+    given: (id: string) => `Checked with the receipt ${id}.`,
+  },
+
+  files: {
+    title: 'Your files',
+    text: 'Drop the original files or their folder. They are hashed in your browser and go nowhere.',
+    drop: 'Drop files or a folder here',
+    chooseFiles: 'Choose files',
+    chooseFolder: 'Choose a folder',
+    whole: 'These are all files: report those that are missing',
+    clear: 'Remove them',
+    none: 'Nothing was dropped that can be read.',
+    encrypted:
+      'Files that were encrypted before they were stored are compared in their encrypted form. The command line compares the originals: svc verify --decrypt',
+    caption: 'Your files, compared',
+    file: 'File',
+    state: 'Result',
+    states: {
+      unchanged: 'unchanged',
+      renamed: 'unchanged, other name',
+      changed: 'changed',
+      unreadable: 'not readable',
+      unlisted: 'not in the bundle',
+      not_shown: 'not shown by this bundle',
+      missing: 'missing',
+    },
+    counts: (state: string, count: number) => `${common.number(count)} ${state}`,
+    listedAs: 'in the bundle as',
+    more: (count: number) => `and ${common.number(count)} more`,
+  },
+
+  listing: {
+    title: 'Files in the bundle',
+    search: 'Find by name',
+    caption: 'Files in the bundle',
+    name: 'Name',
+    size: 'Size',
+    hash: 'SHA-256',
+    leaf: 'Leaf',
+    path: 'Path',
+    showPath: 'Show path',
+    /** For those who do not see beside what the button stands. */
+    ofFile: 'of',
+    range: (from: number, to: number, total: number) =>
+      total === 0 ? 'No file' : `${common.number(from)} to ${common.number(to)} of ${common.number(total)}`,
+    back: 'Previous',
+    next: 'Next',
+    noPath: 'The path of this file cannot be drawn from this bundle.',
+    tree: 'From one file to the root',
+    choose: 'Choose a file of the list to see how its hash leads to the root that is signed.',
+  },
+
+  tabs: { label: 'More about this bundle', files: 'Files and tree', history: 'History', differences: 'Differences' },
+
+  saved: {
+    title: 'Check without us',
+    text: 'This page also exists as a single file. Save it, disconnect, and open it from your disk: it checks the same facts, and needs neither this gateway nor a network.',
+    download: 'Download verify.html',
+    hash: 'SHA-256 of verify.html',
+    hashText:
+      'Every gateway of the same release has the same file. Compare its hash with one that you got from elsewhere: a gateway that lies about the page would lie about its hash, too.',
+    unknown: 'The gateway does not say its hash.',
+    heading: 'Saved copy',
+    offline: 'You are looking at a saved copy. It loads nothing; a node is asked only when you name one.',
+  },
+}

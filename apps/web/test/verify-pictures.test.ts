@@ -1,0 +1,214 @@
+import type { Statements } from '@svc/api/evidence'
+import { sha256Hex } from '@svc/protocol/sha256'
+import { createClient } from '@svc/sdk'
+import { signerFromSolanaKeypair } from '@svc/sdk/signers'
+import { bundleOf, listedFiles } from '@svc/verifier/test/bundles'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSite, type Site } from './site.ts'
+import { expectCalm, expectGoodLooks, picture, visit } from './visit.ts'
+
+let site: Site
+/** Three statements: one file; one changed and two more; one of those renamed and one removed. */
+beforeAll(async () => {
+  site = await openSite()
+  const { locker, url, keypair } = site
+  const client = createClient({ baseUrl: url, signer: signerFromSolanaKeypair(keypair), onWarning: () => {} })
+  const put = (name: string, text: string) => client.put(locker, name, new TextEncoder().encode(text))
+  await put('notes/b.txt', 'two')
+  await put('c.txt', 'three')
+  await client.attest(locker)
+  await put('notes/renamed.txt', 'two')
+  await client.remove(locker, 'notes/b.txt')
+  await client.remove(locker, 'c.txt')
+  await client.attest(locker)
+})
+afterAll(() => site.close())
+
+const DESKTOP = { width: 1280, height: 900 }
+const bundleFile = (bundle: object, name = 'bundle.json') => ({
+  name,
+  mimeType: 'application/json',
+  buffer: Buffer.from(JSON.stringify(bundle)),
+})
+const openBundle = async (page: Page, bundle: object) => {
+  await page.getByLabel('Choose a bundle').setInputFiles(bundleFile(bundle))
+  await page.getByRole('tab', { name: 'Files and tree' }).waitFor()
+}
+const openTab = async (page: Page, name: string) => page.getByRole('tab', { name }).click()
+const showPath = async (page: Page, name: string) => {
+  await page.getByRole('button', { name: `Show path of ${name}`, exact: true }).click()
+  await page.getByRole('radiogroup').waitFor()
+}
+const files = (texts: Record<string, string>) =>
+  Object.entries(texts).map(([filename, text]) => ({
+    filename,
+    size_bytes: text.length,
+    content_hash: sha256Hex(text),
+  }))
+
+describe('the picture of the tree', () => {
+  it('T-65 shows the path of a file among thousands, and how each node is computed', async () => {
+    const visited = await visit(site, '/verify')
+    const { page } = visited
+    await openBundle(page, bundleOf(listedFiles(5000)))
+    await showPath(page, 'f0000003')
+    await page.getByText('Leads to the root of the statement').waitFor()
+    await page.getByText('File 4 of 5,000, by name. 13 hashes beside the path stand for all the other files.').waitFor()
+    const tree = page.getByRole('radiogroup')
+    expect(await tree.getByRole('radio').count()).toBe(2 + 2 * 8)
+    await expectGoodLooks(visited, 'tree-many')
+    await page.setViewportSize(DESKTOP)
+
+    // With the keyboard alone: one stop, and arrows along the path.
+    await tree.getByRole('radio', { checked: true }).focus()
+    const detail = page.locator('.tree-detail')
+    await detail.getByText(`f0000003:3:${'ab'.repeat(32)}`).waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await detail.getByText('Computed here from file 3, in the same way.').waitFor()
+    await page.keyboard.press('ArrowUp')
+    await detail.getByText('SHA-256 of the two hashes below it').waitFor()
+    const halves = (await detail.locator('.tree-value').last().locator('code').textContent()) as string
+    const hash = (await detail.locator('.tree-value').first().locator('code').textContent()) as string
+    expect(halves).toHaveLength(128)
+    expect(sha256Hex(halves)).toBe(hash)
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+      `Level 1, on the path: ${hash}`,
+    )
+    await page.getByRole('button', { name: 'Show all 13 levels' }).click()
+    expect(await tree.getByRole('radio').count()).toBe(2 + 2 * 13)
+    await page.getByText('The same in steps').click()
+    expect(await page.locator('.tree-steps li').count()).toBe(1 + 13 + 1)
+    await page.getByText('This is the root that the statement names.').waitFor()
+    await expectGoodLooks(visited, 'tree-whole')
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it('T-65 draws a path to another root as broken, and hostile names as plain text', async () => {
+    const visited = await visit(site, '/verify')
+    const { page } = visited
+    const hostile = '<img src=x onerror=alert(1)>\u202Egnp.exe'
+    const bundle = bundleOf(files({ 'a.txt': 'one', 'b.txt': 'two', [hostile]: 'three' }))
+    await openBundle(page, bundle)
+    await page.getByRole('button', { name: /^Show path of <img/ }).click()
+    await page.getByText('Leads to the root of the statement').waitFor()
+    expect(await page.locator('.tree-detail').textContent()).toContain('\\u{202e}gnp.exe')
+    await page.getByText('Characters that cannot be seen').waitFor()
+    expect(await page.locator('.tree img').count()).toBe(0)
+
+    const altered = { ...bundle, files: bundle.files.map((file, i) => (i === 1 ? { ...file, size_bytes: 4 } : file)) }
+    await page.getByRole('button', { name: 'Check another bundle' }).click()
+    await openBundle(page, altered)
+    await showPath(page, 'a.txt')
+    await page.getByText('Leads to another root than that of the statement').waitFor()
+    expect(await page.locator('.tree-edge-good').count()).toBe(0)
+    expect(await page.locator('.tree-edge-bad').count()).toBe(1)
+    await expectGoodLooks(visited, 'tree-broken')
+
+    await page.setViewportSize(DESKTOP)
+    await page.getByRole('button', { name: 'Check another bundle' }).click()
+    await openBundle(page, bundleOf(files({ 'only.txt': 'one' })))
+    await showPath(page, 'only.txt')
+    await page.getByText('It is the only file: its leaf is the root.').waitFor()
+    await picture(page, 'tree-one')
+    expectCalm(visited)
+    await visited.leave()
+  })
+})
+
+describe('the picture of the history', () => {
+  it('T-65 links the statements that were checked here, and marks the one on the page', async () => {
+    const visited = await visit(site, `/verify/${site.locker.receipt_id}`)
+    const { page } = visited
+    await openTab(page, 'History')
+    await page.getByText('3 statements were computed again here: each signature and each link holds.').waitFor()
+    await page.getByText('Whose key signed is not known here').waitFor()
+    const statements = page.locator('.statement')
+    expect(await statements.locator('h3').allTextContents()).toEqual(['Statement 3', 'Statement 2', 'Statement 1'])
+    expect(await page.locator('.link-linked').count()).toBe(2)
+    expect(await statements.first().textContent()).toContain('this bundle')
+    await expectGoodLooks(visited, 'history')
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it.each<[name: string, lie: (answer: Statements) => void, says: RegExp, broken: number]>([
+    ['left out', ({ statements }) => void statements.splice(1, 1), /One statement is missing here/, 1],
+    [
+      'changed',
+      ({ statements }) => {
+        statements[1]!.envelope!.body.file_count = 1
+      },
+      /The statement has another digest/,
+      2,
+    ],
+    [
+      'only listed',
+      ({ statements }) => {
+        for (const statement of statements) delete statement.envelope
+      },
+      /The gateway sent no signed statement/,
+      0,
+    ],
+  ])('T-65 never draws a statement as linked that was %s', async (name, lie, says, broken) => {
+    const visited = await visit(site, `/verify/${site.locker.receipt_id}`, {}, async (page) => {
+      await page.route('**/v1/storage/statements?*', async (route) => {
+        const response = await route.fetch()
+        const answer = (await response.json()) as Statements
+        lie(answer)
+        await route.fulfill({ response, json: answer })
+      })
+    })
+    const { page } = visited
+    await openTab(page, 'History')
+    await page.getByText(says).first().waitFor()
+    expect(await page.locator('.link-linked').count()).toBe(0)
+    expect(await page.locator('.link-broken, .link-gap').count()).toBe(broken)
+    expect(await page.locator('.history-summary .status-good').count()).toBe(0)
+    if (name === 'changed') await expectGoodLooks(visited, 'history-broken')
+    else await picture(page, `history-${name.replace(' ', '-')}`)
+    await visited.leave()
+  })
+})
+
+describe('the differences of two statements', () => {
+  it('T-65 says what was added, changed, removed and renamed, with what speaks against it', async () => {
+    const visited = await visit(site, `/verify/${site.locker.receipt_id}`)
+    const { page } = visited
+    await openTab(page, 'Differences')
+    expect(await page.getByLabel('Number of the statement').inputValue()).toBe('2')
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByRole('cell', { name: 'was notes/b.txt' }).waitFor()
+    expect(await page.locator('.difference-kinds').textContent()).toBe(
+      ['Show', '0 Added', '0 Changed', '1 Removed', '1 Renamed', '1 Unchanged'].join(''),
+    )
+    expect(await page.locator('.differences-warning').count()).toBe(0)
+    await page.getByLabel('Unchanged').check()
+    await page.getByRole('cell', { name: 'hello.txt' }).waitFor()
+    await page.getByLabel('Part of a name').fill('NOTES')
+    await page.getByText('1 of 1').waitFor()
+    await page.getByLabel('Part of a name').fill('')
+    await page.getByText('3 of 3').waitFor()
+    await expectGoodLooks(visited, 'differences')
+
+    // A bundle of somebody else, which was altered besides.
+    await page.setViewportSize(DESKTOP)
+    await page.getByRole('combobox', { name: 'Before' }).selectOption({ label: 'A bundle from this device' })
+    const foreign = bundleOf(files({ 'hello.txt': 'other' }))
+    const altered = { ...foreign, commitment: { ...foreign.commitment, file_count: 9 } }
+    await page.getByLabel('Before: choose a bundle').setInputFiles(bundleFile(altered))
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByText('These are statements about two lockers.').waitFor()
+    await page.getByText(/Before: do not rely on its list/).waitFor()
+    await expectGoodLooks(visited, 'differences-foreign')
+    await page.setViewportSize(DESKTOP)
+    await page.getByRole('combobox', { name: 'Before' }).selectOption({ label: 'Another statement of this locker' })
+    await page.getByLabel('Number of the statement').fill('99')
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByText('They cannot be compared').waitFor()
+    // The browser reports the 404.
+    expect(visited.problems.filter((problem) => !problem.includes('404'))).toEqual([])
+    await visited.leave()
+  })
+})

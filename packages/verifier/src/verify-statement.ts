@@ -1,0 +1,36 @@
+// One statement by itself, without the files it is about: whether it has its digest, and whose signature it is. This is
+// all that can be known of the links of a long chain without their bundles.
+
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
+import { statementDigestMatches, wellFormedEnvelope } from './envelope-facts.ts'
+import type { Fact } from './facts.ts'
+import type { PinnedKey } from './pinned-keys.ts'
+import { type SigningKey, statementSignature } from './signature-facts.ts'
+import type { JsonObject } from './untrusted.ts'
+
+const FACTS = ['statement_digest_matches', 'signature_valid', 'key_pinned'] as const
+type StatementFact = (typeof FACTS)[number]
+
+export interface VerifiedStatement {
+  facts: Record<StatementFact, Fact>
+  failed: StatementFact[]
+  /** The key that verifies the signature. */
+  key: SigningKey | null
+  /** Null when it is malformed. */
+  envelope: EvidenceEnvelope | null
+}
+
+export function verifyStatement(
+  envelope: JsonObject,
+  { pinnedKeys = [], domainTag = DEFAULT_DOMAIN_TAG }: { pinnedKeys?: readonly PinnedKey[]; domainTag?: string } = {},
+): VerifiedStatement {
+  const { key, ...signature } = statementSignature(envelope, pinnedKeys, domainTag)
+  const facts = { statement_digest_matches: statementDigestMatches({ envelope }), ...signature }
+  return {
+    facts,
+    failed: FACTS.filter((name) => facts[name].value === 'failed'),
+    key,
+    envelope: wellFormedEnvelope({ envelope }),
+  }
+}
