@@ -1,4 +1,5 @@
 import * as internal from '@svc/api/internal'
+import * as payment from '@svc/api/payment'
 import * as purchases from '@svc/api/purchases'
 import * as receipts from '@svc/api/receipts'
 import * as sponsored from '@svc/api/sponsored'
@@ -9,6 +10,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Auth } from '../auth/room.ts'
 import { confirmSponsored, confirmSponsoredBatch } from './confirm-sponsored.ts'
+import { findPayment, paymentOutcome, preparePayment, sendPayment } from './pay-from-page.ts'
 import { showPrice } from './price-storage.ts'
 import { findByTransaction, readReceiptText, verifyReceipt } from './receipts.ts'
 import type { PurchasesContext } from './room.ts'
@@ -19,6 +21,10 @@ export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesC
   serve(service, purchases.price, ({ query }) => showPrice(context, query))
   serve(service, purchases.requestStorage, ({ body, wire }) => context.requestQuote(body, wire))
   serve(service, purchases.confirmStorage, ({ body, wire }) => context.confirmPayment(body, wire))
+  serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(context, body, wire))
+  serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(context, body, wire))
+  serve(service, payment.paymentOutcome, ({ body, wire }) => paymentOutcome(context, body, wire))
+  serve(service, payment.findPayment, ({ body, wire }) => findPayment(context, body, wire))
   serve(
     service,
     receipts.readReceipt,

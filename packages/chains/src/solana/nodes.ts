@@ -102,12 +102,13 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
   const pool = connectSolana(chain, rpcUrls, options)
 
   return {
-    lifetime: (): Promise<Lifetime> =>
+    lifetime: (): Promise<Lifetime & { slot: bigint }> =>
       pool.first(async (rpc, abortSignal) => {
-        const { value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send({ abortSignal })
+        const { context, value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send({ abortSignal })
         assertIsBlockhash(value.blockhash)
         wholeNumber(value.lastValidBlockHeight)
-        return value
+        wholeNumber(context.slot)
+        return { ...value, slot: context.slot }
       }),
 
     /**
