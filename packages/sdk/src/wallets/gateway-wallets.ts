@@ -133,7 +133,12 @@ function readsOf(node: GatewayNode, namespace: Wallet['namespace'], address: str
     async outcomeOf({ tx, raw, life }) {
       const { pay_req_id, nonce, block, lastValidBlockHeight, slot } = life as Record<string, string>
       const known = nonce && block ? { nonce, block } : { lastValidBlockHeight, slot }
-      const body = { pay_req_id: pay_req_id as string, tx, payer: address, life: known as { nonce: string; block: string } }
+      const body = {
+        pay_req_id: pay_req_id as string,
+        tx,
+        payer: address,
+        life: known as { nonce: string; block: string },
+      }
       const { outcome } = (await client.call(paymentOutcome, { body })).body
       // A wallet that sends by itself may replace its transaction by one that pays the same, and may have given it
       // another lifetime. So it is not over because one transaction can no longer land.

@@ -78,7 +78,11 @@ function Stepper({ stage }: { stage: Stage }) {
   return (
     <ol class="stepper" aria-label={t.steps.label}>
       {STEPS.map((step, i) => (
-        <li key={step} class={i < now || stage.at === 'done' ? 'is-done' : ''} aria-current={i === now ? 'step' : undefined}>
+        <li
+          key={step}
+          class={i < now || stage.at === 'done' ? 'is-done' : ''}
+          aria-current={i === now ? 'step' : undefined}
+        >
           <span class="step-mark" aria-hidden="true">
             {i < now || stage.at === 'done' ? <Icon name="check" /> : i + 1}
           </span>

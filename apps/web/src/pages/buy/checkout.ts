@@ -32,6 +32,9 @@ const LATE_MS = 24 * 3_600_000
 export function createCheckout() {
   const purchase = signal<KeptPurchase | null>(null)
   const stage = signal<Stage>({ at: 'choose', problem: null })
+  const wallet = signal<ConnectedWallet | null>(null)
+  const leg = signal<PaymentLeg | null>(null)
+  const method = signal(0)
   let running: AbortController | null = null
 
   const setStage = (next: Stage) => {
@@ -45,7 +48,9 @@ export function createCheckout() {
     try {
       const { client } = await tools()
       const quote = await client.quote(order as Parameters<Client['quote']>[0])
-      const id = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+      const id = [...crypto.getRandomValues(new Uint8Array(12))]
+        .map((byte) => byte.toString(16).padStart(2, '0'))
+        .join('')
       const started = new Date().toISOString()
       show({ id, started, order, quotes: [quote], isShownElsewhere: false, receipt: null })
       setStage({ at: 'pay', problem: null })
@@ -126,18 +131,18 @@ export function createCheckout() {
   }
 
   /** Pays a leg of the newest quote with a connected wallet. */
-  const pay = (wallet: ConnectedWallet, leg: PaymentLeg) =>
+  const pay = ({ signer, payer }: ConnectedWallet, leg: PaymentLeg) =>
     run(async (signal) => {
       doing('checking')
       const { journal, client: plain } = await tools()
       // It may have been paid from a phone meanwhile.
       const paid = current().isShownElsewhere ? await findElsewhere(plain) : null
       if (paid) return finish(paid)
-      const client = await createSignedClient(wallet.signer, journal)
+      const client = await createSignedClient(signer, journal)
       const receipt = await client.buyQuoted({
         ...goods(),
         intent: current().id,
-        wallet: observed(wallet.payer, doing),
+        wallet: observed(payer, doing),
         asset: leg.extra.name,
         quote: async () => newestQuote(),
         approve: ({ extra, amount }) => extra.pay_req_id === leg.extra.pay_req_id && amount === leg.amount,
@@ -185,28 +190,31 @@ export function createCheckout() {
   /** Shows the gateway a transaction that was made elsewhere. */
   const confirmTransaction = (tx: string, preferred: PaymentLeg | null) => {
     const isUnsettled = stage.value.at !== 'pay'
-    return run(async () => {
-      doing('confirming')
-      const { sdk, client } = await tools()
-      const family = tx.startsWith('0x') ? 'eip155:' : 'solana:'
-      const legs = [...current().quotes]
-        .reverse()
-        .flatMap(({ accepts }) => accepts)
-        .filter(({ network }) => network.startsWith(family))
-        .sort((a, b) => Number(isSameLeg(b, preferred)) - Number(isSameLeg(a, preferred)))
-      let first: unknown = null
-      for (const leg of legs) {
-        try {
-          return finish(await client.confirm({ leg, tx }))
-        } catch (error) {
-          first ??= error
-          // Another leg or an earlier quote may be what it paid.
-          const { cause } = error as Error
-          if (!sdk.isGatewayError(cause, 'payment_verification_failed', 'quote_expired')) throw error
+    return run(
+      async () => {
+        doing('confirming')
+        const { sdk, client } = await tools()
+        const family = tx.startsWith('0x') ? 'eip155:' : 'solana:'
+        const legs = [...current().quotes]
+          .reverse()
+          .flatMap(({ accepts }) => accepts)
+          .filter(({ network }) => network.startsWith(family))
+          .sort((a, b) => Number(isSameLeg(b, preferred)) - Number(isSameLeg(a, preferred)))
+        let first: unknown = null
+        for (const leg of legs) {
+          try {
+            return finish(await client.confirm({ leg, tx }))
+          } catch (error) {
+            first ??= error
+            // Another leg or an earlier quote may be what it paid.
+            const { cause } = error as Error
+            if (!sdk.isGatewayError(cause, 'payment_verification_failed', 'quote_expired')) throw error
+          }
         }
-      }
-      throw first
-    }, isUnsettled ? 'unsettled' : 'pay')
+        throw first
+      },
+      isUnsettled ? 'unsettled' : 'pay',
+    )
   }
 
   /** On the word of the payer, who has looked into the wallet. */
@@ -276,6 +284,12 @@ export function createCheckout() {
   return {
     purchase,
     stage,
+    /** The wallet that is connected. */
+    wallet,
+    /** What the buyer wants to pay with; null for the first. */
+    leg,
+    /** How the buyer wants to pay, by its place among the tabs. */
+    method,
     begin,
     open,
     reset,

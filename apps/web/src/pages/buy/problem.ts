@@ -25,7 +25,8 @@ export async function problemOf(error: unknown): Promise<Problem> {
   if (cause instanceof WalletError) return { ...about, title: t.wallet, text: walletProblem(cause) }
   if (cause instanceof GatewayError) {
     const said = [sentence(wordsOf(cause)), cause.hint && sentence(cause.hint)].filter(Boolean).join(' ')
-    if (cause.code === 'quote_expired') return { ...about, title: t.expired.title, text: tx ? t.expiredAfterPaying : t.expired.text }
+    if (cause.code === 'quote_expired')
+      return { ...about, title: t.expired.title, text: tx ? t.expiredAfterPaying : t.expired.text }
     if (cause.code === 'tx_not_found') return { ...about, ...t.notFound, money: 'may_have_moved' }
     return { ...about, title: money === 'moved' ? t.refused : t.gateway, text: said }
   }
