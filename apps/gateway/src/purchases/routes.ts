@@ -1,3 +1,4 @@
+import { giveCoins } from '@svc/api/dev-chains'
 import * as internal from '@svc/api/internal'
 import * as payment from '@svc/api/payment'
 import * as purchases from '@svc/api/purchases'
@@ -32,6 +33,8 @@ export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesC
   )
   serve(service, receipts.verifyReceipt, ({ params }) => verifyReceipt(context, params.receipt_id))
   serve(service, receipts.verifyPayment, ({ params, wire }) => verifyPayment(context, params.receipt_id, wire))
+  const { devFaucet } = context
+  if (devFaucet) serve(service, giveCoins, ({ body, wire }) => devFaucet(body, wire))
 
   const sponsor = (wire: WireRequest) => requireSponsor(auth, wire)
   serveKnown(service, sponsored.sponsoredConfirm, sponsor, ({ body }) => confirmSponsored(context, body))

@@ -89,8 +89,13 @@ function connect<Client>(
 function connectNode(url: string) {
   const post = createPostJson(url)
   const transport: RpcTransport = async <Answer>({ payload, signal = NEVER }: Parameters<RpcTransport>[0]) =>
-    parseJson(await post(JSON.stringify(payload), signal)) as RpcResponse<Answer> // the library checks it no further
+    parseJson(await post(JSON.stringify(payload, plainNumber), signal)) as RpcResponse<Answer> // the library checks it no further
   return createSolanaRpcFromTransport(transport)
+}
+
+/** Slots and heights, which the library has as bigints, are far below what a double holds. */
+function plainNumber(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value
 }
 
 const NEVER = new AbortController().signal

@@ -10,7 +10,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { solanaPayReference } from '@svc/protocol/ids'
 import { keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, openMarket, payReqId, type Reply, type Shop } from '../market.ts'
+import { expectError, legOf, type Market, openMarket, PRODUCTION, payReqId, type Reply, type Shop } from '../market.ts'
 import { EVM_PAYER, lifeOf, PRIMARY_PAYER, signOnEvm, signOnPrimary } from './signed-payments.ts'
 
 let market: Market
@@ -276,7 +276,7 @@ describe('what is sent', () => {
       Buffer.from('hello there'),
     ]
     for (const garbage of unreadable) expectError(await send(leg, garbage.toString('base64')), 400, 'malformed_payment')
-    expectError(await send(leg, `${whole}=`), 422, 'validation_error')
+    expectError(await send(leg, `${whole}===`), 422, 'validation_error')
     expectError(await send(leg, 'A'.repeat(4097)), 422, 'validation_error')
     expectError(await send(leg, 'A'.repeat(100_000)), 413, 'body_too_large')
     const rpc = createSolanaRpc(market.chains.primary.url)
@@ -344,4 +344,32 @@ it('T-66 requests are limited for each address', async () => {
   const find = () => limited.post('/v1/storage/payment/find', { pay_req_id })
   const replies = [await find(), await find(), await find()]
   expect(replies.map(({ status }) => status)).toEqual([200, 200, 429])
+})
+
+describe('coins for the demo wallet', () => {
+  const newcomers = [
+    ['solana', 'SOL', 'primary-mainnet', toBase58(new Uint8Array(32).fill(21))],
+    ['eip155', 'MON', 'evm-mainnet', `0x${'21'.repeat(20)}`],
+  ] as const
+
+  it.each(newcomers)(
+    'ADD-24 a gateway of local chains gives %s coins to pay with',
+    async (namespace, coin, network, to) => {
+      const reply = await shop.post('/dev/chains/faucet', { namespace, address: to })
+      expect([reply.status, reply.body]).toEqual([200, { given: { [coin]: expect.any(String), USDC: '100' } }])
+      const quote = await shop.quote()
+      for (const ticker of [coin, 'USDC']) await factsOf(legOf(quote, ticker, network), to)
+      const nobody = await shop.post('/dev/chains/faucet', { namespace, address: 'nobody' })
+      expectError(nobody, 422, 'validation_error')
+    },
+  )
+
+  it.each([
+    ['in production', PRODUCTION],
+    ['with a chain elsewhere', { EVM_RPC_URLS: 'https://rpc.example' }],
+  ])('T-66 there are none %s', async (_, variables) => {
+    const other = await market.open(variables)
+    const gift = { namespace: 'solana', address: PRIMARY_PAYER.address }
+    expectError(await other.post('/dev/chains/faucet', gift), 404, 'not_found')
+  })
 })
