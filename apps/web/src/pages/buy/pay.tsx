@@ -146,7 +146,7 @@ function Legs({ quote, chosen, onChoose }: LegsProps) {
             {leg.extra.human_amount} <span class="quiet-text">{leg.extra.name}</span>
           </span>
           <span class="number leg-fee">
-            <span class="quiet-text">{t.fee} </span>
+            <span class="quiet-text">{t.feeShort} </span>
             {fees[quote.accepts.indexOf(leg)] ?? '…'}
           </span>
         </label>
@@ -171,7 +171,7 @@ function useFees(quote: Quote): Readonly<Record<number, string>> {
         quote.accepts.map(async ({ network, asset }, i) => {
           const body = { pay_req_id: id, network, asset }
           const text = await client.call(preparePayment, { body }).then(
-            ({ body: { fee } }) => `${amountText(BigInt(fee.amount), fee.decimals)} ${fee.ticker}`,
+            ({ body: { fee } }) => `${amountText(roundedUp(BigInt(fee.amount)), fee.decimals)} ${fee.ticker}`,
             () => t.feeUnknown,
           )
           if (!isGone) fees.value = { ...fees.value, [i]: text }
@@ -185,6 +185,12 @@ function useFees(quote: Quote): Readonly<Record<number, string>> {
     }
   }, [id])
   return fees.value
+}
+
+/** To two digits: it is the most that is charged. */
+function roundedUp(amount: bigint): bigint {
+  const step = 10n ** BigInt(Math.max(0, String(amount).length - 2))
+  return ((amount + step - 1n) / step) * step
 }
 
 interface PayByWalletProps {

@@ -35,6 +35,7 @@ export const texts = {
     network: 'On',
     amount: 'Amount',
     fee: 'Network fee, at most',
+    feeShort: 'fee up to',
     legs: 'Ways to pay',
     feeUnknown: 'not known now',
     changeOrder: 'Change the order',
@@ -93,7 +94,7 @@ export const texts = {
     tx: 'Transaction',
     askTitle: 'What does your wallet say?',
     ask: 'Open your wallet and look at its activity. If the payment is there, paste its transaction. If the request still waits there, reject it first. Only if nothing was sent, go on below: paying again would pay twice.',
-    nothing: 'Nothing was sent: let me pay again',
+    nothing: 'Nothing was sent: pay again',
     sure: 'I have looked. My wallet shows no payment and no open request.',
   },
   problems: {
