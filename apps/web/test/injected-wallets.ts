@@ -14,7 +14,7 @@ export interface InjectedWallet {
   readonly seen: string[]
   /** The answer to requests from now on, and to those that are open. */
   answer(answer: Answer): void
-  /** The newest transaction that the wallet has sent by itself. */
+  /** Transactions that the wallet has sent by itself, in order. */
   readonly sent: string[]
 }
 
@@ -35,9 +35,8 @@ export async function injectStandardWallet(page: Page, options: StandardOptions)
   const { key, rpcUrl, sendsItself = false, name = 'Test wallet', icon = PICTURE } = options
   const { person, wallet } = createPerson()
   await page.context().exposeFunction('svcStandard', async (what: string, base64: string) => {
-    if (what !== 'connect') await person(what)
+    await person(what)
     const bytes = Buffer.from(base64, 'base64')
-    if (what === 'connect') return ''
     if (what === 'message') return Buffer.from(key.sign(bytes)).toString('base64')
     const signed = signedTransaction(key, bytes)
     if (what === 'sign') return signed.toString('base64')
@@ -45,7 +44,15 @@ export async function injectStandardWallet(page: Page, options: StandardOptions)
     return signed.subarray(1, 65).toString('base64')
   })
   const publicKey = Buffer.from(key.address) // only shown
-  await page.context().addInitScript(registerStandardWallet, { name, icon, sendsItself, address: key.address, publicKey: publicKey.toString('base64') })
+  await page
+    .context()
+    .addInitScript(registerStandardWallet, {
+      name,
+      icon,
+      sendsItself,
+      address: key.address,
+      publicKey: publicKey.toString('base64'),
+    })
   return wallet
 }
 
@@ -72,7 +79,10 @@ function registerStandardWallet({ name, icon, sendsItself, address, publicKey }:
     chains,
     accounts: [account],
     features: {
-      'standard:connect': { version: '1.0.0', connect: async () => (await ask('connect', ''), { accounts: [account] }) },
+      'standard:connect': {
+        version: '1.0.0',
+        connect: async () => ({ accounts: [account] }),
+      },
       'standard:events': { version: '1.0.0', on: () => () => {} },
       'solana:signMessage': {
         version: '1.1.0',
@@ -171,9 +181,7 @@ function announceEvmWallet({ name, icon }: { name: string; icon: string }): void
   }
   const info = { uuid: crypto.randomUUID(), name, icon, rdns: 'test.wallet' }
   const announce = () =>
-    window.dispatchEvent(
-      new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }),
-    )
+    window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
   window.addEventListener('eip6963:requestProvider', announce)
   announce()
 }

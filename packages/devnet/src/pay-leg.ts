@@ -55,11 +55,7 @@ interface Paying {
 
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
 
-async function payOnPrimary(
-  url: string,
-  leg: PayableLeg,
-  { payer, amount, memo, reference }: Paying,
-): Promise<string> {
+async function payOnPrimary(url: string, leg: PayableLeg, { payer, amount, memo, reference }: Paying): Promise<string> {
   const signer = await signerOf(DEMO_PAYERS[payer]!)
   const memoInstruction =
     memo === null ? [] : [getAddMemoInstruction({ memo }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })]

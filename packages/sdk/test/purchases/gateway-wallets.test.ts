@@ -66,20 +66,23 @@ describe('a wallet with the gateway as its node', () => {
     ['SOL', signer, () => primaryKeyWallet(node, signer)],
     ['USDC', signer, () => primaryKeyWallet(node, signer)],
     ['MON', evmSigner, () => evmKeyWallet(node, account.privateKey, evmSigner.address)],
-  ] as const)('T-67 ADD-24 pays %s, and goes on without its key when it was cut off before sending', async (asset, by, make) => {
-    const purchase = await pagePurchase(by, asset)
-    const wallet = make()
-    const cut = async () => new Promise<never>(() => {})
-    void purchase.pay({ ...wallet, send: cut })
-    await expect.poll(async () => (await purchase.record())?.attempts.length).toBe(1)
-    const watched = watchedWallet(node, wallet.namespace, wallet.address)
-    const gained = await gain(asset, async () => {
-      const receipt = await purchase.pay(watched)
-      expect(receipt).toMatchObject({ pay_asset: asset, payer_pubkey: by.address })
-      expect(await purchase.pay(watched)).toEqual(receipt)
-    })
-    expect(gained).toBe(BigInt((await purchase.record())!.receipt!.paid_raw))
-  })
+  ] as const)(
+    'T-67 ADD-24 pays %s, and goes on without its key when it was cut off before sending',
+    async (asset, by, make) => {
+      const purchase = await pagePurchase(by, asset)
+      const wallet = make()
+      const cut = async () => new Promise<never>(() => {})
+      void purchase.pay({ ...wallet, send: cut })
+      await expect.poll(async () => (await purchase.record())?.attempts.length).toBe(1)
+      const watched = watchedWallet(node, wallet.namespace, wallet.address)
+      const gained = await gain(asset, async () => {
+        const receipt = await purchase.pay(watched)
+        expect(receipt).toMatchObject({ pay_asset: asset, payer_pubkey: by.address })
+        expect(await purchase.pay(watched)).toEqual(receipt)
+      })
+      expect(gained).toBe(BigInt((await purchase.record())!.receipt!.paid_raw))
+    },
+  )
 })
 
 describe('a wallet that sends what it signs', () => {

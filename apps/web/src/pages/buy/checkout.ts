@@ -36,6 +36,7 @@ export function createCheckout() {
   const leg = signal<PaymentLeg | null>(null)
   const method = signal(0)
   let running: AbortController | null = null
+  let ended: Promise<void> = Promise.resolve()
 
   const setStage = (next: Stage) => {
     stage.value = next
@@ -234,26 +235,40 @@ export function createCheckout() {
     if (purchase.value?.id === id) reset()
   }
 
-  /** If another tab was at work, what it has done comes first. After a failure, the page is where that leaves it. */
-  async function run(work: (signal: AbortSignal) => Promise<void>, afterwards?: 'pay' | 'unsettled'): Promise<void> {
+  /** One thing after another. What is begun ends what runs. After a failure, the page is where that leaves it. */
+  function run(work: (signal: AbortSignal) => Promise<void>, afterwards?: 'pay' | 'unsettled'): Promise<void> {
     stop()
     const mine = new AbortController()
     running = mine
+    // What was stopped still holds the purchase for a moment.
+    ended = ended.then(() => runLocked(work, mine, afterwards))
+    return ended
+  }
+
+  /** If another tab was at work, what it has done comes first. */
+  async function runLocked(
+    work: (signal: AbortSignal) => Promise<void>,
+    mine: AbortController,
+    afterwards: 'pay' | 'unsettled' | undefined,
+  ): Promise<void> {
+    const { signal } = mine
+    if (signal.aborted) return
     let hasWaited = false
     const onWait = () => {
       hasWaited = true
       doing('other_tab')
     }
     const reread = async () => {
+      if (signal.aborted) return
       const kept = readKept(current().id)
       if (kept) purchase.value = kept
       if (kept?.receipt) return finish(kept.receipt)
-      return hasWaited ? settleNow(mine.signal) : work(mine.signal)
+      return hasWaited ? settleNow(signal) : work(signal)
     }
     try {
-      await withPurchase(current().id, async () => mine.signal.aborted || reread(), onWait)
+      await withPurchase(current().id, signal, reread, onWait)
     } catch (error) {
-      if (mine.signal.aborted) return
+      if (signal.aborted) return
       const problem = await problemOf(error)
       setStage({ at: afterwards ?? (problem.money === 'not_moved' ? 'pay' : 'unsettled'), problem })
     } finally {
