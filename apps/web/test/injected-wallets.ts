@@ -44,15 +44,13 @@ export async function injectStandardWallet(page: Page, options: StandardOptions)
     return signed.subarray(1, 65).toString('base64')
   })
   const publicKey = Buffer.from(key.address) // only shown
-  await page
-    .context()
-    .addInitScript(registerStandardWallet, {
-      name,
-      icon,
-      sendsItself,
-      address: key.address,
-      publicKey: publicKey.toString('base64'),
-    })
+  await page.context().addInitScript(registerStandardWallet, {
+    name,
+    icon,
+    sendsItself,
+    address: key.address,
+    publicKey: publicKey.toString('base64'),
+  })
   return wallet
 }
 

@@ -106,7 +106,7 @@ function CurrentStage({ checkout, stage, wanted }: { checkout: Checkout; stage: 
       {stage.at === 'choose' && <Choose checkout={checkout} stage={stage} wanted={wanted} />}
       {stage.at === 'pay' && <Pay checkout={checkout} problem={stage.problem} />}
       {stage.at === 'working' && <Working checkout={checkout} doing={stage.doing} />}
-      {stage.at === 'unsettled' && <Unsettled checkout={checkout} problem={stage.problem} />}
+      {stage.at === 'unsettled' && <Unsettled checkout={checkout} {...stage} />}
       {stage.at === 'done' && <ReceiptView receipt={stage.receipt} />}
       {stage.at === 'gone' && <Gone />}
     </div>

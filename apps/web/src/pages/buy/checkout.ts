@@ -10,7 +10,7 @@ import { publicUrl } from '../../gateway.ts'
 import { createSignedClient } from '../../signed-client.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import { type KeptPurchase, keep, type Order, readKept, removeKept, withPurchase } from './kept.ts'
-import { type Problem, problemOf } from './problem.ts'
+import { type Problem, problemOf, unknownOutcome } from './problem.ts'
 
 /** What the page waits for. */
 export type Doing = 'quote' | 'checking' | 'wallet' | 'sending' | 'confirming' | 'looking' | 'other_tab'
@@ -20,7 +20,7 @@ export type Stage =
   | { at: 'pay'; problem: Problem | null }
   | { at: 'working'; doing: Doing }
   /** A payment may have been made, or was made and not accepted. Nothing is paid before that is settled. */
-  | { at: 'unsettled'; problem: Problem }
+  | { at: 'unsettled'; problem: Problem; isUnanswered: boolean }
   | { at: 'done'; receipt: SignedReceipt }
   | { at: 'gone' }
 
@@ -218,6 +218,21 @@ export function createCheckout() {
     )
   }
 
+  /** Whether only the payer's wallet knows what it has sent. */
+  async function isUnanswered(): Promise<boolean> {
+    const { sdk, journal } = await tools()
+    const record = await sdk.readPurchase({ journal, baseUrl: baseUrl() }, current().id)
+    return Boolean(record?.asked) || Boolean(record?.attempts.some(({ payment }) => payment.raw === ''))
+  }
+
+  /** Waits no longer for a payment that was sent. */
+  async function doubt(): Promise<void> {
+    stop()
+    await ended
+    if (stage.value.at !== 'working') return
+    setStage({ at: 'unsettled', problem: unknownOutcome(), isUnanswered: await isUnanswered() })
+  }
+
   /** On the word of the payer, who has looked into the wallet. */
   async function nothingWasSent(): Promise<void> {
     stop()
@@ -270,7 +285,10 @@ export function createCheckout() {
     } catch (error) {
       if (signal.aborted) return
       const problem = await problemOf(error)
-      setStage({ at: afterwards ?? (problem.money === 'not_moved' ? 'pay' : 'unsettled'), problem })
+      const next = afterwards ?? (problem.money === 'not_moved' ? 'pay' : 'unsettled')
+      setStage(
+        next === 'pay' ? { at: 'pay', problem } : { at: 'unsettled', problem, isUnanswered: await isUnanswered() },
+      )
     } finally {
       if (running === mine) running = null
     }
@@ -314,6 +332,7 @@ export function createCheckout() {
     showElsewhere,
     look,
     confirmTransaction,
+    doubt,
     nothingWasSent,
     remove,
   }

@@ -67,9 +67,9 @@ export function PayByPhone({ checkout, quote, leg }: OutsideProps) {
   if (code === null) return <p>{t.notThis}</p>
   return (
     <div class="phone">
+      {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
       <QrCode squares={code.squares} label={t.code(leg.extra.human_amount, leg.extra.name)} />
       <div class="stack">
-        {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
         <p>{t.text}</p>
         <p class="waiting" role="status">
           <span class="spinner" aria-hidden="true" />

@@ -37,6 +37,10 @@ export async function problemOf(error: unknown): Promise<Problem> {
   return { ...about, title: money === 'moved' ? t.refused : t.other, text: sentence(words) }
 }
 
+export function unknownOutcome(): Problem {
+  return { ...t.unknown, money: 'may_have_moved', tx: null }
+}
+
 function sentence(text: string): string {
   const words = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(words) ? words : `${words}.`

@@ -26,12 +26,25 @@ export function Working({ checkout, doing }: { checkout: Checkout; doing: Doing 
           </Button>
         </div>
       )}
+      {doing === 'sending' && (
+        <div class="row row-middle">
+          <Button kind="quiet" onClick={() => void checkout.doubt()}>
+            {t.tooLong}
+          </Button>
+        </div>
+      )}
       {doing === 'looking' && <AskPayer checkout={checkout} />}
     </div>
   )
 }
 
-export function Unsettled({ checkout, problem }: { checkout: Checkout; problem: Problem }) {
+interface UnsettledProps {
+  checkout: Checkout
+  problem: Problem
+  isUnanswered: boolean
+}
+
+export function Unsettled({ checkout, problem, isUnanswered }: UnsettledProps) {
   const t = texts.unsettled
   return (
     <div class="stack">
@@ -41,7 +54,7 @@ export function Unsettled({ checkout, problem }: { checkout: Checkout; problem: 
           {t.look}
         </Button>
       </div>
-      <AskPayer checkout={checkout} />
+      {isUnanswered && problem.money !== 'moved' && <AskPayer checkout={checkout} />}
     </div>
   )
 }

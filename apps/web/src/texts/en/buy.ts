@@ -88,6 +88,7 @@ export const texts = {
     other_tab: 'Another tab of this browser works on this purchase. Go on there, or close it and this one goes on.',
     safe: 'You can reload or close this page. It goes on where it stopped, and pays once.',
     noRequest: 'My wallet shows no request',
+    tooLong: 'This takes too long',
   },
   unsettled: {
     look: 'Look again',
@@ -131,7 +132,7 @@ export const texts = {
   },
   receipt: {
     title: 'Paid. This is your receipt.',
-    keep: 'Keep it: it proves what you bought, and its id opens your public link.',
+    keep: 'Keep it: it proves what you bought. Its id opens what you share of the locker, so show it only to people who may see that.',
     download: 'Download',
     print: 'Print',
     open: 'Open the locker',
