@@ -1,11 +1,8 @@
 // Browser wallets of the EVM chain, which announce themselves by EIP-6963 and answer as EIP-1193 says.
 
 import { createStore, type EIP6963ProviderDetail } from 'mipd'
-import { type FoundWallet, problemOf, shownIcon, shownName, WalletError } from './wallet.ts'
-
-export interface EvmProvider {
-  request(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
-}
+import { ask, type EvmProvider } from './evm-provider.ts'
+import { type FoundWallet, shownIcon, shownName, WalletError } from './wallet.ts'
 
 /** Calls back with all wallets, now and whenever one comes. */
 export function watchEvmWallets(onWallets: (wallets: FoundWallet[]) => void): () => void {
@@ -50,13 +47,4 @@ async function accountOf(wallet: EvmProvider): Promise<string> {
   const [account] = Array.isArray(accounts) ? accounts : []
   if (typeof account !== 'string' || !/^0x[0-9a-f]{40}$/i.test(account)) throw new WalletError('no_account')
   return account.toLowerCase()
-}
-
-/** Any refusal is a `WalletError`: only for requests that send nothing. */
-export async function ask(wallet: EvmProvider, method: string, params: readonly unknown[]): Promise<unknown> {
-  try {
-    return await wallet.request({ method, params })
-  } catch (error) {
-    throw new WalletError(problemOf(error) ?? 'other', error)
-  }
 }

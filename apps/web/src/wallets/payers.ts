@@ -16,7 +16,7 @@ import type { Signer } from '@svc/sdk/signers'
 import type { WalletAccount } from '@wallet-standard/base'
 import { publicUrl } from '../gateway.ts'
 import { createSignedClient } from '../signed-client.ts'
-import { ask, type EvmProvider } from './evm-wallets.ts'
+import { ask, type EvmProvider } from './evm-provider.ts'
 import { type Namespace, problemOf, WalletError, wordsOf } from './wallet.ts'
 
 async function gatewayNode(): Promise<GatewayNode> {
