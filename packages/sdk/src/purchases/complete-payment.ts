@@ -90,7 +90,8 @@ export async function completePayment<R extends PaymentRecord>(
     }
   } catch (error) {
     failure = error
-    record = (await entry.read()) ?? begin
+    // Another process, or this one, may have asked a wallet since.
+    record = (await entry.read().catch(() => null)) ?? record
   }
   throw paymentError(failure, open, record.asked)
 }
