@@ -29,5 +29,11 @@ export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
   { path: '/verify', ...VERIFY },
   { path: '/verify/{receipt_id}', ...VERIFY },
+  {
+    path: '/buy',
+    // Wallets bring their pictures as data: URLs.
+    policy: { 'img-src': "'self' data:" },
+    load: () => import('./pages/buy/buy.tsx'),
+  },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
 ]

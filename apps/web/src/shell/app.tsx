@@ -73,6 +73,7 @@ function Header() {
 const NAVIGATION = [
   { to: '/', label: t.home },
   { to: '/verify', label: t.verify },
+  { to: '/buy', label: t.buy },
   { to: '/docs', label: t.api },
 ]
 
