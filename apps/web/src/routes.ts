@@ -18,4 +18,6 @@ export interface Route {
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
+  { path: '/locker', load: () => import('./pages/locker/lockers.tsx') },
+  { path: '/locker/{locker_id}', load: () => import('./pages/locker/locker.tsx') },
 ]
