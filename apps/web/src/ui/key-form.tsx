@@ -6,12 +6,13 @@ import { Button } from './button.tsx'
 import { Field } from './field.tsx'
 
 /** Takes a key that is pasted, dropped or opened as a file. */
-export function KeyForm({ onKey }: { onKey: (signer: Signer) => void }) {
+export function KeyForm({ onKey }: { onKey: (signer: Signer, text: string) => void }) {
   const text = useSignal('')
   const problem = useSignal<string | null>(null)
   const use = async (content: string | Promise<string>) => {
     try {
-      onKey(await readKey(await content))
+      const key = await content
+      onKey(await readKey(key), key)
       text.value = ''
     } catch (error) {
       if (!(error instanceof UnreadableKey)) throw error

@@ -7,6 +7,7 @@ import { printable } from '@svc/verifier/untrusted'
 import { common } from '#texts/common'
 import { texts } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
+import { problemOf, wordsOf } from '../../wallets/wallet.ts'
 
 const t = texts.problems
 
@@ -51,8 +52,7 @@ function wordsFor(error: unknown): readonly string[] {
   if (error instanceof NoAnswer) return t.noAnswer
   if (error instanceof UntrueAnswer) return t.untrue(error.message)
   // What is left comes from the wallet that was asked to sign.
-  const { code, message = '' } = error as { code?: unknown; message?: string }
-  return code === 4001 || /reject|declin|denied|cancel/i.test(message) ? t.declined : t.walletFailed(message)
+  return problemOf(error) === 'rejected' ? t.declined : t.walletFailed(wordsOf(error))
 }
 
 /** Texts of a gateway or of a wallet are made up by others. */

@@ -1,8 +1,8 @@
-// The ways to unlock: a wallet, or a key.
+// Unlocking with a wallet or a key.
 
 import { texts } from '#texts/locker'
 import { Card } from '../../ui/card.tsx'
-import { KeyForm } from '../../ui/key-form.tsx'
+import { WalletChooser } from '../../wallets/choose-wallet.tsx'
 import { ProblemNote, useAction } from './problems.tsx'
 import { createIdentity, type Identity } from './session.ts'
 
@@ -12,8 +12,11 @@ export function UnlockForm({ onIdentity }: { onIdentity: (identity: Identity) =>
   const { problem, run } = useAction()
   return (
     <div class="stack">
-      <KeyForm
-        onKey={(signer) => void run(async () => onIdentity(await createIdentity({ kind: 'key', name: null }, signer)))}
+      <WalletChooser
+        onConnected={({ name, isSilent, signer }) => {
+          const kind = isSilent ? 'key' : 'wallet'
+          void run(async () => onIdentity(await createIdentity({ kind, name }, signer)))
+        }}
       />
       {problem && <ProblemNote problem={problem} />}
     </div>

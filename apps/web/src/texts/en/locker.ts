@@ -214,9 +214,6 @@ export const texts = {
   unlock: {
     title: 'Unlock',
     text: 'Use the wallet that paid, or the key of an operator.',
-    ways: 'Ways to unlock',
-    wallet: 'Wallet',
-    key: 'Key file',
     listCost: 'A wallet signs once to list its lockers. A signature costs nothing and moves nothing.',
   },
   identity: {
