@@ -46,7 +46,8 @@ async function useKey(page: Page, key: string): Promise<void> {
 
 const seedKey = (key: DevKey) => toBase58(key.privateKeyBytes)
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click()
-const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+const confirm = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
 
 /** Everything that left the page, and everything that it left behind. */
 function watchSecrets(page: Page) {

@@ -25,6 +25,7 @@ export function OwnerDialog() {
           </p>
         )}
         <UnlockForm
+          namespace={value.owner.startsWith('0x') ? 'eip155' : 'solana'}
           onIdentity={(found) => {
             wrong.value = found.address === value.owner ? null : found.address
             if (!wrong.value) value.answer(found)

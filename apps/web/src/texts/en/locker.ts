@@ -287,9 +287,8 @@ export const texts = {
     action: 'Open the locker',
     cost: (times: number) => `Your wallet signs ${times === 1 ? '1 time' : `${times} times`} now.`,
     withBrowser: 'Let this browser in, too: no further signature for reading and writing files',
-    notOpen: 'There is no open locker with this id',
-    notOpenText:
-      'If it was paid for and never opened, open it with its receipt id. Otherwise the id may be mistyped, or belong to another gateway.',
+    notOpen: 'Was it paid for, and never opened?',
+    notOpenText: 'Then its receipt id leads to opening it.',
   },
   owner: {
     title: 'The owner must sign this',
@@ -310,7 +309,7 @@ export const texts = {
       'It is good for one minute. Try again and confirm in your wallet sooner. If you did, set the clock of this computer.',
     ],
     clock: ['The clock of this computer is ahead', 'Set it to the right time, then load this page again.'],
-    notOpen: ['There is no open locker with this id', 'The id may be mistyped, or belong to another gateway.'],
+    notOpen: ['There is no open locker with this id', 'It may be mistyped, or belong to another gateway.'],
     noReceipt: ['There is no such receipt', 'The id may be mistyped, or belong to another gateway.'],
     renewal: ['This receipt is of a renewal', 'Use the receipt of the first purchase: that one opens the locker.'],
     tooManyLockers: ['You have as many lockers as one owner may have', 'Renew one of them instead of opening another.'],
