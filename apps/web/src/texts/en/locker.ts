@@ -14,6 +14,11 @@ export const texts = {
     full: 'Nearly full',
     unopened: 'Paid, not opened yet',
   },
+  restricted: { frozen: 'Frozen', taken_down: 'Taken down' },
+  restrictedText: {
+    frozen: 'The operator of the gateway has frozen this locker: files can be read, and nothing can be changed.',
+    taken_down: 'The operator of the gateway has taken this locker down: files cannot be read. Its proofs stay.',
+  },
   unnamed: 'Locker',
   copyId: 'locker id',
   tabs: {
@@ -319,6 +324,11 @@ export const texts = {
       'The locker is full, or its time is over',
       'Renew it, or delete files. What is there can still be read.',
     ],
+    frozen: [
+      'The locker is frozen by the operator of the gateway',
+      'Files can be read, and nothing can be changed. Ask the operator why.',
+    ],
+    takenDown: ['The locker was taken down by the operator of the gateway', 'Ask the operator why.'],
     empty: ['There is nothing to prove yet', 'Upload a file first. Files whose bytes have not arrived do not count.'],
     changed: [
       'A file is not what was recorded',
