@@ -10,7 +10,6 @@ import type { ChainAddresses } from '@svc/devnet/pay-leg'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
 import { startRateServer } from '@svc/devnet/rate-server'
-import type { Gateway } from '@svc/gateway/gateway'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
@@ -26,7 +25,7 @@ export interface Site {
   prefixedUrl: string
   browser: Browser
   /** What is behind both. */
-  gateway: Gateway
+  gateway: Awaited<ReturnType<typeof startTestGateway>>
   /** The keypair of an owner, as in a key file. */
   keypair: number[]
   locker: { locker_id: string; receipt_id: string }

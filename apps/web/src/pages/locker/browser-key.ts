@@ -25,7 +25,7 @@ interface Row {
   privateKey: CryptoKey
 }
 
-export const KEPT_DAYS = 30
+const KEPT_DAYS = 30
 const STORE = 'keys'
 
 /** Where the browser has no Ed25519 or no database, and for those who do not want a key to stay. */

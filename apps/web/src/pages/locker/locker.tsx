@@ -4,7 +4,6 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/locker'
-import type { PageProps } from '../../routes.ts'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Files } from './files/files.tsx'
 import { LockerHeader, nameOf } from './header.tsx'
@@ -19,7 +18,7 @@ import './locker.css'
 
 const TABS = ['files', 'proof', 'people', 'usage', 'settings'] as const
 
-export default function LockerPage({ params }: PageProps) {
+export default function LockerPage({ params }: { params: Readonly<Record<string, string>> }) {
   const id = params.locker_id ?? ''
   return <OneLocker key={id} id={id} />
 }

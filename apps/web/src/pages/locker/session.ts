@@ -9,7 +9,7 @@ import { createSignedClient } from '../../signed-client.ts'
 import { type BrowserKey, noteLocker, prepareBrowserKey } from './browser-key.ts'
 
 /** A wallet asks its user for each signature; a key that was opened here, or that the browser keeps, does not. */
-export type IdentityKind = 'wallet' | 'key' | 'browser'
+type IdentityKind = 'wallet' | 'key' | 'browser'
 
 export interface Identity {
   kind: IdentityKind
