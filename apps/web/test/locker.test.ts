@@ -120,7 +120,7 @@ describe('with a key', () => {
     await visited.leave()
   })
 
-  it('ATT-04 ANCH-01 ADD-15 LOCK-16 attests and publishes live, manages people and the public link', async () => {
+  it('OPER-01 OPER-02 attests and publishes live, manages people and the public link', async () => {
     const locker = await newLocker()
     const visited = await visit(site, `/locker/${locker.locker_id}#proof`)
     const { page } = visited
@@ -256,7 +256,7 @@ describe('with a key', () => {
 })
 
 describe('in words', () => {
-  it('ADD-17 warns as the command line does: from 80 % and from 30 days before the end', () => {
+  it('T-56 warns as the command line does: from 80 % and from 30 days before the end', () => {
     const now = Date.parse('2026-11-16T12:00:00Z')
     const half = { used: 5, bought: 10 }
     const usage = { expires_at: '2027-11-16T12:00:00Z', bytes: half, files: half, egress: half }
@@ -274,7 +274,7 @@ describe('in words', () => {
 })
 
 describe('with a wallet', () => {
-  it('T-68 OPER-01 OPER-06 T-36 signs once for a key of this browser, which survives a reload and can be ended', async () => {
+  it('T-68 OPER-01 OPER-06 signs once for a key of this browser, which survives a reload and can be ended', async () => {
     const locker = await newLocker()
     let wallet: InjectedWallet | undefined
     const visited = await visit(site, `/locker/${locker.locker_id}`, {}, async (page) => {
