@@ -15,6 +15,9 @@ export interface Route {
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 
+/** Wallets bring their pictures as data: URLs. */
+const WALLET_POLICY = { 'img-src': "'self' data:" }
+
 /** Visitors name nodes of chains and places of bundles themselves; all the work is done in a worker. */
 const VERIFY = {
   policy: {
@@ -27,13 +30,10 @@ const VERIFY = {
 
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
+  { path: '/buy', policy: WALLET_POLICY, load: () => import('./pages/buy/buy.tsx') },
+  { path: '/locker', policy: WALLET_POLICY, load: () => import('./pages/locker/lockers.tsx') },
+  { path: '/locker/{locker_id}', policy: WALLET_POLICY, load: () => import('./pages/locker/locker.tsx') },
   { path: '/verify', ...VERIFY },
   { path: '/verify/{receipt_id}', ...VERIFY },
-  {
-    path: '/buy',
-    // Wallets bring their pictures as data: URLs.
-    policy: { 'img-src': "'self' data:" },
-    load: () => import('./pages/buy/buy.tsx'),
-  },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
 ]

@@ -26,6 +26,8 @@ export interface Site {
   browser: Browser
   /** A node of the primary chain that it publishes on. */
   chainUrl: string
+  /** What is behind both. */
+  gateway: Awaited<ReturnType<typeof startTestGateway>>
   /** The keypair of an owner, as in a key file. */
   keypair: number[]
   locker: { locker_id: string; receipt_id: string }
@@ -85,6 +87,7 @@ export async function openSite({ withAllAssets = false }: SiteOptions = {}): Pro
     prefixedUrl: `http://localhost:${(proxy.address() as AddressInfo).port}/svc`,
     browser,
     chainUrl: chain.url,
+    gateway,
     keypair,
     locker,
     digest: attestation.envelope!.statement_digest,

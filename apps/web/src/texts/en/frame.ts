@@ -9,6 +9,7 @@ export const texts = {
   home: 'Home',
   verify: 'Verify',
   buy: 'Buy',
+  locker: 'Locker',
   api: 'API',
   theme: { auto: 'Colours: as your system', light: 'Colours: light', dark: 'Colours: dark' },
   index: 'Index for programs',
