@@ -15,7 +15,12 @@ export interface Route {
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 
+/** Wallets bring a picture of themselves. */
+const WALLET_POLICY = { 'img-src': "'self' data:" }
+
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
+  { path: '/locker', policy: WALLET_POLICY, load: () => import('./pages/locker/lockers.tsx') },
+  { path: '/locker/{locker_id}', policy: WALLET_POLICY, load: () => import('./pages/locker/locker.tsx') },
 ]

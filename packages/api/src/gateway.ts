@@ -10,6 +10,7 @@ import * as info from './info.ts'
 import * as internal from './internal.ts'
 import * as internalAttestations from './internal-attestations.ts'
 import * as lockers from './lockers.ts'
+import * as payment from './payment.ts'
 import * as proofs from './proofs.ts'
 import * as purchases from './purchases.ts'
 import * as receipts from './receipts.ts'
@@ -23,6 +24,7 @@ export const gatewayEndpoints = endpointsOf([
   info,
   errorPages,
   purchases,
+  payment,
   receipts,
   sponsored,
   lockers,

@@ -2,10 +2,10 @@
 
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { sha256Hex, sha256Stream } from '#crypto'
-import { bare, toHex, utf8, withPrefix } from './bytes.ts'
+import { bare, fromHex, toBase58, toHex, utf8, withPrefix } from './bytes.ts'
 import { canonicalJson } from './canonical.ts'
 import type { FileEntry } from './merkle.ts'
-import { PAYMENT_REFERENCE_PREFIX, RECEIPT_ID_PREFIX, SNAPSHOT_DOMAIN } from './names.ts'
+import { PAYMENT_REFERENCE_PREFIX, RECEIPT_ID_PREFIX, SNAPSHOT_DOMAIN, SOLANA_PAY_PREFIX } from './names.ts'
 
 /** The one text of a transaction: an EVM hash in lower case, a primary-chain signature unchanged. */
 export function canonicalTx(tx: string): string {
@@ -23,6 +23,14 @@ export function receiptId(payReqId: string, tx: string): string {
  */
 export function paymentReference(payReqId: string): string {
   return `ref_${sha256Hex(`${PAYMENT_REFERENCE_PREFIX}${payReqId}`).slice(0, 32)}`
+}
+
+/**
+ * The `reference` of a quote's Solana Pay code: an address without a key, which wallets add to the payment, so that it
+ * can be found on chain by whoever knows the quote.
+ */
+export function solanaPayReference(payReqId: string): string {
+  return toBase58(fromHex(sha256Hex(`${SOLANA_PAY_PREFIX}${payReqId}`)) as Uint8Array) // hex by its making
 }
 
 export function lockerId(receiptId: string): string {

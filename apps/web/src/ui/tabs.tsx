@@ -5,17 +5,33 @@ import { useId } from 'preact/hooks'
 interface Tab {
   name: string
   content: ComponentChildren
+  /** Stays drawn while another tab is shown. */
+  isKept?: boolean
+}
+
+interface TabsProps {
+  label: string
+  tabs: readonly Tab[]
+  /** For a page that remembers which one is shown; without it, the tabs do. */
+  chosen?: number
+  onChoose?: (tab: number) => void
 }
 
 /** Arrow keys move between tabs, as screen readers announce. */
-export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
-  const chosen = useSignal(0)
+export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
+  const own = useSignal(0)
   const id = useId()
+  const now = chosen ?? own.value
+  const choose = (tab: number) => {
+    own.value = tab
+    onChoose?.(tab)
+  }
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (!step) return
-    chosen.value = (chosen.value + step + tabs.length) % tabs.length
-    document.getElementById(`${id}-${chosen.value}`)?.focus()
+    const next = (now + step + tabs.length) % tabs.length
+    choose(next)
+    document.getElementById(`${id}-${next}`)?.focus()
   }
   return (
     <div class="tabs">
@@ -26,20 +42,20 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
             type="button"
             role="tab"
             id={`${id}-${i}`}
-            aria-selected={i === chosen.value}
-            aria-controls={`${id}-panel`}
-            tabIndex={i === chosen.value ? 0 : -1}
-            onClick={() => {
-              chosen.value = i
-            }}
+            aria-selected={i === now}
+            aria-controls={`${id}-panel-${i}`}
+            tabIndex={i === now ? 0 : -1}
+            onClick={() => choose(i)}
           >
             {name}
           </button>
         ))}
       </div>
-      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen.value}`}>
-        {tabs[chosen.value]?.content}
-      </div>
+      {tabs.map(({ name, content, isKept }, i) => (
+        <div key={name} role="tabpanel" id={`${id}-panel-${i}`} aria-labelledby={`${id}-${i}`} hidden={i !== now}>
+          {(i === now || isKept) && content}
+        </div>
+      ))}
     </div>
   )
 }

@@ -1,0 +1,74 @@
+import type { LockerMetadata } from '@svc/api/lockers'
+import { printable } from '@svc/verifier/untrusted'
+import { texts as t } from '#texts/locker'
+import { Button } from '../../ui/button.tsx'
+import { Copyable } from '../../ui/copy.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Status, type Tone } from '../../ui/status.tsx'
+import type { LockerSession } from './session.ts'
+
+const NAME_TAG = 'name:'
+const SOON_DAYS = 30
+const NEARLY_FULL = 0.8
+
+/** The name among the tags, which the owner made up, or the id. */
+export function nameOf({ tags, locker_id }: Pick<LockerMetadata, 'tags' | 'locker_id'>): string {
+  const name = tags.find((tag) => tag.startsWith(NAME_TAG))?.slice(NAME_TAG.length)
+  return name ? printable(name, 100) : locker_id
+}
+
+interface Room {
+  expires_at: string | null
+  total_bytes: number
+  terms?: { storage_limit_bytes: number } | null | undefined
+}
+
+export function stateOf({ expires_at, total_bytes, terms }: Room, now: number): [tone: Tone, words: string] {
+  const days = expires_at === null ? Number.POSITIVE_INFINITY : (Date.parse(expires_at) - now) / 86_400_000
+  if (days <= 0) return ['bad', t.state.ended]
+  if (terms && total_bytes >= NEARLY_FULL * terms.storage_limit_bytes) return ['warn', t.state.full]
+  return days <= SOON_DAYS ? ['warn', t.state.endsSoon] : ['good', t.state.open]
+}
+
+export function LockerHeader({ session, onLock }: { session: LockerSession; onLock: () => void }) {
+  const { facts, address, kind, role } = session
+  const { value } = facts
+  const now = Date.now()
+  const [tone, state] = stateOf(value, now)
+  const { total_bytes, file_count, terms, expires_at, locker_id } = value
+  return (
+    <header class="locker-head">
+      <div class="locker-title">
+        <h1>{nameOf(value)}</h1>
+        <Status tone={tone}>{state}</Status>
+      </div>
+      <Copyable text={locker_id} what={t.copyId} />
+      <div class="locker-facts">
+        <UsageBar used={total_bytes} bought={terms.storage_limit_bytes} />
+        <p class="soft">
+          {t.files(file_count)} · {t.until(expires_at, now)}
+        </p>
+      </div>
+      <p class="signed-in">
+        <Icon name="key" />
+        <span>
+          {t.identity.as} <code>{address}</code> <Status tone="neutral">{t.identity[role]}</Status>{' '}
+          {kind === 'wallet' ? t.identity.wallet(session.name ?? '') : t.identity[kind]}
+        </span>
+        <Button kind="quiet" onClick={onLock}>
+          {t.identity.lock}
+        </Button>
+      </p>
+    </header>
+  )
+}
+
+export function UsageBar({ used, bought }: { used: number; bought: number }) {
+  const label = t.ofBought(used, bought)
+  return (
+    <div class="usage-bar">
+      <progress value={used} max={bought || 1} aria-label={label} />
+      <span>{label}</span>
+    </div>
+  )
+}
