@@ -12,7 +12,7 @@ import { Copyable } from '../../../ui/copy.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Icon } from '../../../ui/icons.tsx'
 import type { LockerSession } from '../session.ts'
-import { encryptionKey } from './encryption.ts'
+import { hasOpeningKey } from './encryption.ts'
 import { Name } from './name.tsx'
 import { FilePreview, previewKind } from './preview.tsx'
 import { explainFileError } from './problems.ts'
@@ -31,7 +31,17 @@ interface DetailsProps {
   onClose: () => void
 }
 
-export function FileDetails({ session, file, facts, onDownload, onShare, onRename, onDelete, onKey, onClose }: DetailsProps) {
+export function FileDetails({
+  session,
+  file,
+  facts,
+  onDownload,
+  onShare,
+  onRename,
+  onDelete,
+  onKey,
+  onClose,
+}: DetailsProps) {
   const { filename, size_bytes, content_hash, content_type, uploaded_at } = file
   const hasBytes = uploaded_at !== null
   const kind = hasBytes ? previewKind(file) : null
@@ -43,7 +53,7 @@ export function FileDetails({ session, file, facts, onDownload, onShare, onRenam
           <Name name={filename} />
         </p>
         {kind && <FilePreview session={session} file={file} kind={kind} />}
-        {isEncrypted && !encryptionKey.value && (
+        {isEncrypted && !hasOpeningKey() && (
           <p class="note">
             <Icon name="lock" /> {t.details.encrypted}{' '}
             <Button kind="quiet" onClick={onKey}>
@@ -54,7 +64,7 @@ export function FileDetails({ session, file, facts, onDownload, onShare, onRenam
         <div class="row">
           <Button kind="primary" onClick={onDownload} disabled={!hasBytes}>
             <Icon name="download" />
-            {isEncrypted && encryptionKey.value ? t.details.downloadDecrypted : t.details.download}
+            {isEncrypted && hasOpeningKey() ? t.details.downloadDecrypted : t.details.download}
           </Button>
           <Button onClick={onShare} disabled={!hasBytes}>
             {t.details.share}
@@ -62,7 +72,7 @@ export function FileDetails({ session, file, facts, onDownload, onShare, onRenam
           <Button onClick={onRename}>{t.details.rename}</Button>
           <Button onClick={onDelete}>{t.details.delete}</Button>
           {hasBytes && (
-            <a class="button button-plain" href={viewerUrl(facts.receiptId, filename)} target="_blank" rel="noreferrer">
+            <a class="button" href={viewerUrl(facts.receiptId, filename)} target="_blank" rel="noreferrer">
               {t.details.viewer}
             </a>
           )}

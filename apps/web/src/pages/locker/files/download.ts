@@ -1,12 +1,12 @@
 // Downloads to disk. What is saved was checked against the recorded hash to its last byte, wherever the browser lets a
 // page write a file; a very large file without that goes by a short-lived address of the gateway.
 
-import { fileUrls } from '@svc/api/files'
 import type { FileEntry } from '@svc/api/file-entries'
-import { type Client, type Download, plainName } from '@svc/sdk'
+import { fileUrls } from '@svc/api/files'
+import { type Client, type Download, ENCRYPTED_ENDING, plainName } from '@svc/sdk'
 import { urlOf } from '../../../address.ts'
 import type { LockerSession } from '../session.ts'
-import { type ChosenKey, openDownload } from './encryption.ts'
+import { hasOpeningKey, openDownload } from './encryption.ts'
 
 /** More than this is not gathered in memory. */
 const IN_MEMORY_BYTES = 256 * 1024 * 1024
@@ -22,7 +22,6 @@ interface SavePicker {
 }
 
 export interface DownloadOptions {
-  key: ChosenKey | null
   signal: AbortSignal
   onProgress: (done: number, total: number | null) => void
 }
@@ -30,21 +29,24 @@ export interface DownloadOptions {
 export async function downloadFile(
   { client, locker }: LockerSession,
   { filename, size_bytes }: FileEntry,
-  { key, signal, onProgress }: DownloadOptions,
+  { signal, onProgress }: DownloadOptions,
 ): Promise<DownloadOutcome> {
   const isLarge = (size_bytes ?? 0) > IN_MEMORY_BYTES
   const name = basename(filename)
+  const isOpening = hasOpeningKey()
   const picker = globalThis as Partial<SavePicker>
   // The browser asks for the place first: only a click may do that.
   if (isLarge && picker.showSaveFilePicker) {
-    const place = await picker.showSaveFilePicker({ suggestedName: key ? plainName(name) : name }).catch(() => null)
+    const place = await picker
+      .showSaveFilePicker({ suggestedName: isOpening ? plainName(name) : name })
+      .catch(() => null)
     if (!place) return 'cancelled'
     const { download, isDecrypted } = await open()
     // Aborted on an error: then nothing is saved.
     await download.stream.pipeTo(await place.createWritable(), { signal })
     return isDecrypted ? 'decrypted' : 'saved'
   }
-  if (isLarge && key) throw new TooLargeHere()
+  if (isLarge && isOpening && name.endsWith(ENCRYPTED_ENDING)) throw new TooLargeHere()
   if (isLarge) {
     follow(await shortUrl(client, locker.locker_id, filename), name)
     return 'by-browser'
@@ -58,7 +60,7 @@ export async function downloadFile(
 
   async function open(): Promise<{ download: Download; isDecrypted: boolean }> {
     const download = await client.get(locker, filename, { signal, onProgress })
-    return key ? openDownload(download, key) : { download, isDecrypted: false }
+    return isOpening ? openDownload(download) : { download, isDecrypted: false }
   }
 }
 

@@ -17,6 +17,17 @@ export interface ChosenKey {
 /** Null: files are uploaded as they are. */
 export const encryptionKey = signal<ChosenKey | null>(null)
 
+/** Given to open files only. */
+export const decryptionKey = signal<ChosenKey | null>(null)
+
+export function hasOpeningKey(): boolean {
+  return openingKeys().length > 0
+}
+
+function openingKeys(): EncryptionKey[] {
+  return [decryptionKey.value, encryptionKey.value].flatMap((chosen) => chosen?.key ?? [])
+}
+
 export class UnusableKey extends Error {
   override name = 'UnusableKey'
   readonly reason: 'empty' | 'differ' | 'identity' | 'recipient' | 'wallet'
@@ -51,7 +62,10 @@ export async function readKey({ signer, locker }: LockerSession, input: KeyInput
     })
     return { kind, lockerId, key }
   }
-  const identities = secret.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
+  const identities = secret
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
   try {
     return { kind, lockerId, key: identityKey(identities, others) }
   } catch {
@@ -75,10 +89,12 @@ export interface OpenedDownload {
   isDecrypted: boolean
 }
 
-/** Decrypts what is encrypted, by its content, if there is a key. Rejects if the key does not fit. */
-export async function openDownload(download: Download, key: ChosenKey | null): Promise<OpenedDownload> {
+/** Decrypts what is encrypted, by its content, if there is a key. Rejects if none fits. */
+export async function openDownload(download: Download): Promise<OpenedDownload> {
   const { decryptedDownload, sniffed } = await import('@svc/sdk/encryption')
+  const keys = openingKeys()
   const found = await sniffed(download)
-  if (!found.isEncrypted || !key) return { download: found, isEncrypted: found.isEncrypted, isDecrypted: false }
-  return { download: await decryptedDownload(found, [key.key]), isEncrypted: false, isDecrypted: true }
+  if (!found.isEncrypted || keys.length === 0)
+    return { download: found, isEncrypted: found.isEncrypted, isDecrypted: false }
+  return { download: await decryptedDownload(found, keys), isEncrypted: false, isDecrypted: true }
 }

@@ -26,7 +26,12 @@ export function Files({ session }: FilesProps) {
   if (browser.value === null) return <Loading label={common.states.loading} />
   if (browser.value === 'failed')
     return (
-      <ErrorState title={frame.updated} text={frame.updatedText} retry={() => location.reload()} retryLabel={frame.reload} />
+      <ErrorState
+        title={frame.updated}
+        text={frame.updatedText}
+        retry={() => location.reload()}
+        retryLabel={frame.reload}
+      />
     )
   const { Browser } = browser.value
   return <Browser key={session.locker.locker_id} session={session} />

@@ -83,7 +83,11 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
     const sight = rowsInSight(geometry, next)
     const active = document.activeElement?.closest<HTMLElement>('[data-row]')
     // A row that is drawn no more would take the focus with it.
-    if (active && element.contains(active) && (Number(active.dataset.row) < sight.first || Number(active.dataset.row) >= sight.end))
+    if (
+      active &&
+      element.contains(active) &&
+      (Number(active.dataset.row) < sight.first || Number(active.dataset.row) >= sight.end)
+    )
       element.focus({ preventScroll: true })
     top.value = next
   }
@@ -96,7 +100,14 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
 
   function onKeyDown(event: KeyboardEvent): void {
     const page = Math.max(1, Math.floor(viewPx.value / rowPx.value) - 1)
-    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows, End: rows }
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows,
+      End: rows,
+    }
     const step = steps[event.key]
     const name = listing.entryAt(focused.value)?.name
     if (step !== undefined) {

@@ -6,26 +6,34 @@ import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Field } from '../../../ui/field.tsx'
 import type { LockerSession } from '../session.ts'
-import { encryptionKey, type KeyKind, readKey, UnusableKey } from './encryption.ts'
+import { decryptionKey, encryptionKey, type KeyKind, readKey, UnusableKey } from './encryption.ts'
 
-export function KeyDialog({ session, onClose }: { session: LockerSession; onClose: () => void }) {
+export type KeyPurpose = 'encrypt' | 'decrypt'
+
+interface KeyDialogProps {
+  session: LockerSession
+  purpose: KeyPurpose
+  onClose: () => void
+}
+
+export function KeyDialog({ session, purpose, onClose }: KeyDialogProps) {
+  const isNew = purpose === 'encrypt'
   const kind = useSignal<KeyKind>('passphrase')
   const secret = useSignal('')
   const again = useSignal('')
   const recipients = useSignal('')
   const error = useSignal<UnusableKey['reason'] | null>(null)
   const isBusy = useSignal(false)
-  const kinds: KeyKind[] = session.kind === 'browser' ? ['passphrase', 'identity'] : ['wallet', 'passphrase', 'identity']
+  const kinds: KeyKind[] =
+    session.kind === 'browser' ? ['passphrase', 'identity'] : ['wallet', 'passphrase', 'identity']
   const use = async () => {
     isBusy.value = true
     error.value = null
     try {
-      if (kind.value === 'passphrase' && again.value !== '' && again.value !== secret.value) throw new UnusableKey('differ')
-      encryptionKey.value = await readKey(session, {
-        kind: kind.value,
-        secret: secret.value,
-        recipients: recipients.value,
-      })
+      if (kind.value === 'passphrase' && isNew && again.value !== secret.value) throw new UnusableKey('differ')
+      const input = { kind: kind.value, secret: secret.value, recipients: isNew ? recipients.value : '' }
+      const target = isNew ? encryptionKey : decryptionKey
+      target.value = await readKey(session, input)
       onClose()
     } catch (failure) {
       if (!(failure instanceof UnusableKey)) throw failure
@@ -34,9 +42,10 @@ export function KeyDialog({ session, onClose }: { session: LockerSession; onClos
       isBusy.value = false
     }
   }
-  const ofSecret = error.value && error.value !== 'recipient' && error.value !== 'differ' ? t.key.errors[error.value] : null
+  const ofSecret =
+    error.value && error.value !== 'recipient' && error.value !== 'differ' ? t.key.errors[error.value] : null
   return (
-    <Dialog title={t.key.title} onClose={onClose}>
+    <Dialog title={t.key.title[purpose]} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -44,7 +53,7 @@ export function KeyDialog({ session, onClose }: { session: LockerSession; onClos
           void use()
         }}
       >
-        <p>{t.key.text}</p>
+        <p>{t.key.text[purpose]}</p>
         <fieldset class="key-kinds">
           <legend class="quiet-text">{t.key.kind}</legend>
           {kinds.map((one) => (
@@ -78,23 +87,21 @@ export function KeyDialog({ session, onClose }: { session: LockerSession; onClos
                 />
               )}
             </Field>
-            <Field
-              label={t.key.again}
-              hint={t.key.againHint}
-              error={error.value === 'differ' ? t.key.errors.differ : null}
-            >
-              {(control) => (
-                <input
-                  {...control}
-                  type="password"
-                  autocomplete="off"
-                  value={again.value}
-                  onInput={(event) => {
-                    again.value = event.currentTarget.value
-                  }}
-                />
-              )}
-            </Field>
+            {isNew && (
+              <Field label={t.key.again} error={error.value === 'differ' ? t.key.errors.differ : null}>
+                {(control) => (
+                  <input
+                    {...control}
+                    type="password"
+                    autocomplete="off"
+                    value={again.value}
+                    onInput={(event) => {
+                      again.value = event.currentTarget.value
+                    }}
+                  />
+                )}
+              </Field>
+            )}
           </>
         )}
         {kind.value === 'identity' && (
@@ -112,8 +119,10 @@ export function KeyDialog({ session, onClose }: { session: LockerSession; onClos
             )}
           </Field>
         )}
-        {kind.value === 'wallet' && <p class={ofSecret ? 'field-error' : 'field-hint'}>{ofSecret ?? t.key.walletHint}</p>}
-        {kind.value !== 'passphrase' && (
+        {kind.value === 'wallet' && (
+          <p class={ofSecret ? 'field-error' : 'field-hint'}>{ofSecret ?? t.key.walletHint}</p>
+        )}
+        {kind.value !== 'passphrase' && isNew && (
           <Field
             label={t.key.recipients}
             hint={t.key.recipientsHint}
@@ -132,10 +141,10 @@ export function KeyDialog({ session, onClose }: { session: LockerSession; onClos
             )}
           </Field>
         )}
-        <p class="note">{t.key.warning}</p>
+        {isNew && <p class="note note-warn">{t.key.warning}</p>}
         <div class="row">
           <Button kind="primary" type="submit" busy={isBusy.value}>
-            {t.key.use}
+            {t.key.use[purpose]}
           </Button>
         </div>
       </form>

@@ -1,6 +1,7 @@
 // Names that others chose: shown as they are, apart from what cannot be seen or changes how the rest is read.
 
-const INVISIBLE = /([\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|[\u00a0\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164])/u
+const INVISIBLE =
+  /([\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|[\u00a0\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164])/u
 /** Of a name in a sentence or an attribute. */
 const SHORT = 80
 
@@ -8,7 +9,9 @@ const SHORT = 80
 export function nameParts(name: string): string[] {
   return name
     .split(new RegExp(INVISIBLE, 'gu'))
-    .map((part, i) => (i % 2 === 0 ? part : `U+${(part.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`))
+    .map((part, i) =>
+      i % 2 === 0 ? part : `U+${(part.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`,
+    )
 }
 
 /** One line of plain text, cut to fit a sentence. */

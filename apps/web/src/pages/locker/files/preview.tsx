@@ -8,7 +8,7 @@ import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { Loading } from '../../../ui/states.tsx'
 import type { LockerSession } from '../session.ts'
-import { encryptionKey, openDownload } from './encryption.ts'
+import { hasOpeningKey, openDownload } from './encryption.ts'
 import { plainName } from './name.tsx'
 import { explainFileError } from './problems.ts'
 
@@ -22,14 +22,22 @@ type Preview = { text: string; isCut: boolean } | { image: ImageBitmap } | { pro
 
 /** Whether there is something to look at here. Encrypted files need the key. */
 export function previewKind({ filename, size_bytes, content_type }: FileEntry): 'image' | 'text' | null {
-  const name = encryptionKey.value ? filename.replace(/\.age$/, '') : filename
+  const name = hasOpeningKey() ? filename.replace(/\.age$/, '') : filename
   const size = size_bytes ?? Number.POSITIVE_INFINITY
   if (IMAGE.test(name)) return size <= MAX_IMAGE_BYTES ? 'image' : null
   const isText = TEXT.test(name) || (/^text\//.test(content_type) && name === filename)
   return isText && size <= MAX_TEXT_BYTES ? 'text' : null
 }
 
-export function FilePreview({ session, file, kind }: { session: LockerSession; file: FileEntry; kind: 'image' | 'text' }) {
+export function FilePreview({
+  session,
+  file,
+  kind,
+}: {
+  session: LockerSession
+  file: FileEntry
+  kind: 'image' | 'text'
+}) {
   const preview = useSignal<Preview | null>(null)
   useEffect(() => {
     const controller = new AbortController()
@@ -63,7 +71,16 @@ function Picture({ image, label }: { image: ImageBitmap; label: string }) {
   useEffect(() => {
     canvas.current?.getContext('2d')?.drawImage(image, 0, 0)
   }, [image])
-  return <canvas ref={canvas} class="preview-image" role="img" aria-label={label} width={image.width} height={image.height} />
+  return (
+    <canvas
+      ref={canvas}
+      class="preview-image"
+      role="img"
+      aria-label={label}
+      width={image.width}
+      height={image.height}
+    />
+  )
 }
 
 async function read(
@@ -73,7 +90,7 @@ async function read(
   signal: AbortSignal,
 ): Promise<Preview> {
   const found = await client.get(locker, filename, { signal, ...(content_hash && { expectedHash: content_hash }) })
-  const { download, isEncrypted } = await openDownload(found, encryptionKey.value)
+  const { download, isEncrypted } = await openDownload(found)
   if (isEncrypted) {
     await download.stream.cancel().catch(() => {})
     return { problem: t.preview.encrypted }

@@ -29,11 +29,12 @@ interface RowProps {
 }
 
 export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, isLeaving, ...on }: RowProps) {
-  const about = { 'data-row': row, 'aria-rowindex': row + 2, tabIndex: isFocusable ? 0 : -1, onFocusIn: on.onFocus }
+  const tabIndex = isFocusable ? 0 : -1
+  const about = { 'data-row': row, 'aria-rowindex': row + 2, onFocusIn: on.onFocus }
   if (!entry)
     return (
       // biome-ignore lint/a11y/useSemanticElements: as the grid.
-      <div role="row" class="files-row files-row-loading" {...about}>
+      <div role="row" class="files-row files-row-loading" tabIndex={tabIndex} {...about}>
         {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as the grid. */}
         <span role="gridcell" class="files-name">
           {common.states.loading}
@@ -48,6 +49,7 @@ export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, i
       role="row"
       class={`files-row${isSelected ? ' files-row-selected' : ''}${isLeaving ? ' files-row-leaving' : ''}`}
       aria-selected={isSelected}
+      tabIndex={tabIndex}
       {...about}
     >
       <Cell name="check">

@@ -36,7 +36,11 @@ export function scrollFor(geometry: Geometry, top: number): number {
 }
 
 /** The rows that are seen, and some around them. */
-export function rowsInSight({ rows, rowPx, viewPx }: Geometry, top: number, around = 6): { first: number; end: number } {
+export function rowsInSight(
+  { rows, rowPx, viewPx }: Geometry,
+  top: number,
+  around = 6,
+): { first: number; end: number } {
   const first = Math.max(0, Math.floor(top / rowPx) - around)
   return { first, end: Math.min(rows, Math.ceil((top + viewPx) / rowPx) + around) }
 }

@@ -25,7 +25,15 @@ interface Shared {
   until: number | null
 }
 
-export function ShareDialog({ session, file, onClose }: { session: LockerSession; file: FileEntry; onClose: () => void }) {
+export function ShareDialog({
+  session,
+  file,
+  onClose,
+}: {
+  session: LockerSession
+  file: FileEntry
+  onClose: () => void
+}) {
   const choice = useSignal('60')
   const shared = useSignal<Shared | null>(null)
   const problem = useSignal<Problem | null>(null)
@@ -34,7 +42,9 @@ export function ShareDialog({ session, file, onClose }: { session: LockerSession
     isBusy.value = true
     problem.value = null
     try {
-      shared.value = await (choice.value === PUBLIC ? byPublicLink(session, file) : forAWhile(session, file, Number(choice.value)))
+      shared.value = await (choice.value === PUBLIC
+        ? byPublicLink(session, file)
+        : forAWhile(session, file, Number(choice.value)))
     } catch (error) {
       problem.value = error instanceof LinkClosed ? { ...t.share.closed, code: null } : explainFileError(error)
     }

@@ -6,7 +6,7 @@ import { Button } from '../../../../ui/button.tsx'
 import { Progress } from '../../../../ui/progress.tsx'
 import { Name, plainName } from '../name.tsx'
 import { explainFileError } from '../problems.ts'
-import type { Upload, Uploads, UploadState } from './queue.ts'
+import type { Upload, UploadState, Uploads } from './queue.ts'
 
 /** More rows would only be counted. */
 const SHOWN = 50
@@ -33,7 +33,11 @@ export function UploadPanel({ uploads }: { uploads: Uploads }) {
           {doneFiles > 0 && !isActive && <Button onClick={uploads.clear}>{t.uploads.clear}</Button>}
         </div>
       </div>
-      <Progress label={t.uploads.total(doneFiles, files, common.bytes(doneBytes), common.bytes(bytes))} done={doneBytes} of={bytes} />
+      <Progress
+        label={t.uploads.total(doneFiles, files, common.bytes(doneBytes), common.bytes(bytes))}
+        done={doneBytes}
+        of={bytes}
+      />
       <p class="quiet-text" role="status">
         {isActive ? '' : t.uploads.summary(doneFiles, failedFiles)}
       </p>
@@ -65,7 +69,9 @@ function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
             {problem.title}. {problem.text}
           </span>
         )}
-        {isMoving && file.size > 0 && <progress value={doneBytes} max={file.size} aria-label={t.uploads.progress(name)} />}
+        {isMoving && file.size > 0 && (
+          <progress value={doneBytes} max={file.size} aria-label={t.uploads.progress(name)} />
+        )}
       </div>
       <div class="row">
         {(isMoving || state === 'waiting') && (

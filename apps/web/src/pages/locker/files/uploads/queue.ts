@@ -102,7 +102,8 @@ export function createUploads(
   function fail(upload: Upload, error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return
     set(upload, { state: 'failed', error })
-    if (isGatewayError(error, 'LOCKER_CAPACITY_EXCEEDED') && ++refusals >= REFUSALS_IN_A_ROW) refuseLarger(upload, error)
+    if (isGatewayError(error, 'LOCKER_CAPACITY_EXCEEDED') && ++refusals >= REFUSALS_IN_A_ROW)
+      refuseLarger(upload, error)
   }
 
   function refuseLarger({ file }: Upload, error: unknown): void {

@@ -15,7 +15,9 @@ interface UnfinishedProps {
   hasKey: boolean
   /** Names that are being uploaded here by now. */
   isUploading: (filename: string) => boolean
-  onContinue: (files: readonly { filename: string; file: File; handle: FileSystemFileHandle | null; isEncrypted: boolean }[]) => void
+  onContinue: (
+    files: readonly { filename: string; file: File; handle: FileSystemFileHandle | null; isEncrypted: boolean }[],
+  ) => void
 }
 
 /** Not every browser has it, and TypeScript does not know it yet. */
@@ -37,7 +39,9 @@ export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: Unfini
   const needsKey = records.value.some(({ isEncrypted }) => isEncrypted) && !hasKey
   const withHandles = records.value.filter(({ handle }) => handle !== null)
 
-  const proceed = async (found: readonly { record: UploadRecord; file: File; handle: FileSystemFileHandle | null }[]) => {
+  const proceed = async (
+    found: readonly { record: UploadRecord; file: File; handle: FileSystemFileHandle | null }[],
+  ) => {
     const same = found.filter(({ record, file }) => isSame(record, file))
     const missing = records.value.length - same.length
     note.value = same.length < found.length ? t.unfinished.changed(found.length - same.length) : ''
@@ -68,7 +72,10 @@ export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: Unfini
   const fromPicker = (chosen: readonly ChosenFile[]) => proceed(matched(records.value, chosen))
 
   const forget = async () => {
-    await dropRecords(lockerId, records.value.map(({ filename }) => filename))
+    await dropRecords(
+      lockerId,
+      records.value.map(({ filename }) => filename),
+    )
     records.value = []
   }
 
