@@ -6,6 +6,7 @@ import type { Anchor } from '@svc/api/attestations'
 import { freePort } from '@svc/devnet/free-port'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
+import type { Gateway } from '@svc/gateway/gateway'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
@@ -20,6 +21,8 @@ export interface Site {
   /** The same gateway behind a proxy that mounts it at `/svc`. */
   prefixedUrl: string
   browser: Browser
+  /** What is behind both. */
+  gateway: Gateway
   /** The keypair of an owner, as in a key file. */
   keypair: number[]
   locker: { locker_id: string; receipt_id: string }
@@ -69,6 +72,7 @@ export async function openSite(): Promise<Site> {
     url,
     prefixedUrl: `http://localhost:${(proxy.address() as AddressInfo).port}/svc`,
     browser,
+    gateway,
     keypair,
     locker,
     digest: attestation.envelope!.statement_digest,
