@@ -13,6 +13,7 @@ import { expectCalm, expectGoodLooks, visit } from './visit.ts'
 
 const PAYER = DEMO_PAYERS[1] as DevKey
 const EVM_PAYER = DEV_PAYERS[1] as (typeof DEV_PAYERS)[number]
+const EVERYBODY = (DEMO_PAYERS[3] as DevKey).address
 /** Characters that turn the text around them, and markup. */
 const HOSTILE_NAME = 'tax\u202Egnp.\u202C<img src=x>'
 
@@ -155,7 +156,7 @@ describe('with a key', () => {
     expect(await operatorsOf(locker)).toEqual([])
 
     const link = page.getByRole('region', { name: 'Public link' })
-    const read = (id: string) => fetch(`${site.url}/v1/r/${id}/report.txt`).then(({ status }) => status)
+    const read = (id: string) => fetch(`${site.url}/v1/r/${id}/f/report.txt`).then(({ status }) => status)
     expect(await read(locker.receipt_id)).toBe(200)
     await link.getByRole('button', { name: 'Replace the id' }).click()
     await confirm(page, 'Replace the id')
@@ -256,9 +257,10 @@ describe('with a wallet', () => {
     await expectNoSecret([])
 
     await page.goto(`${site.url}/locker`)
-    await page.getByRole('link', { name: `Continue with ${locker.locker_id}` }).waitFor()
+    await page.getByRole('button', { name: 'Continue' }).waitFor()
     await expectGoodLooks(visited, 'lockers-continue')
-    await page.getByRole('link', { name: `Continue with ${locker.locker_id}` }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('link', { name: locker.locker_id }).click()
     await page.getByText('report.txt').waitFor()
     await page.reload()
     await page.getByText('report.txt').waitFor()
@@ -266,6 +268,20 @@ describe('with a wallet', () => {
     const secondTab = await page.context().newPage()
     await secondTab.goto(page.url())
     await secondTab.getByText('report.txt').waitFor()
+    const browserKey = await signerIn(secondTab, (await operatorsOf(locker))[0] as string)
+    const byBrowser = clientOf(browserKey)
+    expect((await byBrowser.usage(locker)).files.used).toBe(1)
+    for (const more of [
+      () => byBrowser.addOperator(locker, EVERYBODY),
+      () => byBrowser.removeOperator(locker, browserKey.address),
+      () => byBrowser.changePublicLink(locker, 'rotate'),
+      () => byBrowser.revokeAccess(locker),
+      () => byBrowser.attest(locker),
+    ])
+      await expect(more()).rejects.toMatchObject({ code: 'OWNER_REQUIRED' })
+    await page.getByRole('button', { name: 'Lock', exact: true }).click()
+    await expectGoodLooks(visited, 'locker-locked')
+    await page.getByRole('button', { name: 'Continue' }).click()
 
     await tab(page, 'Settings')
     await page.getByText('This browser has a key for this locker').waitFor()
@@ -276,6 +292,7 @@ describe('with a wallet', () => {
     expect(signatures()).toBe(3)
     expect(await operatorsOf(locker)).toEqual([])
     expect(await storedKeys(page)).toEqual([])
+    await expect(byBrowser.usage(locker)).rejects.toMatchObject({ code: 'SIGNATURE_INVALID' })
     await tab(secondTab, 'Usage')
     await secondTab.getByText('This key does not open the locker').waitFor()
     await secondTab.reload()
@@ -312,6 +329,35 @@ describe('with a wallet', () => {
     await visited.leave()
   })
 })
+
+/** The worst that a script in the page could do with the key of the browser: sign with it, as long as it is there. */
+async function signerIn(page: Page, address: string): Promise<Signer> {
+  const key = await page.evaluateHandle(async () => {
+    const [{ name = '' } = {}] = await indexedDB.databases()
+    return new Promise<CryptoKey>((resolve) => {
+      const opening = indexedDB.open(name)
+      opening.onsuccess = () => {
+        const reading = opening.result.transaction('keys').objectStore('keys').getAll()
+        reading.onsuccess = () => {
+          opening.result.close()
+          resolve(reading.result[0].privateKey)
+        }
+      }
+    })
+  })
+  return {
+    address,
+    async sign(message) {
+      const signature = await key.evaluate(
+        async (privateKey, bytes) => [
+          ...new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, Uint8Array.from(bytes))),
+        ],
+        [...message],
+      )
+      return toBase58(Uint8Array.from(signature))
+    },
+  }
+}
 
 /** The keys that the browser keeps, and what happens to a page that wants to read one. */
 function storedKeys(page: Page) {

@@ -11,10 +11,10 @@ const NAME_TAG = 'name:'
 const SOON_DAYS = 30
 const NEARLY_FULL = 0.8
 
-/** The name among the tags, which the owner made up, or the id. */
-export function nameOf({ tags, locker_id }: Pick<LockerMetadata, 'tags' | 'locker_id'>): string {
+/** The name among the tags, which the owner made up; null where there is none. */
+export function nameOf({ tags }: Pick<LockerMetadata, 'tags'>): string | null {
   const name = tags.find((tag) => tag.startsWith(NAME_TAG))?.slice(NAME_TAG.length)
-  return name ? printable(name, 100) : locker_id
+  return name ? printable(name, 100) : null
 }
 
 interface Room {
@@ -39,7 +39,7 @@ export function LockerHeader({ session, onLock }: { session: LockerSession; onLo
   return (
     <header class="locker-head">
       <div class="locker-title">
-        <h1>{nameOf(value)}</h1>
+        <h1>{nameOf(value) ?? t.unnamed}</h1>
         <Status tone={tone}>{state}</Status>
       </div>
       <Copyable text={locker_id} what={t.copyId} />

@@ -51,7 +51,7 @@ export function LockerList({ by }: { by: Identity }) {
       <div class="stack">
         <ul class="lockers" aria-label={t.caption}>
           {value.map((locker) => (
-            <Row key={locker.receipt_id} locker={locker} />
+            <Row key={locker.receipt_id} locker={locker} isBrowser={by.kind === 'browser'} />
           ))}
         </ul>
         {isBusy && <Loading label={by.kind === 'wallet' ? texts.opening.waiting : t.waiting} />}
@@ -75,7 +75,8 @@ export function LockerList({ by }: { by: Identity }) {
   )
 }
 
-function Row({ locker }: { locker: ListedLocker }) {
+/** The key of this browser is an operator everywhere, which says nothing. */
+function Row({ locker, isBrowser }: { locker: ListedLocker; isBrowser: boolean }) {
   const { locker_id, role, opened, expires_at, total_bytes, file_count, paid_at, terms } = locker
   const now = Date.now()
   const [tone, state] = opened ? stateOf(locker, now) : (['info', texts.state.unopened] as const)
@@ -83,9 +84,9 @@ function Row({ locker }: { locker: ListedLocker }) {
     <li>
       <a class="locker-row" href={urlOf(`/locker/${locker_id}`)}>
         <span class="locker-name">
-          <b>{nameOf(locker)}</b>
+          <b>{nameOf(locker) ?? locker_id}</b>
           <Status tone={tone}>{state}</Status>
-          {role === 'operator' && <Status tone="neutral">{t.operated}</Status>}
+          {role === 'operator' && !isBrowser && <Status tone="neutral">{t.operated}</Status>}
         </span>
         {opened ? (
           <>

@@ -27,8 +27,9 @@ export default function LockerPage({ params }: PageProps) {
 function OneLocker({ id }: { id: string }) {
   const session = useSignal<LockerSession | null>(null)
   useEffect(() => {
-    document.title = `${session.value ? nameOf(session.value.facts.value) : id} – ${frame.name}`
+    document.title = `${(session.value && nameOf(session.value.facts.value)) ?? id} – ${frame.name}`
   }, [session.value])
+  const isLocked = useSignal(false)
   const show = (next: LockerSession | null) => {
     session.value = next
   }
@@ -41,13 +42,14 @@ function OneLocker({ id }: { id: string }) {
             session={open}
             onLock={() => {
               identity.value = null
+              isLocked.value = true
               show(null)
             }}
           />
           <LockerTabs session={open} onSession={show} />
         </>
       ) : (
-        <Unlocking id={id} onSession={show} />
+        <Unlocking id={id} isLocked={isLocked.value} onSession={show} />
       )}
       <OwnerDialog />
     </div>

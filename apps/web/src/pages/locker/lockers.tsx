@@ -4,13 +4,14 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/locker'
-import { navigate, urlOf } from '../../address.ts'
+import { navigate } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { type BrowserKey, browserKeys } from './browser-key.ts'
 import { ById, lockerIn } from './by-id.tsx'
+import { ContinueCard } from './continue-card.tsx'
 import { LockerList } from './locker-list.tsx'
-import { identity } from './session.ts'
+import { createIdentity, identity } from './session.ts'
 import { UnlockCard } from './unlock.tsx'
 import './locker.css'
 
@@ -25,6 +26,12 @@ export default function LockersPage() {
         history.replaceState(null, '', location.pathname)
         go(id)
       }
+    })
+  }, [])
+  const keys = useSignal<BrowserKey[]>([])
+  useEffect(() => {
+    void browserKeys().then((found) => {
+      keys.value = found.filter(({ lockers }) => lockers.length > 0)
     })
   }, [])
   const by = identity.value
@@ -49,7 +56,14 @@ export default function LockersPage() {
         </>
       ) : (
         <>
-          <ContinueCard />
+          {keys.value.length > 0 && (
+            <ContinueCard
+              keys={keys.value}
+              onContinue={async ({ signer }) => {
+                identity.value = await createIdentity({ kind: 'browser', name: null }, signer)
+              }}
+            />
+          )}
           <UnlockCard
             hint={t.unlock.listCost}
             onIdentity={(unlocked) => {
@@ -62,38 +76,5 @@ export default function LockersPage() {
         <ById onLocker={go} />
       </Card>
     </div>
-  )
-}
-
-/** Lockers that this browser has a key for. */
-function ContinueCard() {
-  const keys = useSignal<BrowserKey[]>([])
-  useEffect(() => {
-    void browserKeys().then((found) => {
-      keys.value = found.filter(({ lockers }) => lockers.length > 0)
-    })
-  }, [])
-  if (keys.value.length === 0) return null
-  return (
-    <Card title={t.continue.title}>
-      <div class="stack">
-        {keys.value.map(({ owner, lockers, expiresAt }) => (
-          <div key={owner} class="stack">
-            <p class="soft">
-              {t.continue.text(owner)} {expiresAt === null ? t.continue.whileOpen : t.continue.until(t.day(expiresAt))}
-            </p>
-            <ul class="row">
-              {lockers.map((id) => (
-                <li key={id}>
-                  <a class="button" href={urlOf(`/locker/${id}`)}>
-                    {t.continue.open(id)}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
-      </div>
-    </Card>
   )
 }

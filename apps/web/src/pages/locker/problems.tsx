@@ -7,7 +7,7 @@ import { printable } from '@svc/verifier/untrusted'
 import { common } from '#texts/common'
 import { texts } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
-import { problemOf, wordsOf } from '../../wallets/wallet.ts'
+import { problemOf, WalletError, wordsOf } from '../../wallets/wallet.ts'
 
 const t = texts.problems
 
@@ -51,8 +51,8 @@ function wordsFor(error: unknown): readonly string[] {
   }
   if (error instanceof NoAnswer) return t.noAnswer
   if (error instanceof UntrueAnswer) return t.untrue(error.message)
-  // What is left comes from the wallet that was asked to sign.
-  return problemOf(error) === 'rejected' ? t.declined : t.walletFailed(wordsOf(error))
+  if (problemOf(error) === 'rejected') return t.declined
+  return error instanceof WalletError ? t.walletFailed(wordsOf(error)) : t.other(wordsOf(error), null)
 }
 
 /** Texts of a gateway or of a wallet are made up by others. */

@@ -72,13 +72,13 @@ export function StatementTable({ statements }: { statements: readonly Statement[
   return (
     <Table
       caption={t.caption}
-      head={[t.number, t.made, t.files, t.anchor]}
-      numeric={[2]}
+      head={[t.number, t.made, t.anchor, t.files]}
+      numeric={[3]}
       rows={statements.map((statement) => [
         common.number(statement.sequence),
         texts.moment(statement.issued_at),
-        common.number(statement.file_count),
         <AnchorCell key="anchor" statement={statement} />,
+        common.number(statement.file_count),
       ])}
     />
   )

@@ -167,7 +167,7 @@ function About({ session }: { session: LockerSession }) {
     <Card title={t.about}>
       <div class="stack">
         <dl class="about">
-          <Fact name={t.name}>{nameOf(value)}</Fact>
+          <Fact name={t.name}>{nameOf(value) ?? t.none}</Fact>
           <Fact name={t.tags}>{others.join(', ') || t.none}</Fact>
           <Fact name={t.locker}>
             <Copyable text={locker_id} what={t.locker} />

@@ -8,8 +8,9 @@ import { texts as t } from '#texts/locker'
 import { navigate, urlOf } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
 import { Loading } from '../../ui/states.tsx'
-import { browserKeyOf, noteLocker } from './browser-key.ts'
+import { type BrowserKey, browserKeyOf, noteLocker } from './browser-key.ts'
 import { ChooseMode } from './choose-mode.tsx'
+import { ContinueCard } from './continue-card.tsx'
 import { explain, type Problem, ProblemNote } from './problems.tsx'
 import { NotOpen, ProvisionCard } from './provision.tsx'
 import {
@@ -25,12 +26,19 @@ import { UnlockCard } from './unlock.tsx'
 
 type Stage =
   | { at: 'working'; label: string }
-  | { at: 'locked'; note: string | null }
+  | { at: 'locked'; note: string | null; key: BrowserKey | null }
   | { at: 'choosing'; by: Identity; isOperator: boolean }
   | { at: 'unopened'; by: Identity; receiptId: string }
   | { at: 'failed'; by: Identity | null; problem: Problem }
 
-export function Unlocking({ id, onSession }: { id: string; onSession: (session: LockerSession) => void }) {
+interface UnlockingProps {
+  id: string
+  /** On purpose: the key of this browser is used only when it is clicked. */
+  isLocked: boolean
+  onSession: (session: LockerSession) => void
+}
+
+export function Unlocking({ id, isLocked, onSession }: UnlockingProps) {
   const stage = useSignal<Stage>({ at: 'working', label: t.opening.looking })
 
   const attempt = async (by: Identity | null, label: string, open: () => Promise<LockerSession>) => {
@@ -60,31 +68,30 @@ export function Unlocking({ id, onSession }: { id: string; onSession: (session: 
     else void openAs(by)
   }
 
+  const proceed = async (key: BrowserKey) => {
+    stage.value = { at: 'working', label: t.opening.opening }
+    try {
+      onSession(await continueWith(key, id))
+    } catch (error) {
+      // An operator who was removed is not known any more.
+      if (isGatewayError(error, 'SIGNATURE_INVALID')) {
+        await noteLocker(key, id, false)
+        stage.value = { at: 'locked', note: t.opening.ended, key: null }
+      } else stage.value = { at: 'failed', by: null, problem: explain(error) }
+    }
+  }
+
   const begin = async () => {
     const key = await browserKeyOf(id)
-    if (key) {
-      stage.value = { at: 'working', label: t.opening.opening }
-      try {
-        return onSession(await continueWith(key, id))
-      } catch (error) {
-        // An operator who was removed is not known any more.
-        if (!isGatewayError(error, 'SIGNATURE_INVALID')) {
-          stage.value = { at: 'failed', by: null, problem: explain(error) }
-          return
-        }
-        await noteLocker(key, id, false)
-        stage.value = { at: 'locked', note: t.opening.ended }
-        return
-      }
-    }
-    if (identity.value) unlock(identity.value)
-    else stage.value = { at: 'locked', note: null }
+    if (key && !isLocked) void proceed(key)
+    else if (identity.value) unlock(identity.value)
+    else stage.value = { at: 'locked', note: null, key }
   }
   useEffect(() => void begin(), [])
 
   const lock = () => {
     identity.value = null
-    stage.value = { at: 'locked', note: null }
+    stage.value = { at: 'locked', note: null, key: null }
   }
   const again = (by: Identity | null) => (by ? unlock(by) : void begin())
   const { value } = stage
@@ -100,6 +107,7 @@ export function Unlocking({ id, onSession }: { id: string; onSession: (session: 
           {value.note}
         </p>
       )}
+      {value.at === 'locked' && value.key && <ContinueCard keys={[value.key]} onContinue={proceed} />}
       {value.at === 'locked' && <UnlockCard onIdentity={unlock} />}
       {value.at === 'choosing' && (
         <ChooseMode

@@ -268,7 +268,7 @@ export const texts = {
     text: (owner: string) => `This browser has a key for lockers of ${owner}.`,
     until: (day: string) => `It stays until ${day}.`,
     whileOpen: 'It stays until you leave this page.',
-    open: (id: string) => `Continue with ${id}`,
+    action: 'Continue',
   },
   byId: {
     title: 'Open by id',
