@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toBase58 } from '@svc/protocol/bytes'
 import { createClient } from '@svc/sdk'
-import { decryptedDownload, encrypted, passphraseKey } from '@svc/sdk/encryption'
+import { decryptedDownload, encrypted, identityKey, newIdentity } from '@svc/sdk/encryption'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import { seedManyFiles } from '@svc/testbed/seed-bulk'
 import { seedLocker } from '@svc/testbed/seed-lockers'
@@ -61,6 +61,7 @@ async function visitFiles({ locker }: Pick<Awaited<ReturnType<typeof newLocker>>
 
 /** Looks, then goes back to how the test began. */
 async function looks(visited: { page: Page }, name: string): Promise<void> {
+  await visited.page.mouse.move(0, 0)
   await expectGoodLooks(visited, name)
   await visited.page.setViewportSize(DESKTOP)
 }
@@ -151,7 +152,7 @@ describe('uploads', () => {
     await picker(page).setInputFiles(path)
     await expect.poll(() => first.sent.toSorted()).toEqual([0, 1])
     await page.getByText('Uploading ·').waitFor()
-    await page.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0)
+    await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>('.upload progress')?.value ?? 0) > 0)
     await looks(visited, 'files-uploading')
     await page.unroute('**/parts?*')
     await page.reload()
@@ -185,7 +186,7 @@ describe('uploads', () => {
     const parts = await watchParts(page, 1)
     await picker(page).setInputFiles(path)
     await expect.poll(() => parts.sent).toEqual([0])
-    await page.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0)
+    await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>('.upload progress')?.value ?? 0) > 0)
     await click(page, 'Pause paused.bin')
     await page.getByText('Paused ·').waitFor()
     parts.sent.length = 0
@@ -260,7 +261,7 @@ describe('the list', () => {
       'docs/2026/plan.txt': 'plan',
       'docs/letter.txt': 'a longer letter',
       'top.txt': 'top',
-      'Zeta.md': '# z',
+      'Zeta.md': '#',
     })
     const visited = await visitFiles(house)
     const { page } = visited
@@ -278,7 +279,7 @@ describe('the list', () => {
     await nameButton(page, 'top.txt').waitFor()
 
     await page.getByRole('columnheader', { name: 'Size' }).getByRole('button').click()
-    await expect.poll(shownNames).toEqual(['docs', 'Zeta.md', 'top.txt'].toSorted(() => 0))
+    await expect.poll(shownNames).toEqual(['docs', 'Zeta.md', 'top.txt'])
     await page.getByPlaceholder('Search names').fill('LETTER')
     await expect.poll(shownNames).toEqual(['docs/letter.txt'])
     await page.getByText('1 file found').waitFor()
@@ -292,16 +293,23 @@ describe('the list', () => {
     expect(await focusedName()).toBe('top.txt')
     await page.keyboard.press('Space')
     await page.getByText('1 entry selected').waitFor()
+    // From here on, time passes when the test says so.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
     await page.keyboard.press('Delete')
     await page.getByText('1 entry will be deleted').waitFor()
     await looks(visited, 'files-deleting')
     await click(page, 'Undo')
+    await page.clock.runFor(20_000)
     expect(await house.names()).toContain('top.txt')
     await page.getByLabel('Select top.txt').click()
     await page.getByLabel('Select docs').click()
     await page.getByRole('region', { name: 'Selected files' }).getByRole('button', { name: 'Delete' }).click()
-    await click(page, 'Delete now')
+    await page.clock.runFor(7_000)
+    expect(await house.names()).toContain('top.txt')
+    await page.clock.runFor(2_000)
     await expect.poll(house.names).toEqual(['Zeta.md'])
+    await page.clock.resume()
     await expect.poll(shownNames).toEqual(['Zeta.md'])
 
     // Whoever deletes and leaves means it.
@@ -402,7 +410,8 @@ describe('a file', () => {
   it('T-59 is encrypted and decrypted in the page, in the format of the command line', async () => {
     const house = await newLocker()
     const { locker, client } = house
-    const key = passphraseKey('correct horse', locker.locker_id)
+    const identity = newIdentity()
+    const key = identityKey([identity])
     const note = Buffer.from('from the command line')
     await client.put(locker, 'note.txt.age', await encrypted(note, 'note.txt.age', key))
     const visited = await visitFiles(house)
@@ -411,11 +420,16 @@ describe('a file', () => {
     page.on('request', (request) => sent.push(request.url() + (request.postDataBuffer()?.toString('latin1') ?? '')))
     await nameButton(page, 'note.txt.age').click()
     await click(page, 'Give the key')
-    await page.getByLabel('A passphrase').check()
-    await page.getByLabel('Passphrase', { exact: true }).fill('correct horse')
+    await page.getByLabel('An age key').check()
+    await page.getByLabel('Age key').fill(newIdentity())
     await click(page, 'Open with it')
-    await dialog(page).waitFor({ state: 'detached' })
+    await dialog(page).getByText('This key does not open the file').waitFor()
+    await click(page, 'Close')
     await nameButton(page, 'note.txt.age').click()
+    await click(page, 'Give another key')
+    await page.getByLabel('An age key').check()
+    await page.getByLabel('Age key').fill(`# a key file\n${identity}\n`)
+    await click(page, 'Open with it')
     await dialog(page).getByText('from the command line').waitFor()
     const saved = page.waitForEvent('download')
     await click(page, 'Download decrypted')
@@ -429,14 +443,15 @@ describe('a file', () => {
     await click(page, 'Encrypt with it')
     await page.getByText('The two passphrases differ.').waitFor()
     await looks(visited, 'files-key')
-    await page.getByLabel('Passphrase again').fill('correct horse')
+    await page.getByLabel('An age key').check()
+    await page.getByLabel('Age key').fill(identity)
     await click(page, 'Encrypt with it')
-    await page.getByRole('button', { name: 'Encrypting with a passphrase' }).waitFor()
+    await page.getByRole('button', { name: 'Encrypting with an age key' }).waitFor()
     await picker(page).setInputFiles(textFile('secret.txt', 'nobody reads this on the way'))
     await page.getByText('1 of 1 file').waitFor()
     const stored = await decryptedDownload(await client.get(locker, 'secret.txt.age'), [key])
     expect(String(Buffer.from(await stored.bytes()))).toBe('nobody reads this on the way')
-    for (const secret of ['nobody reads', 'correct horse']) expect(sent.join('\n')).not.toContain(secret)
+    for (const secret of ['nobody reads', identity]) expect(sent.join('\n')).not.toContain(secret)
     expectCalm(visited)
     await visited.leave()
   })

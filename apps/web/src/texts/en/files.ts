@@ -149,6 +149,7 @@ export const texts = {
     title: 'File',
     encrypted: 'This file is encrypted.',
     giveKey: 'Give the key',
+    giveOther: 'Give another key',
     download: 'Download',
     downloadDecrypted: 'Download decrypted',
     share: 'Share',

@@ -36,7 +36,8 @@ import './files.css'
 type FileOf = Extract<Entry, { kind: 'file' }>
 type Open =
   | { what: 'details' | 'share' | 'rename'; entry: FileOf }
-  | { what: 'key'; purpose: KeyPurpose }
+  /** After the key, the file that it is for is shown again. */
+  | { what: 'key'; purpose: KeyPurpose; then: Open | null }
   | { what: 'conflicts'; names: readonly string[]; answer: (choice: ConflictChoice | null) => void }
 
 /** Lists that change with every file of an upload are read again after a while. */
@@ -174,7 +175,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
           onFiles={(chosen) => void upload(chosen)}
           onEncrypt={() => {
             if (encryptionKey.value) encryptionKey.value = null
-            else open.value = { what: 'key', purpose: 'encrypt' }
+            else open.value = { what: 'key', purpose: 'encrypt', then: null }
           }}
         />
         <Unfinished
@@ -229,7 +230,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
           onRename={() => switchTo('rename')}
           onDelete={() => open.value?.what === 'details' && remove([open.value.entry.name])}
           onKey={() => {
-            open.value = { what: 'key', purpose: 'decrypt' }
+            open.value = { what: 'key', purpose: 'decrypt', then: open.value }
           }}
           onClose={() => closeIf('details')}
         />
@@ -250,7 +251,9 @@ export function FileBrowser({ session }: { session: LockerSession }) {
         />
       )}
       {open.value?.what === 'key' && (
-        <KeyDialog session={session} purpose={open.value.purpose} onClose={() => closeIf('key')} />
+        <KeyDialog session={session} purpose={open.value.purpose} onClose={() => {
+            if (open.value?.what === 'key') open.value = open.value.then
+          }} />
       )}
       {open.value?.what === 'conflicts' && <ConflictDialog names={open.value.names} onChoose={open.value.answer} />}
     </FileDrop>

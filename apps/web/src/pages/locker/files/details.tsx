@@ -53,11 +53,11 @@ export function FileDetails({
           <Name name={filename} />
         </p>
         {kind && <FilePreview session={session} file={file} kind={kind} />}
-        {isEncrypted && !hasOpeningKey() && (
-          <p class="note">
-            <Icon name="lock" /> {t.details.encrypted}{' '}
+        {isEncrypted && (
+          <p class="row">
+            <Icon name="lock" /> {t.details.encrypted}
             <Button kind="quiet" onClick={onKey}>
-              {t.details.giveKey}
+              {hasOpeningKey() ? t.details.giveOther : t.details.giveKey}
             </Button>
           </p>
         )}

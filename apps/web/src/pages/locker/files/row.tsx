@@ -93,9 +93,9 @@ function HashCell({ file: { content_hash, uploaded_at } }: { file: FileEntry }) 
 /** Only what the gateway says: the link leads to where it can be checked. */
 export function StatementCell({ file, facts: { statement, receiptId } }: { file: FileEntry; facts: RowFacts }) {
   const { hash_recorded_at: recorded } = file
-  if (recorded === null || !statement) return <>{t.list.notYet}</>
+  if (recorded === null || !statement) return <span class="not-yet">{t.list.notYet}</span>
   const isBefore = Date.parse(recorded) <= Date.parse(statement.at)
-  if (!statement.isCurrent && !isBefore) return <>{t.list.notYet}</>
+  if (!statement.isCurrent && !isBefore) return <span class="not-yet">{t.list.notYet}</span>
   const words = statement.isCurrent ? t.list.inStatement : t.list.beforeStatement
   return (
     <a href={urlOf(`/verify/${receiptId}`)} tabIndex={-1} title={words.title(statement.sequence)}>
