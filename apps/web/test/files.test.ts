@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519PublicKey } from '@svc/protocol/keys'
+import { mintToken, readToken } from '@svc/protocol/short-url'
 import { createClient } from '@svc/sdk'
 import { decryptedDownload, encrypted, identityKey, newIdentity } from '@svc/sdk/encryption'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
@@ -138,7 +140,7 @@ describe('uploads', () => {
     await visited.leave()
   })
 
-  it('SESS-01 goes on after a reload with what was not sent, and only with the same file', async () => {
+  it('SESS-02 SESS-04 goes on after a reload with what was not sent, and only with the same file', async () => {
     const house = await newLocker()
     const { path, bytes } = largeFile('large.bin', 6)
     const visited = await visitFiles(house)
@@ -178,7 +180,7 @@ describe('uploads', () => {
     await visited.leave()
   })
 
-  it('SESS-01 pauses, continues and cancels', async () => {
+  it('SESS-02 SESS-04 pauses, continues and cancels', async () => {
     const house = await newLocker()
     const { path, bytes } = largeFile('paused.bin', 3)
     const visited = await visitFiles(house)
@@ -210,7 +212,7 @@ describe('uploads', () => {
     await visited.leave()
   })
 
-  it('FILE-03 LOCK-01 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
+  it('FILE-03 LOCK-15 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
     const house = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
     const visited = await visitFiles(house)
     const { page } = visited
@@ -352,7 +354,7 @@ describe('the list', () => {
 })
 
 describe('a file', () => {
-  it('SHORT-01 is shared for a while by a link and a QR code, which opens it for anybody', async () => {
+  it('SHORT-05 SHORT-07 is shared for a while by a link and a QR code, which opens it for anybody', async () => {
     const house = await newLocker({ 'shared.txt': 'for you' })
     const visited = await visitFiles(house)
     const { page } = visited
@@ -368,7 +370,12 @@ describe('a file', () => {
     const clean = await site.browser.newContext()
     const answer = await clean.request.get(url)
     expect([answer.status(), await answer.text()]).toEqual([200, 'for you'])
-    expect(answer.headers()['cache-control']).toBeDefined()
+    const { shortUrl } = site.gateway.context.signers
+    const token = readToken(url.slice(url.lastIndexOf('/') + 1), ed25519PublicKey(shortUrl.publicKey)!)!
+    const minutes = (token.expires - Date.now() / 1000) / 60
+    expect([token.method, minutes > 13, minutes <= 15]).toEqual(['GET', true, true])
+    const over = mintToken({ ...token, filename: 'shared.txt', expires: Math.floor(Date.now() / 1000) - 1 }, shortUrl)
+    expect((await clean.request.get(`${site.url}/f/${over}`)).status()).toBe(403)
     await clean.close()
     await page.getByLabel('The link works for').selectOption({ label: 'as long as the public link of the locker' })
     await click(page, 'Make a link')
