@@ -72,7 +72,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     nextAnchor: (locker) => nextAnchor({ ...context, publisher: anchors.publisher }, locker),
     saveEgress: transfers.egress.save,
   })
-  const purchases = createPurchases(context, { keysAt: info.keysAt })
+  const purchases = createPurchases(context, { keysAt: info.keysAt }, secrets)
   const x402 = await createX402(context, { storePayRequest: purchases.storePayRequest }, secrets)
   const evidence = createEvidence(context, {
     keysAt: info.keysAt,

@@ -7,10 +7,13 @@ import { type Signer, signerFromEvmKey, signerFromSeed } from '@svc/sdk/signers'
 import { seedLocker, seedReceipt } from '@svc/testbed/seed-lockers'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { usageWarnings } from '../src/pages/locker/usage-warnings.ts'
 import { type InjectedWallet, injectEvmWallet, injectStandardWallet } from './injected-wallets.ts'
 import { openSite, type Site } from './site.ts'
 import { expectCalm, expectGoodLooks, visit } from './visit.ts'
 
+/** Of a first visit, compressed; wallets and signing come later. */
+const FIRST_LOAD_BYTES = 60_000
 const PAYER = DEMO_PAYERS[1] as DevKey
 const EVM_PAYER = DEV_PAYERS[1] as (typeof DEV_PAYERS)[number]
 const EVERYBODY = (DEMO_PAYERS[3] as DevKey).address
@@ -46,7 +49,8 @@ async function useKey(page: Page, key: string): Promise<void> {
 
 const seedKey = (key: DevKey) => toBase58(key.privateKeyBytes)
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click()
-const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+const confirm = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
 
 /** Everything that left the page, and everything that it left behind. */
 function watchSecrets(page: Page) {
@@ -64,13 +68,14 @@ function watchSecrets(page: Page) {
 }
 
 describe('with a key', () => {
-  it('T-68 ADD-16 LOCK-12 OPER-07 lists lockers, opens one and shows each part; the key stays in the page', async () => {
+  it('T-68 ADD-16 LOCK-12 OPER-07 lists lockers and opens one; the key stays in the page', async () => {
     await newLocker(payerSigner, [`name:${HOSTILE_NAME}`, '<b>tag</b>'])
     await seedReceipt(site.gateway.context, { owner: PAYER.address })
     const visited = await visit(site, '/locker')
     const { page } = visited
     const expectNoSecret = watchSecrets(page)
     await page.getByRole('button', { name: 'Use a key' }).waitFor()
+    expect(await visited.bytes()).toBeLessThan(FIRST_LOAD_BYTES)
     await expectGoodLooks(visited, 'lockers-locked')
     await page.getByLabel('Locker id or receipt id').fill('nonsense')
     await page.getByRole('button', { name: 'Go to the locker' }).click()
@@ -82,7 +87,22 @@ describe('with a key', () => {
     await list.getByText('Paid, not opened yet').waitFor()
     await expectGoodLooks(visited, 'lockers')
     await list.getByText('tax').click()
+    await page.getByText('report.txt').waitFor()
+    await expectNoSecret([seedKey(PAYER), Buffer.from(PAYER.privateKeyBytes).toString('hex')])
+    expectCalm(visited)
+    await page.reload()
+    await page.getByRole('button', { name: 'Use a key' }).waitFor()
+    await visited.leave()
+  })
+
+  it('T-61 LOCK-05 shows each part of a locker, by a link to it, in both colours and on a phone', async () => {
+    const { locker_id } = await newLocker(payerSigner, [`name:${HOSTILE_NAME}`, '<b>tag</b>'])
+    const visited = await visit(site, `/locker/${locker_id}#usage`)
+    const { page } = visited
+    await useKey(page, seedKey(PAYER))
     await page.getByRole('heading', { level: 1, name: 'tax' }).waitFor()
+    await page.getByText('Next publication').waitFor()
+    await tab(page, 'Files')
     await page.getByText('report.txt').waitFor()
     await expectGoodLooks(visited, 'locker-files')
     for (const [name, ready] of [
@@ -96,10 +116,7 @@ describe('with a key', () => {
       expect(new URL(page.url()).hash).toBe(`#${name.toLowerCase()}`)
       await expectGoodLooks(visited, `locker-${name.toLowerCase()}`)
     }
-    await expectNoSecret([seedKey(PAYER), Buffer.from(PAYER.privateKeyBytes).toString('hex')])
     expectCalm(visited)
-    await page.reload()
-    await page.getByRole('button', { name: 'Use a key' }).waitFor()
     await visited.leave()
   })
 
@@ -216,7 +233,43 @@ describe('with a key', () => {
     await page.route('**/v1/storage/metadata/**', (route) => route.fulfill({ status: 503, body: '{}' }))
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('The gateway cannot do this right now').waitFor()
+    await page.unroute('**/v1/storage/metadata/**')
+    await page.route('**/v1/storage/metadata/**', async (route) => {
+      const facts = await (await route.fetch()).json()
+      const restriction = { state: 'frozen', since: facts.created_at, notice: 'a <b>court</b> asked\u202E' }
+      await route.fulfill({ json: { ...facts, restriction } })
+    })
+    await page.goto(`${site.url}/locker/${locker.locker_id}`)
+    await useKey(page, seedKey(PAYER))
+    await page.getByText('a <b>court</b> asked\\u{202e}').waitFor()
+    await expectGoodLooks(visited, 'locker-frozen')
+    await page.unroute('**/v1/storage/metadata/**')
+    await page.route('**/v1/storage/metadata/**', async (route) => {
+      const facts = await (await route.fetch()).json()
+      await route.fulfill({ json: { ...facts, receipt_id } })
+    })
+    await page.reload()
+    await useKey(page, seedKey(PAYER))
+    await page.getByText('The gateway gave an answer that cannot be true').waitFor()
     await visited.leave()
+  })
+})
+
+describe('in words', () => {
+  it('ADD-17 warns as the command line does: from 80 % and from 30 days before the end', () => {
+    const now = Date.parse('2026-11-16T12:00:00Z')
+    const half = { used: 5, bought: 10 }
+    const usage = { expires_at: '2027-11-16T12:00:00Z', bytes: half, files: half, egress: half }
+    expect(usageWarnings(usage, now)).toEqual([])
+    expect(usageWarnings({ ...usage, files: { used: 799, bought: 1000 } }, now)).toEqual([])
+    expect(usageWarnings({ ...usage, files: { used: 800, bought: 1000 } }, now)).toEqual([
+      '80 % of the number of files is used. Renewing adds to it.',
+    ])
+    expect(usageWarnings({ ...usage, expires_at: '2026-12-17T12:00:01Z' }, now)).toEqual([])
+    expect(usageWarnings({ ...usage, expires_at: '2026-11-17T12:00:00Z' }, now)[0]).toMatch(
+      /^This locker ends in 1 day/,
+    )
+    expect(usageWarnings({ ...usage, expires_at: '2026-11-16T11:00:00Z' }, now)[0]).toMatch(/time .* is over/)
   })
 })
 

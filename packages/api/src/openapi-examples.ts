@@ -16,6 +16,11 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   id: ZEROS + ZEROS,
   tx: `0x${ZEROS}${ZEROS}`,
   tx_sig: `0x${ZEROS}${ZEROS}`,
+  network: 'eip155:143',
+  asset: `0x${'0'.repeat(40)}`,
+  payer: `0x${'0'.repeat(40)}`,
+  // Four bytes, as base64.
+  transaction: 'AAAAAA==',
   token: 'TOKEN',
   filename: 'hello.txt',
   filenames: ['hello.txt'],
@@ -53,9 +58,10 @@ function byRules(name: string, rules: Rules): unknown {
   return type === 'integer' || type === 'number' ? minimum : byPattern(String(rules.pattern ?? ''))
 }
 
-/** Of the patterns of this interface: hex of a length, hashes, times. */
+/** Of the patterns of this interface: hex of a length, hashes, times, whole numbers. */
 function byPattern(pattern: string): string {
   const [, prefix = '', length] = /^\^(sha256:)?\[0-9a-f\]\{(\d+)\}\$$/.exec(pattern) ?? []
   if (length) return prefix + '0'.repeat(Number(length))
+  if (pattern.startsWith('^(0|[1-9]')) return '0'
   return pattern.startsWith('^\\d{4}-') ? '2026-01-15T09:30:00Z' : 'text'
 }

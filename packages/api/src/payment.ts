@@ -6,6 +6,7 @@ import { endpoint } from './endpoint.ts'
 import { NO_STORE, OrNull } from './wire.ts'
 
 const Amount = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'Atomic units.' })
+const Height = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$' })
 const Hex = Type.String({ pattern: '^0x[0-9a-f]*$' })
 const PayReqId = Type.String({ maxLength: 100 })
 const NetworkId = Type.String({ maxLength: 100, description: '`network` of a leg: a CAIP-2 id.' })
@@ -33,7 +34,7 @@ export const PaymentFacts = Type.Object(
     ),
     solana: Type.Optional(
       Type.Object(
-        { blockhash: Type.String(), last_valid_block_height: Amount, slot: Amount },
+        { blockhash: Type.String(), last_valid_block_height: Height, slot: Height },
         { description: 'On the primary chain: until when a transaction made now can land.' },
       ),
     ),
@@ -48,7 +49,7 @@ export const PaymentFacts = Type.Object(
           max_fee_per_gas: Amount,
           max_priority_fee_per_gas: Amount,
           nonce: OrNull(Type.Integer({ description: "The payer's next one." })),
-          block: Amount,
+          block: Height,
         },
         { description: 'On an EVM chain: the transaction that pays, unsigned, and the newest block.' },
       ),
@@ -138,8 +139,8 @@ export const paymentOutcome = endpoint({
     tx: Type.String({ maxLength: 100 }),
     payer: Payer,
     life: Type.Union(
-      [Type.Object({ lastValidBlockHeight: Amount, slot: Amount }), Type.Object({ nonce: Amount, block: Amount })],
-      { description: 'From the facts that the transaction was made with: of the primary chain, or of an EVM chain.' },
+      [Type.Object({ nonce: Height, block: Height }), Type.Object({ lastValidBlockHeight: Height, slot: Height })],
+      { description: 'From the facts that the transaction was made with: of an EVM chain, or of the primary chain.' },
     ),
   }),
   responses: { 200: PaymentOutcome },

@@ -47,6 +47,22 @@ export function connectJsonRpc(url: string): JsonRpc {
   }
 }
 
+/** Calls in one request: one machine answers them all, at one moment. The results come in the order of the calls. */
+export type JsonRpcBatch = (
+  calls: readonly [method: string, params: unknown[]][],
+  signal: AbortSignal,
+) => Promise<unknown[]>
+
+export function connectJsonRpcBatch(url: string): JsonRpcBatch {
+  const post = createPostJson(url)
+  return async (calls, signal) => {
+    const questions = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }))
+    const answers = parseJson(await post(JSON.stringify(questions), signal))
+    if (!Array.isArray(answers)) throw new NodeProblem('no answers to a batch')
+    return calls.map((_, id) => resultOf(answers.find((answer) => answer?.id === id)))
+  }
+}
+
 function resultOf(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null) throw new NodeProblem('an answer of the wrong form')
   const { result, error } = answer as {

@@ -111,6 +111,14 @@ export function txNotFound({ family, name }: Network): ServiceError {
   })
 }
 
+/** Nothing was sent, or it is not known whether it was: a payment can be asked about and sent again. */
+export function chainSilent(): ServiceError {
+  return new ServiceError('chain_unavailable', 'the chain cannot be asked right now', {
+    hint: 'try the same again in a few seconds; what was signed or sent before stays as it is',
+    headers: { 'retry-after': '5' },
+  })
+}
+
 export function chainUnavailable(): ServiceError {
   return new ServiceError(
     'chain_unavailable',

@@ -8,6 +8,7 @@ import { ASSETS, type Asset } from '@svc/payments/assets'
 import type { BalanceReader } from '@svc/payments/balance-reader'
 import { type DecimalsWatch, type ReadDecimals, watchDecimals } from '@svc/payments/decimals'
 import { createEvmBalanceReader } from '@svc/payments/evm/balance-reader'
+import { createEvmPayerNode, type EvmPayerNode } from '@svc/payments/evm/payer-node'
 import { createEvmPaymentReader } from '@svc/payments/evm/payment-reader'
 import { createEvmDecimalsReader } from '@svc/payments/evm/token-decimals'
 import { createHermesSource } from '@svc/payments/hermes'
@@ -16,6 +17,7 @@ import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { PaymentReader } from '@svc/payments/payment'
 import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
 import { createSolanaBalanceReader } from '@svc/payments/solana/balance-reader'
+import { createSolanaPayerNode, type SolanaPayerNode } from '@svc/payments/solana/payer-node'
 import { createSolanaPaymentReader } from '@svc/payments/solana/payment-reader'
 import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
 import { createSolanaDecimalsReader } from '@svc/payments/solana/token-decimals'
@@ -28,6 +30,8 @@ export interface Sales {
   offeredLegs(): Promise<Leg[]>
   market(): Promise<Market>
   reader(network: Network): PaymentReader
+  /** For payers that reach no node by themselves. */
+  payerNodes: { solana: SolanaPayerNode; evm: EvmPayerNode }
   health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
   /** Why legs are not sold right now, for people. */
   warnings(): string[]
@@ -82,6 +86,10 @@ export async function openSales(
     offeredLegs,
     market: watchMarket(offeredLegs, oracle),
     reader: readings.reader,
+    payerNodes: {
+      solana: createSolanaPayerNode(secrets.primaryRpcUrls, config.primary?.quorum),
+      evm: createEvmPayerNode(secrets.evmRpcUrls, config.evm?.quorum),
+    },
     readings: readings.counts,
     warnings: () => [
       ...oracle.missing().map((symbol) => `no price of ${symbol} is known: it is left out of quotes`),

@@ -23,6 +23,7 @@ export {
   type PurchaseRecord,
   paidBut,
   readPurchase,
+  releaseUnpaid,
 } from './purchases/purchase.ts'
 export { payableLeg } from './purchases/quote.ts'
 export * from './signers.ts'

@@ -1,7 +1,9 @@
 import { batch } from '@svc/concurrency/sharing'
+import type { SalesSecrets } from '@svc/sales/settings'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../info/signing-keys.ts'
 import { type ConfirmPayment, createConfirmPayment } from './confirm-payment.ts'
+import { createDevFaucet, type DevFaucet } from './dev-faucet.ts'
 import { createRequestQuote, type RequestQuote } from './request-quote.ts'
 import { insertPayRequests, type PayRequest } from './store.ts'
 
@@ -15,9 +17,11 @@ export interface PurchasesContext extends Context {
   storePayRequest: (request: PayRequest) => Promise<void>
   requestQuote: RequestQuote
   confirmPayment: ConfirmPayment
+  /** Null unless this gateway is for development, with chains on this machine. */
+  devFaucet: DevFaucet | null
 }
 
-export function createPurchases(context: Context, { keysAt }: Needs): PurchasesContext {
+export function createPurchases(context: Context, { keysAt }: Needs, secrets: SalesSecrets): PurchasesContext {
   const storePayRequest = batch(async (requests: PayRequest[]) => {
     await insertPayRequests(context.database.db, requests)
     return requests.map(() => undefined)
@@ -28,5 +32,6 @@ export function createPurchases(context: Context, { keysAt }: Needs): PurchasesC
     storePayRequest,
     requestQuote: createRequestQuote(context),
     confirmPayment: createConfirmPayment(context),
+    devFaucet: createDevFaucet(context, secrets),
   }
 }

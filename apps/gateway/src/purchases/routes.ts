@@ -1,4 +1,6 @@
+import { giveCoins } from '@svc/api/dev-chains'
 import * as internal from '@svc/api/internal'
+import * as payment from '@svc/api/payment'
 import * as purchases from '@svc/api/purchases'
 import * as receipts from '@svc/api/receipts'
 import * as sponsored from '@svc/api/sponsored'
@@ -9,6 +11,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Auth } from '../auth/room.ts'
 import { confirmSponsored, confirmSponsoredBatch } from './confirm-sponsored.ts'
+import { findPayment, paymentOutcome, preparePayment, sendPayment } from './pay-from-page.ts'
 import { showPrice } from './price-storage.ts'
 import { findByTransaction, readReceiptText, verifyReceipt } from './receipts.ts'
 import type { PurchasesContext } from './room.ts'
@@ -19,6 +22,10 @@ export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesC
   serve(service, purchases.price, ({ query }) => showPrice(context, query))
   serve(service, purchases.requestStorage, ({ body, wire }) => context.requestQuote(body, wire))
   serve(service, purchases.confirmStorage, ({ body, wire }) => context.confirmPayment(body, wire))
+  serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(context, body, wire))
+  serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(context, body, wire))
+  serve(service, payment.paymentOutcome, ({ body, wire }) => paymentOutcome(context, body, wire))
+  serve(service, payment.findPayment, ({ body, wire }) => findPayment(context, body, wire))
   serve(
     service,
     receipts.readReceipt,
@@ -26,6 +33,8 @@ export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesC
   )
   serve(service, receipts.verifyReceipt, ({ params }) => verifyReceipt(context, params.receipt_id))
   serve(service, receipts.verifyPayment, ({ params, wire }) => verifyPayment(context, params.receipt_id, wire))
+  const { devFaucet } = context
+  if (devFaucet) serve(service, giveCoins, ({ body, wire }) => devFaucet(body, wire))
 
   const sponsor = (wire: WireRequest) => requireSponsor(auth, wire)
   serveKnown(service, sponsored.sponsoredConfirm, sponsor, ({ body }) => confirmSponsored(context, body))

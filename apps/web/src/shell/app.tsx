@@ -77,6 +77,7 @@ function isWithin(path: string, page: string): boolean {
 
 const NAVIGATION = [
   { to: '/', label: t.home },
+  { to: '/buy', label: t.buy },
   { to: '/locker', label: t.locker },
   { to: '/docs', label: t.api },
 ]

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
@@ -12,26 +12,20 @@ interface Tab {
 interface TabsProps {
   label: string
   tabs: readonly Tab[]
-  /** For a page that remembers which one is shown; without it, the tabs do. */
-  chosen?: number
-  onChoose?: (tab: number) => void
+  /** Which one is shown, where that outlives the tabs. */
+  chosen?: Signal<number>
 }
 
 /** Arrow keys move between tabs, as screen readers announce. */
-export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
+export function Tabs({ label, tabs, chosen: given }: TabsProps) {
   const own = useSignal(0)
+  const chosen = given ?? own
   const id = useId()
-  const now = chosen ?? own.value
-  const choose = (tab: number) => {
-    own.value = tab
-    onChoose?.(tab)
-  }
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (!step) return
-    const next = (now + step + tabs.length) % tabs.length
-    choose(next)
-    document.getElementById(`${id}-${next}`)?.focus()
+    chosen.value = (chosen.value + step + tabs.length) % tabs.length
+    document.getElementById(`${id}-${chosen.value}`)?.focus()
   }
   return (
     <div class="tabs">
@@ -42,18 +36,26 @@ export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
             type="button"
             role="tab"
             id={`${id}-${i}`}
-            aria-selected={i === now}
+            aria-selected={i === chosen.value}
             aria-controls={`${id}-panel-${i}`}
-            tabIndex={i === now ? 0 : -1}
-            onClick={() => choose(i)}
+            tabIndex={i === chosen.value ? 0 : -1}
+            onClick={() => {
+              chosen.value = i
+            }}
           >
             {name}
           </button>
         ))}
       </div>
       {tabs.map(({ name, content, isKept }, i) => (
-        <div key={name} role="tabpanel" id={`${id}-panel-${i}`} aria-labelledby={`${id}-${i}`} hidden={i !== now}>
-          {(i === now || isKept) && content}
+        <div
+          key={name}
+          role="tabpanel"
+          id={`${id}-panel-${i}`}
+          aria-labelledby={`${id}-${i}`}
+          hidden={i !== chosen.value}
+        >
+          {(i === chosen.value || isKept) && content}
         </div>
       ))}
     </div>

@@ -46,7 +46,7 @@ async function keptSecret(): Promise<Uint8Array> {
 
 /** Asks for demo money. A faucet that gave lately gives again only when it wants to, which is no failure. */
 async function fill(namespace: Namespace, address: string): Promise<void> {
-  const response = await fetch(urlOf('/dev/faucet'), {
+  const response = await fetch(urlOf('/dev/chains/faucet'), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ namespace, address }),

@@ -12,7 +12,14 @@ import {
   RpcRequestError,
   type Transport,
 } from 'viem'
-import { connectJsonRpc, HttpProblem, type JsonRpc, RpcError } from '../json-rpc.ts'
+import {
+  connectJsonRpc,
+  connectJsonRpcBatch,
+  HttpProblem,
+  type JsonRpc,
+  type JsonRpcBatch,
+  RpcError,
+} from '../json-rpc.ts'
 import {
   type ChainNode,
   createNodePool,
@@ -58,9 +65,28 @@ export function connectEvm(
   }
 
   async function requireChain(rpc: EvmRpc, signal: AbortSignal): Promise<void> {
-    const found = quantity(await rpc('eth_chainId', [], signal))
-    if (found !== BigInt(chainId)) throw new WrongChain(`a node of chain ${found}`)
+    requireChainId(await rpc('eth_chainId', [], signal), chainId)
   }
+}
+
+/** As `connectEvm`, for questions whose answers must be of one moment: one address may stand for several machines. */
+export function connectEvmBatches(
+  { chainId }: Pick<EvmChain, 'chainId'>,
+  rpcUrls: readonly string[],
+  { timeoutMs = TIMEOUT_MS, quorum = 1 }: Partial<PoolOptions> = {},
+): NodePool<JsonRpcBatch> {
+  const nodes = rpcUrls.map((url) => ({ url, client: connectJsonRpcBatch(url), requireChain, describe }))
+  return createNodePool('EVM chain', nodes, { timeoutMs, quorum })
+
+  async function requireChain(ask: JsonRpcBatch, signal: AbortSignal): Promise<void> {
+    const [answer] = await ask([['eth_chainId', []]], signal)
+    requireChainId(answer, chainId)
+  }
+}
+
+function requireChainId(answer: unknown, chainId: number): void {
+  const found = quantity(answer)
+  if (found !== BigInt(chainId)) throw new WrongChain(`a node of chain ${found}`)
 }
 
 const RETRY_MS = 200

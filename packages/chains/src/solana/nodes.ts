@@ -89,8 +89,13 @@ function connect<Client>(
 function connectNode(url: string) {
   const post = createPostJson(url)
   const transport: RpcTransport = async <Answer>({ payload, signal = NEVER }: Parameters<RpcTransport>[0]) =>
-    parseJson(await post(JSON.stringify(payload), signal)) as RpcResponse<Answer> // the library checks it no further
+    parseJson(await post(JSON.stringify(payload, plainNumber), signal)) as RpcResponse<Answer> // the library checks it no further
   return createSolanaRpcFromTransport(transport)
+}
+
+/** Slots and heights, which the library has as bigints, are far below what a double holds. */
+function plainNumber(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value
 }
 
 const NEVER = new AbortController().signal
@@ -102,12 +107,13 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
   const pool = connectSolana(chain, rpcUrls, options)
 
   return {
-    lifetime: (): Promise<Lifetime> =>
+    lifetime: (): Promise<Lifetime & { slot: bigint }> =>
       pool.first(async (rpc, abortSignal) => {
-        const { value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send({ abortSignal })
+        const { context, value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send({ abortSignal })
         assertIsBlockhash(value.blockhash)
         wholeNumber(value.lastValidBlockHeight)
-        return value
+        wholeNumber(context.slot)
+        return { ...value, slot: context.slot }
       }),
 
     /**

@@ -192,6 +192,14 @@ export async function forgetUnansweredPayment(place: PurchasePlace, intent: stri
   return entry.write({ ...rest, attempts: record.attempts.filter(({ payment }) => payment.raw !== '') })
 }
 
+/** Frees the intent for another order or payer if no payment of it has landed or can land; returns whether it is free. */
+export async function releaseUnpaid(place: PurchasePlace, intent: string, wallet: Wallet): Promise<boolean> {
+  const entry = purchaseEntry(place, intent)
+  const record = await entry.read()
+  if (!record) return true
+  return (await isUnpaid(record, { intent, wallet })) && (await entry.write(null))
+}
+
 /** Forgets a purchase, whatever became of it. */
 export async function forgetPurchase(place: PurchasePlace, intent: string): Promise<boolean> {
   const entry = purchaseEntry(place, intent)

@@ -5,6 +5,7 @@ import type { PaymentFacts } from '@svc/api/payment'
 import { findPayment, paymentOutcome, preparePayment, sendPayment } from '@svc/api/payment'
 import type { PaymentLeg } from '@svc/api/quote'
 import { toBase58 } from '@svc/protocol/bytes'
+import { solanaPayReference } from '@svc/protocol/ids'
 import type { Client } from '../client.ts'
 import { PaymentError } from '../errors.ts'
 import type { Signer } from '../signers.ts'
@@ -23,6 +24,7 @@ export interface GatewayNode {
 export function watchedWallet(node: GatewayNode, namespace: Wallet['namespace'], address: string): Wallet {
   return {
     ...readsOf(node, namespace, address),
+    findSent: findSentBy(node),
     async sign() {
       throw new PaymentError('not_moved', `${address} is not connected`)
     },
@@ -54,11 +56,12 @@ export function primaryKeyWallet(node: GatewayNode, signer: Signer): Wallet {
 
 /** On the primary chain, with a wallet that sends what it signs; `signAndSend` returns the signature. */
 export function primarySendingWallet(node: GatewayNode, address: string, signAndSend: SignTransaction): Wallet {
-  const wallet = readsOf(node, 'solana', address)
   return {
-    ...sendingBySelf(node, wallet),
+    ...readsOf(node, 'solana', address),
+    findSent: findSentBy(node),
     async sign(leg) {
-      const { transaction, lifetime } = await unsigned(node, leg, address)
+      const reference = solanaPayReference(leg.extra.pay_req_id)
+      const { transaction, lifetime } = await unsigned(node, leg, address, reference)
       const tx = toBase58(await signAndSend(transaction, leg))
       const { lastValidBlockHeight, slot } = lifetime
       return sent(leg, tx, { lastValidBlockHeight: String(lastValidBlockHeight), slot: String(slot) })
@@ -90,14 +93,14 @@ export function evmSendingWallet(
   address: string,
   send: (request: EvmRequest) => Promise<{ tx: string; nonce: number | null }>,
 ): Wallet {
-  const wallet = readsOf(node, 'eip155', address)
   return {
-    ...sendingBySelf(node, wallet),
+    ...readsOf(node, 'eip155', address),
+    findSent: findSentBy(node),
     async sign(leg, maxFee) {
       const request = await evmCall(node, leg, address, maxFee)
       const { tx, nonce } = await send(request)
       // Of a transaction with an unknown nonce, nobody can say that it will never land.
-      return sent(leg, tx, { nonce: String(nonce ?? Number.MAX_SAFE_INTEGER), block: request.block })
+      return sent(leg, tx, { nonce: nonce === null ? UNKNOWN : String(nonce), block: request.block })
     },
   }
 }
@@ -127,45 +130,41 @@ function readsOf(node: GatewayNode, namespace: Wallet['namespace'], address: str
       if (raw === '') return
       await client.call(sendPayment, { body: { pay_req_id: life.pay_req_id as string, transaction: raw } })
     },
-    async outcomeOf({ tx, life }) {
+    async outcomeOf({ tx, raw, life }) {
       const { pay_req_id, nonce, block, lastValidBlockHeight, slot } = life as Record<string, string>
       const known = nonce && block ? { nonce, block } : { lastValidBlockHeight, slot }
-      const body = { pay_req_id, tx, payer: address, life: known as { nonce: string; block: string } }
-      return (await client.call(paymentOutcome, { body: { ...body, pay_req_id: pay_req_id as string } })).body.outcome
+      const body = {
+        pay_req_id: pay_req_id as string,
+        tx,
+        payer: address,
+        life: known as { nonce: string; block: string },
+      }
+      const { outcome } = (await client.call(paymentOutcome, { body })).body
+      // A wallet that sends by itself may replace its transaction by one that pays the same, and may have given it
+      // another lifetime. So it is not over because one transaction can no longer land.
+      return outcome === 'expired' && raw === '' ? 'pending' : outcome
     },
   }
 }
 
-/**
- * A wallet that sends by itself may replace its transaction by another one that pays the same, and may have made it with
- * another lifetime. So none of its payments is given up because one transaction can no longer land.
- */
-function sendingBySelf({ client }: GatewayNode, wallet: Reads): Reads & Pick<Required<Wallet>, 'findSent'> {
-  return {
-    ...wallet,
-    async outcomeOf(payment) {
-      const outcome = await wallet.outcomeOf(payment)
-      return outcome === 'expired' ? 'pending' : outcome
-    },
-    async findSent(leg) {
-      const { pay_req_id } = leg.extra
-      const { payment } = (await client.call(findPayment, { body: { pay_req_id } })).body
-      if (!payment) return null
-      const life =
-        wallet.namespace === 'eip155' ? { nonce: UNKNOWN, block: '0' } : { lastValidBlockHeight: UNKNOWN, slot: '0' }
-      return sent(leg, payment.tx, life)
-    },
+/** The gateway finds payments that name the quote as Solana Pay does. */
+function findSentBy({ client }: GatewayNode) {
+  return async (leg: PaymentLeg): Promise<SignedPayment | null> => {
+    const { pay_req_id } = leg.extra
+    const { payment } = (await client.call(findPayment, { body: { pay_req_id } })).body
+    return payment && sent(leg, payment.tx, { lastValidBlockHeight: UNKNOWN, slot: '0' })
   }
 }
 
-const UNKNOWN = String(Number.MAX_SAFE_INTEGER)
+/** No chain gets so far. */
+const UNKNOWN = '9'.repeat(15)
 
 async function factsOf({ client }: GatewayNode, leg: PaymentLeg, payer: string): Promise<PaymentFacts> {
   const { network, asset, extra } = leg
   return (await client.call(preparePayment, { body: { pay_req_id: extra.pay_req_id, network, asset, payer } })).body
 }
 
-async function unsigned(node: GatewayNode, leg: PaymentLeg, address: string) {
+async function unsigned(node: GatewayNode, leg: PaymentLeg, address: string, reference?: string) {
   const [{ unsignedPayment }, { solana }] = await Promise.all([
     import('./solana-wallet.ts'),
     factsOf(node, leg, address),
@@ -177,7 +176,7 @@ async function unsigned(node: GatewayNode, leg: PaymentLeg, address: string) {
     lastValidBlockHeight: BigInt(last_valid_block_height),
     slot: BigInt(slot),
   }
-  return { transaction: await unsignedPayment(address, leg, lifetime), lifetime }
+  return { transaction: await unsignedPayment(address, leg, lifetime, reference), lifetime }
 }
 
 async function evmCall(node: GatewayNode, leg: PaymentLeg, address: string, maxFee: bigint | undefined) {

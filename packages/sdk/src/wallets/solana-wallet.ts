@@ -1,6 +1,7 @@
 // Pays on the primary chain: SOL or tokens, with a memo that binds the payment to its quote.
 
 import {
+  AccountRole,
   type Address,
   address,
   appendTransactionMessageInstructions,
@@ -136,9 +137,15 @@ async function paymentInstructions(owner: string, leg: PaymentLeg): Promise<Inst
   return [getTransferCheckedInstruction({ source, mint, destination, authority, amount, decimals }), memo]
 }
 
-/** The wire bytes of the payment of a leg, without signatures. */
-export async function unsignedPayment(owner: string, leg: PaymentLeg, lifetime: Lifetime): Promise<Uint8Array> {
-  const instructions = await paymentInstructions(owner, leg)
+/** The wire bytes of the payment of a leg, without signatures. A reference makes it be found as Solana Pay does. */
+export async function unsignedPayment(
+  owner: string,
+  leg: PaymentLeg,
+  lifetime: Lifetime,
+  reference?: string,
+): Promise<Uint8Array> {
+  const [transfer, ...memo] = await paymentInstructions(owner, leg)
+  const instructions = [reference ? named(transfer as Instruction, reference) : (transfer as Instruction), ...memo]
   const transaction = compileTransaction(
     pipe(
       createTransactionMessage({ version: 0 }),
@@ -148,6 +155,11 @@ export async function unsignedPayment(owner: string, leg: PaymentLeg, lifetime: 
     ),
   )
   return new Uint8Array(getTransactionEncoder().encode(transaction))
+}
+
+function named(transfer: Instruction, reference: string): Instruction {
+  const account = { address: address(reference), role: AccountRole.READONLY }
+  return { ...transfer, accounts: [...(transfer.accounts ?? []), account] }
 }
 
 export function signedPayment(wire: Uint8Array, { blockhash, lastValidBlockHeight, slot }: Lifetime): SignedPayment {

@@ -1,5 +1,6 @@
 import type { LockerMetadata } from '@svc/api/lockers'
 import { printable } from '@svc/verifier/untrusted'
+import { useEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
@@ -17,13 +18,22 @@ export function nameOf({ tags }: Pick<LockerMetadata, 'tags'>): string | null {
   return name ? printable(name, 100) : null
 }
 
-interface Room {
+/** Set by the operator of a gateway; those before it know no such thing. */
+interface Restrictable {
+  restriction?: { state: 'frozen' | 'taken_down'; notice: string | null }
+}
+
+interface Room extends Restrictable {
   expires_at: string | null
   total_bytes: number
   terms?: { storage_limit_bytes: number } | null | undefined
 }
 
-export function stateOf({ expires_at, total_bytes, terms }: Room, now: number): [tone: Tone, words: string] {
+export function stateOf(
+  { expires_at, total_bytes, terms, restriction }: Room,
+  now: number,
+): [tone: Tone, words: string] {
+  if (restriction) return ['bad', t.restricted[restriction.state]]
   const days = expires_at === null ? Number.POSITIVE_INFINITY : (Date.parse(expires_at) - now) / 86_400_000
   if (days <= 0) return ['bad', t.state.ended]
   if (terms && total_bytes >= NEARLY_FULL * terms.storage_limit_bytes) return ['warn', t.state.full]
@@ -33,16 +43,28 @@ export function stateOf({ expires_at, total_bytes, terms }: Room, now: number): 
 export function LockerHeader({ session, onLock }: { session: LockerSession; onLock: () => void }) {
   const { facts, address, kind, role } = session
   const { value } = facts
+  const title = useRef<HTMLHeadingElement>(null)
+  // What was focused to unlock the locker is gone.
+  useEffect(() => title.current?.focus({ preventScroll: true }), [])
   const now = Date.now()
   const [tone, state] = stateOf(value, now)
   const { total_bytes, file_count, terms, expires_at, locker_id } = value
+  const { restriction } = value as Restrictable // checked by nobody, and only shown
   return (
     <header class="locker-head">
       <div class="locker-title">
-        <h1>{nameOf(value) ?? t.unnamed}</h1>
+        <h1 ref={title} tabIndex={-1}>
+          {nameOf(value) ?? t.unnamed}
+        </h1>
         <Status tone={tone}>{state}</Status>
       </div>
       <Copyable text={locker_id} what={t.copyId} />
+      {restriction && (
+        <div class="note note-bad">
+          <b>{t.restrictedText[restriction.state]}</b>
+          {restriction.notice !== null && <p>{printable(String(restriction.notice), 400)}</p>}
+        </div>
+      )}
       <div class="locker-facts">
         <UsageBar used={total_bytes} bought={terms.storage_limit_bytes} />
         <p class="soft">

@@ -1,6 +1,6 @@
 // One locker: unlocking it, and its parts in tabs. The tab is in the hash, so that links lead to it.
 
-import { useSignal } from '@preact/signals'
+import { useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/locker'
@@ -70,6 +70,10 @@ function LockerTabs({ session, onSession }: LockerTabsProps) {
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
+  useSignalEffect(() => {
+    // A hash that leads into the tab stays.
+    if (tabInHash() !== chosen.value) history.replaceState(null, '', `#${TABS[chosen.value]}`)
+  })
   const contents = {
     files: <Files session={session} />,
     proof: <Proof session={session} />,
@@ -82,11 +86,7 @@ function LockerTabs({ session, onSession }: LockerTabsProps) {
       label={t.tabs.label}
       // Uploads go on while another tab is shown.
       tabs={TABS.map((tab) => ({ name: t.tabs[tab], content: contents[tab], isKept: tab === 'files' }))}
-      chosen={chosen.value}
-      onChoose={(tab) => {
-        chosen.value = tab
-        history.replaceState(null, '', `#${TABS[tab]}`)
-      }}
+      chosen={chosen}
     />
   )
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/locker'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ownerRequest } from './session.ts'
@@ -10,6 +11,8 @@ const t = texts.owner
 export function OwnerDialog() {
   const { value } = ownerRequest
   const wrong = useSignal<string | null>(null)
+  // What waits must not wait for a page that is gone.
+  useEffect(() => () => ownerRequest.value?.answer(null), [])
   if (!value) return null
   const close = () => {
     wrong.value = null
@@ -25,6 +28,7 @@ export function OwnerDialog() {
           </p>
         )}
         <UnlockForm
+          namespace={value.owner.startsWith('0x') ? 'eip155' : 'solana'}
           onIdentity={(found) => {
             wrong.value = found.address === value.owner ? null : found.address
             if (!wrong.value) value.answer(found)

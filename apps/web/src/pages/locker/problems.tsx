@@ -46,6 +46,9 @@ function wordsFor(error: unknown): readonly string[] {
   if (error instanceof GatewayError) {
     const { code, status, message, hint, retryAfter } = error
     if (code === 'RATE_LIMITED') return t.busy(retryAfter)
+    // Of newer gateways, whose operator may restrict a locker.
+    if (status === 423) return t.frozen
+    if (status === 451) return t.takenDown
     const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code as ErrorCode] : undefined
     return known ?? (status >= 502 ? t.unavailable : t.other(message, hint))
   }

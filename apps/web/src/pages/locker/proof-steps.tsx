@@ -76,7 +76,9 @@ export function StatementTable({ statements }: { statements: readonly Statement[
       numeric={[3]}
       rows={statements.map((statement) => [
         common.number(statement.sequence),
-        texts.moment(statement.issued_at),
+        <span key="made" class="moment">
+          {texts.moment(statement.issued_at)}
+        </span>,
         <AnchorCell key="anchor" statement={statement} />,
         common.number(statement.file_count),
       ])}

@@ -1,7 +1,7 @@
 // Making and publishing statements, with where they stand; the statements there are; and evidence to take along.
 
 import { useComputed, useSignal } from '@preact/signals'
-import { attest as attestEndpoint, type PushResult } from '@svc/api/attestations'
+import type { PushResult } from '@svc/api/attestations'
 import { useEffect, useMemo } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts } from '#texts/locker'
@@ -28,7 +28,11 @@ export function Proof({ session }: { session: LockerSession }) {
   const push = useSignal<PushResult | null>(null)
   const isUnchanged = useSignal(false)
   const newest = useComputed(() => list.now.value?.[0])
-  useEffect(() => void reading.run(list.load), [list])
+  useEffect(() => {
+    void reading.run(list.load)
+    // Files may have changed since the locker was opened.
+    if (session.isSilent) void session.refresh().catch(() => {})
+  }, [list])
   useEffect(() => list.follow(), [list, newest.value?.sequence, newest.value?.anchor?.tx, making.isBusy])
 
   const act = (what: 'attest' | 'push', work: (owner: Identity) => Promise<PushResult | null>) =>
@@ -116,7 +120,8 @@ function hasChanged({ facts }: LockerSession): boolean {
 /** The owner signs once; the key of the session asks how far it is. */
 async function attestQueued(owner: Identity, session: LockerSession): Promise<null> {
   const before = session.facts.value.attestation?.evidence_seq ?? 0
-  await owner.client.call(attestEndpoint, { query: { receipt_id: session.locker.receipt_id } })
+  const { attest } = await import('@svc/api/attestations')
+  await owner.client.call(attest, { query: { receipt_id: session.locker.receipt_id } })
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
     await session.refresh()

@@ -1,7 +1,7 @@
 // The statements of a locker, newest first, and following the newest one until it is final.
 
 import { type Signal, signal } from '@preact/signals'
-import { type Statements, statements } from '@svc/api/evidence'
+import type { Statements } from '@svc/api/evidence'
 import type { LockerSession } from './session.ts'
 
 export type Statement = Statements['statements'][number]
@@ -29,6 +29,7 @@ export function createStatements({ client, locker, facts }: LockerSession): Stat
   const now = signal<readonly Statement[] | null>(null)
 
   async function read(from: number, limit = PAGE): Promise<Statements> {
+    const { statements } = await import('@svc/api/evidence')
     return (await client.call(statements, { query: { receipt_id, from, limit } })).body
   }
 

@@ -14,6 +14,11 @@ export const texts = {
     full: 'Nearly full',
     unopened: 'Paid, not opened yet',
   },
+  restricted: { frozen: 'Frozen', taken_down: 'Taken down' },
+  restrictedText: {
+    frozen: 'The operator of the gateway has frozen this locker: files can be read, and nothing can be changed.',
+    taken_down: 'The operator of the gateway has taken this locker down: files cannot be read. Its proofs stay.',
+  },
   unnamed: 'Locker',
   copyId: 'locker id',
   tabs: {
@@ -287,9 +292,8 @@ export const texts = {
     action: 'Open the locker',
     cost: (times: number) => `Your wallet signs ${times === 1 ? '1 time' : `${times} times`} now.`,
     withBrowser: 'Let this browser in, too: no further signature for reading and writing files',
-    notOpen: 'There is no open locker with this id',
-    notOpenText:
-      'If it was paid for and never opened, open it with its receipt id. Otherwise the id may be mistyped, or belong to another gateway.',
+    notOpen: 'Was it paid for, and never opened?',
+    notOpenText: 'Then its receipt id leads to opening it.',
   },
   owner: {
     title: 'The owner must sign this',
@@ -310,7 +314,7 @@ export const texts = {
       'It is good for one minute. Try again and confirm in your wallet sooner. If you did, set the clock of this computer.',
     ],
     clock: ['The clock of this computer is ahead', 'Set it to the right time, then load this page again.'],
-    notOpen: ['There is no open locker with this id', 'The id may be mistyped, or belong to another gateway.'],
+    notOpen: ['There is no open locker with this id', 'It may be mistyped, or belong to another gateway.'],
     noReceipt: ['There is no such receipt', 'The id may be mistyped, or belong to another gateway.'],
     renewal: ['This receipt is of a renewal', 'Use the receipt of the first purchase: that one opens the locker.'],
     tooManyLockers: ['You have as many lockers as one owner may have', 'Renew one of them instead of opening another.'],
@@ -320,6 +324,11 @@ export const texts = {
       'The locker is full, or its time is over',
       'Renew it, or delete files. What is there can still be read.',
     ],
+    frozen: [
+      'The locker is frozen by the operator of the gateway',
+      'Files can be read, and nothing can be changed. Ask the operator why.',
+    ],
+    takenDown: ['The locker was taken down by the operator of the gateway', 'Ask the operator why.'],
     empty: ['There is nothing to prove yet', 'Upload a file first. Files whose bytes have not arrived do not count.'],
     changed: [
       'A file is not what was recorded',

@@ -1,0 +1,166 @@
+// Paying from a page in a browser, which talks to its gateway only: what a wallet has to know of the chain, sending what
+// it has signed, and what became of it. Whoever knows a quote may ask, and only about that quote (T-66).
+
+import type { Body } from '@svc/api/endpoint'
+import type {
+  FoundPayment,
+  findPayment as findPaymentEndpoint,
+  PaymentFacts,
+  paymentOutcome as paymentOutcomeEndpoint,
+  preparePayment as preparePaymentEndpoint,
+  sendPayment as sendPaymentEndpoint,
+} from '@svc/api/payment'
+import type { Quote } from '@svc/api/purchases'
+import { ChainUnavailable } from '@svc/chains/node-pool'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
+import type { PayableLeg } from '@svc/payments/payer-node'
+import { canonicalTx, solanaPayReference } from '@svc/protocol/ids'
+import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
+import { chainSilent, paymentRefused, payReqNotFound, quoteExpired } from '@svc/sales/errors'
+import { type QuotedLeg, quotedLeg, readPayment } from '@svc/sales/read-payment'
+import { limitStranger } from '../auth/limits.ts'
+import { type Context, unixNow } from '../context.ts'
+import { findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
+
+export async function preparePayment(
+  context: Context,
+  { pay_req_id, network, asset, payer }: Body<typeof preparePaymentEndpoint>,
+  wire: WireRequest,
+): Promise<PaymentFacts> {
+  const request = await findQuote(context, pay_req_id, wire)
+  if (await findReceiptOfRequest(context.database.db, pay_req_id)) throw paymentRefused('quote_already_paid')
+  requireTime(context, request, 0)
+  const leg = legsOf(request).find((one) => one.network.caip2 === network && isSameAsset(one, asset))
+  if (!leg) throw legNotInQuote(request, network, asset)
+  const node = context.sales.payerNodes[leg.network.family]
+  if (payer !== undefined && !node.isAddress(payer)) throw notAnAddress(leg.network)
+  return orSilent(node.facts(leg, payer ?? null))
+}
+
+/** Sends the same bytes as often as they come: they pay once. */
+export async function sendPayment(
+  context: Context,
+  { pay_req_id, transaction }: Body<typeof sendPaymentEndpoint>,
+  wire: WireRequest,
+): Promise<{ tx: string }> {
+  const request = await findQuote(context, pay_req_id, wire)
+  const network = transaction.startsWith('0x') ? EVM : PRIMARY
+  const node = context.sales.payerNodes[network.family]
+  const legs = legsOf(request).filter((leg) => leg.network === network)
+  const inspected = await node.inspect(transaction, legs)
+  if (inspected.outcome === 'malformed')
+    throw new ServiceError('malformed_payment', 'this is not a transaction', {
+      hint: 'send base64 of a signed transaction of the primary chain, or 0x and hex of one of an EVM chain',
+    })
+  if (inspected.outcome === 'other') throw notSent('not_this_payment', inspected.problem)
+  const { tx } = inspected
+  const receipt = await findReceiptOfRequest(context.database.db, pay_req_id)
+  if (receipt?.tx_hash === tx) return { tx }
+  if (receipt) throw paymentRefused('quote_already_paid')
+  requireTime(context, request, 0)
+  const refusal = await orSilent(node.send(inspected))
+  if (refusal !== null) throw notSent('would_fail', refusal)
+  return { tx }
+}
+
+export async function paymentOutcome(
+  context: Context,
+  { pay_req_id, tx, payer, life }: Body<typeof paymentOutcomeEndpoint>,
+  wire: WireRequest,
+): Promise<{ outcome: TransactionOutcome }> {
+  requireTime(context, await findQuote(context, pay_req_id, wire), context.config.payments.lateConfirmSeconds)
+  const { solana, evm } = context.sales.payerNodes
+  const isEvm = 'nonce' in life
+  const network = isEvm ? EVM : PRIMARY
+  if (!context.sales.reader(network).isTransactionId(tx))
+    throw new ValidationError({ loc: ['body', 'tx'], msg: `must be a transaction of ${network.name}, as life is` })
+  if (!(isEvm ? evm : solana).isAddress(payer)) throw notAnAddress(network)
+  const payment = { tx: canonicalTx(tx), payer }
+  const outcome = isEvm ? evm.outcome({ ...payment, life }) : solana.outcome({ ...payment, life })
+  return { outcome: await orSilent(outcome) }
+}
+
+/** How many transactions are read that name the quote's Solana Pay reference: anybody who saw the code can make some. */
+const MAX_READ = 10
+
+export async function findPayment(
+  context: Context,
+  { pay_req_id }: Body<typeof findPaymentEndpoint>,
+  wire: WireRequest,
+): Promise<FoundPayment> {
+  const request = await findQuote(context, pay_req_id, wire)
+  requireTime(context, request, context.config.payments.lateConfirmSeconds)
+  const legs = legsOf(request).filter(({ network }) => network === PRIMARY)
+  if (legs.length === 0) return { payment: null }
+  const found = await orSilent(context.sales.payerNodes.solana.transactionsNaming(solanaPayReference(pay_req_id)))
+  for (const tx of found.slice(0, MAX_READ)) {
+    for (const leg of legs) {
+      if (await isPaid(context, tx, request, leg))
+        return { payment: { tx, pay_network: leg.network.name, pay_asset: leg.ticker } }
+    }
+  }
+  return { payment: null }
+}
+
+async function isPaid(context: Context, tx: string, request: PayRequest, leg: QuotedLeg): Promise<boolean> {
+  try {
+    const { outcome } = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
+    return outcome === 'found'
+  } catch (error) {
+    // Some nodes do not show it yet.
+    if (error instanceof ServiceError && error.code === 'tx_not_found') return false
+    throw error
+  }
+}
+
+async function findQuote(context: Context, payReqId: string, wire: WireRequest): Promise<PayRequest> {
+  await limitStranger(context, wire, null)
+  const request = await findPayRequest(context.database.db, payReqId)
+  if (!request) throw payReqNotFound()
+  return request
+}
+
+function requireTime(context: Context, { expires_at }: PayRequest, graceSeconds: number): void {
+  const now = unixNow(context)
+  if (now > expires_at + graceSeconds) throw quoteExpired(expires_at, now)
+}
+
+function legsOf({ pay_req_id, quote }: PayRequest): (QuotedLeg & PayableLeg)[] {
+  const { accepts } = JSON.parse(quote) as Quote
+  return accepts.map((leg) => ({ ...quotedLeg(leg), payReqId: pay_req_id }))
+}
+
+function isSameAsset({ network, asset }: QuotedLeg, named: string): boolean {
+  return network.family === 'evm' ? asset.toLowerCase() === named.toLowerCase() : asset === named
+}
+
+function legNotInQuote(request: PayRequest, network: string, asset: string): ServiceError {
+  const legs = legsOf(request).map((leg) => `${leg.asset} on ${leg.network.caip2}`)
+  return new ServiceError('leg_not_in_quote', `${asset} on ${network} not in quote`, {
+    hint: `the quote can be paid with ${legs.join(', ')}`,
+  })
+}
+
+function notAnAddress({ name }: Network): ValidationError {
+  return new ValidationError({ loc: ['body', 'payer'], msg: `must be an address of ${name}` })
+}
+
+function notSent(reason: 'not_this_payment' | 'would_fail', problem: string): ServiceError {
+  return new ServiceError('payment_verification_failed', `the transaction was not sent: ${problem}`, {
+    hint:
+      reason === 'would_fail'
+        ? 'ask what became of it before you sign another one'
+        : 'sign a transaction that pays one leg of the quote and does nothing else',
+    details: { reason },
+  })
+}
+
+async function orSilent<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer
+  } catch (error) {
+    throw error instanceof ChainUnavailable ? chainSilent() : error
+  }
+}

@@ -1,0 +1,204 @@
+import { answerOf } from '@svc/chains/evm/errors'
+import { connectEvm, connectEvmBatches, type EvmRpc } from '@svc/chains/evm/nodes'
+import { quantity, record } from '@svc/chains/evm/rpc-answers'
+import type { JsonRpcBatch } from '@svc/chains/json-rpc'
+import { ChainUnavailable } from '@svc/chains/node-pool'
+import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
+import { numberToHex } from 'viem'
+import { EVM } from '../networks.ts'
+import { agreedOutcome, OWN_PAYMENT, type PayableLeg, type PayerNode, shortage } from '../payer-node.ts'
+import { createEvmBalanceReader } from './balance-reader.ts'
+import { inspectEvmPayment, type TransferCall, transferCall } from './signed-payment.ts'
+
+/** Until when a transaction can land: until another with its nonce is final. */
+interface Life {
+  nonce: string
+  /** The newest when it was signed. */
+  block: string
+}
+
+export type EvmPayerNode = PayerNode<Life>
+
+const COIN = { ticker: 'MON', decimals: 18 }
+/** What a transfer takes at most as a rule, where the chain cannot be asked: for nobody, or for a payer who is short. */
+const USUAL_GAS = { coin: 30_000n, token: 80_000n }
+/** Every token is a contract, and the payer pays for the gas that it uses. */
+const MAX_GAS = 1_000_000n
+
+export function createEvmPayerNode(rpcUrls: readonly string[], quorum = 1): EvmPayerNode {
+  const pool = connectEvm(EVM, rpcUrls)
+  const batches = connectEvmBatches(EVM, rpcUrls)
+  const balanceReader = createEvmBalanceReader(rpcUrls)
+
+  async function balancesOf({ asset }: PayableLeg, payer: string): Promise<{ coin: bigint; held: bigint }> {
+    const [coin, held] = await balanceReader.read([
+      { asset: EVM.nativeAsset, payTo: payer },
+      { asset, payTo: payer },
+    ])
+    if (coin == null || held == null) throw new ChainUnavailable('no node of the EVM chain tells a balance')
+    return { coin, held }
+  }
+
+  return {
+    isAddress: (text) => /^0x[0-9a-f]{40}$/i.test(text),
+
+    async facts(leg, address) {
+      const payer = address === null ? null : address.toLowerCase()
+      const call = transferCall(leg)
+      const [costs, balances] = await Promise.all([
+        pool.first((rpc, signal) => costsOf(rpc, call, payer, signal)),
+        payer === null ? null : balancesOf(leg, payer),
+      ])
+      const gas = costs.gas ?? (call.value > 0n ? USUAL_GAS.coin : USUAL_GAS.token)
+      const fee = gas * costs.maxFeePerGas
+      return {
+        fee: { amount: String(fee), ...COIN },
+        balances: balances ? { asset: String(balances.held), coin: String(balances.coin) } : null,
+        objection: payer !== null && balances ? objectionTo(leg, payer, balances, { gas: costs.gas, fee }) : null,
+        eip155: {
+          chain_id: EVM.chainId,
+          to: call.to,
+          value: String(call.value),
+          data: call.data,
+          gas: String(gas),
+          max_fee_per_gas: String(costs.maxFeePerGas),
+          max_priority_fee_per_gas: String(costs.maxPriorityFeePerGas),
+          nonce: costs.nonce,
+          block: String(costs.block),
+        },
+      }
+    },
+
+    inspect: inspectEvmPayment,
+
+    async send({ tx, raw }) {
+      const refusal = await pool.first(
+        (rpc, signal) => refusalOf(rpc, raw, signal),
+        (words) => words === null,
+      )
+      if (refusal === null || (await isKnown(tx))) return null
+      return describeRefusal(refusal)
+    },
+
+    async outcome({ tx, payer, life }) {
+      return agreedOutcome(await batches.all((ask, signal) => outcomeAt(ask, tx, payer, life, signal)), quorum)
+    },
+  }
+
+  /** A transaction that has landed is refused, too: its nonce is taken. */
+  function isKnown(tx: string): Promise<boolean> {
+    return pool.first(
+      async (rpc, signal) => (await rpc('eth_getTransactionByHash', [tx], signal)) !== null,
+      (isThere) => isThere,
+    )
+  }
+}
+
+interface Costs {
+  block: bigint
+  nonce: number | null
+  /** Null where the chain cannot say: for nobody, or for a transaction that would fail. */
+  gas: bigint | null
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+}
+
+async function costsOf(rpc: EvmRpc, call: TransferCall, payer: string | null, signal: AbortSignal): Promise<Costs> {
+  const ask: Ask = (method, params) => rpc(method, params, signal)
+  const [latest, suggested, nonce, gas] = await Promise.all([
+    ask('eth_getBlockByNumber', ['latest', false]).then(record),
+    // Not every node has it.
+    unlessRefused(ask('eth_maxPriorityFeePerGas', [])),
+    payer === null ? null : ask('eth_getTransactionCount', [payer, 'pending']),
+    payer === null
+      ? null
+      : unlessRefused(ask('eth_estimateGas', [{ from: payer, ...call, value: numberToHex(call.value) }])),
+  ])
+  const base = quantity(latest.baseFeePerGas)
+  const priority = suggested === null ? aboveBase(quantity(await ask('eth_gasPrice', [])), base) : quantity(suggested)
+  return {
+    block: quantity(latest.number),
+    nonce: nonce === null ? null : Number(quantity(nonce)),
+    gas: gas === null ? null : quantity(gas),
+    // Enough for one of the next blocks, even if the base fee rises a little.
+    maxFeePerGas: (base * 12n + 9n) / 10n + priority,
+    maxPriorityFeePerGas: priority,
+  }
+}
+
+type Ask = (method: string, params: unknown[]) => Promise<unknown>
+
+/** Null where the node answers that it cannot. */
+async function unlessRefused(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    return await answer
+  } catch (error) {
+    if (answerOf(error) === '') throw error
+    return null
+  }
+}
+
+function aboveBase(price: bigint, base: bigint): bigint {
+  return price > base ? price - base : 0n
+}
+
+function objectionTo(
+  { asset, payTo, amount, ticker, decimals }: PayableLeg,
+  payer: string,
+  { coin, held }: { coin: bigint; held: bigint },
+  { gas, fee }: { gas: bigint | null; fee: bigint },
+): string | null {
+  if (payTo.toLowerCase() === payer.toLowerCase()) return OWN_PAYMENT
+  const needsOfCoin = fee + (asset === EVM.nativeAsset ? amount : 0n)
+  const missing = shortage(ticker, decimals, amount, held) ?? shortage(COIN.ticker, COIN.decimals, needsOfCoin, coin)
+  if (missing) return missing
+  return gas === null || gas > MAX_GAS ? 'cannot make this payment: the chain would refuse it' : null
+}
+
+/** What a node has against a transaction; null when it takes it, or has it already. */
+async function refusalOf(rpc: EvmRpc, raw: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    await rpc('eth_sendRawTransaction', [raw], signal)
+    return null
+  } catch (error) {
+    const words = answerOf(error)
+    if (words === '') throw error
+    return /already (known|imported)/i.test(words) ? null : words
+  }
+}
+
+/** A node's own words may quote anything, and each kind of node has others. */
+function describeRefusal(words: string): string {
+  if (/insufficient funds|enough funds|balance/i.test(words)) return 'the payer has too little MON'
+  if (/nonce/i.test(words)) return 'its nonce is taken or too high'
+  if (/fee|gas|price/i.test(words)) return 'its gas or its fee is not what the chain asks now'
+  return 'the chain refuses it'
+}
+
+/** The answers are of one machine and moment; a receipt that is missing is asked for once more after the nonce is final. */
+async function outcomeAt(
+  ask: JsonRpcBatch,
+  tx: string,
+  payer: string,
+  { nonce, block }: Life,
+  signal: AbortSignal,
+): Promise<TransactionOutcome> {
+  const [final, finalNonce, receipt, signingBlock] = await ask(
+    [
+      ['eth_getBlockByNumber', ['finalized', false]],
+      ['eth_getTransactionCount', [payer, 'finalized']],
+      ['eth_getTransactionReceipt', [tx]],
+      ['eth_getBlockByNumber', [numberToHex(BigInt(block)), false]],
+    ],
+    signal,
+  )
+  if (receipt !== null) {
+    const { status, blockNumber } = record(receipt)
+    if (quantity(status) === 1n) return 'landed'
+    return quantity(blockNumber) <= quantity(record(final).number) ? 'failed' : 'pending'
+  }
+  // A node that has pruned the block of the signing may also lack the block that holds the payment.
+  if (quantity(finalNonce) <= BigInt(nonce) || signingBlock === null) return 'pending'
+  const [again] = await ask([['eth_getTransactionReceipt', [tx]]], signal)
+  return again === null ? 'expired' : 'pending'
+}

@@ -1,0 +1,63 @@
+// The call that pays a leg on the EVM chain, and whether a signed transaction makes it.
+
+import { paymentReference } from '@svc/protocol/ids'
+import {
+  concat,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  keccak256,
+  parseTransaction,
+  recoverTransactionAddress,
+  stringToHex,
+  type TransactionSerialized,
+} from 'viem'
+import { EVM } from '../networks.ts'
+import { type InspectedPayment, other, type PayableLeg } from '../payer-node.ts'
+
+export interface TransferCall {
+  to: Hex
+  value: bigint
+  data: Hex
+}
+
+/** The reference of the quote follows the calldata. Hex is in lower case. */
+export function transferCall({ asset, payTo, amount, payReqId }: PayableLeg): TransferCall {
+  const recipient = payTo.toLowerCase() as Hex // an address, as every leg of this chain has
+  const reference = stringToHex(paymentReference(payReqId))
+  if (asset === EVM.nativeAsset) return { to: recipient, value: amount, data: reference }
+  const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [recipient, amount] })
+  return { to: asset.toLowerCase() as Hex, value: 0n, data: concat([transfer, reference]) }
+}
+
+/** Types that do nothing but their one call. Others carry blobs, or let accounts act as contracts. */
+const PLAIN_TYPES: readonly string[] = ['legacy', 'eip2930', 'eip1559']
+
+export async function inspectEvmPayment(transaction: string, legs: readonly PayableLeg[]): Promise<InspectedPayment> {
+  const raw = transaction.toLowerCase() as Hex // judged by the parser
+  const parsed = parse(raw)
+  if (!parsed) return { outcome: 'malformed' }
+  const { type, chainId, to, value = 0n, data = '0x' } = parsed
+  if (!PLAIN_TYPES.includes(type ?? '')) return other('it does more than pay')
+  if (chainId !== EVM.chainId) return other(`it is not for chain ${EVM.chainId}`)
+  if (!(await isSigned(raw))) return other('it is not signed')
+  const calls = legs.map(transferCall)
+  const isPayment = calls.some((call) => call.to === to?.toLowerCase() && call.value === value && call.data === data)
+  if (!isPayment) return other('it does not pay what the quote asks, to where it asks, with the reference of the quote')
+  return { outcome: 'payment', tx: keccak256(raw), raw }
+}
+
+function parse(raw: Hex) {
+  try {
+    return parseTransaction(raw)
+  } catch {
+    return null
+  }
+}
+
+function isSigned(raw: Hex): Promise<boolean> {
+  return recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized }).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,145 @@
+import { type Address, address, type Signature } from '@solana/kit'
+import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { ChainUnavailable } from '@svc/chains/node-pool'
+import { connectSolana, createSolanaNodes, type SolanaRpc } from '@svc/chains/solana/nodes'
+import { fromBase58 } from '@svc/protocol/bytes'
+import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
+import { PRIMARY } from '../networks.ts'
+import { agreedOutcome, OWN_PAYMENT, type PayableLeg, type PayerNode, shortage } from '../payer-node.ts'
+import { createSolanaBalanceReader } from './balance-reader.ts'
+import { inspectSolanaPayment } from './signed-payment.ts'
+
+/** Until when a transaction can land. */
+interface Life {
+  lastValidBlockHeight: string
+  /** Of the blockhash, or one shortly after it. */
+  slot: string
+}
+
+export interface SolanaPayerNode extends PayerNode<Life> {
+  /** Transactions that name this address and did not fail, the oldest of the newest first. Throws `ChainUnavailable`. */
+  transactionsNaming(address: string): Promise<string[]>
+}
+
+const COIN = { ticker: 'SOL', decimals: 9 }
+/** Of a transaction with one signature. */
+const FEE_LAMPORTS = 5_000n
+const MAX_NAMING = 20
+
+export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): SolanaPayerNode {
+  const nodes = createSolanaNodes(PRIMARY, rpcUrls)
+  const pool = connectSolana(PRIMARY, rpcUrls)
+  const balanceReader = createSolanaBalanceReader(rpcUrls)
+
+  async function standing({ asset }: PayableLeg, payer: string) {
+    const isCoin = asset === PRIMARY.nativeAsset
+    const account = isCoin ? payer : await tokenAccount(payer, asset)
+    const [coin, held] = await balanceReader.read([
+      { asset: PRIMARY.nativeAsset, payTo: payer },
+      { asset, payTo: account },
+    ])
+    if (coin == null || held == null) throw new ChainUnavailable('no node of the primary chain tells a balance')
+    return { account, coin, held }
+  }
+
+  return {
+    isAddress: (text) => fromBase58(text, 32) !== null,
+
+    async facts(leg, payer) {
+      const [life, payerStanding] = await Promise.all([nodes.lifetime(), payer === null ? null : standing(leg, payer)])
+      return {
+        fee: { amount: String(FEE_LAMPORTS), ...COIN },
+        balances: payerStanding ? { asset: String(payerStanding.held), coin: String(payerStanding.coin) } : null,
+        objection: payerStanding ? objectionTo(leg, payerStanding) : null,
+        solana: {
+          blockhash: life.blockhash,
+          last_valid_block_height: String(life.lastValidBlockHeight),
+          slot: String(life.slot),
+        },
+      }
+    },
+
+    inspect: async (transaction, legs) => inspectSolanaPayment(transaction, legs),
+
+    async send({ tx, raw }) {
+      const refusal = await nodes.simulate(raw, { sigVerify: true })
+      if (refusal !== null && !(await isKnown(tx))) return describeRefusal(refusal)
+      await nodes.send(raw)
+      return null
+    },
+
+    async outcome({ tx, life }) {
+      return agreedOutcome(await pool.all((rpc, signal) => outcomeAt(rpc, tx, life, signal)), quorum)
+    },
+
+    transactionsNaming: (named) =>
+      pool.first(
+        async (rpc, abortSignal) => {
+          const options = { commitment: 'confirmed', limit: MAX_NAMING } as const
+          const found = await rpc.getSignaturesForAddress(named as Address, options).send({ abortSignal })
+          return found
+            .filter(({ err }) => err === null)
+            .map(({ signature }) => String(signature))
+            .reverse()
+        },
+        (found) => found.length > 0,
+      ),
+  }
+
+  /** What is on chain already is refused, too. */
+  async function isKnown(tx: string): Promise<boolean> {
+    const [sightings = []] = await nodes.sightings([tx])
+    return sightings.some(({ status }) => status !== null)
+  }
+}
+
+async function tokenAccount(owner: string, mint: string): Promise<string> {
+  const seeds = { owner: address(owner), mint: address(mint), tokenProgram: TOKEN_PROGRAM_ADDRESS }
+  return (await findAssociatedTokenPda(seeds))[0]
+}
+
+function objectionTo(
+  { asset, payTo, amount, ticker, decimals }: PayableLeg,
+  { account, coin, held }: { account: string; coin: bigint; held: bigint },
+): string | null {
+  if (payTo === account) return OWN_PAYMENT
+  const needsOfCoin = FEE_LAMPORTS + (asset === PRIMARY.nativeAsset ? amount : 0n)
+  return shortage(ticker, decimals, amount, held) ?? shortage(COIN.ticker, COIN.decimals, needsOfCoin, coin)
+}
+
+async function outcomeAt(
+  rpc: SolanaRpc,
+  tx: string,
+  life: Life,
+  abortSignal: AbortSignal,
+): Promise<TransactionOutcome> {
+  const { absoluteSlot, blockHeight } = await rpc.getEpochInfo({ commitment: 'finalized' }).send({ abortSignal })
+  const { context, value } = await rpc
+    .getSignatureStatuses([tx as Signature], { searchTransactionHistory: true })
+    .send({ abortSignal })
+  const [status] = value
+  if (status?.err) return status.confirmationStatus === 'finalized' ? 'failed' : 'pending'
+  if (status) return status.confirmationStatus === 'processed' ? 'pending' : 'landed'
+  if (blockHeight <= BigInt(life.lastValidBlockHeight)) return 'pending'
+  // One address may stand for several machines: one that lags must not decide that a transaction is missing, and neither
+  // may one that has pruned the blocks that could hold it.
+  const hasSeenAll = context.slot >= absoluteSlot && (await hasBlock(rpc, BigInt(life.slot), abortSignal))
+  return hasSeenAll ? 'expired' : 'pending'
+}
+
+function hasBlock(rpc: SolanaRpc, slot: bigint, abortSignal: AbortSignal): Promise<boolean> {
+  return rpc
+    .getBlockTime(slot)
+    .send({ abortSignal })
+    .then(
+      () => true,
+      () => false,
+    )
+}
+
+/** The node's own words are JSON. */
+function describeRefusal(error: string): string {
+  if (error === '"BlockhashNotFound"') return 'its blockhash is too old, or not known yet'
+  if (error === '"AccountNotFound"' || error.startsWith('{"InsufficientFundsFor')) return 'the payer has too little SOL'
+  return `the chain would refuse it: ${error.slice(0, 200)}`
+}
