@@ -86,7 +86,8 @@ const click = (page: Page, name: string) => page.getByRole('button', { name, exa
 /** A file on disk that is large enough to go in parts, each of its own content. */
 function largeFile(name: string, parts: number): { path: string; bytes: Buffer } {
   const bytes = Buffer.alloc(parts * 8 * MIB - 5)
-  for (let i = 0; i < parts; i++) bytes.fill(`part ${i} of ${name} `, i * 8 * MIB, Math.min(bytes.length, (i + 1) * 8 * MIB))
+  for (let i = 0; i < parts; i++)
+    bytes.fill(`part ${i} of ${name} `, i * 8 * MIB, Math.min(bytes.length, (i + 1) * 8 * MIB))
   const path = join(folder, name)
   writeFileSync(path, bytes)
   return { path, bytes }
@@ -125,7 +126,10 @@ describe('uploads', () => {
     await dropPaths(page, [dropped, join(folder, 'alone.txt')])
     await page.getByText('3 of 3 files').waitFor()
     expect(await house.names()).toEqual(['alone.txt', 'photos/a.txt', 'photos/deep/b.txt'])
-    expect([String(await house.bytes('alone.txt')), String(await house.bytes('photos/deep/b.txt'))]).toEqual(['', 'deep'])
+    expect([String(await house.bytes('alone.txt')), String(await house.bytes('photos/deep/b.txt'))]).toEqual([
+      '',
+      'deep',
+    ])
 
     const many = join(folder, 'many')
     mkdirSync(many)
@@ -243,7 +247,11 @@ describe('uploads', () => {
     const { config, database } = site.gateway.context
     const terms = { ...JSON.parse(full.row.terms), file_limit: 2 }
     const { locker_id } = full.locker
-    await database.db.updateTable('lockers').set({ terms: JSON.stringify(terms) }).where('locker_id', '=', locker_id).execute()
+    await database.db
+      .updateTable('lockers')
+      .set({ terms: JSON.stringify(terms) })
+      .where('locker_id', '=', locker_id)
+      .execute()
     const { enforcesTerms } = config.lockers
     Object.assign(config.lockers, { enforcesTerms: true })
     await page.goto(`${site.url}/locker/${locker_id}`)
@@ -441,7 +449,10 @@ describe('a file', () => {
     const saved = page.waitForEvent('download')
     await click(page, 'Download decrypted')
     const download = await saved
-    expect([download.suggestedFilename(), readFileSync(await download.path(), 'utf8')]).toEqual(['note.txt', String(note)])
+    expect([download.suggestedFilename(), readFileSync(await download.path(), 'utf8')]).toEqual([
+      'note.txt',
+      String(note),
+    ])
 
     await click(page, 'Encrypt')
     await page.getByLabel('A passphrase').check()
@@ -467,9 +478,16 @@ describe('a file', () => {
     const markup = '<img src=x onerror=alert(1)>.html'
     const hidden = 'invoice\u202efdp.exe'
     const long = `${'very '.repeat(90)}long.txt`
-    const html = '<!doctype html><script>alert(1)</script><img src="https://elsewhere.example/x.png" onerror="alert(1)">'
+    const html =
+      '<!doctype html><script>alert(1)</script><img src="https://elsewhere.example/x.png" onerror="alert(1)">'
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>`
-    const house = await newLocker({ [markup]: html, [hidden]: 'x', [long]: 'x', 'picture.svg': svg, 'שלום ‎.png': 'no picture' })
+    const house = await newLocker({
+      [markup]: html,
+      [hidden]: 'x',
+      [long]: 'x',
+      'picture.svg': svg,
+      'שלום ‎.png': 'no picture',
+    })
     const visited = await visitFiles(house)
     const { page } = visited
     const asked: string[] = []

@@ -37,7 +37,7 @@ type FileOf = Extract<Entry, { kind: 'file' }>
 type Open =
   | { what: 'details' | 'share' | 'rename'; entry: FileOf }
   /** After the key, the file that it is for is shown again. */
-  | { what: 'key'; purpose: KeyPurpose; then: Open | null }
+  | { what: 'key'; purpose: KeyPurpose; afterwards: Open | null }
   | { what: 'conflicts'; names: readonly string[]; answer: (choice: ConflictChoice | null) => void }
 
 /** Lists that change with every file of an upload are read again after a while. */
@@ -175,7 +175,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
           onFiles={(chosen) => void upload(chosen)}
           onEncrypt={() => {
             if (encryptionKey.value) encryptionKey.value = null
-            else open.value = { what: 'key', purpose: 'encrypt', then: null }
+            else open.value = { what: 'key', purpose: 'encrypt', afterwards: null }
           }}
         />
         <Unfinished
@@ -230,7 +230,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
           onRename={() => switchTo('rename')}
           onDelete={() => open.value?.what === 'details' && remove([open.value.entry.name])}
           onKey={() => {
-            open.value = { what: 'key', purpose: 'decrypt', then: open.value }
+            open.value = { what: 'key', purpose: 'decrypt', afterwards: open.value }
           }}
           onClose={() => closeIf('details')}
         />
@@ -251,9 +251,13 @@ export function FileBrowser({ session }: { session: LockerSession }) {
         />
       )}
       {open.value?.what === 'key' && (
-        <KeyDialog session={session} purpose={open.value.purpose} onClose={() => {
-            if (open.value?.what === 'key') open.value = open.value.then
-          }} />
+        <KeyDialog
+          session={session}
+          purpose={open.value.purpose}
+          onClose={() => {
+            if (open.value?.what === 'key') open.value = open.value.afterwards
+          }}
+        />
       )}
       {open.value?.what === 'conflicts' && <ConflictDialog names={open.value.names} onChoose={open.value.answer} />}
     </FileDrop>
