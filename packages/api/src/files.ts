@@ -84,7 +84,19 @@ export const FileList = Type.Object(
   {
     locker_id: Type.String(),
     files: Type.Array(FileEntry),
-    count: Type.Integer(),
+    count: Type.Integer({ description: 'How many files are in this answer.' }),
+    folders: Type.Optional(
+      Type.Array(Type.String(), { description: 'With `folders`: what begins so, with the slash at the end.' }),
+    ),
+    outline: Type.Optional(
+      Type.Object(
+        {
+          entries: Type.Integer({ description: 'All files of the list, and folders where they are asked for.' }),
+          cursors: Type.Array(Type.String(), { description: 'Where the second page begins, the third, and so on.' }),
+        },
+        { title: 'FileListOutline' },
+      ),
+    ),
     next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
   },
   { title: 'FileList' },
@@ -96,9 +108,30 @@ export const listFiles = endpoint({
   method: 'GET',
   path: '/v1/lockers/{locker_id}/files',
   auth: { ops: ['locker:list'] },
-  summary: 'All files, in code-point order of their names',
+  summary: 'All files, or those of a folder or a search, in code-point order of their names',
   params: LockerPath,
-  query: Type.Object(Page),
+  // With any but the first two, an answer without `limit` is a page of a thousand.
+  query: Type.Object({
+    ...Page,
+    prefix: Type.Optional(Type.String({ maxLength: 512, description: 'Only names that begin so.' })),
+    folders: Type.Optional(
+      Type.Boolean({
+        description: 'Names that have a slash after the prefix are left out; the answer has their folders instead.',
+      }),
+    ),
+    search: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: 'Only names that contain this; A to Z in either case. Not together with `folders` or `outline`.',
+      }),
+    ),
+    outline: Type.Optional(
+      Type.Boolean({
+        description: 'The answer also says where each page of this size begins, so that any can be read.',
+      }),
+    ),
+  }),
   responses: { 200: FileList },
   headers: NO_STORE,
   errors: ERRORS,

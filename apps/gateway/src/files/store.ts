@@ -1,6 +1,6 @@
-import { inJsonRows, itemText, jsonRows, prepared } from '@svc/database/prepared'
+import { inJsonRows, isSqlite, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
-import { sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { requireWritable } from '../auth/restrictions.ts'
 import type { Db, DirectUploadTable, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
@@ -79,6 +79,118 @@ export async function pageOfManifest(
   if (!facts) throw new Error(`there is no locker ${lockerId}`)
   // The left join yields one row of nulls for a locker without files.
   return { facts, files: rows.filter(({ filename }) => filename !== null) as (ManifestFacts & ListedFile)[] }
+}
+
+/** Names from one text up to another, which need not be names. */
+export interface NameRange {
+  from: string
+  upTo: string
+}
+
+/** Files of the range whose names match a pattern of `like`, in code-point order. */
+export async function matchingFiles(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  pattern: string,
+  limit: number,
+): Promise<ListedFile[]> {
+  return (await selectMatching(db, lockerId, from, upTo, pattern, limit)).rows
+}
+
+const selectMatching = prepared(
+  (db: Db, lockerId: string, from: string, upTo: string, pattern: string, limit: number) =>
+    inRange(db, lockerId, from, upTo)
+      .select(LISTED)
+      // Names are compared by their bytes in both engines, so both ignore the case of A to Z alone.
+      .where(sql<boolean>`filename ${sql.raw(isSqlite(db) ? 'like' : 'ilike')} ${pattern} escape '\\'`)
+      .limit(limit),
+)
+
+export interface NamesAhead {
+  count: number
+  /** Null without names. */
+  last: string | null
+  /** How many have a slash from character `start` on, counted from 1. */
+  nested: number
+}
+
+/** Of the first `limit` names of the range. */
+export async function namesAhead(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  start: number,
+  limit: number,
+): Promise<NamesAhead> {
+  const { rows } = await countAhead(db, lockerId, from, upTo, start, limit)
+  const { last, count, nested } = rows[0] as NamesAhead // an aggregate has one row
+  return { last, count: Number(count), nested: Number(nested) }
+}
+
+const countAhead = prepared((db: Db, lockerId: string, from: string, upTo: string, start: number, limit: number) =>
+  db
+    .selectFrom(inRange(db, lockerId, from, upTo).select('filename').limit(limit).as('ahead'))
+    .select([
+      sql<string | null>`max(filename)`.as('last'),
+      sql<number>`count(*)`.as('count'),
+      sql<number>`coalesce(sum(case when ${slashFrom(db, 'filename', start)} > 0 then 1 else 0 end), 0)`.as('nested'),
+    ]),
+)
+
+/**
+ * The first name of each entry in the range, where all names with the same text up to a slash from `start` on are one
+ * entry. Each entry is one look into the index, however many files a folder has.
+ */
+export async function firstNames(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  start: number,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await walkEntries(db, lockerId, from, upTo, start, AFTER_NAME, limit)
+  return rows.map(({ filename }) => filename)
+}
+
+/** A name with this at its end is right after it: no name has a control character. */
+export const AFTER_NAME = '\u0001'
+/** The character after the slash. */
+export const AFTER_SLASH = '0'
+
+const walkEntries = prepared(
+  (db: Db, lockerId: string, from: string, upTo: string, start: number, afterName: string, limit: number) => {
+    const first = (bound: RawBuilder<unknown>) => sql`(
+      select filename from files
+      where locker_id = ${lockerId} and filename >= ${bound} and filename <= ${upTo} order by filename limit 1)`
+    const slash = slashFrom(db, 'walk.filename', start)
+    const next = sql`case when ${slash} > 0
+      then substr(walk.filename, 1, cast(${start} as integer) + ${slash} - 2) || ${sql.lit(AFTER_SLASH)}
+      else walk.filename || ${afterName} end`
+    const walked = sql<{ filename: string; step: number }>`(
+      with recursive walk(filename, step) as (
+        select ${first(sql`${from}`)}, 1
+        union all
+        select ${first(next)}, step + 1 from walk where walk.filename is not null and step < ${limit}
+      )
+      select filename, step from walk where filename is not null)`
+    return db.selectFrom(walked.as('walked')).select('filename').orderBy('step')
+  },
+)
+
+/** Where the first slash is, counted from character `start` on; 0 without one. */
+function slashFrom(db: Db, column: string, start: number): RawBuilder<number> {
+  const find = sql.raw(isSqlite(db) ? 'instr' : 'strpos')
+  return sql`${find}(substr(${sql.ref(column)}, cast(${start} as integer)), '/')`
+}
+
+function inRange(db: Db, lockerId: string, from: string, upTo: string) {
+  return db
+    .selectFrom('files')
+    .where('locker_id', '=', lockerId)
+    .where('filename', '>=', from)
+    .where('filename', '<=', upTo)
+    .orderBy('filename')
 }
 
 function filesAfter(db: Db, lockerId: string, after: string, limit: number) {

@@ -44,8 +44,12 @@ export function isLong({ limit }: PageQuery, { next }: FilePage): boolean {
   return limit === undefined && next !== null
 }
 
-export function nextCursor({ next }: FilePage): { next_cursor?: string } {
-  return next === null ? {} : { next_cursor: toBase64Url(utf8(next)) }
+export function nextCursor({ next }: Pick<FilePage, 'next'>): { next_cursor?: string } {
+  return next === null ? {} : { next_cursor: cursorAfter(next) }
+}
+
+export function cursorAfter(name: string): string {
+  return toBase64Url(utf8(name))
 }
 
 /** A page and all that follow. Between pages no query stays open, and other requests can run. */

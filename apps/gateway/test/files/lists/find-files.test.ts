@@ -1,0 +1,120 @@
+import type { FileList } from '@svc/api/files'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { compareCodePoints } from '@svc/protocol/order'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { insertFiles } from '../files.ts'
+
+const NAMES = [
+  'a',
+  'a b.txt',
+  'a!',
+  'a/1.txt',
+  'a/2.txt',
+  'a/deep/er/1.txt',
+  'a0',
+  'b/100%_sure.TXT',
+  'b/1000 sure.txt',
+  'b\u{10ffff}/x',
+  'é/ü.txt',
+  '\u{1f600}/\u{1f600}/smile',
+  '\u{10ffff}',
+  '\u{10ffff}/\u{10ffff}',
+  'z',
+].toSorted(compareCodePoints)
+
+forEachDatabase('a list of some files', (database) => {
+  let house: LockerHouse
+  let locker: TestLocker
+
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+    locker = await house.locker(ed25519Identity())
+    await insertFiles(house, locker, NAMES)
+    // Of another locker: never listed here.
+    await insertFiles(house, await house.locker(ed25519Identity()), ['a/other', 'other/1'])
+  })
+  afterAll(() => house.close())
+
+  const ask = (query: Record<string, string>, from = locker) =>
+    from.call<FileList>(['locker:list'], 'GET', `/files?${new URLSearchParams(query)}`)
+  const entriesOf = ({ files, folders = [] }: FileList) =>
+    [...files.map(({ filename }) => filename), ...folders].toSorted(compareCodePoints)
+
+  /** All pages by `next_cursor`, then each by the cursors of the outline. */
+  async function allEntries(query: Record<string, string>, from = locker): Promise<string[]> {
+    const paged: string[] = []
+    const cursors: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const { body } = await ask({ ...query, ...(cursor && { cursor }) }, from)
+      paged.push(...entriesOf(body))
+      cursor = body.next_cursor
+      if (cursor === undefined) break
+      cursors.push(cursor)
+    }
+    if (query.search === undefined) {
+      const { body } = await ask({ ...query, outline: 'true' }, from)
+      expect(body.outline).toEqual({ entries: paged.length, cursors })
+    }
+    return paged
+  }
+
+  /** What the list must be, told from all names. */
+  function expected(prefix: string, isInFolders: boolean): string[] {
+    const names = NAMES.filter((name) => name.startsWith(prefix))
+    if (!isInFolders) return names
+    return [...new Set(names.map((name) => prefix + /^[^/]*\/?/.exec(name.slice(prefix.length))![0]))]
+  }
+
+  it.each(['', 'a', 'a/', 'a/deep/', 'b', 'b/', 'é/', '\u{1f600}/', '\u{10ffff}', '\u{10ffff}/', 'nothing/', 'A'])(
+    'FILE-13 has the files and folders that begin with %j, whatever the size of pages',
+    async (prefix) => {
+      for (const limit of ['1', '2', '3', '1000']) {
+        expect(await allEntries({ prefix, limit })).toEqual(expected(prefix, false))
+        expect(await allEntries({ prefix, limit, folders: 'true' })).toEqual(expected(prefix, true))
+      }
+    },
+  )
+
+  it.each([
+    ['txt', NAMES.filter((name) => /txt/i.test(name))],
+    ['0%_s', ['b/100%_sure.TXT']],
+    ['SURE', ['b/100%_sure.TXT', 'b/1000 sure.txt']],
+    ['\u{1f600}/', ['\u{1f600}/\u{1f600}/smile']],
+    ['\\', []],
+    ["'; drop table files; --", []],
+  ])('FILE-13 finds names that contain %j', async (search, found) => {
+    for (const limit of ['1', '2', '100']) expect(await allEntries({ search, limit })).toEqual(found)
+    expect(await allEntries({ search, prefix: 'b/' })).toEqual(found.filter((name) => name.startsWith('b/')))
+  })
+
+  it('FILE-13 refuses what cannot be combined or stored', async () => {
+    const refused = [
+      { search: 'a', folders: 'true' },
+      { search: 'a', outline: 'true' },
+      { search: '' },
+      { prefix: '\0' },
+    ]
+    for (const query of refused) expectRefusal(await ask(query), 422, 'validation_error')
+  })
+
+  it('FILE-13 searches and counts past what is read at once, and folders of any size are one step', async () => {
+    const large = await house.locker(ed25519Identity())
+    const names = Array.from(
+      { length: 21_000 },
+      (_, i) => `${i % 3 === 0 ? 'flat' : 'deep/in'}/${String(i).padStart(5, '0')}`,
+    )
+    await insertFiles(house, large, names)
+    const all = async (query: Record<string, string>) => allEntries({ limit: '7000', ...query }, large)
+    expect(await all({ folders: 'true' })).toEqual(['deep/', 'flat/'])
+    expect((await all({ prefix: 'flat/', folders: 'true', limit: '1000' })).length).toBe(7000)
+    expect(await all({ search: '20997' })).toEqual(['flat/20997'])
+    expect((await all({})).length).toBe(21_000)
+  })
+})

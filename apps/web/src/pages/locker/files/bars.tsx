@@ -1,0 +1,185 @@
+// What stands above the list: the way to the folder, search, uploading, and what is selected or about to be deleted.
+
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { common } from '#texts/common'
+import { texts as t } from '#texts/files'
+import { Button } from '../../../ui/button.tsx'
+import { Icon } from '../../../ui/icons.tsx'
+import type { Deletions } from './deletions.ts'
+import { encryptionKey } from './encryption.ts'
+import type { Listing } from './listing.ts'
+import { Name } from './name.tsx'
+import { explainFileError } from './problems.ts'
+import type { Selection } from './selection.ts'
+import { type ChosenFile, chosenByPicker } from './uploads/dropped.ts'
+
+interface ToolbarProps {
+  folder: string
+  search: Signal<string>
+  listing: Listing
+  onFolder: (folder: string) => void
+  onFiles: (files: ChosenFile[]) => void
+  onEncrypt: () => void
+}
+
+export function Toolbar({ folder, search, listing, onFolder, onFiles, onEncrypt }: ToolbarProps) {
+  const isEncrypting = encryptionKey.value !== null
+  return (
+    <div class="files-toolbar">
+      <div class="row">
+        <Picker label={t.upload.files} icon="upload" isPrimary onFiles={onFiles} />
+        <Picker label={t.upload.folder} icon="folder" isFolder onFiles={onFiles} />
+        <button type="button" class="button" aria-pressed={isEncrypting} onClick={onEncrypt}>
+          <Icon name="lock" />
+          {isEncrypting ? t.key.on[encryptionKey.value?.kind ?? 'passphrase'] : t.key.off}
+        </button>
+        <label class="files-search">
+          <Icon name="search" />
+          <span class="quiet-text">{t.list.search}</span>
+          <input
+            type="search"
+            class="input"
+            placeholder={t.list.search}
+            value={search.value}
+            onInput={(event) => {
+              search.value = event.currentTarget.value
+            }}
+          />
+        </label>
+      </div>
+      <div class="files-where">
+        <Trail folder={folder} onFolder={onFolder} />
+        <span class="files-count" role="status">
+          {countText(listing)}
+        </span>
+      </div>
+    </div>
+  )
+}
+
+function countText({ rows, isCounted, state, place }: Listing): string {
+  if (state.value !== 'ready') return ''
+  if (place.value.search) return isCounted.value ? t.list.found(rows.value) : t.list.foundMore(rows.value - 1)
+  return isCounted.value ? t.list.entries(rows.value) : t.list.counting
+}
+
+function Trail({ folder, onFolder }: { folder: string; onFolder: (folder: string) => void }) {
+  const names = folder.split('/').filter(Boolean)
+  const steps = [
+    { name: t.list.top, to: '' },
+    ...names.map((name, i) => ({ name, to: `${names.slice(0, i + 1).join('/')}/` })),
+  ]
+  return (
+    <nav aria-label={t.list.trail} class="files-trail">
+      <ol>
+        {steps.map(({ name, to }, i) => (
+          <li key={to}>
+            {i === steps.length - 1 ? (
+              <span aria-current="location">
+                <Name name={name} />
+              </span>
+            ) : (
+              <button type="button" onClick={() => onFolder(to)}>
+                <Name name={name} />
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
+interface PickerProps {
+  label: string
+  icon: 'upload' | 'folder'
+  isPrimary?: boolean
+  isFolder?: boolean
+  onFiles: (files: ChosenFile[]) => void
+}
+
+function Picker({ label, icon, isPrimary, isFolder, onFiles }: PickerProps) {
+  return (
+    <label class={isPrimary ? 'button button-primary' : 'button'}>
+      <Icon name={icon} />
+      {label}
+      <input
+        class="quiet-text"
+        type="file"
+        multiple
+        {...(isFolder && { webkitdirectory: true })}
+        onChange={({ currentTarget }) => {
+          const { files } = currentTarget
+          if (files) onFiles(chosenByPicker(files))
+          // So that the same file can be chosen again.
+          currentTarget.value = ''
+        }}
+      />
+    </label>
+  )
+}
+
+interface SelectionBarProps {
+  selection: Selection
+  /** Null where only folders are selected. */
+  onDownload: (() => void) | null
+  onDelete: () => void
+}
+
+export function SelectionBar({ selection, onDownload, onDelete }: SelectionBarProps) {
+  const { size } = selection.names.value
+  if (size === 0) return null
+  return (
+    <section class="files-bar" aria-label={t.selection.label}>
+      <span>{t.selection.count(size)}</span>
+      <div class="row">
+        {onDownload && <Button onClick={onDownload}>{t.details.download}</Button>}
+        <Button onClick={onDelete}>{t.details.delete}</Button>
+        <Button kind="quiet" onClick={selection.clear}>
+          {t.selection.clear}
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+export function DeletionBar({ deletions }: { deletions: Deletions }) {
+  const { pending, failed } = deletions
+  const seconds = useSignal(0)
+  useEffect(() => {
+    if (!pending.value) return
+    const { at } = pending.value
+    const count = () => {
+      seconds.value = Math.max(0, Math.ceil((at - Date.now()) / 1000))
+    }
+    count()
+    const timer = setInterval(count, 250)
+    return () => clearInterval(timer)
+  }, [pending.value])
+  const problem = failed.value && explainFileError(failed.value.error)
+  return (
+    <>
+      {pending.value && (
+        <section class="files-bar files-bar-warn" aria-label={t.deletion.label}>
+          <span role="status">{t.deletion.pending(pending.value.names.length)}</span>
+          <span aria-hidden="true">{t.deletion.seconds(seconds.value)}</span>
+          <div class="row">
+            <Button kind="primary" onClick={deletions.undo}>
+              {t.deletion.undo}
+            </Button>
+            <Button onClick={() => void deletions.flush()}>{t.deletion.now}</Button>
+          </div>
+        </section>
+      )}
+      {problem && (
+        <div class="note note-bad" role="alert">
+          <b>{t.deletion.failed(common.number(failed.value?.names.length ?? 0))}</b>
+          <p>
+            {problem.title}. {problem.text}
+          </p>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,88 @@
+// Downloads to disk. What is saved was checked against the recorded hash to its last byte, wherever the browser lets a
+// page write a file; a very large file without that goes by a short-lived address of the gateway.
+
+import type { FileEntry } from '@svc/api/file-entries'
+import { fileUrls } from '@svc/api/files'
+import { type Client, type Download, ENCRYPTED_ENDING, plainName } from '@svc/sdk'
+import { urlOf } from '../../../address.ts'
+import type { LockerSession } from '../session.ts'
+import { hasOpeningKey, openDownload } from './encryption.ts'
+
+/** More than this is not gathered in memory. */
+const IN_MEMORY_BYTES = 256 * 1024 * 1024
+
+export type DownloadOutcome = 'saved' | 'decrypted' | 'by-browser' | 'cancelled'
+
+export class TooLargeHere extends Error {
+  override name = 'TooLargeHere'
+}
+
+interface SavePicker {
+  showSaveFilePicker(options: { suggestedName: string }): Promise<FileSystemFileHandle>
+}
+
+export interface DownloadOptions {
+  signal: AbortSignal
+  onProgress: (done: number, total: number | null) => void
+}
+
+export async function downloadFile(
+  { client, locker }: LockerSession,
+  { filename, size_bytes }: FileEntry,
+  { signal, onProgress }: DownloadOptions,
+): Promise<DownloadOutcome> {
+  const isLarge = (size_bytes ?? 0) > IN_MEMORY_BYTES
+  const name = basename(filename)
+  const isOpening = hasOpeningKey()
+  const picker = globalThis as Partial<SavePicker>
+  // The browser asks for the place first: only a click may do that.
+  if (isLarge && picker.showSaveFilePicker) {
+    const place = await picker
+      .showSaveFilePicker({ suggestedName: isOpening ? plainName(name) : name })
+      .catch(() => null)
+    if (!place) return 'cancelled'
+    const { download, isDecrypted } = await open()
+    // Aborted on an error: then nothing is saved.
+    await download.stream.pipeTo(await place.createWritable(), { signal })
+    return isDecrypted ? 'decrypted' : 'saved'
+  }
+  if (isLarge && isOpening && name.endsWith(ENCRYPTED_ENDING)) throw new TooLargeHere()
+  if (isLarge) {
+    follow(await shortUrl(client, locker.locker_id, filename), name)
+    return 'by-browser'
+  }
+  const { download, isDecrypted } = await open()
+  const bytes = await download.bytes()
+  const address = URL.createObjectURL(new Blob([bytes as BlobPart], { type: 'application/octet-stream' }))
+  follow(address, isDecrypted ? plainName(name) : name)
+  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+  return isDecrypted ? 'decrypted' : 'saved'
+
+  async function open(): Promise<{ download: Download; isDecrypted: boolean }> {
+    const download = await client.get(locker, filename, { signal, onProgress })
+    return isOpening ? openDownload(download) : { download, isDecrypted: false }
+  }
+}
+
+function follow(address: string, name: string): void {
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+}
+
+/** Of this page's own host: what an answer names as an address is used for its token alone. */
+export async function shortUrl(client: Client, locker_id: string, filename: string, ttl_min = 30): Promise<string> {
+  const { body } = await client.call(fileUrls, { params: { locker_id }, body: { filenames: [filename], ttl_min } })
+  const token = /\/f\/([A-Za-z0-9_.~-]+)$/.exec(body.urls[0]?.download_url ?? '')?.[1]
+  if (!token) throw new NoBytes()
+  return urlOf(`/f/${token}`)
+}
+
+export class NoBytes extends Error {
+  override name = 'NoBytes'
+}
+
+function basename(filename: string): string {
+  return filename.slice(filename.lastIndexOf('/') + 1)
+}

@@ -1,0 +1,47 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { texts as t } from '#texts/files'
+import { type ChosenFile, chosenByDrop } from './uploads/dropped.ts'
+
+/** Takes files and folders that are dropped on the list, before the page takes them for bundles. */
+export function FileDrop({
+  children,
+  onFiles,
+}: {
+  children: ComponentChildren
+  onFiles: (files: ChosenFile[]) => void
+}) {
+  const isOver = useSignal(false)
+  const over = (event: DragEvent) => {
+    if (!event.dataTransfer?.types.includes('Files')) return
+    event.preventDefault()
+    event.stopPropagation()
+    isOver.value = true
+  }
+  const leave = (event: DragEvent) => {
+    const to = event.relatedTarget
+    if (!(to instanceof Node) || !(event.currentTarget as Node).contains(to)) isOver.value = false
+  }
+  const drop = (event: DragEvent) => {
+    isOver.value = false
+    if (!event.dataTransfer?.types.includes('Files')) return
+    event.preventDefault()
+    void chosenByDrop(event.dataTransfer).then(onFiles)
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the same can be done with the buttons for files and folders.
+    <div
+      class={isOver.value ? 'files-drop files-drop-over' : 'files-drop'}
+      onDragOver={over}
+      onDragLeave={leave}
+      onDrop={drop}
+    >
+      {children}
+      {isOver.value && (
+        <div class="files-veil" aria-hidden="true">
+          <span>{t.upload.drop}</span>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,226 @@
+// The list as a grid of rows, of which only those in sight are drawn. Arrow keys move, Space selects, Enter opens.
+
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { texts as t } from '#texts/files'
+import type { Listing, SortKey } from './listing.ts'
+import { EntryRow, type RowFacts } from './row.tsx'
+import { afterScroll, boxPx, type Geometry, rowsInSight, scrollFor, topShowing } from './scrolling.ts'
+import type { Selection } from './selection.ts'
+
+interface GridProps {
+  listing: Listing
+  selection: Selection
+  hidden: ReadonlySet<string>
+  facts: RowFacts
+  onOpen: (name: string) => void
+  onDelete: () => void
+}
+
+const ROW_PX = 44
+const PHONE_ROW_PX = 60
+const PHONE = '(max-width: 720px)'
+
+export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }: GridProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const top = useSignal(0)
+  const viewPx = useSignal(600)
+  const rowPx = useSignal(matchMedia(PHONE).matches ? PHONE_ROW_PX : ROW_PX)
+  const focused = useSignal(0)
+  const wantsFocus = useRef(false)
+  const scrolledTo = useRef(0)
+  const rows = listing.rows.value
+  void listing.version.value
+  const geometry: Geometry = { rows, rowPx: rowPx.value, viewPx: viewPx.value }
+  const { first, end } = rowsInSight(geometry, top.value)
+
+  useEffect(() => {
+    const query = matchMedia(PHONE)
+    const fit = () => {
+      rowPx.value = query.matches ? PHONE_ROW_PX : ROW_PX
+    }
+    query.addEventListener('change', fit)
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry && entry.contentRect.height > 0) viewPx.value = entry.contentRect.height
+    })
+    if (box.current) observer.observe(box.current)
+    return () => {
+      query.removeEventListener('change', fit)
+      observer.disconnect()
+    }
+  }, [])
+
+  // Another place begins at its top.
+  const { folder, search } = listing.place.value
+  useEffect(() => {
+    focused.value = 0
+    moveTo(0)
+  }, [folder, search])
+
+  useEffect(() => {
+    if (rows > 0) listing.need(first, Math.max(first, end - 1))
+  }, [first, end, rows, folder, search])
+
+  useLayoutEffect(() => {
+    if (!wantsFocus.current) return
+    const row = box.current?.querySelector<HTMLElement>(`[data-row="${focused.value}"]`)
+    if (!row) return
+    wantsFocus.current = false
+    row.focus({ preventScroll: true })
+  })
+
+  function moveTo(next: number): void {
+    top.value = Math.max(0, Math.min(next, rows * rowPx.value - viewPx.value))
+    if (!box.current) return
+    box.current.scrollTop = scrollFor(geometry, top.value)
+    scrolledTo.current = box.current.scrollTop
+  }
+
+  function onScroll(): void {
+    const element = box.current as HTMLDivElement // the event is its own
+    const next = afterScroll(geometry, top.value, scrolledTo.current, element.scrollTop)
+    scrolledTo.current = element.scrollTop
+    const sight = rowsInSight(geometry, next)
+    const active = document.activeElement?.closest<HTMLElement>('[data-row]')
+    // A row that is drawn no more would take the focus with it.
+    if (
+      active &&
+      element.contains(active) &&
+      (Number(active.dataset.row) < sight.first || Number(active.dataset.row) >= sight.end)
+    )
+      element.focus({ preventScroll: true })
+    top.value = next
+  }
+
+  function focusRow(row: number): void {
+    focused.value = Math.max(0, Math.min(row, rows - 1))
+    wantsFocus.current = true
+    moveTo(topShowing(geometry, top.value, focused.value))
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const page = Math.max(1, Math.floor(viewPx.value / rowPx.value) - 1)
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows,
+      End: rows,
+    }
+    const step = steps[event.key]
+    const name = listing.entryAt(focused.value)?.name
+    if (step !== undefined) {
+      const from = focused.value
+      focusRow(from + step)
+      if (event.shiftKey) selection.range(listing, from, focused.value)
+    } else if (event.key === ' ' && name) selection.toggle(name, focused.value)
+    else if (event.key === 'Enter' && name) onOpen(name)
+    else if (event.key === 'Delete' && name) {
+      if (selection.names.value.size === 0) selection.toggle(name, focused.value)
+      onDelete()
+    } else if (event.key === 'a' && (event.ctrlKey || event.metaKey)) selection.range(listing, 0, rows - 1)
+    else if (event.key === 'Escape') selection.clear()
+    else return
+    event.preventDefault()
+  }
+
+  const shown = []
+  for (let row = first; row < end; row++) {
+    const entry = listing.entryAt(row)
+    shown.push(
+      <EntryRow
+        key={row}
+        row={row}
+        entry={entry}
+        folder={search ? '' : folder}
+        facts={facts}
+        isFocusable={row === Math.max(first, Math.min(focused.value, end - 1))}
+        isSelected={entry !== null && selection.names.value.has(entry.name)}
+        isLeaving={entry !== null && hidden.has(entry.name)}
+        onFocus={() => {
+          focused.value = row
+        }}
+        onOpen={onOpen}
+        onSelect={(event) => {
+          if (!entry) return
+          if (event.shiftKey) selection.range(listing, selection.anchor.value, row)
+          else selection.toggle(entry.name, row)
+        }}
+      />,
+    )
+  }
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a table cannot leave out rows and scroll by itself.
+    <div
+      class="files-grid"
+      role="grid"
+      aria-label={t.list.label}
+      aria-rowcount={listing.isCounted.value ? rows + 1 : -1}
+      aria-colcount={6}
+      aria-multiselectable="true"
+      aria-busy={listing.state.value === 'loading'}
+    >
+      <Head listing={listing} />
+      {/* biome-ignore lint/a11y/useSemanticElements: as above. */}
+      <div class="files-box" role="rowgroup" ref={box} tabIndex={-1} onScroll={onScroll} onKeyDown={onKeyDown}>
+        <div class="files-length" role="presentation" style={{ height: `${boxPx(geometry)}px` }}>
+          <div
+            class="files-rows"
+            role="presentation"
+            style={{ transform: `translateY(${scrollFor(geometry, top.value) + first * rowPx.value - top.value}px)` }}
+          >
+            {shown}
+          </div>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+const COLUMNS: readonly { key: SortKey | 'hash' | 'statement'; isSortable: boolean }[] = [
+  { key: 'name', isSortable: true },
+  { key: 'size', isSortable: true },
+  { key: 'hash', isSortable: false },
+  { key: 'statement', isSortable: false },
+  { key: 'changed', isSortable: true },
+]
+
+function Head({ listing }: { listing: Listing }) {
+  const { key, isDescending } = listing.sorting.value
+  const canSort = listing.canSort()
+  const sortBy = (column: SortKey) => {
+    listing.sorting.value = { key: column, isDescending: key === column && !isDescending }
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as the grid.
+    <div role="rowgroup" class="files-head">
+      {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as the grid; its cells have the buttons. */}
+      <div role="row" class="files-row" aria-rowindex={1}>
+        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as above. */}
+        <span role="columnheader" class="files-check">
+          <span class="quiet-text">{t.list.selected}</span>
+        </span>
+        {COLUMNS.map(({ key: column, isSortable }) => (
+          // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as above.
+          <span
+            key={column}
+            role="columnheader"
+            class={`files-${column}`}
+            aria-sort={canSort && key === column ? (isDescending ? 'descending' : 'ascending') : undefined}
+          >
+            {isSortable && canSort ? (
+              <button type="button" onClick={() => sortBy(column as SortKey)}>
+                {t.list.columns[column]}
+                <span aria-hidden="true">{key === column ? (isDescending ? ' ↓' : ' ↑') : ''}</span>
+              </button>
+            ) : (
+              t.list.columns[column]
+            )}
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,22 @@
+// What went wrong with a file, in words.
+
+import { BytesDiffer, DecryptionError, InvalidFilename } from '@svc/sdk/errors'
+import { texts as t } from '#texts/files'
+import { explain, type Problem } from '../problems.tsx'
+import { NoBytes, TooLargeHere } from './download.ts'
+
+export function explainFileError(error: unknown): Problem {
+  if (error instanceof InvalidFilename) return words(t.problems.name(error.message))
+  if (error instanceof BytesDiffer) return words(t.problems.differs)
+  if (error instanceof DecryptionError)
+    return words(error.code === 'wrong_key' ? t.problems.wrongKey : t.problems.damaged)
+  if (error instanceof NoBytes) return words(t.problems.noBytes)
+  if (error instanceof TooLargeHere) return words(t.problems.tooLargeHere)
+  const { name } = error as { name?: string }
+  if (name === 'NotReadableError' || name === 'NotFoundError') return words(t.problems.unreadable)
+  return explain(error)
+}
+
+function words([title, text]: readonly [string, string]): Problem {
+  return { title, text, code: null }
+}

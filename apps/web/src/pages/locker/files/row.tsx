@@ -1,0 +1,112 @@
+import type { FileEntry } from '@svc/api/file-entries'
+import type { ComponentChildren } from 'preact'
+import { common } from '#texts/common'
+import { texts as t } from '#texts/files'
+import { urlOf } from '../../../address.ts'
+import { Icon } from '../../../ui/icons.tsx'
+import type { Entry } from './listing.ts'
+import { Name, nameIn, plainName } from './name.tsx'
+
+/** What the gateway says about the newest statement. */
+export interface RowFacts {
+  receiptId: string
+  statement: { sequence: number; at: string; isCurrent: boolean } | null
+}
+
+interface RowProps {
+  row: number
+  /** Null while it is loading. */
+  entry: Entry | null
+  /** That the name is shown without. */
+  folder: string
+  facts: RowFacts
+  isFocusable: boolean
+  isSelected: boolean
+  isLeaving: boolean
+  onFocus: () => void
+  onOpen: (name: string) => void
+  onSelect: (event: MouseEvent) => void
+}
+
+export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, isLeaving, ...on }: RowProps) {
+  const tabIndex = isFocusable ? 0 : -1
+  const about = { 'data-row': row, 'aria-rowindex': row + 2, onFocusIn: on.onFocus }
+  if (!entry)
+    return (
+      // biome-ignore lint/a11y/useSemanticElements: as the grid.
+      <div role="row" class="files-row files-row-loading" tabIndex={tabIndex} {...about}>
+        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as the grid. */}
+        <span role="gridcell" class="files-name">
+          {common.states.loading}
+        </span>
+      </div>
+    )
+  const { name } = entry
+  const file = entry.kind === 'file' ? entry.file : null
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as the grid.
+    <div
+      role="row"
+      class={`files-row${isSelected ? ' files-row-selected' : ''}${isLeaving ? ' files-row-leaving' : ''}`}
+      aria-selected={isSelected}
+      tabIndex={tabIndex}
+      {...about}
+    >
+      <Cell name="check">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          checked={isSelected}
+          disabled={isLeaving}
+          aria-label={t.list.select(plainName(name))}
+          onClick={on.onSelect}
+        />
+      </Cell>
+      <Cell name="name">
+        <Icon name={file ? 'file' : 'folder'} />
+        <button type="button" class="files-open" tabIndex={-1} onClick={() => on.onOpen(name)} disabled={isLeaving}>
+          <Name name={nameIn(folder, name)} />
+        </button>
+      </Cell>
+      <Cell name="size">{file && (file.size_bytes === null ? '–' : common.bytes(file.size_bytes))}</Cell>
+      <Cell name="hash">{file && <HashCell file={file} />}</Cell>
+      <Cell name="statement">{file && <StatementCell file={file} facts={facts} />}</Cell>
+      <Cell name="changed">{file && dateText(file.uploaded_at)}</Cell>
+    </div>
+  )
+}
+
+function Cell({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as the grid.
+    <span role="gridcell" class={`files-${name}`}>
+      {children}
+    </span>
+  )
+}
+
+function HashCell({ file: { content_hash, uploaded_at } }: { file: FileEntry }) {
+  if (content_hash !== null) return <code title={content_hash}>{content_hash.slice('sha256:'.length, 15)}</code>
+  return <span class="status status-warn">{uploaded_at === null ? t.list.noBytes : t.list.notConfirmed}</span>
+}
+
+/** Only what the gateway says: the link leads to where it can be checked. */
+export function StatementCell({ file, facts: { statement, receiptId } }: { file: FileEntry; facts: RowFacts }) {
+  const { hash_recorded_at: recorded } = file
+  if (recorded === null || !statement) return <span class="not-yet">{t.list.notYet}</span>
+  const isBefore = Date.parse(recorded) <= Date.parse(statement.at)
+  if (!statement.isCurrent && !isBefore) return <span class="not-yet">{t.list.notYet}</span>
+  const words = statement.isCurrent ? t.list.inStatement : t.list.beforeStatement
+  return (
+    <a href={urlOf(`/verify/${receiptId}`)} tabIndex={-1} title={words.title(statement.sequence)}>
+      {words.text(statement.sequence)}
+    </a>
+  )
+}
+
+const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+
+export function dateText(at: string | null): string {
+  const time = Date.parse(at ?? '')
+  return Number.isNaN(time) ? '–' : DATE.format(time)
+}

@@ -1,0 +1,100 @@
+// What is being uploaded, file by file and as a whole.
+
+import { common } from '#texts/common'
+import { texts as t } from '#texts/files'
+import { Button } from '../../../../ui/button.tsx'
+import { Progress } from '../../../../ui/progress.tsx'
+import { Name, plainName } from '../name.tsx'
+import { explainFileError } from '../problems.ts'
+import type { Upload, UploadState, Uploads } from './queue.ts'
+
+/** More rows would only be counted. */
+const SHOWN = 50
+const ORDER: Record<UploadState, number> = { failed: 0, sending: 1, checking: 1, paused: 2, waiting: 3, done: 4 }
+
+export function UploadPanel({ uploads }: { uploads: Uploads }) {
+  void uploads.version.value
+  const totals = uploads.totals()
+  if (totals.files === 0) return null
+  const { files, doneFiles, failedFiles, bytes, doneBytes, isActive, isPaused } = totals
+  const rows = uploads.all.toSorted((a, b) => ORDER[a.state] - ORDER[b.state]).slice(0, SHOWN)
+  return (
+    <section class="card uploads" aria-label={t.uploads.title}>
+      <div class="card-head">
+        <h2>{t.uploads.title}</h2>
+        <div class="row">
+          {isActive && <Button onClick={uploads.pauseAll}>{t.uploads.pauseAll}</Button>}
+          {isPaused && (
+            <Button kind="primary" onClick={uploads.continueAll}>
+              {t.uploads.continueAll}
+            </Button>
+          )}
+          {doneFiles + failedFiles < files && <Button onClick={uploads.cancelAll}>{t.uploads.cancelAll}</Button>}
+          {doneFiles > 0 && !isActive && <Button onClick={uploads.clear}>{t.uploads.clear}</Button>}
+        </div>
+      </div>
+      <Progress
+        label={t.uploads.total(doneFiles, files, common.bytes(doneBytes), common.bytes(bytes))}
+        done={doneBytes}
+        of={bytes}
+      />
+      <p class="quiet-text" role="status">
+        {isActive ? '' : t.uploads.summary(doneFiles, failedFiles)}
+      </p>
+      <ul class="upload-rows">
+        {rows.map((upload) => (
+          <UploadRow key={upload.filename} upload={upload} uploads={uploads} />
+        ))}
+      </ul>
+      {files > SHOWN && <p class="upload-more">{t.uploads.more(files - SHOWN)}</p>}
+    </section>
+  )
+}
+
+function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
+  const { filename, file, state, doneBytes, keptBytes, error } = upload
+  const name = plainName(filename)
+  const problem = state === 'failed' ? explainFileError(error) : null
+  const isMoving = state === 'sending' || state === 'checking'
+  return (
+    <li class={`upload upload-${state}`}>
+      <div class="upload-name">
+        <Name name={filename} />
+        <span class="upload-state">
+          {t.uploads.states[state]} · {common.bytes(file.size)}
+          {keptBytes > 0 && isMoving && ` · ${t.uploads.kept(common.bytes(keptBytes))}`}
+        </span>
+        {problem && (
+          <span class="upload-problem">
+            {problem.title}. {problem.text}
+          </span>
+        )}
+        {isMoving && file.size > 0 && (
+          <progress value={doneBytes} max={file.size} aria-label={t.uploads.progress(name)} />
+        )}
+      </div>
+      <div class="row">
+        {(isMoving || state === 'waiting') && (
+          <Button kind="quiet" label={t.uploads.pauseLabel(name)} onClick={() => uploads.pause(upload)}>
+            {t.uploads.pause}
+          </Button>
+        )}
+        {state === 'paused' && (
+          <Button kind="quiet" label={t.uploads.continueLabel(name)} onClick={() => uploads.proceed(upload)}>
+            {t.uploads.continue}
+          </Button>
+        )}
+        {state === 'failed' && (
+          <Button kind="quiet" label={t.uploads.retryLabel(name)} onClick={() => uploads.proceed(upload)}>
+            {common.states.retry}
+          </Button>
+        )}
+        {state !== 'done' && (
+          <Button kind="quiet" label={t.uploads.cancelLabel(name)} onClick={() => uploads.cancel(upload)}>
+            {t.uploads.cancel}
+          </Button>
+        )}
+      </div>
+    </li>
+  )
+}

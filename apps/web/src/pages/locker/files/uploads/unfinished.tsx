@@ -1,0 +1,144 @@
+// Uploads that a reload or a closed page has interrupted. They go on from what the gateway has, once the same files are
+// here again: the browser gives them back where it can, else they are chosen again.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { common } from '#texts/common'
+import { texts as t } from '#texts/files'
+import { Button } from '../../../../ui/button.tsx'
+import { Name } from '../name.tsx'
+import { type ChosenFile, chosenByPicker } from './dropped.ts'
+import { dropRecords, type UploadRecord, unfinishedUploads } from './records.ts'
+
+interface UnfinishedProps {
+  lockerId: string
+  hasKey: boolean
+  /** Names that are being uploaded here by now. */
+  isUploading: (filename: string) => boolean
+  onContinue: (
+    files: readonly { filename: string; file: File; handle: FileSystemFileHandle | null; isEncrypted: boolean }[],
+  ) => void
+}
+
+/** Not every browser has it, and TypeScript does not know it yet. */
+interface Permitted {
+  requestPermission(options: { mode: 'read' }): Promise<PermissionState>
+}
+
+const SHOWN = 10
+
+export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: UnfinishedProps) {
+  const records = useSignal<UploadRecord[]>([])
+  const note = useSignal('')
+  const load = async () => {
+    records.value = (await unfinishedUploads(lockerId)).filter(({ filename }) => !isUploading(filename))
+  }
+  useEffect(() => void load(), [lockerId])
+  if (records.value.length === 0) return null
+
+  const needsKey = records.value.some(({ isEncrypted }) => isEncrypted) && !hasKey
+  const withHandles = records.value.filter(({ handle }) => handle !== null)
+
+  const proceed = async (
+    found: readonly { record: UploadRecord; file: File; handle: FileSystemFileHandle | null }[],
+  ) => {
+    const same = found.filter(({ record, file }) => isSame(record, file))
+    const missing = records.value.length - same.length
+    note.value = same.length < found.length ? t.unfinished.changed(found.length - same.length) : ''
+    if (same.length === 0 && found.length === 0) note.value = t.unfinished.noMatch
+    onContinue(
+      same.map(({ record, file, handle }) => ({
+        filename: record.filename,
+        isEncrypted: record.isEncrypted,
+        file,
+        handle,
+      })),
+    )
+    const taken = new Set(same.map(({ record }) => record.filename))
+    records.value = missing === 0 ? [] : records.value.filter(({ filename }) => !taken.has(filename))
+  }
+
+  const fromBrowser = async () => {
+    const found = []
+    for (const record of withHandles) {
+      const handle = record.handle as FileSystemFileHandle & Permitted // those without are filtered out
+      const isAllowed = (await handle.requestPermission({ mode: 'read' }).catch(() => 'denied')) === 'granted'
+      const file = isAllowed ? await handle.getFile().catch(() => null) : null
+      if (file) found.push({ record, file, handle })
+    }
+    await proceed(found)
+  }
+
+  const fromPicker = (chosen: readonly ChosenFile[]) => proceed(matched(records.value, chosen))
+
+  const forget = async () => {
+    await dropRecords(
+      lockerId,
+      records.value.map(({ filename }) => filename),
+    )
+    records.value = []
+  }
+
+  return (
+    <section class="card unfinished" aria-label={t.unfinished.title}>
+      <div class="card-head">
+        <h2>{t.unfinished.title}</h2>
+      </div>
+      <p>{t.unfinished.text}</p>
+      <ul>
+        {records.value.slice(0, SHOWN).map(({ filename, size }) => (
+          <li key={filename}>
+            <Name name={filename} /> <span class="upload-state">{common.bytes(size)}</span>
+          </li>
+        ))}
+      </ul>
+      {records.value.length > SHOWN && <p>{t.uploads.more(records.value.length - SHOWN)}</p>}
+      {needsKey && <p class="note">{t.unfinished.needsKey}</p>}
+      {note.value && (
+        <p class="note note-bad" role="alert">
+          {note.value}
+        </p>
+      )}
+      <div class="row">
+        {withHandles.length > 0 && (
+          <Button kind="primary" disabled={needsKey} onClick={() => void fromBrowser()}>
+            {t.unfinished.continue}
+          </Button>
+        )}
+        <label class={`button button-plain${needsKey ? ' button-off' : ''}`}>
+          {t.unfinished.choose}
+          <input
+            class="quiet-text"
+            type="file"
+            multiple
+            disabled={needsKey}
+            onChange={({ currentTarget }) => {
+              const { files } = currentTarget
+              if (files) void fromPicker(chosenByPicker(files))
+              currentTarget.value = ''
+            }}
+          />
+        </label>
+        <Button onClick={() => void forget()}>{t.unfinished.forget}</Button>
+      </div>
+    </section>
+  )
+}
+
+/** As far as names, sizes and times tell. The hash decides: other bytes begin a new upload. */
+export function isSame({ size, lastModified }: Pick<UploadRecord, 'size' | 'lastModified'>, file: File): boolean {
+  return file.size === size && file.lastModified === lastModified
+}
+
+/** The record whose name ends as the path of the chosen file does, whatever folder was chosen. */
+function matched(records: readonly UploadRecord[], chosen: readonly ChosenFile[]) {
+  return chosen.flatMap(({ path, file, handle }) => {
+    const isNamed = ({ filename, isEncrypted }: UploadRecord) => {
+      const plain = isEncrypted ? filename.replace(/\.age$/, '') : filename
+      return plain === path || plain.endsWith(`/${path}`)
+    }
+    const candidates = records.filter(isNamed)
+    const record = candidates.find((one) => isSame(one, file)) ?? candidates[0]
+    return record ? [{ record, file, handle }] : []
+  })
+}

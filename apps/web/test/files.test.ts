@@ -1,0 +1,520 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519PublicKey } from '@svc/protocol/keys'
+import { mintToken, readToken } from '@svc/protocol/short-url'
+import { createClient } from '@svc/sdk'
+import { decryptedDownload, encrypted, identityKey, newIdentity } from '@svc/sdk/encryption'
+import { signerFromSolanaKeypair } from '@svc/sdk/signers'
+import { seedManyFiles } from '@svc/testbed/seed-bulk'
+import { seedLocker } from '@svc/testbed/seed-lockers'
+import { sql } from 'kysely'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSite, type Site } from './site.ts'
+import { expectCalm, expectGoodLooks, visit } from './visit.ts'
+
+const MIB = 1024 * 1024
+const DESKTOP = { width: 1280, height: 900 }
+
+let site: Site
+let folder: string
+
+beforeAll(async () => {
+  site = await openSite()
+  folder = mkdtempSync(join(tmpdir(), 'svc-files-'))
+})
+afterAll(async () => {
+  await site.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** A locker with these files. */
+async function newLocker(files: Record<string, string> = {}) {
+  const signer = signerFromSolanaKeypair(site.keypair)
+  const row = await seedLocker(site.gateway.context, { owner: signer.address })
+  const { locker_id, receipt_id } = row
+  const locker = { locker_id, receipt_id }
+  const client = createClient({ baseUrl: site.url, signer, onWarning: () => {} })
+  for (const [name, text] of Object.entries(files)) await client.put(locker, name, Buffer.from(text))
+  const names = async () => {
+    const found: string[] = []
+    for await (const { filename } of client.files(locker)) found.push(filename)
+    return found
+  }
+  const bytes = async (name: string) => Buffer.from(await (await client.get(locker, name)).bytes())
+  return { row, locker, client, names, bytes }
+}
+
+async function unlock(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Use a key' }).click()
+  await page.getByLabel('Paste a key').fill(toBase58(Uint8Array.from(site.keypair)))
+  await page.getByRole('button', { name: 'Use this key' }).click()
+  await page.getByRole('button', { name: 'Encrypt', exact: true }).waitFor()
+}
+
+async function visitFiles({ locker }: Pick<Awaited<ReturnType<typeof newLocker>>, 'locker'>, hash = '') {
+  const visited = await visit(site, `/locker/${locker.locker_id}${hash}`, { acceptDownloads: true })
+  visited.page.setDefaultTimeout(30_000)
+  await unlock(visited.page)
+  return visited
+}
+
+/** Looks, then goes back to how the test began. */
+async function looks(visited: { page: Page }, name: string): Promise<void> {
+  await visited.page.mouse.move(0, 0)
+  await expectGoodLooks(visited, name)
+  await visited.page.setViewportSize(DESKTOP)
+}
+
+/** As a person drops files and folders from the desktop. */
+async function dropPaths(page: Page, paths: readonly string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const { x, y, width } = (await page.locator('.files').boundingBox())!
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + 40, data })
+}
+
+const nameButton = (page: Page, name: string) => page.getByRole('row').getByRole('button', { name, exact: true })
+const picker = (page: Page) => page.getByLabel('Upload files', { exact: true })
+const dialog = (page: Page) => page.getByRole('dialog')
+const textFile = (name: string, text = name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
+const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+/** A file on disk that is large enough to go in parts, each of its own content. */
+function largeFile(name: string, parts: number): { path: string; bytes: Buffer } {
+  const bytes = Buffer.alloc(parts * 8 * MIB - 5)
+  for (let i = 0; i < parts; i++)
+    bytes.fill(`part ${i} of ${name} `, i * 8 * MIB, Math.min(bytes.length, (i + 1) * 8 * MIB))
+  const path = join(folder, name)
+  writeFileSync(path, bytes)
+  return { path, bytes }
+}
+
+/** Parts that were sent; those from `held` on wait until `release`. */
+async function watchParts(page: Page, held = Number.POSITIVE_INFINITY) {
+  const sent: number[] = []
+  const waiting: (() => void)[] = []
+  let isHeld = true
+  await page.route('**/parts?*', async (route) => {
+    const index = Number(new URL(route.request().url()).searchParams.get('index'))
+    if (isHeld && index >= held) await new Promise<void>((resolve) => waiting.push(resolve))
+    sent.push(index)
+    await route.continue().catch(() => {})
+  })
+  const release = () => {
+    isHeld = false
+    for (const resolve of waiting) resolve()
+  }
+  return { sent, release }
+}
+
+describe('uploads', () => {
+  it('FILE-12 takes files and folders that are dropped, an empty file and a thousand small ones', async () => {
+    const house = await newLocker()
+    const visited = await visitFiles(house)
+    const { page } = visited
+    await page.getByText('No files yet').waitFor()
+    await looks(visited, 'files-empty')
+    const dropped = join(folder, 'photos')
+    mkdirSync(join(dropped, 'deep'), { recursive: true })
+    writeFileSync(join(dropped, 'a.txt'), 'in a folder')
+    writeFileSync(join(dropped, 'deep', 'b.txt'), 'deep')
+    writeFileSync(join(folder, 'alone.txt'), '')
+    await dropPaths(page, [dropped, join(folder, 'alone.txt')])
+    await page.getByText('3 of 3 files').waitFor()
+    expect(await house.names()).toEqual(['alone.txt', 'photos/a.txt', 'photos/deep/b.txt'])
+    expect([String(await house.bytes('alone.txt')), String(await house.bytes('photos/deep/b.txt'))]).toEqual([
+      '',
+      'deep',
+    ])
+
+    const many = join(folder, 'many')
+    mkdirSync(many)
+    for (let i = 0; i < 1000; i++) writeFileSync(join(many, `${String(i).padStart(4, '0')}.txt`), `file ${i}`)
+    await page.getByLabel('Upload a folder').setInputFiles(many)
+    await page.getByText('1,003 of 1,003 files').waitFor({ timeout: 90_000 })
+    expect((await house.names()).length).toBe(1003)
+    await click(page, 'Clear')
+    await nameButton(page, 'many').waitFor()
+    await looks(visited, 'files-folders')
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it('SESS-02 SESS-04 goes on after a reload with what was not sent, and only with the same file', async () => {
+    const house = await newLocker()
+    const { path, bytes } = largeFile('large.bin', 6)
+    const visited = await visitFiles(house)
+    const { page } = visited
+    const asked: string[] = []
+    page.on('dialog', (question) => {
+      asked.push(question.type())
+      void question.accept()
+    })
+    const first = await watchParts(page, 2)
+    await picker(page).setInputFiles(path)
+    await expect.poll(() => first.sent.toSorted()).toEqual([0, 1])
+    await page.getByText('Uploading ·').waitFor()
+    await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>('.upload progress')?.value ?? 0) > 0)
+    await looks(visited, 'files-uploading')
+    await page.unroute('**/parts?*')
+    await page.reload()
+    expect(asked).toEqual(['beforeunload'])
+    await unlock(page)
+    const unfinished = page.getByRole('region', { name: 'Unfinished uploads' })
+    await unfinished.getByText('large.bin').waitFor()
+    await looks(visited, 'files-unfinished')
+    const other = join(folder, 'other')
+    mkdirSync(other)
+    writeFileSync(join(other, 'large.bin'), 'changed')
+    await page.getByLabel('Choose the files again').setInputFiles(join(other, 'large.bin'))
+    await unfinished.getByText('One file has changed since').waitFor()
+    const second = await watchParts(page)
+    await page.getByLabel('Choose the files again').setInputFiles(path)
+    await page.getByText('1 of 1 file').waitFor()
+    expect(second.sent.toSorted()).toEqual([2, 3, 4, 5])
+    expect((await house.bytes('large.bin')).equals(bytes)).toBe(true)
+    await page.reload()
+    await unlock(page)
+    await nameButton(page, 'large.bin').waitFor()
+    expect(await unfinished.count()).toBe(0)
+    await visited.leave()
+  })
+
+  it('SESS-02 SESS-04 pauses, continues and cancels', async () => {
+    const house = await newLocker()
+    const { path, bytes } = largeFile('paused.bin', 3)
+    const visited = await visitFiles(house)
+    const { page } = visited
+    const parts = await watchParts(page, 1)
+    await picker(page).setInputFiles(path)
+    await expect.poll(() => parts.sent).toEqual([0])
+    await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>('.upload progress')?.value ?? 0) > 0)
+    await click(page, 'Pause paused.bin')
+    await page.getByText('Paused ·').waitFor()
+    parts.sent.length = 0
+    await page.unroute('**/parts?*')
+    const rest = await watchParts(page)
+    await click(page, 'Continue all')
+    await page.getByText('1 of 1 file').waitFor()
+    expect(rest.sent.toSorted()).toEqual([1, 2])
+    expect((await house.bytes('paused.bin')).equals(bytes)).toBe(true)
+
+    await page.unroute('**/parts?*')
+    await watchParts(page, 0)
+    await picker(page).setInputFiles(largeFile('cancelled.bin', 2).path)
+    await page.getByText('Uploading ·').waitFor()
+    await click(page, 'Cancel cancelled.bin')
+    await page.getByText('1 of 1 file').waitFor()
+    await page.reload()
+    await unlock(page)
+    await nameButton(page, 'paused.bin').waitFor()
+    expect(await page.getByText('cancelled.bin').count()).toBe(0)
+    await visited.leave()
+  })
+
+  it('FILE-03 LOCK-15 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
+    const house = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
+    const visited = await visitFiles(house)
+    const { page } = visited
+    await nameButton(page, 'a.txt').waitFor()
+    const chosen = [textFile('a.txt', 'new'), textFile('b.txt', 'new'), textFile('c.txt', 'new')]
+    await picker(page).setInputFiles(chosen)
+    await dialog(page).getByText('2 files of these names are there already').waitFor()
+    await looks(visited, 'files-conflicts')
+    await click(page, 'Skip')
+    await page.getByText('1 of 1 file').waitFor()
+    expect([await house.names(), String(await house.bytes('a.txt'))]).toEqual([['a.txt', 'b.txt', 'c.txt'], 'old'])
+    await picker(page).setInputFiles(chosen.slice(0, 2))
+    await click(page, 'Keep both')
+    await page.getByText('3 of 3 files').waitFor()
+    expect(await house.names()).toEqual(['a (2).txt', 'a.txt', 'b (2).txt', 'b.txt', 'c.txt'])
+    await picker(page).setInputFiles(chosen.slice(0, 1))
+    await click(page, 'Replace')
+    await page.getByText('4 of 4 files').waitFor()
+    expect(String(await house.bytes('a.txt'))).toBe('new')
+
+    await picker(page).setInputFiles([textFile('no:colon.txt'), textFile('x'.repeat(1000)), textFile('fine.txt')])
+    await page.getByText('5 of 7 files').waitFor()
+    expect(await page.getByText("The name must not contain ':'.").count()).toBe(1)
+    expect(await page.getByText('The name must be at most 512 bytes').count()).toBe(1)
+    await looks(visited, 'files-refused')
+
+    const full = await newLocker()
+    const { config, database } = site.gateway.context
+    const terms = { ...JSON.parse(full.row.terms), file_limit: 2 }
+    const { locker_id } = full.locker
+    await database.db
+      .updateTable('lockers')
+      .set({ terms: JSON.stringify(terms) })
+      .where('locker_id', '=', locker_id)
+      .execute()
+    const { enforcesTerms } = config.lockers
+    Object.assign(config.lockers, { enforcesTerms: true })
+    await page.goto(`${site.url}/locker/${locker_id}`)
+    await unlock(page)
+    await picker(page).setInputFiles(['1', '2', '3', '4'].map((name) => textFile(name)))
+    await page.getByText('2 of 4 files').waitFor()
+    await page.getByText('The locker is full, or its time is over').first().waitFor()
+    expect((await full.names()).length).toBe(2)
+    Object.assign(config.lockers, { enforcesTerms })
+    await visited.leave()
+  })
+})
+
+describe('the list', () => {
+  it('FILE-13 leads through folders, searches, sorts, selects and deletes with the keyboard, and undoes', async () => {
+    const house = await newLocker({
+      'docs/2026/plan.txt': 'plan',
+      'docs/letter.txt': 'a longer letter',
+      'top.txt': 'top',
+      'Zeta.md': '#',
+    })
+    const visited = await visitFiles(house)
+    const { page } = visited
+    const focusedName = () => page.evaluate(() => document.activeElement?.querySelector('.filename')?.textContent)
+    const shownNames = () => page.locator('.files-box .filename').allTextContents()
+    await nameButton(page, 'docs').waitFor()
+    expect(await shownNames()).toEqual(['Zeta.md', 'docs', 'top.txt'])
+    await page.getByRole('row').nth(1).focus()
+    await page.keyboard.press('ArrowDown')
+    expect(await focusedName()).toBe('docs')
+    await page.keyboard.press('Enter')
+    await nameButton(page, 'letter.txt').waitFor()
+    expect([await shownNames(), new URL(page.url()).hash]).toEqual([['2026', 'letter.txt'], '#files/docs'])
+    await page.goBack()
+    await nameButton(page, 'top.txt').waitFor()
+
+    await page.getByRole('columnheader', { name: 'Size' }).getByRole('button').click()
+    await expect.poll(shownNames).toEqual(['docs', 'Zeta.md', 'top.txt'])
+    await page.getByPlaceholder('Search names').fill('LETTER')
+    await expect.poll(shownNames).toEqual(['docs/letter.txt'])
+    await page.getByText('1 file found').waitFor()
+    await page.getByPlaceholder('Search names').fill('nothing like it')
+    await page.getByText('No name contains this').waitFor()
+    await page.getByPlaceholder('Search names').fill('')
+    await nameButton(page, 'top.txt').waitFor()
+
+    await page.getByRole('row').nth(1).focus()
+    await page.keyboard.press('End')
+    expect(await focusedName()).toBe('top.txt')
+    await page.keyboard.press('Space')
+    await page.getByText('1 entry selected').waitFor()
+    // From here on, time passes when the test says so.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+    await page.keyboard.press('Delete')
+    await page.getByText('1 entry will be deleted').waitFor()
+    await looks(visited, 'files-deleting')
+    await click(page, 'Undo')
+    await page.clock.runFor(20_000)
+    expect(await house.names()).toContain('top.txt')
+    await page.getByLabel('Select top.txt').click()
+    await page.getByLabel('Select docs').click()
+    await page.getByRole('region', { name: 'Selected files' }).getByRole('button', { name: 'Delete' }).click()
+    await page.clock.runFor(7_000)
+    expect(await house.names()).toContain('top.txt')
+    await page.clock.runFor(2_000)
+    await expect.poll(house.names).toEqual(['Zeta.md'])
+    await page.clock.resume()
+    await expect.poll(shownNames).toEqual(['Zeta.md'])
+
+    // Whoever deletes and leaves means it.
+    await page.getByLabel('Select Zeta.md').click()
+    await page.getByRole('region', { name: 'Selected files' }).getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('link', { name: 'API', exact: true }).click()
+    await expect.poll(house.names).toEqual([])
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it('FILE-13 reaches any of 100,000 files with few requests', async () => {
+    const house = await newLocker()
+    const { context } = site.gateway
+    await seedManyFiles(context, house.row, 100_000)
+    await sql`update files set filename = 'flat/' || substr(filename, 13) where locker_id = ${house.locker.locker_id}
+      and filename >= 'folder-0010'`.execute(context.database.db)
+    const visited = await visitFiles(house)
+    const { page } = visited
+    const asked: string[] = []
+    page.on('request', (request) => /\/files\?/.test(request.url()) && asked.push(request.url()))
+    await nameButton(page, 'flat').click()
+    await page.getByText('90,000 entries').waitFor()
+    await nameButton(page, 'file-0010000.txt').waitFor()
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('90001')
+    expect(await page.getByRole('row').count()).toBeLessThan(60)
+    await page.locator('.files-box .files-row').first().focus()
+    await page.keyboard.press('End')
+    await nameButton(page, 'file-0099999.txt').waitFor()
+    await page.locator('.files-box').evaluate((box) => {
+      box.scrollTop = box.scrollHeight / 2
+    })
+    await nameButton(page, 'file-0055000.txt').waitFor()
+    expect(asked.length).toBeLessThanOrEqual(6)
+    await looks(visited, 'files-many')
+    await page.getByPlaceholder('Search names').fill('99998')
+    await nameButton(page, 'flat/file-0099998.txt').waitFor()
+    await visited.leave()
+  })
+})
+
+describe('a file', () => {
+  it('SHORT-05 SHORT-07 is shared for a while by a link and a QR code, which opens it for anybody', async () => {
+    const house = await newLocker({ 'shared.txt': 'for you' })
+    const visited = await visitFiles(house)
+    const { page } = visited
+    await nameButton(page, 'shared.txt').click()
+    await dialog(page).getByText('for you').waitFor()
+    await looks(visited, 'files-details')
+    await click(page, 'Share')
+    await page.getByLabel('The link works for').selectOption('15 minutes')
+    await click(page, 'Make a link')
+    await page.getByRole('img', { name: 'The link as a QR code' }).waitFor()
+    await looks(visited, 'files-share')
+    const url = (await dialog(page).locator('code').textContent())!
+    const clean = await site.browser.newContext()
+    const answer = await clean.request.get(url)
+    expect([answer.status(), await answer.text()]).toEqual([200, 'for you'])
+    const { shortUrl } = site.gateway.context.signers
+    const token = readToken(url.slice(url.lastIndexOf('/') + 1), ed25519PublicKey(shortUrl.publicKey)!)!
+    const minutes = (token.expires - Date.now() / 1000) / 60
+    expect([token.method, minutes > 13, minutes <= 15]).toEqual(['GET', true, true])
+    const over = mintToken({ ...token, filename: 'shared.txt', expires: Math.floor(Date.now() / 1000) - 1 }, shortUrl)
+    expect((await clean.request.get(`${site.url}/f/${over}`)).status()).toBe(403)
+    await clean.close()
+    await page.getByLabel('The link works for').selectOption({ label: 'as long as the public link of the locker' })
+    await click(page, 'Make a link')
+    expect(await dialog(page).locator('code').textContent()).toBe(
+      `${site.url}/view/${house.locker.receipt_id}/shared.txt`,
+    )
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it('FILE-18 is renamed, says which statement it is in, and its proof is computed in the page', async () => {
+    const house = await newLocker({ 'one.txt': '1', 'two.txt': '2' })
+    await house.client.attest(house.locker)
+    const visited = await visitFiles(house)
+    const { page } = visited
+    const link = page.getByRole('row').filter({ hasText: 'one.txt' }).getByRole('link')
+    await link.getByText('in no. 1').waitFor()
+    expect(await link.getAttribute('href')).toBe(`${site.url}/verify/${house.locker.receipt_id}`)
+    await nameButton(page, 'one.txt').click()
+    await click(page, 'Check its proof')
+    await page.getByText('leads to the root of the newest statement').waitFor()
+    await click(page, 'Rename')
+    await page.getByLabel('New name').fill('a..b')
+    await page.getByText("The name must not contain '..'.").waitFor()
+    await page.getByLabel('New name').fill('two.txt')
+    await dialog(page).getByRole('button', { name: 'Rename' }).click()
+    await page.getByText('There is a file of this name already.').waitFor()
+    await looks(visited, 'files-rename')
+    await page.getByLabel('New name').fill('sub/three.txt')
+    await dialog(page).getByRole('button', { name: 'Rename' }).click()
+    await nameButton(page, 'sub').click()
+    await nameButton(page, 'three.txt').click()
+    await click(page, 'Check its proof')
+    await page.getByText('The newest statement does not name this file yet.').waitFor()
+    expect(await house.names()).toEqual(['sub/three.txt', 'two.txt'])
+    await visited.leave()
+  })
+
+  it('T-59 is encrypted and decrypted in the page, in the format of the command line', async () => {
+    const house = await newLocker()
+    const { locker, client } = house
+    const identity = newIdentity()
+    const key = identityKey([identity])
+    const note = Buffer.from('from the command line')
+    await client.put(locker, 'note.txt.age', await encrypted(note, 'note.txt.age', key))
+    const visited = await visitFiles(house)
+    const { page } = visited
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(request.url() + (request.postDataBuffer()?.toString('latin1') ?? '')))
+    await nameButton(page, 'note.txt.age').click()
+    await click(page, 'Give the key')
+    await page.getByLabel('An age key').check()
+    await page.getByLabel('Age key').fill(newIdentity())
+    await click(page, 'Open with it')
+    await dialog(page).getByText('This key does not open the file').waitFor()
+    await click(page, 'Close')
+    await nameButton(page, 'note.txt.age').click()
+    await click(page, 'Give another key')
+    await page.getByLabel('An age key').check()
+    await page.getByLabel('Age key').fill(`# a key file\n${identity}\n`)
+    await click(page, 'Open with it')
+    await dialog(page).getByText('from the command line').waitFor()
+    const saved = page.waitForEvent('download')
+    await click(page, 'Download decrypted')
+    const download = await saved
+    expect([download.suggestedFilename(), readFileSync(await download.path(), 'utf8')]).toEqual([
+      'note.txt',
+      String(note),
+    ])
+
+    await click(page, 'Encrypt')
+    await page.getByLabel('A passphrase').check()
+    await page.getByLabel('Passphrase', { exact: true }).fill('correct horse')
+    await page.getByLabel('Passphrase again').fill('wrong horse')
+    await click(page, 'Encrypt with it')
+    await page.getByText('The two passphrases differ.').waitFor()
+    await looks(visited, 'files-key')
+    await page.getByLabel('An age key').check()
+    await page.getByLabel('Age key').fill(identity)
+    await click(page, 'Encrypt with it')
+    await page.getByRole('button', { name: 'Encrypting with an age key' }).waitFor()
+    await picker(page).setInputFiles(textFile('secret.txt', 'nobody reads this on the way'))
+    await page.getByText('1 of 1 file').waitFor()
+    const stored = await decryptedDownload(await client.get(locker, 'secret.txt.age'), [key])
+    expect(String(Buffer.from(await stored.bytes()))).toBe('nobody reads this on the way')
+    for (const secret of ['nobody reads', identity]) expect(sent.join('\n')).not.toContain(secret)
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it('T-69 whatever it is called and holds, its name is shown as it is and nothing of it runs', async () => {
+    const markup = '<img src=x onerror=alert(1)>.html'
+    const hidden = 'invoice\u202efdp.exe'
+    const long = `${'very '.repeat(90)}long.txt`
+    const html =
+      '<!doctype html><script>alert(1)</script><img src="https://elsewhere.example/x.png" onerror="alert(1)">'
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>`
+    const house = await newLocker({
+      [markup]: html,
+      [hidden]: 'x',
+      [long]: 'x',
+      'picture.svg': svg,
+      'שלום ‎.png': 'no picture',
+    })
+    const visited = await visitFiles(house)
+    const { page } = visited
+    const asked: string[] = []
+    page.on('dialog', (question) => {
+      asked.push(question.message())
+      void question.dismiss()
+    })
+    await nameButton(page, markup).waitFor()
+    expect(await page.locator('.files-box .filename').allTextContents()).toContain('invoiceU+202Efdp.exe')
+    await looks(visited, 'files-hostile')
+    for (const [name, text] of [
+      [markup, html],
+      ['picture.svg', svg],
+    ] as const) {
+      await nameButton(page, name).click()
+      await dialog(page).locator('pre').waitFor()
+      expect(await dialog(page).locator('pre').textContent()).toBe(text)
+      expect(await page.locator('dialog img, dialog script, dialog iframe').count()).toBe(0)
+      await click(page, 'Close')
+    }
+    await page.getByRole('row').filter({ hasText: '.png' }).locator('.files-open').click()
+    await page.getByText('This is not a picture that the browser can show.').waitFor()
+    await click(page, 'Close')
+    await page.getByRole('row').filter({ hasText: 'very long' }).locator('.files-open').click()
+    await looks(visited, 'files-hostile-details')
+    expect(asked).toEqual([])
+    expectCalm(visited)
+    await visited.leave()
+  })
+})
