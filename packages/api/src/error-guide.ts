@@ -133,6 +133,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The token is valid, but its service may not do this.',
     next: 'Ask the operator to allow the service that `details` names.',
   },
+  ACTING_IDENTITY_REQUIRED: {
+    cause: 'The caller is internal and may read, but is not among those who may act. The attempt is in the audit log.',
+    next: 'Act with an identity that the gateway names in `OPERATOR_ACTORS`.',
+  },
   SHORT_URL_INVALID: {
     cause:
       'The token was changed, is for another method, was revoked, or the key that asked for it was removed from the locker.',
@@ -189,6 +193,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The signer has no delegation with this id.',
     next: '`GET /v1/delegations` lists those of the wallet that signs.',
   },
+  job_not_found: {
+    cause: 'There is no job with this id: it is done, or was never there. Only dead jobs can be retried or deleted.',
+    next: '`GET /v1/internal/operations/jobs` lists jobs by state.',
+  },
   method_not_allowed: {
     cause: 'The path does not answer this method.',
     next: 'Use one of those in the `Allow` header.',
@@ -232,6 +240,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The wallet has as many delegations as it may have, or made as many today.',
     next: 'End one: `DELETE /v1/delegations/{delegation_id}`. Delegating a locker again changes its tasks.',
   },
+  payment_already_used: {
+    cause: 'The transaction has paid for something else, its refund is decided, or the quote was paid by another one.',
+    next: '`GET /v1/internal/operations/payments` shows what it was used for.',
+  },
   quote_expired: {
     cause: 'The quote has expired, and no payment made in its time is known.',
     next: 'If you paid in time, confirm with that transaction. If not, ask for a new quote.',
@@ -265,7 +277,16 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'Inputs are missing or not of their form; `detail` names each with `loc` and `msg`.',
     next: 'Correct what `detail` names. Signed requests: sign again for the new body.',
   },
+  LOCKER_FROZEN: {
+    cause: 'The operator of the gateway has frozen the locker: nothing can be written or newly shared.',
+    next: 'Files can still be read by the owner and by links that were there. Ask the operator; `notice` of the record may say why.',
+  },
   headers_too_large: { cause: 'The headers have more than 16 KiB.', next: 'Send fewer or shorter headers.' },
+
+  LOCKER_TAKEN_DOWN: {
+    cause: 'The operator of the gateway has taken the locker down for a legal reason: its bytes are not served.',
+    next: 'Receipts, statements and proofs stay. Ask the operator; `notice` of the record may say why.',
+  },
 
   LOCKER_LIMIT_EXCEEDED: {
     cause: 'The owner has as many lockers as the gateway allows.',

@@ -44,6 +44,7 @@ export const ERROR_STATUS = {
   OWNER_REQUIRED: 403,
   OWNER_IDENTITY_MISMATCH: 403,
   SERVICE_NOT_AUTHORIZED: 403,
+  ACTING_IDENTITY_REQUIRED: 403,
   SHORT_URL_INVALID: 403,
   SHORT_URL_EXPIRED: 403,
   CONTENT_TYPE_MISMATCH: 403,
@@ -61,6 +62,7 @@ export const ERROR_STATUS = {
   OPERATOR_NOT_FOUND: 404,
   SESSION_NOT_FOUND: 404,
   delegation_not_found: 404,
+  job_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
 
@@ -73,6 +75,7 @@ export const ERROR_STATUS = {
   LOCKER_ID_COLLISION: 409,
   receipt_is_renewal: 409,
   SESSION_CLOSED: 409,
+  payment_already_used: 409,
   OPERATOR_LIMIT_EXCEEDED: 409,
   DELEGATION_LIMIT_EXCEEDED: 409,
   quote_expired: 410,
@@ -85,7 +88,9 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   RANGE_NOT_SATISFIABLE: 416,
   validation_error: 422,
+  LOCKER_FROZEN: 423,
   headers_too_large: 431,
+  LOCKER_TAKEN_DOWN: 451,
 
   // limits
   LOCKER_LIMIT_EXCEEDED: 429,

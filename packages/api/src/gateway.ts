@@ -10,6 +10,7 @@ import * as info from './info.ts'
 import * as internal from './internal.ts'
 import * as internalAttestations from './internal-attestations.ts'
 import * as lockers from './lockers.ts'
+import * as operations from './operations.ts'
 import * as proofs from './proofs.ts'
 import * as purchases from './purchases.ts'
 import * as receipts from './receipts.ts'
@@ -36,5 +37,6 @@ export const gatewayEndpoints = endpointsOf([
   proofs,
   internalAttestations,
   internal,
+  operations,
   x402,
 ])

@@ -40,6 +40,20 @@ const PublicLink = Type.Object(
 )
 export type PublicLink = Static<typeof PublicLink>
 
+const LockerRestriction = Type.Object(
+  {
+    state: Words(['frozen', 'taken_down']),
+    since: Timestamp(),
+    notice: OrNull(Type.String({ description: 'What the operator of the gateway says about it.' })),
+  },
+  {
+    title: 'LockerRestriction',
+    description:
+      'Set by the operator of the gateway. `frozen`: files can be read, and nothing can be written or newly shared. `taken_down`: files cannot be read either. Statements and proofs stay.',
+  },
+)
+export type LockerRestriction = Static<typeof LockerRestriction>
+
 const LockerFacts = {
   locker_id: Type.String({ pattern: '^locker_[0-9a-f]{12}$' }),
   receipt_id: Type.String(),
@@ -55,6 +69,7 @@ const LockerFacts = {
   file_count: Type.Integer(),
   total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
   public_link: Type.Optional(PublicLink),
+  restriction: Type.Optional(LockerRestriction),
   settling: Type.Optional(
     OrNull(
       Type.Object(
