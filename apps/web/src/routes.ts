@@ -18,4 +18,5 @@ export interface Route {
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
+  { path: '/operator', load: () => import('./pages/operator/operator.tsx') },
 ]

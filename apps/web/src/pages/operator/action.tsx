@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ask } from './identity.ts'
 import { refresh } from './live.ts'
-import { failureText, Facts, Notice, OPERATIONS, query, word } from './parts.tsx'
+import { Facts, failureText, Notice, OPERATIONS, query, word } from './parts.tsx'
 
 const t = texts.action
 const MIN_REASON = 3

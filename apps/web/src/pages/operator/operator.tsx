@@ -10,7 +10,7 @@ import { index } from '../../gateway.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, ErrorState, Loading } from '../../ui/states.tsx'
-import { keptToken, refusal, signedIn, signIn, signOut } from './identity.ts'
+import { keptToken, type refusal, signedIn, signIn, signOut } from './identity.ts'
 import { newestReading, refresh, useLive } from './live.ts'
 import { failureText, OPERATIONS } from './parts.tsx'
 import { sectionName, useHash } from './place.ts'
@@ -103,7 +103,7 @@ function Sections({ identity }: { identity: OperatorIdentity }) {
   }, [name])
   return (
     <div class="ops">
-      <Side current={name} title={title} identity={identity} />
+      <Side current={name} identity={identity} />
       <div class="ops-view">
         <header class="ops-head">
           <h1 ref={heading} tabIndex={-1}>
@@ -129,7 +129,7 @@ function Freshness() {
   )
 }
 
-function Side({ current, title, identity }: { current: string; title: string; identity: OperatorIdentity }) {
+function Side({ current, identity }: { current: string; identity: OperatorIdentity }) {
   const isOpen = useSignal(false)
   const close = () => {
     isOpen.value = false
@@ -144,7 +144,7 @@ function Side({ current, title, identity }: { current: string; title: string; id
           isOpen.value = !isOpen.value
         }}
       >
-        {title}
+        {t.menu}
         <Icon name={isOpen.value ? 'close' : 'menu'} />
       </button>
       {MENU.map(([group, sections]) => (

@@ -7,9 +7,9 @@ import { texts as t } from '#texts/operator'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState, Loading } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { saveText } from './csv.ts'
 import { askText } from './identity.ts'
 import { type Live, refresh } from './live.ts'
-import { saveText } from './csv.ts'
 
 /** The value once it is there. After a failure the one before stays, and says that it is not current. */
 export function Shown<T>({ live, children }: { live: Live<T>; children: (value: T) => ComponentChildren }) {
@@ -33,7 +33,10 @@ export function Shown<T>({ live, children }: { live: Live<T>; children: (value: 
 /** With what to do next, where the gateway says it. */
 export function failureText({ status, message, hint }: NonNullable<Live<unknown>['error']>): string {
   const text = status === 0 ? common.states.noAnswer : message
-  return [text, hint].filter(Boolean).map((part) => sentence(part as string)).join(' ')
+  return [text, hint]
+    .filter(Boolean)
+    .map((part) => sentence(part as string))
+    .join(' ')
 }
 
 function sentence(text: string): string {
@@ -73,6 +76,11 @@ function FactRow({ name, value }: { name: string; value: ComponentChildren }) {
       <dd>{value}</dd>
     </>
   )
+}
+
+export function When({ iso, isDay }: { iso: string | null; isDay?: boolean }) {
+  if (iso === null) return <>{t.none}</>
+  return <time dateTime={iso}>{isDay ? t.date(iso) : t.time(iso)}</time>
 }
 
 interface PagerProps {
@@ -125,21 +133,6 @@ export function SaveButton({ label, path, fileName }: SaveProps) {
 /** A newer gateway may know more words than this page. */
 export function word(words: Readonly<Record<string, string>>, key: string): string {
   return Object.hasOwn(words, key) ? (words[key] as string) : key
-}
-
-/** Atomic units as people read them. */
-export function displayAmount(raw: string, decimals: number): string {
-  if (!/^\d+$/.test(raw)) return raw
-  const digits = raw.padStart(decimals + 1, '0')
-  const point = digits.length - decimals
-  const fraction = digits.slice(point).replace(/0+$/, '')
-  return common.integer(digits.slice(0, point)) + (fraction && `.${fraction}`)
-}
-
-const SOL_DECIMALS = 9
-
-export function sol(lamports: number): string {
-  return `${displayAmount(String(lamports), SOL_DECIMALS)} SOL`
 }
 
 /** A query from what is set. */

@@ -1,41 +1,18 @@
-// Of which time a chart is. Days begin at midnight UTC.
+// The choice of a range of time.
 
 import { useSignal } from '@preact/signals'
 import { texts } from '#texts/operator'
 import { Button } from '../../ui/button.tsx'
 import { param, setParams } from './place.ts'
+import { boundsOf, isRange, SPANS } from './time-range.ts'
+import './range.css'
 
 const t = texts.range
-
-const HOUR = 3_600
-const DAY = 24 * HOUR
-const SPANS: Readonly<Record<string, number>> = { '24h': DAY, '7d': 7 * DAY, '30d': 30 * DAY, '1y': 365 * DAY }
-const CUSTOM = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/
-/** As the gateway has it. */
-const MAX_SECONDS = 20 * 365 * DAY
 const USUAL = '30d'
 
-/** As in the address: `7d`, or `2026-01-01..2026-01-31`. */
 export function chosenRange(): string {
   const chosen = param('range')
-  return chosen in SPANS || daysOf(chosen) ? chosen : USUAL
-}
-
-function daysOf(range: string): { from: number; to: number } | null {
-  const [, first = '', last = ''] = CUSTOM.exec(range) ?? []
-  const from = Date.parse(`${first}T00:00:00Z`) / 1000
-  const to = Date.parse(`${last}T00:00:00Z`) / 1000 + DAY
-  return from < to && to - from <= MAX_SECONDS ? { from, to } : null
-}
-
-/** Unix seconds: up to, not with, `to`. */
-export function boundsOf(range: string, nowSeconds: number): { from: number; to: number } {
-  return daysOf(range) ?? { from: nowSeconds - (SPANS[range] ?? 0), to: nowSeconds }
-}
-
-/** Unix seconds as the gateway takes them. */
-export function isoOf(seconds: number): string {
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+  return isRange(chosen) ? chosen : USUAL
 }
 
 export function RangePicker() {
@@ -88,7 +65,7 @@ function Days({ range }: { range: string }) {
       onSubmit={(event) => {
         event.preventDefault()
         const days = `${first.value}..${last.value}`
-        problem.value = daysOf(days) ? '' : t.wrong
+        problem.value = isRange(days) ? '' : t.wrong
         if (!problem.value) setParams({ range: days })
       }}
     >

@@ -81,11 +81,7 @@ export function SignIn({ mayGoWithout }: { mayGoWithout: boolean }) {
           </Button>
           <label class="button">
             {t.file}
-            <input
-              class="quiet-text"
-              type="file"
-              onChange={(event) => void useFile(event.currentTarget.files?.[0])}
-            />
+            <input class="quiet-text" type="file" onChange={(event) => void useFile(event.currentTarget.files?.[0])} />
           </label>
         </div>
         {mayGoWithout && (

@@ -6,6 +6,8 @@ const date = new Intl.DateTimeFormat('en', { ...UTC, dateStyle: 'medium' })
 const dateTime = new Intl.DateTimeFormat('en', { ...UTC, dateStyle: 'medium', timeStyle: 'short' })
 const clock = new Intl.DateTimeFormat('en', { ...UTC, timeStyle: 'medium' })
 
+const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' })
+
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
@@ -21,6 +23,7 @@ export const texts = {
   menu: 'Sections',
   allUtc: 'All times are UTC.',
   duration,
+  dollars: (usd: number) => dollars.format(usd),
   /** Of an ISO text; what is no time stays as it is. */
   time: (iso: string) => (Number.isNaN(Date.parse(iso)) ? iso : `${dateTime.format(Date.parse(iso))}`),
   date: (iso: string) => (Number.isNaN(Date.parse(iso)) ? iso : date.format(Date.parse(iso))),
@@ -221,10 +224,8 @@ export const texts = {
     nothingText: 'Ids and addresses are compared as a whole.',
     clear: 'All lockers',
     growth: 'Growth',
-    bytes: 'Bytes stored',
-    counts: 'Lockers and files',
-    lockerSeries: 'Lockers',
-    fileSeries: 'Files',
+    show: 'Show',
+    measures: { bytes: 'Bytes stored', lockers: 'Lockers opened', files: 'Files' },
     noGrowth: 'No samples in this time yet',
     noGrowthText: 'The gateway counts every hour.',
     overTerms: 'Over terms',
@@ -249,7 +250,7 @@ export const texts = {
     links: { open: 'open', closed: 'closed' },
     state: 'State',
     states: { none: 'normal', frozen: 'frozen', taken_down: 'taken down' },
-    since: (time: string) => `since ${time}`,
+    restricted: (state: string, time: string) => `This locker is ${state} since ${time}.`,
     notice: 'What its owner is told',
     noticeHint: 'Shown to the owner and in refused requests. Leave empty to say nothing.',
     missing: 'There is no such locker',
@@ -313,6 +314,7 @@ export const texts = {
     used: 'Used today',
     transactions: 'Transactions',
     resets: 'Begins again',
+    usedOf: (name: string) => `Used of the budget ${name}`,
     noLimit: 'no limit',
     usedUp: 'used up',
     within: 'within',
@@ -323,6 +325,7 @@ export const texts = {
     states: { dead: 'Dead', running: 'Running', waiting: 'Waiting', delayed: 'Delayed' },
     choose: 'Jobs by state',
     byKind: 'By kind',
+    act: 'Act',
     kind: 'Kind',
     job: 'Job',
     attempts: 'Runs',
@@ -333,7 +336,12 @@ export const texts = {
     key: 'Key',
     payload: 'What it works on',
     anyKind: 'Every kind',
-    none: { dead: 'No job is dead.', running: 'No job runs right now.', waiting: 'No job waits.', delayed: 'No job is delayed.' },
+    none: {
+      dead: 'No job is dead.',
+      running: 'No job runs right now.',
+      waiting: 'No job waits.',
+      delayed: 'No job is delayed.',
+    },
     noneEver: 'The queue is empty.',
     list: (state: string) => `${state} jobs`,
     missing: 'This job is gone',
@@ -403,6 +411,7 @@ export const texts = {
     notAsked: 'Nobody has asked for a quote since the gateway started, so no price was read yet.',
   },
   routes: {
+    title: 'How long requests take',
     caption: 'How long requests take, the slowest by p95 first; since the processes started',
     route: 'Route',
     requests: 'Requests',
@@ -421,6 +430,8 @@ export const texts = {
   payments: {
     find: 'Look up a payment',
     network: 'Network',
+    anyNetwork: 'As the transaction looks',
+    atomic: (asset: string) => `atomic units of ${asset}`,
     tx: 'Transaction',
     txHint: 'Signature or hash.',
     submit: 'Look up',
@@ -481,7 +492,8 @@ export const texts = {
     },
   },
   audit: {
-    intact: (entries: number) => `The log is whole: each of ${plural(entries, 'entry', 'entries')} follows from the one before.`,
+    intact: (entries: number) =>
+      `The log is whole: each of ${plural(entries, 'entry', 'entries')} follows from the one before.`,
     broken: (sequence: number) =>
       `The log was changed: entry ${count.format(sequence)} does not follow from the one before.`,
     head: 'Last entry',

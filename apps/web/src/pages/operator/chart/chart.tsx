@@ -9,6 +9,7 @@ import { Button } from '../../../ui/button.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { saveCsv } from '../csv.ts'
 import type { Drawn } from './draw.ts'
+import './chart.css'
 import { type ChartData, stack, sum } from './series.ts'
 
 const t = texts.chart
@@ -44,7 +45,8 @@ export function Chart({ title, kind, times, series, stepSeconds, formatValue, is
       if (isGone || !into || !figure.current) return
       drawn.current?.destroy()
       const colourOf = (selector: string) => colour(figure.current?.querySelector(selector))
-      const columns = kind === 'bars' ? stack(series, isShown) : series.map((one, i) => (isShown(i) ? one : null)?.values)
+      const columns =
+        kind === 'bars' ? stack(series, isShown) : series.map((one, i) => (isShown(i) ? one : null)?.values)
       const order = series.map((_, i) => (kind === 'bars' ? series.length - 1 - i : i))
       drawn.current = draw(into, {
         kind,
@@ -100,7 +102,8 @@ export function Chart({ title, kind, times, series, stepSeconds, formatValue, is
       shown.map(({ label, values }) => [label, valueText(values[index] ?? null, formatValue)]),
     )
   const at = Math.min(point.value ?? times.length - 1, times.length - 1)
-  const rows = () => times.map((_, i) => [timeText(i), ...series.map(({ values }) => valueText(values[i] ?? null, formatValue))])
+  const rows = () =>
+    times.map((_, i) => [timeText(i), ...series.map(({ values }) => valueText(values[i] ?? null, formatValue))])
   return (
     <figure class="chart" ref={figure}>
       <span class="chart-axis" hidden />
@@ -142,7 +145,10 @@ export function Chart({ title, kind, times, series, stepSeconds, formatValue, is
         onClick={() =>
           saveCsv(fileName, [
             [t.timeHead, ...series.map(({ label }) => label)],
-            ...times.map((time, i) => [new Date(time * 1000).toISOString(), ...series.map(({ values }) => values[i] ?? '')]),
+            ...times.map((time, i) => [
+              new Date(time * 1000).toISOString(),
+              ...series.map(({ values }) => values[i] ?? ''),
+            ]),
           ])
         }
       >

@@ -43,7 +43,7 @@ export function draw(into: HTMLElement, drawing: Drawing): Drawn {
         y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
       },
       axes: [
-        { ...axis, grid: { show: false }, space: 70, values: timeLabels },
+        { ...axis, grid: { show: false }, space: 70, size: 30, values: timeLabels },
         {
           ...axis,
           size: 76,

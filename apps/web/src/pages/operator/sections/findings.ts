@@ -2,7 +2,7 @@
 
 import type { AuditLog, OperatorOverview } from '@svc/api/operations'
 import { texts } from '#texts/operator'
-import { sol } from '../parts.tsx'
+import { sol } from '../amounts.ts'
 
 const t = texts.overview
 

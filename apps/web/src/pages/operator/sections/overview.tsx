@@ -5,9 +5,10 @@ import { texts } from '#texts/operator'
 import { Card } from '../../../ui/card.tsx'
 import { Icon } from '../../../ui/icons.tsx'
 import { Status } from '../../../ui/status.tsx'
+import { sol } from '../amounts.ts'
 import { useLive } from '../live.ts'
-import { Notice, OPERATIONS, query, Shown, sol, word } from '../parts.tsx'
-import { boundsOf, isoOf } from '../range.tsx'
+import { Notice, OPERATIONS, query, Shown, word } from '../parts.tsx'
+import { rangeQuery } from '../time-range.ts'
 import { type Finding, findingsOf } from './findings.ts'
 
 const t = texts.overview
@@ -49,8 +50,7 @@ export function Overview() {
 }
 
 function weekPath(): string {
-  const { from } = boundsOf('7d', Date.now() / 1000)
-  return query(`${OPERATIONS}/sales`, { from: isoOf(from), bucket: 'day' })
+  return query(`${OPERATIONS}/sales`, { ...rangeQuery('7d'), bucket: 'day' })
 }
 
 function Findings({ findings }: { findings: readonly Finding[] }) {
@@ -85,10 +85,10 @@ function Tiles({ overview, week }: { overview: OperatorOverview; week: OperatorS
   const feed = { ok: '', not_asked: '', degraded: 'warn', failing: 'bad' } as const
   return (
     <div class="tiles">
-      <Tile name={t.week} to="#sales?range=7d" value={sold === undefined ? texts.none : common.dollars(sold)}>
+      <Tile name={t.week} to="#sales?range=7d" value={sold === undefined ? texts.none : texts.dollars(sold)}>
         {purchases !== undefined && t.weekDetail(purchases)}
       </Tile>
-      <Tile name={t.total} to="#sales?range=1y" value={common.dollars(overview.price_usd_total)}>
+      <Tile name={t.total} to="#sales?range=1y" value={texts.dollars(overview.price_usd_total)}>
         {t.totalDetail(overview.purchases)}
       </Tile>
       <Tile name={t.lockers} to="#lockers" value={common.number(overview.lockers)}>

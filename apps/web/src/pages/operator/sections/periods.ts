@@ -1,6 +1,7 @@
 // Sales as series: one for each asset, provider or network, with a value for every period of the range.
 
 import type { OperatorSales, SalesPeriod } from '@svc/api/operations'
+import { addDecimals } from '../amounts.ts'
 import type { ChartData } from '../chart/series.ts'
 
 const HOUR = 3_600
@@ -80,18 +81,4 @@ export function totalsOf(periods: readonly SalesPeriod[]): Total[] {
     totals.set(key, sum)
   }
   return [...totals.values()].sort((a, b) => b.usd - a.usd)
-}
-
-/** Amounts of money are never floats. */
-export function addDecimals(a: string, b: string): string {
-  const places = Math.max(fractionOf(a).length, fractionOf(b).length)
-  const atomic = (text: string) => BigInt(text.replace('.', '') + '0'.repeat(places - fractionOf(text).length))
-  const digits = String(atomic(a) + atomic(b)).padStart(places + 1, '0')
-  const point = digits.length - places
-  const fraction = digits.slice(point).replace(/0+$/, '')
-  return digits.slice(0, point) + (fraction && `.${fraction}`)
-}
-
-function fractionOf(text: string): string {
-  return text.split('.')[1] ?? ''
 }

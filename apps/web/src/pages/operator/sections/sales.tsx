@@ -3,25 +3,19 @@ import { useMemo } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts } from '#texts/operator'
 import { Card } from '../../../ui/card.tsx'
-import { Field } from '../../../ui/field.tsx'
 import { Empty } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Chart } from '../chart/chart.tsx'
 import { largest } from '../chart/series.ts'
+import { Choice, chosenWord } from '../choice.tsx'
 import { useLive } from '../live.ts'
 import { Notice, OPERATIONS, query, SaveButton, Shown } from '../parts.tsx'
-import { param, setParams } from '../place.ts'
-import { boundsOf, chosenRange, isoOf, RangePicker } from '../range.tsx'
+import { chosenRange, RangePicker } from '../range.tsx'
+import { boundsOf, rangeQuery } from '../time-range.ts'
 import { bucketOf, type Dimension, type Measure, STEP_SECONDS, seriesOf, totalsOf } from './periods.ts'
 
 const t = texts.sales
 const MAX_SERIES = 6
-
-/** From the gateway, of the chosen range as it is now. */
-function rangeQuery(range: string): { from: string; to: string } {
-  const { from, to } = boundsOf(range, Date.now() / 1000)
-  return { from: isoOf(from), to: isoOf(to) }
-}
 
 export function Sales() {
   const range = chosenRange()
@@ -29,8 +23,8 @@ export function Sales() {
   const sales = useLive<OperatorSales>(`sales ${range}`, () =>
     query(`${OPERATIONS}/sales`, { ...rangeQuery(range), bucket }),
   )
-  const by = chosen<Dimension>('by', t.dimensions, 'asset')
-  const measure = chosen<Measure>('show', t.measures, 'price_usd')
+  const by = chosenWord<Dimension>('by', t.dimensions, 'asset')
+  const measure = chosenWord<Measure>('show', t.measures, 'price_usd')
   const exported = (format: string) => query(`${OPERATIONS}/receipts`, { ...rangeQuery(range), format })
   return (
     <>
@@ -41,41 +35,15 @@ export function Sales() {
       </div>
       <Shown live={sales}>{(value) => <Sold sales={value} by={by} measure={measure} range={range} />}</Shown>
       <Card title={t.exports}>
-        <p class="about">{t.exportsText}</p>
-        <div class="row">
-          <SaveButton label={t.csv} path={() => exported('csv')} fileName={`receipts-${range}.csv`} />
-          <SaveButton label={t.jsonl} path={() => exported('jsonl')} fileName={`receipts-${range}.jsonl`} />
+        <div class="stack">
+          <p class="about">{t.exportsText}</p>
+          <div class="row">
+            <SaveButton label={t.csv} path={() => exported('csv')} fileName={`receipts-${range}.csv`} />
+            <SaveButton label={t.jsonl} path={() => exported('jsonl')} fileName={`receipts-${range}.jsonl`} />
+          </div>
         </div>
       </Card>
     </>
-  )
-}
-
-function chosen<Name extends string>(name: string, words: Record<Name, string>, usual: Name): Name {
-  const value = param(name)
-  return Object.hasOwn(words, value) ? (value as Name) : usual
-}
-
-interface ChoiceProps {
-  label: string
-  name: string
-  words: Readonly<Record<string, string>>
-  value: string
-}
-
-function Choice({ label, name, words, value }: ChoiceProps) {
-  return (
-    <Field label={label}>
-      {(control) => (
-        <select {...control} onChange={(event) => setParams({ [name]: event.currentTarget.value })}>
-          {Object.entries(words).map(([key, text]) => (
-            <option key={key} value={key} selected={key === value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   )
 }
 
@@ -103,7 +71,7 @@ function Sold({ sales, by, measure, range }: SoldProps) {
           times={times}
           series={series}
           stepSeconds={STEP_SECONDS[sales.bucket]}
-          formatValue={measure === 'price_usd' ? common.dollars : common.number}
+          formatValue={measure === 'price_usd' ? texts.dollars : common.number}
           fileName={`sales-${by}-${range}`}
         />
       </Card>
@@ -130,7 +98,7 @@ function Totals({ sales }: { sales: OperatorSales }) {
             common.number(renewals),
             common.number(units),
             paid,
-            common.dollars(usd),
+            texts.dollars(usd),
           ]),
           [
             <b key="all">{t.all}</b>,
@@ -140,7 +108,7 @@ function Totals({ sales }: { sales: OperatorSales }) {
             common.number(sum('renewals')),
             common.number(sum('units')),
             '',
-            <b key="usd">{common.dollars(sum('usd'))}</b>,
+            <b key="usd">{texts.dollars(sum('usd'))}</b>,
           ],
         ]}
       />
