@@ -71,7 +71,8 @@ const GATEWAY: Record<string, readonly string[]> = {
   attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'info', 'purchases'],
-  jobs: ['anchors', 'attestations', 'auth', 'budgets', 'files', 'purchases', 'transfers', 'x402'],
+  operations: ['attestations', 'auth', 'db', 'info', 'lockers', 'purchases'],
+  jobs: ['anchors', 'attestations', 'auth', 'budgets', 'files', 'operations', 'purchases', 'transfers', 'x402'],
   'config.ts': [
     'anchors',
     'attestations',
@@ -96,13 +97,14 @@ const GATEWAY: Record<string, readonly string[]> = {
     'files',
     'info',
     'lockers',
+    'operations',
     'pages',
     'purchases',
     'transfers',
     'x402',
   ],
   'gateway.ts': ['config.ts', 'context.ts', 'create-context.ts', 'info', 'jobs', 'wire.ts'],
-  bin: ['anchors', 'attestations', 'db', 'evm', 'gateway.ts', 'info'],
+  bin: ['anchors', 'attestations', 'create-context.ts', 'config.ts', 'db', 'evm', 'gateway.ts', 'info', 'operations', 'wire.ts'],
   'main.ts': ['bin'],
 }
 

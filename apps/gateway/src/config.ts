@@ -22,9 +22,11 @@ import {
 import { type AnchorConfig, readAnchorConfig } from './anchors/settings.ts'
 import { type AttestConfig, readAttestConfig } from './attestations/settings.ts'
 import {
+  type ActorConfig,
   type AuthSecrets,
   type LimitConfig,
   type OidcConfig,
+  readActors,
   readAuthSecrets,
   readLimits,
   readOidc,
@@ -58,7 +60,7 @@ export interface Config {
   pages: PagesConfig
   x402: X402Config
   sponsors: OidcConfig | null
-  internal: { oidc: OidcConfig | null }
+  internal: { oidc: OidcConfig | null; actors: ActorConfig }
 }
 
 export interface Secrets
@@ -111,7 +113,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     pages: readPagesConfig(settings),
     x402,
     sponsors: readOidc(settings, 'SPONSOR_OIDC', mode),
-    internal: { oidc: readOidc(settings, 'INTERNAL_OIDC', mode) },
+    internal: { oidc: readOidc(settings, 'INTERNAL_OIDC', mode), actors: readActors(settings, mode) },
   }
   const secrets = {
     ...ownSecrets,

@@ -4,7 +4,7 @@ import type { Service } from '@svc/http-service/service'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type AnchorsContext, createAnchors } from './anchors/room.ts'
 import { anchorRoutes } from './anchors/routes.ts'
-import { attestationCounts } from './attestations/health.ts'
+import { attestationCounts, attestHealth } from './attestations/health.ts'
 import { nextAnchor } from './attestations/next-anchor.ts'
 import { type AttestationsContext, createAttestations } from './attestations/room.ts'
 import { attestationRoutes } from './attestations/routes.ts'
@@ -20,11 +20,14 @@ import { firstUrls } from './files/lists/download-urls.ts'
 import { firstFiles } from './files/lists/list-files.ts'
 import { createFiles, type FilesContext } from './files/room.ts'
 import { fileRoutes } from './files/routes.ts'
+import { checkHealth } from './info/health.ts'
 import { createInfo, type InfoContext } from './info/room.ts'
 import { infoRoutes } from './info/routes.ts'
 import { countOverTerms } from './lockers/over-terms.ts'
 import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
+import { createOperations, type OperationsContext } from './operations/room.ts'
+import { operationRoutes } from './operations/routes.ts'
 import { createPages, type PagesContext } from './pages/room.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { createPurchases, type PurchasesContext } from './purchases/room.ts'
@@ -46,6 +49,7 @@ export interface Rooms {
   attestations: AttestationsContext
   anchors: AnchorsContext
   evidence: EvidenceContext
+  operations: OperationsContext
 }
 
 export async function createRooms(context: Context, secrets: Secrets): Promise<Rooms> {
@@ -79,6 +83,13 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     attest: attestations.attest,
     mayCompute: auth.mayCompute,
   })
+  const operations = createOperations(context, {
+    checkHealth: async () => (await checkHealth(info)).body,
+    attestHealth: () => attestHealth(attestations),
+    routeTimes: info.metrics.routeTimes,
+    adoptArrived: (locker) => adoptArrived(files, locker, null),
+    saveEgress: transfers.egress.save,
+  })
   return {
     auth,
     info,
@@ -91,6 +102,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     attestations,
     anchors,
     evidence,
+    operations,
   }
 }
 
@@ -106,4 +118,5 @@ export function addRoutes(service: Service, rooms: Rooms): void {
   attestationRoutes(service, auth, rooms.attestations)
   anchorRoutes(service, auth, rooms.anchors)
   evidenceRoutes(service, auth, rooms.evidence)
+  operationRoutes(service, auth, rooms.operations)
 }

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint, IN_PARTS } from './endpoint.ts'
 import { ContentHash } from './file-entries.ts'
 import { MAX_BATCH_BYTES, MAX_FILES_PER_BATCH } from './files.ts'
-import { ENVELOPE_ERRORS, NO_STORE, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
 
 export const ConfirmedFile = Type.Object(
   {
@@ -26,6 +26,7 @@ const CONFIRM_ERRORS = [
   'locker_not_found',
   'validation_error',
   'RATE_LIMITED',
+  ...RESTRICTION_ERRORS,
 ] as const
 
 export const confirmFile = endpoint({

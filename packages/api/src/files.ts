@@ -14,7 +14,7 @@ import {
   UrlSet,
   UrlsExpire,
 } from './file-entries.ts'
-import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
 
 export const MAX_FILES_PER_BATCH = 1000
 /** A thousand of the longest names, types and hashes. */
@@ -41,7 +41,7 @@ export const createFile = endpoint({
   }),
   responses: { 200: UrlSet },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED', 'LOCKER_CAPACITY_EXCEEDED'],
+  errors: [...ERRORS, 'RATE_LIMITED', 'LOCKER_CAPACITY_EXCEEDED', ...RESTRICTION_ERRORS],
 })
 
 export const createFiles = endpoint({
@@ -77,7 +77,7 @@ export const createFiles = endpoint({
     ),
   },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED', 'LOCKER_CAPACITY_EXCEEDED'],
+  errors: [...ERRORS, 'RATE_LIMITED', 'LOCKER_CAPACITY_EXCEEDED', ...RESTRICTION_ERRORS],
 })
 
 export const FileList = Type.Object(
@@ -115,7 +115,14 @@ export const getFile = endpoint({
   query: Type.Object({ ttl_min: Type.Optional(TtlMinutes) }),
   responses: { 200: UrlSet },
   headers: NO_STORE,
-  errors: [...ERRORS, 'FILE_NOT_FOUND', 'CONTENT_NOT_FOUND', 'RATE_LIMITED', 'STORAGE_UNAVAILABLE'],
+  errors: [
+    ...ERRORS,
+    'FILE_NOT_FOUND',
+    'CONTENT_NOT_FOUND',
+    'RATE_LIMITED',
+    'STORAGE_UNAVAILABLE',
+    ...RESTRICTION_ERRORS,
+  ],
 })
 
 export const FileDeleted = Type.Object(
@@ -142,7 +149,7 @@ export const deleteFile = endpoint({
   params: FilePath,
   responses: { 200: FileDeleted },
   headers: NO_STORE,
-  errors: [...ERRORS, 'FILE_NOT_FOUND'],
+  errors: [...ERRORS, 'FILE_NOT_FOUND', ...RESTRICTION_ERRORS],
 })
 
 export const FilesRenamed = Type.Object(
@@ -192,7 +199,14 @@ export const renameFiles = endpoint({
   }),
   responses: { 200: FilesRenamed },
   headers: NO_STORE,
-  errors: [...ERRORS, 'FILE_NOT_FOUND', 'CONTENT_HASH_CHANGED', 'PRECONDITION_FAILED', 'STORAGE_UNAVAILABLE'],
+  errors: [
+    ...ERRORS,
+    'FILE_NOT_FOUND',
+    'CONTENT_HASH_CHANGED',
+    'PRECONDITION_FAILED',
+    'STORAGE_UNAVAILABLE',
+    ...RESTRICTION_ERRORS,
+  ],
 })
 
 export const fileUrls = endpoint({
@@ -211,7 +225,7 @@ export const fileUrls = endpoint({
   }),
   responses: { 200: DownloadUrls },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED'],
+  errors: [...ERRORS, 'RATE_LIMITED', ...RESTRICTION_ERRORS],
 })
 
 export const Manifest = Type.Object(
@@ -281,5 +295,12 @@ export const fetchAndStore = endpoint({
   }),
   responses: { 200: FetchedFile },
   headers: NO_STORE,
-  errors: [...ERRORS, 'RATE_LIMITED', 'UPLOAD_TOO_LARGE', 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED'],
+  errors: [
+    ...ERRORS,
+    'RATE_LIMITED',
+    'UPLOAD_TOO_LARGE',
+    'STORAGE_UNAVAILABLE',
+    'LOCKER_CAPACITY_EXCEEDED',
+    ...RESTRICTION_ERRORS,
+  ],
 })

@@ -19,6 +19,12 @@ export const Health = Type.Object(
       evm_chain: CheckState,
       signing_key: CheckState,
       publication_key: Words(['ok', 'low', 'failing', 'disabled']),
+      price_feed: Type.Optional(
+        Type.Enum(['ok', 'degraded', 'failing', 'disabled'], {
+          description:
+            '`degraded`: an older price or a configured one stands in. `failing`: coins without a price are not sold.',
+        }),
+      ),
     }),
     providers: Type.Record(Type.String(), CheckState, {
       description: 'Each storage provider that is sold, by its name.',

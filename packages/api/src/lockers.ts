@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
 import { Provider, Terms } from './purchases.ts'
-import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
 
 export const MAX_TAGS = 32
 export const MAX_TAG_CHARACTERS = 64
@@ -160,6 +160,7 @@ const PROVISION_ERRORS = [
   'receipt_is_renewal',
   'OPERATOR_LIMIT_EXCEEDED',
   'validation_error',
+  ...RESTRICTION_ERRORS,
 ] as const
 
 export const signedProvision = endpoint({
@@ -264,7 +265,7 @@ export const refresh = endpoint({
   }),
   responses: { 200: RefreshedLocker },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'RATE_LIMITED'],
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'RATE_LIMITED', 'LOCKER_TAKEN_DOWN'],
 })
 
 export const lockerMetadata = endpoint({
@@ -301,7 +302,7 @@ export const lockerUrls = endpoint({
   query: Type.Object({ ttl_min: Type.Optional(TtlMinutes), ...Page }),
   responses: { 200: DownloadUrls },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'RATE_LIMITED'],
+  errors: [...LOCKER_ERRORS, 'RATE_LIMITED', ...RESTRICTION_ERRORS],
 })
 
 export const addOperator = endpoint({
@@ -324,7 +325,7 @@ export const addOperator = endpoint({
     }),
   },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'OPERATOR_LIMIT_EXCEEDED'],
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'OPERATOR_LIMIT_EXCEEDED', ...RESTRICTION_ERRORS],
 })
 
 export const removeOperator = endpoint({
@@ -383,5 +384,5 @@ export const changePublicLink = endpoint({
     200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), public_link: PublicLink }),
   },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', ...RESTRICTION_ERRORS],
 })

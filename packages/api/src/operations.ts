@@ -87,13 +87,13 @@ const FeedPrice = Type.Object({
 
 const PriceFeed = Type.Object(
   {
-    state: Words(['ok', 'degraded', 'failing', 'not_asked']),
+    state: Words(['ok', 'degraded', 'failing', 'disabled']),
     prices: Type.Array(FeedPrice),
   },
   {
     title: 'PriceFeed',
     description:
-      '`last_price` and `configured` stand in for a price that the feed does not tell; a coin that is `missing` is not sold. `not_asked`: nobody has asked for a quote yet.',
+      '`last_price` and `configured` stand in for a price that the feed does not tell; a coin that is `missing` is not sold. `disabled`: nothing that is sold needs a price.',
   },
 )
 export type PriceFeed = Static<typeof PriceFeed>
@@ -409,6 +409,7 @@ const AuditEntry = Type.Object(
       'freeze_locker',
       'unfreeze_locker',
       'take_down_locker',
+      'restrict_locker',
       'attach_payment',
       'refund_payment',
     ]),
@@ -520,7 +521,7 @@ export const OperatorPayment = Type.Object(
         received_amount: Type.String({ description: 'In display units.' }),
         payer: Type.String(),
         block_time: OrNull(Timestamp()),
-        named_quotes: Type.Array(Type.String(), { description: 'Quotes that the memo names.' }),
+        references: Type.Array(Type.String(), { description: 'Names of quotes in the memo or calldata.' }),
       }),
     ),
     claimed_raw: Amount('What receipts account for.'),

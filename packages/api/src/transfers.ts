@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint, IN_PARTS } from './endpoint.ts'
 import { FileDeleted } from './files.ts'
+import { RESTRICTION_ERRORS } from './wire.ts'
 
 const TokenPath = Type.Object({ token: Type.String() })
 const TOKEN_ERRORS = ['SHORT_URL_INVALID', 'SHORT_URL_EXPIRED', 'FILE_NOT_FOUND'] as const
@@ -38,7 +39,7 @@ export const readByToken = endpoint({
   responses: { ...READ_ANSWERS, 307: Type.String() },
   headers: PRIVATE,
   contentType: ANY_TYPE,
-  errors: [...TOKEN_ERRORS, ...READ_ERRORS, 'IAM_SIGNBLOB_PERMISSION_DENIED'],
+  errors: [...TOKEN_ERRORS, ...READ_ERRORS, 'LOCKER_TAKEN_DOWN', 'IAM_SIGNBLOB_PERMISSION_DENIED'],
 })
 
 export const UploadedBytes = Type.Object(
@@ -71,6 +72,7 @@ export const writeByToken = endpoint({
     'CONTENT_TYPE_MISMATCH',
     'UPLOAD_TOO_LARGE',
     'LOCKER_CAPACITY_EXCEEDED',
+    ...RESTRICTION_ERRORS,
     'unsupported_encoding',
     'validation_error',
     'malformed_request',
@@ -90,7 +92,7 @@ export const deleteByToken = endpoint({
   params: TokenPath,
   responses: { 200: FileDeleted },
   headers: PRIVATE,
-  errors: TOKEN_ERRORS,
+  errors: [...TOKEN_ERRORS, ...RESTRICTION_ERRORS],
 })
 
 export const readPublicly = endpoint({
@@ -104,5 +106,12 @@ export const readPublicly = endpoint({
   requestHeaders: OnCondition,
   responses: READ_ANSWERS,
   contentType: ANY_TYPE,
-  errors: ['receipt_not_found', 'locker_not_found', 'receipt_is_renewal', 'FILE_NOT_FOUND', ...READ_ERRORS],
+  errors: [
+    'receipt_not_found',
+    'locker_not_found',
+    'receipt_is_renewal',
+    'FILE_NOT_FOUND',
+    ...READ_ERRORS,
+    'LOCKER_TAKEN_DOWN',
+  ],
 })

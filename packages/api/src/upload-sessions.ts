@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint, IN_PARTS, type UploadAdvice } from './endpoint.ts'
 import { ContentHash, ContentType, Filename } from './file-entries.ts'
 import { MAX_BATCH_BYTES } from './files.ts'
-import { ENVELOPE_ERRORS, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
 
 const Status = Words(['complete', 'partial', 'failed'])
 const SessionPath = Type.Object({ session_id: Type.String() })
@@ -71,6 +71,7 @@ export const openUploadSession = endpoint({
     'RATE_LIMITED',
     'UPLOAD_TOO_LARGE',
     'LOCKER_CAPACITY_EXCEEDED',
+    ...RESTRICTION_ERRORS,
   ],
 })
 
@@ -117,6 +118,7 @@ export const uploadPart = endpoint({
     'HASH_MISMATCH',
     'UPLOAD_TOO_LARGE',
     'LOCKER_CAPACITY_EXCEEDED',
+    ...RESTRICTION_ERRORS,
     'body_too_large',
     'unsupported_encoding',
     'unsupported_media_type',
@@ -168,7 +170,7 @@ export const finalizeUpload = endpoint({
   params: SessionPath,
   responses: { 200: FinalizedUpload },
   headers: NO_STORE,
-  errors: [...TOKEN_ERRORS, 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED'],
+  errors: [...TOKEN_ERRORS, 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED', ...RESTRICTION_ERRORS],
 })
 
 export const UploadSessionStatus = Type.Object(

@@ -24,6 +24,9 @@ export const Page = {
 /** For answers that depend on the caller or the moment. */
 export const NO_STORE = { 'cache-control': 'no-store' }
 
+/** Of whatever writes to a locker or hands out a new way into it. */
+export const RESTRICTION_ERRORS = ['LOCKER_FROZEN', 'LOCKER_TAKEN_DOWN'] as const
+
 /** Any endpoint with a signed envelope may answer these. */
 export const ENVELOPE_ERRORS = [
   'MISSING_ENVELOPE',

@@ -40,6 +40,17 @@ export interface PriceOracle {
   rates(): Promise<Rates>
   /** The coins that had no rate when they were last asked for. */
   missing(): OracleSymbol[]
+  /** What each coin is sold at, without asking the source. */
+  states(): PriceState[]
+}
+
+/** `last_price` and `configured` stand in for a price that the source does not tell. */
+export interface PriceState {
+  symbol: OracleSymbol
+  state: 'ok' | 'last_price' | 'configured' | 'missing' | 'not_asked'
+  usd: string | null
+  /** When the price was published, in Unix seconds. */
+  publishedAt: number | null
 }
 
 interface Entry {
@@ -112,6 +123,13 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
   }
 
   return {
+    states: () =>
+      ORACLE_SYMBOLS.map((symbol) => {
+        const rate = entries.get(symbol)?.rate
+        const published = rate?.source === 'oracle' ? Math.floor(Date.parse(rate.as_of) / 1000) : null
+        return { symbol, state: stateOf(rate), usd: rate?.usd ?? null, publishedAt: published }
+      }),
+
     missing: () => ORACLE_SYMBOLS.filter((symbol) => entries.get(symbol)?.rate === null),
 
     async rates() {
@@ -128,6 +146,13 @@ export function createPriceOracle(options: PriceOracleOptions): PriceOracle {
       return { SOL: rate('SOL'), MON: rate('MON'), ETH: rate('ETH') }
     },
   }
+}
+
+function stateOf(rate: Rate | null | undefined): PriceState['state'] {
+  if (rate === undefined) return 'not_asked'
+  if (rate === null) return 'missing'
+  if (!rate.fallback) return 'ok'
+  return rate.source === 'oracle' ? 'last_price' : 'configured'
 }
 
 async function read(source: PriceSource): Promise<PriceReadings> {

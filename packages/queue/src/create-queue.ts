@@ -1,12 +1,12 @@
 import type { Database } from '@svc/database/open'
 import { toHex } from '@svc/protocol/bytes'
-import type { Engine, Job } from './engine.ts'
-import type { JobCounts, Queue, Tx } from './queue.ts'
+import type { Engine, Job, StoredJob } from './engine.ts'
+import type { JobCounts, ListedJob, Queue, Tx } from './queue.ts'
 import type { QueueLog } from './run-job.ts'
 import { fireSchedules, type Schedule } from './schedules.ts'
 import { createSqliteEngine } from './sqlite-engine.ts'
-import { countDeadJobs, deleteDeadJobs, newestDeadJobs, removeDeadJob } from './store.ts'
-import type { QueueTables } from './tables.ts'
+import { countDeadJobs, deleteDeadJobs, findDeadJob, newestDeadJobs, removeDeadJob } from './store.ts'
+import type { DeadJobTable, QueueTables } from './tables.ts'
 import { createWorkers } from './workers.ts'
 
 export interface QueueOptions {
@@ -35,6 +35,13 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
     return (await engine.insert(tx, { id, ...job, delaySeconds })) ? id : null
   }
 
+  async function retryDeadIn(tx: Tx, id: string): Promise<{ id: string | null } | null> {
+    const dead = await removeDeadJob(tx, id)
+    if (!dead) return null
+    const { kind, key, payload, max_attempts } = dead
+    return { id: await insert(tx, { kind, key, payload, maxAttempts: max_attempts }) }
+  }
+
   return {
     enqueue(tx, kind, payload, { key = null, maxAttempts = null, delaySeconds = 0 } = {}) {
       return insert(tx, { kind, key, payload: JSON.stringify(payload), maxAttempts }, delaySeconds)
@@ -56,7 +63,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
     drain: workers.drain,
 
     async deadLetters(limit = MAX_DEAD_LETTERS) {
-      const rows = await newestDeadJobs(db, limit)
+      const rows = await newestDeadJobs(db, { limit })
       return rows.map(({ id, kind, payload, error, attempts, failed_at }) => ({
         id,
         kind,
@@ -68,13 +75,29 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
     },
 
     async retryDead(id) {
-      return db.transaction().execute(async (tx) => {
-        const dead = await removeDeadJob(tx, id)
-        if (!dead) return false
-        const { kind, key, payload, max_attempts } = dead
-        await insert(tx, { kind, key, payload, maxAttempts: max_attempts })
-        return true
-      })
+      return db.transaction().execute(async (tx) => (await retryDeadIn(tx, id)) !== null)
+    },
+
+    retryDeadIn,
+
+    async deleteDeadIn(tx, id) {
+      return (await removeDeadJob(tx, id)) !== null
+    },
+
+    async list({ state, kind, after, limit }) {
+      if (state === 'dead') {
+        const failed = after && { failedAt: new Date(after.at).toISOString(), id: after.id }
+        return (await newestDeadJobs(db, { kind, after: failed, limit })).map(deadJob)
+      }
+      const due = after && { dueAt: after.at, id: after.id }
+      return (await engine.list({ state, kind, after: due, limit })).map(storedJob)
+    },
+
+    async find(id) {
+      const stored = await engine.find(id)
+      if (stored) return storedJob(stored)
+      const dead = await findDeadJob(db, id)
+      return dead && deadJob(dead)
     },
 
     forgetDead: () => deleteDeadJobs(db, new Date(now() - DEAD_KEPT_MS).toISOString()),
@@ -88,6 +111,14 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
       return counts
     },
   }
+}
+
+function storedJob({ dueAt, payload, ...job }: StoredJob): ListedJob {
+  return { ...job, payload: JSON.parse(payload), at: dueAt, error: null }
+}
+
+function deadJob({ id, kind, key, payload, attempts, error, failed_at }: DeadJobTable): ListedJob {
+  return { id, kind, key, payload: JSON.parse(payload), state: 'dead', attempts, at: Date.parse(failed_at), error }
 }
 
 /** Loads pg-boss only where it is needed. */

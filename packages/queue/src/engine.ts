@@ -40,6 +40,23 @@ export interface StateCount {
   count: number
 }
 
+/** A job as it is stored, for people to look at. */
+export interface StoredJob extends Omit<Job, 'maxAttempts'> {
+  state: StateCount['state']
+  /** Runs begun. */
+  attempts: number
+  /** Unix milliseconds. */
+  dueAt: number
+}
+
+export interface JobPage {
+  state: StateCount['state']
+  kind: string | null
+  /** The last of the page before. */
+  after: { dueAt: number; id: string } | null
+  limit: number
+}
+
 export interface Engine {
   /** False when a job of the same kind and key waits. */
   insert(tx: Tx, job: NewJob): Promise<boolean>
@@ -54,6 +71,9 @@ export interface Engine {
   /** Makes jobs whose lease has expired available, where the engine does not do so by itself. */
   expireLeases(): Promise<void>
   counts(): Promise<StateCount[]>
+  /** The next due first. */
+  list(page: JobPage): Promise<StoredJob[]>
+  find(id: string): Promise<StoredJob | null>
   /** Calls `wake` when there are new jobs of a kind. */
   listen(wake: (kind: string) => void): Promise<void>
   close(): Promise<void>

@@ -11,6 +11,7 @@ import {
   LEASE_SECONDS,
   MAX_RETRY_SECONDS,
   type StateCount,
+  type StoredJob,
   type TakenJob,
 } from './engine.ts'
 import { addKeyIndex, injectTime } from './pg-boss-schema.ts'
@@ -125,10 +126,25 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
     async counts() {
       await syncTime()
       const { rows } = await sql<StateCount>`
-        select name as kind, count(*) as count, case when state = 'active' then 'running'
-          when start_after <= pgboss.job_now() then 'waiting' else 'delayed' end as state
+        select name as kind, count(*) as count, ${STATE} as state
         from pgboss.job where state < 'completed' group by 1, 3`.execute(db)
       return rows
+    },
+
+    async list({ state, kind, after, limit }) {
+      await syncTime()
+      const { rows } = await sql<BossRow>`
+        select * from (${STORED_JOBS}) as stored where state = ${state}
+          ${kind === null ? sql`` : sql`and kind = ${kind}`}
+          ${after === null ? sql`` : sql`and ("dueAt", id) > (${after.dueAt}, ${after.id})`}
+        order by "dueAt", id limit ${limit}`.execute(db)
+      return rows.map(toStoredJob)
+    },
+
+    async find(id) {
+      await syncTime()
+      const { rows } = await sql<BossRow>`select * from (${STORED_JOBS}) as stored where id = ${id}`.execute(db)
+      return rows[0] ? toStoredJob(rows[0]) : null
     },
 
     async listen(wake) {
@@ -157,6 +173,25 @@ async function startBoss(boss: PgBoss, now: () => number): Promise<() => Promise
     await boss.stop({ graceful: false })
     throw error
   }
+}
+
+const STATE = sql`case when state = 'active' then 'running'
+  when start_after <= pgboss.job_now() then 'waiting' else 'delayed' end`
+
+/** Compared as text: an id that is no UUID is one that does not exist. */
+const STORED_JOBS = sql`select cast(id as text) as id, name as kind, singleton_key as key, data,
+  retry_count as runs, cast(extract(epoch from start_after) * 1000 as bigint) as "dueAt", ${STATE} as state
+  from pgboss.job where state < 'completed'`
+
+interface BossRow extends Pick<StoredJob, 'id' | 'kind' | 'key' | 'dueAt' | 'state'> {
+  data: JobData
+  /** Runs that ended. */
+  runs: number
+}
+
+function toStoredJob({ data, runs, ...row }: BossRow): StoredJob {
+  const begun = row.state === 'running' ? runs + 1 : runs
+  return { ...row, payload: data.payload, attempts: begun - data.spared }
 }
 
 function toTakenJob({ id, name, singletonKey, data, retryCount }: JobWithMetadata<JobData>): TakenJob {

@@ -46,6 +46,29 @@ interface DeadLetter {
   failed_at: string
 }
 
+/** A job for people to look at. */
+export interface ListedJob {
+  id: string
+  kind: string
+  key: string | null
+  payload: unknown
+  state: keyof JobCounts
+  /** Runs begun. */
+  attempts: number
+  /** Unix milliseconds: when it is due, or when it failed for good. */
+  at: number
+  /** Of a dead job. */
+  error: string | null
+}
+
+export interface JobListPage {
+  state: keyof JobCounts
+  kind: string | null
+  /** The last of the page before. */
+  after: { at: number; id: string } | null
+  limit: number
+}
+
 export interface JobCounts {
   /** Due. */
   waiting: number
@@ -86,6 +109,13 @@ export interface Queue<Jobs> {
   deadLetters(limit?: number): Promise<DeadLetter[]>
   /** Enqueues it as a new job; false when there is no such dead letter. */
   retryDead(id: string): Promise<boolean>
+  /** The same inside a caller's transaction. `id` of the new job: null where one of the same kind and key waits. */
+  retryDeadIn(tx: Tx, id: string): Promise<{ id: string | null } | null>
+  /** False when there is no such dead letter. */
+  deleteDeadIn(tx: Tx, id: string): Promise<boolean>
+  /** Jobs in one state: dead ones with the newest first, others with the next due first. */
+  list(page: JobListPage): Promise<ListedJob[]>
+  find(id: string): Promise<ListedJob | null>
   /** Deletes dead letters that are older than ninety days. */
   forgetDead(): Promise<void>
   /** Counts of every kind that is handled here or has jobs. */

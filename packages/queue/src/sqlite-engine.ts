@@ -20,6 +20,9 @@ export function createSqliteEngine({ db, now, randomBytes }: SqliteEngineOptions
   const held = (job: { id: string; lease: string }) =>
     db.updateTable('jobs').where('id', '=', job.id).where('lease', '=', job.lease)
 
+  const jobs = (time: number) =>
+    db.selectFrom('jobs').select(['id', 'kind', 'key', 'payload', 'attempts', 'due_at as dueAt', stateAt(time)])
+
   return {
     async insert(tx, { id, kind, key, payload, maxAttempts, delaySeconds }) {
       if (key !== null && (await isWaiting(tx, kind, key))) return false
@@ -93,14 +96,28 @@ export function createSqliteEngine({ db, now, randomBytes }: SqliteEngineOptions
     async counts() {
       return db
         .selectFrom('jobs')
-        .select([
-          'kind',
-          sql<StateCount['state']>`case when lease is not null then 'running'
-            when due_at <= ${now()} then 'waiting' else 'delayed' end`.as('state'),
-          (eb) => eb.fn.countAll<number>().as('count'),
-        ])
+        .select(['kind', stateAt(now()), (eb) => eb.fn.countAll<number>().as('count')])
         .groupBy(['kind', 'state'])
         .execute()
+    },
+
+    async list({ state, kind, after, limit }) {
+      const time = now()
+      return jobs(time)
+        .where('lease', state === 'running' ? 'is not' : 'is', null)
+        .$if(state !== 'running', (query) => query.where('due_at', state === 'waiting' ? '<=' : '>', time))
+        .$if(kind !== null, (query) => query.where('kind', '=', kind))
+        .$if(after !== null, (query) =>
+          query.where(({ eb, refTuple, tuple }) => eb(refTuple('due_at', 'id'), '>', tuple(after!.dueAt, after!.id))),
+        )
+        .orderBy('due_at')
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+    },
+
+    async find(id) {
+      return (await jobs(now()).where('id', '=', id).executeTakeFirst()) ?? null
     },
 
     async listen(onJob) {
@@ -111,6 +128,11 @@ export function createSqliteEngine({ db, now, randomBytes }: SqliteEngineOptions
       wake = () => {}
     },
   }
+}
+
+function stateAt(time: number) {
+  return sql<StateCount['state']>`case when lease is not null then 'running'
+    when due_at <= ${time} then 'waiting' else 'delayed' end`.as('state')
 }
 
 async function isWaiting(db: Kysely<QueueTables>, kind: string, key: string): Promise<boolean> {

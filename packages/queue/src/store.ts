@@ -7,9 +7,29 @@ export async function insertDeadJob(db: Db, dead: DeadJobTable): Promise<void> {
   await db.insertInto('dead_jobs').values(dead).execute()
 }
 
-export async function newestDeadJobs(db: Db, limit: number): Promise<DeadJobTable[]> {
-  const newest = db.selectFrom('dead_jobs').selectAll().orderBy('failed_at', 'desc').orderBy('id')
-  return newest.limit(limit).execute()
+export interface DeadPage {
+  kind?: string | null
+  /** The last of the page before. */
+  after?: { failedAt: string; id: string } | null
+  limit: number
+}
+
+export async function newestDeadJobs(db: Db, { kind = null, after = null, limit }: DeadPage): Promise<DeadJobTable[]> {
+  return db
+    .selectFrom('dead_jobs')
+    .selectAll()
+    .$if(kind !== null, (query) => query.where('kind', '=', kind))
+    .$if(after !== null, (query) =>
+      query.where(({ eb, refTuple, tuple }) => eb(refTuple('failed_at', 'id'), '<', tuple(after!.failedAt, after!.id))),
+    )
+    .orderBy('failed_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+export async function findDeadJob(db: Db, id: string): Promise<DeadJobTable | null> {
+  return (await db.selectFrom('dead_jobs').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
 /** Of several callers, one gets the row. */

@@ -14,7 +14,7 @@ import { createHermesSource } from '@svc/payments/hermes'
 import { configuredLegs, type Leg } from '@svc/payments/legs'
 import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { PaymentReader } from '@svc/payments/payment'
-import { createPriceOracle, type PriceOracle } from '@svc/payments/price-oracle'
+import { createPriceOracle, type PriceOracle, type PriceState } from '@svc/payments/price-oracle'
 import { createSolanaBalanceReader } from '@svc/payments/solana/balance-reader'
 import { createSolanaPaymentReader } from '@svc/payments/solana/payment-reader'
 import { watchTokenAccounts } from '@svc/payments/solana/token-accounts'
@@ -29,6 +29,8 @@ export interface Sales {
   market(): Promise<Market>
   reader(network: Network): PaymentReader
   health(network: Network): Promise<'ok' | 'failing' | 'disabled'>
+  /** The prices that offered legs need, asked for where they are due. Empty where no leg needs one. */
+  prices(): Promise<PriceState[]>
   /** Why legs are not sold right now, for people. */
   warnings(): string[]
   /** What readings of payments came to since the start. */
@@ -81,6 +83,12 @@ export async function openSales(
   return {
     offeredLegs,
     market: watchMarket(offeredLegs, oracle),
+    async prices() {
+      const needed = new Set(legs.flatMap(({ of: { pricing } }) => (pricing.by === 'oracle' ? [pricing.symbol] : [])))
+      if (needed.size === 0) return []
+      await oracle.rates()
+      return oracle.states().filter(({ symbol }) => needed.has(symbol))
+    },
     reader: readings.reader,
     readings: readings.counts,
     warnings: () => [

@@ -5,7 +5,7 @@ import type { Mode } from '@svc/http-service/config'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { bearerToken } from './bearer-token.ts'
-import type { OidcVerifier } from './oidc.ts'
+import type { OidcIdentity, OidcVerifier } from './oidc.ts'
 
 interface InternalCallerSettings {
   mode: Mode
@@ -13,19 +13,22 @@ interface InternalCallerSettings {
   oidc: OidcVerifier | null
 }
 
+/** Who is calling. `development`: nobody has to say. */
+export type InternalCaller = { kind: 'secret' | 'development' } | ({ kind: 'oidc' } & OidcIdentity)
+
 /** Throws unless the caller is internal. */
-export type InternalCallerCheck = (wire: Pick<WireRequest, 'headers'>) => Promise<void>
+export type InternalCallerCheck = (wire: Pick<WireRequest, 'headers'>) => Promise<InternalCaller>
 
 export function createInternalCallerCheck({ mode, secret, oidc }: InternalCallerSettings): InternalCallerCheck {
-  if (secret === null && mode === 'development') return async () => {}
+  if (secret === null && mode === 'development') return async () => ({ kind: 'development' })
   const isSecret = secret === null ? () => false : createSecretCheck(requireSendable(secret))
 
   return async ({ headers: { authorization } }) => {
     const token = bearerToken(authorization)
     if (!token) throw notInternal()
-    if (isSecret(token)) return
+    if (isSecret(token)) return { kind: 'secret' }
     if (!oidc) throw notInternal()
-    await oidc.verify(authorization).catch(refuseBadToken)
+    return { kind: 'oidc', ...(await oidc.verify(authorization).catch(refuseBadToken)) }
   }
 }
 

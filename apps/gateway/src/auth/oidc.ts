@@ -5,9 +5,17 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTPayload, jwtVerify } from 'jose'
 import { bearerToken } from './bearer-token.ts'
 
+export interface OidcIdentity {
+  /** The name by which it is allowed. */
+  service: string
+  /** An address that the provider has verified. */
+  email: string | null
+  subject: string
+}
+
 export interface OidcVerifier {
   /** Takes the `Authorization` header; throws unless it holds a token of an allowed service. */
-  verify(authorization: string | undefined): Promise<{ service: string }>
+  verify(authorization: string | undefined): Promise<OidcIdentity>
 }
 
 /** Tokens of one identity provider, for one audience. */
@@ -44,8 +52,8 @@ export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
     async verify(authorization) {
       const { email, subject } = namesOf(await readClaims(authorization))
       if (subject === null) throw invalid('names no service')
-      if (email !== null && emails.has(email)) return { service: email }
-      if (subjects.has(subject)) return { service: subject }
+      if (email !== null && emails.has(email)) return { service: email, email, subject }
+      if (subjects.has(subject)) return { service: subject, email, subject }
       throw notAuthorized(email ?? subject)
     },
   }

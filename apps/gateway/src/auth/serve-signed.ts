@@ -6,6 +6,7 @@ import { refuseLongBody } from '@svc/http-service/json-body'
 import { type Operation, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { LockerCaller, ReceiptCaller, WalletCaller } from './callers.ts'
+import { requireWritable } from './restrictions.ts'
 import type { Auth } from './room.ts'
 
 /** An envelope cannot bind streamed bytes, because their hash is known too late. */
@@ -20,11 +21,17 @@ export function serveLocker<E extends SignedEndpoint>(
   operation: Operation<E, LockerCaller>,
 ): void {
   const { ops } = endpoint.auth
+  const isWrite = ops.includes('locker:write')
   serveKnown(
     service,
     endpoint,
-    (wire, { params }) =>
-      callers.ofLocker(wire, ops, (params as { locker_id?: string } | undefined)?.locker_id ?? null),
+    async (wire, { params }) => {
+      const pathLockerId = (params as { locker_id?: string } | undefined)?.locker_id ?? null
+      const caller = await callers.ofLocker(wire, ops, pathLockerId)
+      // Before any work; what changes the locker is checked again in its transaction.
+      if (isWrite) requireWritable(caller.locker)
+      return caller
+    },
     operation,
   )
 }

@@ -16,6 +16,17 @@ export interface OidcConfig extends TokenConfig {
   subjects: string[]
 }
 
+/** Who may act by hand. */
+export interface ActorConfig {
+  /** Compared with e-mail addresses that the provider has verified. */
+  emails: string[]
+  subjects: string[]
+  /** Whoever holds the shared secret. */
+  secret: boolean
+  /** Everybody, in development. */
+  anybody: boolean
+}
+
 /** Requests per minute; 0 means no limit. */
 export interface LimitConfig {
   perAddress: number
@@ -68,6 +79,18 @@ export function readLimits(settings: SettingsReader): LimitConfig {
     perAddress: settings.integer('RATE_LIMIT_ADDRESS', 300, PER_MINUTE),
     perReceipt: settings.integer('RATE_LIMIT_RECEIPT', 120, PER_MINUTE),
     perSigner: settings.integer('RATE_LIMIT_SIGNER', 600, PER_MINUTE),
+  }
+}
+
+/** `secret` is the shared secret; an entry with an @ is an e-mail address, any other a subject. */
+export function readActors(settings: SettingsReader, mode: Mode): ActorConfig {
+  const entries = settings.list('OPERATOR_ACTORS')
+  const named = entries.filter((entry) => entry !== 'secret')
+  return {
+    emails: named.filter((entry) => entry.includes('@')),
+    subjects: named.filter((entry) => !entry.includes('@')),
+    secret: entries.includes('secret'),
+    anybody: mode === 'development' && entries.length === 0,
   }
 }
 

@@ -23,6 +23,18 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'deploy the registry contract on the EVM chain',
     load: () => import('./deploy-evm-registry.ts'),
   },
+  jobs: {
+    about: 'list, show, retry and delete jobs that failed',
+    load: () => import('./jobs.ts'),
+  },
+  lockers: {
+    about: 'show, freeze, unfreeze and take down lockers',
+    load: () => import('./lockers.ts'),
+  },
+  audit: {
+    about: 'print the log of what was done by hand, and check that it is whole',
+    load: () => import('./audit.ts'),
+  },
 }
 
 const USAGE = 2

@@ -556,4 +556,104 @@ export const migrations: Migrations = {
   '0024-search-for-settlements': async (db, column) => {
     await db.schema.alterTable('x402_settlements').addColumn('searched_to', column.integer).execute()
   },
+
+  '0025-operations': async (db, column) => {
+    const lockers = db.schema.alterTable('lockers')
+    for (const name of ['restriction', 'restricted_at', 'restriction_notice'])
+      await lockers.addColumn(name, column.text).execute()
+    await db.schema
+      .createIndex('lockers_restriction')
+      .on('lockers')
+      .column('restriction')
+      .where(sql.ref('restriction'), 'is not', null)
+      .execute()
+    await db.schema
+      .createTable('audit_log')
+      .addColumn('sequence', column.integer, (c) => c.primaryKey())
+      .addColumn('at', column.text, (c) => c.notNull())
+      .addColumn('actor', column.text, (c) => c.notNull())
+      .addColumn('action', column.text, (c) => c.notNull())
+      .addColumn('target', column.text, (c) => c.notNull())
+      .addColumn('outcome', column.text, (c) => c.notNull())
+      .addColumn('reason', column.text, (c) => c.notNull())
+      .addColumn('details', column.text, (c) => c.notNull())
+      .addColumn('previous_hash', column.text, (c) => c.notNull())
+      .addColumn('hash', column.text, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('audit_log_target').on('audit_log').columns(['target', 'sequence']).execute()
+    await db.schema
+      .createTable('payment_refunds')
+      .addColumn('network', column.text, (c) => c.notNull())
+      .addColumn('tx', column.text, (c) => c.notNull())
+      .addColumn('asset', column.text, (c) => c.notNull())
+      .addColumn('amount', column.text, (c) => c.notNull())
+      .addColumn('refund_tx', column.text)
+      .addColumn('decided_by', column.text, (c) => c.notNull())
+      .addColumn('decided_at', column.text, (c) => c.notNull())
+      .addColumn('reason', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('payment_refunds_pk', ['network', 'tx'])
+      .execute()
+    await db.schema
+      .createTable('growth_samples')
+      .addColumn('sampled_at', column.integer, (c) => c.primaryKey())
+      .addColumn('lockers', column.integer, (c) => c.notNull())
+      .addColumn('files', column.integer, (c) => c.notNull())
+      .addColumn('bytes', column.integer, (c) => c.notNull())
+      .addColumn('purchases', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createTable('sales_periods')
+      .addColumn('period', column.text, (c) => c.notNull())
+      .addColumn('start', column.integer, (c) => c.notNull())
+      .addColumn('network', column.text, (c) => c.notNull())
+      .addColumn('asset', column.text, (c) => c.notNull())
+      .addColumn('provider', column.text, (c) => c.notNull())
+      .addColumn('purchases', column.integer, (c) => c.notNull())
+      .addColumn('renewals', column.integer, (c) => c.notNull())
+      .addColumn('units', column.integer, (c) => c.notNull())
+      .addColumn('paid', column.text, (c) => c.notNull())
+      .addColumn('usd_micros', column.integer, (c) => c.notNull())
+      .addPrimaryKeyConstraint('sales_periods_pk', ['period', 'start', 'network', 'asset', 'provider'])
+      .execute()
+    await db.schema
+      .createTable('uncounted_receipts')
+      .addColumn('receipt_id', column.text, (c) => c.primaryKey())
+      .execute()
+    await sql`insert into uncounted_receipts (receipt_id) select receipt_id from receipts`.execute(db)
+    await db.schema
+      .createIndex('receipts_confirmed_at')
+      .on('receipts')
+      .columns(['confirmed_at', 'receipt_id'])
+      .execute()
+    for (const statement of isSqlite(db) ? OPERATIONS_TRIGGERS.sqlite : OPERATIONS_TRIGGERS.postgres)
+      await sql.raw(statement).execute(db)
+  },
+}
+
+/** In the database, so that they hold for every release that writes to it, and for hands at its console. */
+const OPERATIONS_TRIGGERS = {
+  sqlite: [
+    `create trigger receipts_uncounted after insert on receipts begin
+       insert into uncounted_receipts (receipt_id) values (new.receipt_id);
+     end`,
+    `create trigger audit_log_no_update before update on audit_log begin
+       select raise(abort, 'the audit log is append-only');
+     end`,
+    `create trigger audit_log_no_delete before delete on audit_log begin
+       select raise(abort, 'the audit log is append-only');
+     end`,
+  ],
+  postgres: [
+    `create function svc_note_uncounted_receipt() returns trigger language plpgsql as $$ begin
+       insert into uncounted_receipts (receipt_id) values (new.receipt_id);
+       return null;
+     end $$`,
+    `create trigger receipts_uncounted after insert on receipts
+       for each row execute function svc_note_uncounted_receipt()`,
+    `create function svc_refuse_audit_change() returns trigger language plpgsql as $$ begin
+       raise exception 'the audit log is append-only';
+     end $$`,
+    `create trigger audit_log_append_only before update or delete or truncate on audit_log
+       for each statement execute function svc_refuse_audit_change()`,
+  ],
 }

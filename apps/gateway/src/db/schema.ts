@@ -43,6 +43,11 @@ export interface Schema extends QueueTables, GuardTables {
   delivered_contents: DeliveredContentTable
   renewals: RenewalTable
   locker_egress: LockerEgressTable
+  audit_log: AuditLogTable
+  payment_refunds: PaymentRefundTable
+  growth_samples: GrowthSampleTable
+  sales_periods: SalesPeriodTable
+  uncounted_receipts: { receipt_id: string }
 }
 
 /** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be checked. */
@@ -85,7 +90,8 @@ interface IdempotencyKeyTable {
 export interface PaymentTransactionTable {
   network: string
   tx: string
-  kind: 'single' | 'batch' | 'authorizations'
+  /** `refund`: no receipt may claim it, because the operator pays it back. */
+  kind: 'single' | 'batch' | 'authorizations' | 'refund'
   /** Of several authorizations, the payer of the first that was claimed. */
   payer: string
   /** Ticker. A row counts one asset; other assets in the same transaction are ignored. */
@@ -143,6 +149,10 @@ interface LockerTable {
   link_handle: Generated<string | null>
   /** 1 while the owner has closed the public link. */
   link_closed: Generated<number>
+  /** Set by the operator of the gateway, with the time and what the owner is told. */
+  restriction: Generated<'frozen' | 'taken_down' | null>
+  restricted_at: Generated<string | null>
+  restriction_notice: Generated<string | null>
   /** Increases with every change of the set of (filename, size, hash). */
   manifest_version: number
   manifest_changed_at: string | null
@@ -487,4 +497,62 @@ export interface RenewalTable {
 interface LockerEgressTable {
   locker_id: string
   bytes: number
+}
+
+/** What was done by hand. Rows are only ever added: triggers refuse anything else, and each holds the hash of the last. */
+export interface AuditLogTable {
+  /** From 1, without gaps. */
+  sequence: number
+  at: string
+  actor: string
+  action: string
+  target: string
+  outcome: 'done' | 'refused'
+  reason: string
+  /** JSON object. */
+  details: string
+  /** Hex; of the first row 64 zeros. */
+  previous_hash: string
+  hash: string
+}
+
+/** A payment that the operator has decided to pay back. */
+export interface PaymentRefundTable {
+  network: string
+  tx: string
+  asset: string
+  /** Atomic units, decimal text. */
+  amount: string
+  /** Null until it is sent. */
+  refund_tx: string | null
+  decided_by: string
+  decided_at: string
+  reason: string
+}
+
+/** One row an hour for ninety days, then one a day. */
+export interface GrowthSampleTable {
+  sampled_at: number
+  lockers: number
+  files: number
+  bytes: number
+  purchases: number
+}
+
+/**
+ * Sales of an hour and of a day, so that a chart need not read every receipt. A trigger notes each new receipt in
+ * `uncounted_receipts`; counting it takes it out there and adds it here in one transaction.
+ */
+export interface SalesPeriodTable {
+  period: 'hour' | 'day'
+  start: number
+  network: string
+  asset: string
+  provider: string
+  purchases: number
+  renewals: number
+  units: number
+  /** Atomic units, decimal text. */
+  paid: string
+  usd_micros: number
 }

@@ -59,6 +59,8 @@ type Adoption =
 export async function adoptUpload(context: FilesContext, locker: Locker, upload: DirectUploadTable): Promise<Adoption> {
   const { object_id: id, filename } = upload
   const grant = grantOf(upload)
+  // A locker that is frozen takes nothing, and what it has can be read.
+  if (locker.restriction !== null) return { outcome: 'absent' }
   const found = await statObject(context, locker, { id, ref: null })
   if (!found) return { outcome: 'absent' }
   const maxBytes = maxObjectBytes(context, locker.provider)

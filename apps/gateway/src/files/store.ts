@@ -1,6 +1,7 @@
 import { inJsonRows, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
 import { sql, type Transaction } from 'kysely'
+import { requireWritable } from '../auth/restrictions.ts'
 import type { Db, DirectUploadTable, FileRow, Locker, ObjectTable, Schema } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
 import { type LockerRoom, ROOM } from '../lockers/terms.ts'
@@ -331,8 +332,10 @@ const addUnconfirmed = prepared((tx: Db, lockerId: string, bytes: number) =>
     .returning(CHANGED),
 )
 
+/** Every change of a locker's files passes here: this is where a restriction holds, whatever was checked before. */
 function onlyLocker(lockerId: string, [locker]: readonly ChangedLocker[]): ChangedLocker {
   if (!locker) throw new Error(`there is no locker ${lockerId}`)
+  requireWritable(locker)
   return locker
 }
 

@@ -5,12 +5,14 @@ import { toHex } from '@svc/protocol/bytes'
 import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
 import { providerCode } from '@svc/storage/open-providers'
 import type { LockerCaller } from '../auth/callers.ts'
+import { requireServed, requireWritable } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
 import { maxObjectBytes } from './objects.ts'
 import type { FilesContext } from './room.ts'
 import type { ListedFile } from './store.ts'
 
 const DEFAULT_TTL_MINUTES = 30
+const FROZEN_TTL_MINUTES = 5
 
 export interface UrlMinter {
   /** Seconds. */
@@ -28,7 +30,11 @@ export function urlMinter(
   { locker, signer, envelope }: LockerCaller,
   ttlMinutes = DEFAULT_TTL_MINUTES,
 ): UrlMinter {
-  const expiresIn = ttlMinutes * 60
+  requireServed(locker)
+  const isFrozen = locker.restriction !== null
+  // Of a frozen locker the owner still reads, and that takes a URL; it ends too soon to be of use to others.
+  if (isFrozen && signer.role !== 'owner') requireWritable(locker)
+  const expiresIn = (isFrozen ? Math.min(ttlMinutes, FROZEN_TTL_MINUTES) : ttlMinutes) * 60
   const fields = {
     expires: unixNow(context) + expiresIn,
     lockerId: locker.locker_id,

@@ -6,17 +6,19 @@ import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
+import { feedState, standIns } from './price-feed.ts'
 import type { KnownBalance } from './publishing-costs.ts'
 import type { InfoContext } from './room.ts'
 
 /** 503 only when the gateway cannot serve. A single chain or provider that does not answer shows in `checks` instead. */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
-  const [database, health, primary_chain, evm_chain, balance, budgets] = await Promise.all([
+  const [database, health, primary_chain, evm_chain, balance, prices, budgets] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),
     context.providers.health(),
     context.sales.health(PRIMARY),
     context.sales.health(EVM),
     context.publishingCosts.balance(),
+    context.sales.prices(),
     // Without a database, `database` says so.
     budgetStates(context).catch((): BudgetState[] => []),
   ])
@@ -24,6 +26,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
   const warnings = [
     ...silentProviders(health),
     ...context.sales.warnings(),
+    ...standIns(prices),
     ...(balance.state === 'low' ? [lowBalance(balance)] : []),
     ...budgets.filter(({ isExhausted }) => isExhausted).map(usedUp),
   ]
@@ -32,7 +35,15 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     status: isServing ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
     time: isoSeconds(unixNow(context)),
-    checks: { database, storage, primary_chain, evm_chain, signing_key: 'ok', publication_key: balance.state },
+    checks: {
+      database,
+      storage,
+      primary_chain,
+      evm_chain,
+      signing_key: 'ok',
+      publication_key: balance.state,
+      price_feed: feedState(prices),
+    },
     providers: Object.fromEntries([...health].map(([name, isHealthy]) => [name, state(isHealthy)])),
     budgets: Object.fromEntries(budgets.map(({ name, isExhausted }) => [name, isExhausted ? 'used_up' : 'ok'])),
     ...(warnings.length > 0 && { warnings }),

@@ -54,7 +54,11 @@ export function streamPublicationCosts(db: Db): AsyncIterable<PublicationCost> {
 
 /** Row by row: the amounts are too large for an exact SQL sum on both engines. */
 export function streamPayments(db: Db): AsyncIterable<{ network: string; asset: string; received: string }> {
-  return db.selectFrom('payment_transactions').select(['network', 'asset', 'received']).stream(ROWS_AT_ONCE)
+  return db
+    .selectFrom('payment_transactions')
+    .select(['network', 'asset', 'received'])
+    .where('kind', '!=', 'refund')
+    .stream(ROWS_AT_ONCE)
 }
 
 export async function countRows(db: Db, table: 'receipts' | 'lockers'): Promise<number> {

@@ -22,4 +22,6 @@ export interface JobPayloads {
   'sweep-quotes': Nothing
   'forget-dead-jobs': Nothing
   'sweep-settling': Nothing
+  'count-sales': Nothing
+  'sample-growth': Nothing
 }

@@ -17,6 +17,8 @@ import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/
 import { sweepDeliveries } from '../files/delivery/schedule.ts'
 import type { FilesContext } from '../files/room.ts'
 import { sweepObjects } from '../files/sweep-objects.ts'
+import { sampleGrowth } from '../operations/growth.ts'
+import { countSales } from '../operations/sales.ts'
 import { sweepQuotes } from '../purchases/sweep-quotes.ts'
 import type { TransfersContext } from '../transfers/room.ts'
 import { resumeFinalizations, sweepSessions } from '../transfers/sessions/close-session.ts'
@@ -63,6 +65,8 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   regularly(600, 'sweep-quotes', (run) => sweepQuotes(attestations, run.signal))
   regularly(3600, 'forget-dead-jobs', () => queue.forgetDead())
   regularly(600, 'sweep-settling', () => sweepDeliveries(files))
+  regularly(60, 'count-sales', () => countSales(attestations))
+  regularly(3600, 'sample-growth', () => sampleGrowth(attestations))
 
   /** Every job may be interrupted and repeated: it commits its own writes and skips what is done. */
   function handle<Kind extends keyof JobPayloads>(

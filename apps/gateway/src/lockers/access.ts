@@ -12,13 +12,23 @@ export const NEW_ACCESS = {
   revoked_before: 0,
   link_handle: null,
   link_closed: 0,
+  restriction: null,
+  restricted_at: null,
+  restriction_notice: null,
 }
 
 /** Null for URLs and sessions of releases up to 1.0.0, which do not say who asked for them. */
 export type Grant = { key: string; epoch: number } | null
 
 /** The columns of a locker that decide who has access. */
-export const ACCESS = ['owner', 'operators', 'operator_epochs', 'access_epoch', 'revoked_before'] as const
+export const ACCESS = [
+  'owner',
+  'operators',
+  'operator_epochs',
+  'access_epoch',
+  'revoked_before',
+  'restriction',
+] as const
 
 export type LockerAccess = Pick<Locker, (typeof ACCESS)[number]>
 

@@ -6,6 +6,7 @@ import type { Provider } from '@svc/api/purchases'
 import { ServiceError } from '@svc/http-service/service-error'
 import { networkNamed } from '@svc/payments/networks'
 import { type LockerCaller, receiptMismatch } from '../auth/callers.ts'
+import { restrictionOf } from '../auth/restrictions.ts'
 import type { Locker } from '../db/schema.ts'
 import { publicLinkOf } from './public-link.ts'
 import type { LockersContext } from './room.ts'
@@ -15,6 +16,7 @@ export function lockerRecord(locker: Locker): LockerRecord {
   const { locker_id, receipt_id, owner, network, provider, created_at, expires_at } = locker
   const sig_alg = networkNamed(network)?.sigAlg
   if (!sig_alg) throw new Error(`locker ${locker_id} is on the unknown network ${network}`)
+  const restriction = restrictionOf(locker)
   return {
     locker_id,
     receipt_id,
@@ -30,6 +32,7 @@ export function lockerRecord(locker: Locker): LockerRecord {
     file_count: locker.file_count,
     total_bytes: locker.total_bytes,
     public_link: publicLinkOf(locker),
+    ...(restriction && { restriction }),
     space: { locker_id, file_api: fileApi(locker_id) },
   }
 }

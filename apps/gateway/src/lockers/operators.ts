@@ -1,6 +1,7 @@
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import type { Transaction } from 'kysely'
+import { requireWritable } from '../auth/restrictions.ts'
 import type { Context } from '../context.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { epochsOf } from './access.ts'
@@ -46,6 +47,7 @@ export function requireOperatorKey(pubkey: string, field: string): void {
 /** Locks the locker until the transaction ends. */
 export async function addOperatorTo(tx: Transaction<Schema>, lockerId: string, pubkey: string) {
   const locker = await lockLocker(tx, lockerId)
+  requireWritable(locker)
   const before = operatorsOf(locker)
   await indexOperator(tx, pubkey, locker.receipt_id)
   if (before.includes(pubkey)) return { operators: before, added: false }

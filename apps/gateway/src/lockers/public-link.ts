@@ -4,6 +4,7 @@
 import type { Body } from '@svc/api/endpoint'
 import type { changePublicLink as endpoint, PublicLink } from '@svc/api/lockers'
 import { toHex } from '@svc/protocol/bytes'
+import { requireWritable } from '../auth/restrictions.ts'
 import type { Context } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { lockLocker, updateLocker } from './store.ts'
@@ -28,6 +29,7 @@ export async function changePublicLink(
 ) {
   const public_link = await database.db.transaction().execute(async (tx) => {
     const locker = await lockLocker(tx, locker_id)
+    if (action !== 'close') requireWritable(locker)
     const changes = {
       link_closed: action === 'close' ? 1 : 0,
       ...(action === 'rotate' && { link_handle: PREFIX + toHex(randomBytes(16)) }),

@@ -165,6 +165,9 @@ type Changeable =
   | 'link_closed'
   | 'terms'
   | 'expires_at'
+  | 'restriction'
+  | 'restricted_at'
+  | 'restriction_notice'
 
 /** The caller holds the lock of the row. */
 export async function updateLocker(

@@ -279,5 +279,9 @@ export async function countReceipts(db: Db): Promise<ReceiptCount[]> {
 
 /** One row for each transaction: SQL cannot add amounts of this size exactly on both engines. */
 export function streamReceivedAmounts(db: Db): AsyncIterable<{ network: string; asset: string; received: string }> {
-  return db.selectFrom('payment_transactions').select(['network', 'asset', 'received']).stream(1000)
+  return db
+    .selectFrom('payment_transactions')
+    .select(['network', 'asset', 'received'])
+    .where('kind', '!=', 'refund')
+    .stream(1000)
 }

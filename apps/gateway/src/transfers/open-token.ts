@@ -7,6 +7,7 @@ import type { ServiceError } from '@svc/http-service/service-error'
 import { type Ed25519Verifier, ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken, type ShortUrlToken } from '@svc/protocol/short-url'
 import { providerCode } from '@svc/storage/open-providers'
+import { requireServed, requireWritable } from '../auth/restrictions.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
 import { fileNotFound, uploadError } from '../files/errors.ts'
@@ -50,6 +51,8 @@ export function createTokenOpener(context: FilesContext): OpenToken {
     if (locker && providerCode(locker.provider) !== token.provider) throw invalidToken()
     const grant = locker && readGrant(context, locker, token)
     if (grant === 'ended') throw invalidToken()
+    if (locker && token.method === 'GET') requireServed(locker)
+    else if (locker) requireWritable(locker)
     const file = locker && (await findFileOf(context, token))
     if (!file) throw fileNotFound('filename' in token ? token.filename : '')
     return { locker, file, expiresIn, grant }

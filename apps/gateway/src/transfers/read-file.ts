@@ -6,6 +6,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ByteRange } from '@svc/storage/provider'
 import { lockerNotOpen, receiptNotFound } from '../auth/errors.ts'
+import { requireServed } from '../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
@@ -48,6 +49,7 @@ export async function readPublicly(
 ): Promise<Bytes> {
   const { db } = context.database
   const locker = await findLinkedLocker(db, id)
+  requireServed(locker)
   const file = await findFile(db, locker.locker_id, filename)
   if (!file) throw fileNotFound(filename)
   const bytes = await findBytes(context, locker, file)

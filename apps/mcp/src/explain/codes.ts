@@ -60,6 +60,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   OWNER_REQUIRED: of('Only the owner of the locker may do this.', owner),
   OWNER_IDENTITY_MISMATCH: of('Another key owns this.', owner),
   SERVICE_NOT_AUTHORIZED: of('This service may not act for the owner.', owner),
+  ACTING_IDENTITY_REQUIRED: of('Only the operator of the gateway may do this.'),
   SHORT_URL_INVALID: of(
     'The short URL was changed or revoked, or is not of this gateway.',
     '`get_link` or `put_file` gives a new one',
@@ -90,6 +91,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
     'The agent service has no such delegation of this key.',
     'check delegation_id; only the key that delegated sees it',
   ),
+  job_not_found: of('There is no such job.'),
   method_not_allowed: of('This address does not do that.'),
   request_timeout: of('The request took too long to arrive.', later),
   idempotency_conflict: of(
@@ -105,6 +107,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
     'use the receipt of the locker, which is in details',
   ),
   LOCKER_ID_COLLISION: of('Two receipts lead to one locker id.', operator),
+  payment_already_used: of('The transaction has paid for something else.', operator),
   SESSION_CLOSED: of('The upload is over.', '`put_file` again'),
   OPERATOR_LIMIT_EXCEEDED: of('The locker has as many operators as it may.'),
   DELEGATION_LIMIT_EXCEEDED: of(
@@ -119,6 +122,14 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   PRECONDITION_FAILED: of('The file has changed since it was read.'),
   RANGE_NOT_SATISFIABLE: of('The file has no such bytes.'),
   validation_error: of('An argument is not right.', 'read what is said of each, and correct it'),
+  LOCKER_FROZEN: of(
+    'The operator of the gateway has frozen the locker: nothing can be written or shared.',
+    'tell the user to ask the operator of the gateway; files can still be read',
+  ),
+  LOCKER_TAKEN_DOWN: of(
+    'The operator of the gateway has taken the locker down: its files are not served.',
+    'tell the user to ask the operator of the gateway; statements and proofs stay',
+  ),
   headers_too_large: of('The request has too many headers.'),
   LOCKER_LIMIT_EXCEEDED: of('This owner has as many lockers as the gateway allows.', operator),
   RATE_LIMITED: of('Too many requests.', 'wait, then call again'),

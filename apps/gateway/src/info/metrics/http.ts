@@ -4,6 +4,7 @@ import type { Answered } from '@svc/http-service/send'
 import type { Family, Sample } from './text.ts'
 
 const BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120]
+const LAST_BOUND = BOUNDS.at(-1) as number
 const NO_ROUTE = 'none'
 
 interface Tally {
@@ -16,6 +17,48 @@ interface Tally {
 interface HttpMetrics {
   note(answer: Answered): void
   family(): Family
+  times(): RouteTimes[]
+}
+
+/** All answers of one route and method. Plain data: processes send it to each other. */
+export interface RouteTimes {
+  route: string
+  method: string
+  requests: number
+  serverErrors: number
+  seconds: number
+  /** Requests per bucket, not cumulative. */
+  counts: number[]
+}
+
+export function mergeTimes(processes: readonly (readonly RouteTimes[])[]): RouteTimes[] {
+  const merged = new Map<string, RouteTimes>()
+  for (const times of processes.flat()) {
+    const key = `${times.method} ${times.route}`
+    const before = merged.get(key)
+    merged.set(key, before ? sumOf(before, times) : times)
+  }
+  return [...merged.values()]
+}
+
+function sumOf(a: RouteTimes, b: RouteTimes): RouteTimes {
+  return {
+    ...a,
+    requests: a.requests + b.requests,
+    serverErrors: a.serverErrors + b.serverErrors,
+    seconds: a.seconds + b.seconds,
+    counts: a.counts.map((count, i) => count + (b.counts[i] ?? 0)),
+  }
+}
+
+/** The bound of the bucket that the share of the requests falls into, in seconds; the last bound for what is beyond. */
+export function percentile({ counts, requests }: RouteTimes, share: number): number {
+  let seen = 0
+  for (const [i, count] of counts.entries()) {
+    seen += count
+    if (seen >= share * requests) return BOUNDS[i] ?? LAST_BOUND
+  }
+  return LAST_BOUND
 }
 
 export function createHttpMetrics(): HttpMetrics {
@@ -29,6 +72,12 @@ export function createHttpMetrics(): HttpMetrics {
     return existing(ofMethod, statusClass, () => newTally(route, method, statusClass))
   }
 
+  function allTallies(): Tally[] {
+    return [...tallies.values()].flatMap((ofRoute) =>
+      [...ofRoute.values()].flatMap((ofMethod) => [...ofMethod.values()]),
+    )
+  }
+
   return {
     note({ route, method, status, seconds }) {
       const tally = tallyOf(route ?? NO_ROUTE, method, Math.floor(status / 100))
@@ -38,13 +87,19 @@ export function createHttpMetrics(): HttpMetrics {
       tally.seconds += seconds
     },
 
+    times: () =>
+      mergeTimes(
+        allTallies().map(({ labels: { route, method, status }, counts, seconds }) => {
+          const requests = counts.reduce((sum, count) => sum + count, 0)
+          return [{ route, method, requests, serverErrors: status === '5xx' ? requests : 0, seconds, counts }]
+        }),
+      ),
+
     family: () => ({
       name: 'svc_http_request_duration_seconds',
       type: 'histogram',
       help: 'Requests by declared route, method and class of status, and how long they took.',
-      samples: [...tallies.values()]
-        .flatMap((ofRoute) => [...ofRoute.values()].flatMap((ofMethod) => [...ofMethod.values()]))
-        .flatMap(samplesOf),
+      samples: allTallies().flatMap(samplesOf),
     }),
   }
 }

@@ -4,14 +4,17 @@ import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Answered } from '@svc/http-service/send'
 import type { Registry } from 'prom-client'
 import type { Context } from '../../context.ts'
+import { priceFamilies } from '../price-feed.ts'
 import type { PublishingCosts } from '../publishing-costs.ts'
 import { type Counts, numberFamilies, readNumbers } from './database.ts'
-import { createHttpMetrics } from './http.ts'
+import { createHttpMetrics, mergeTimes, type RouteTimes } from './http.ts'
 import { balanceFamilies, totalFamilies } from './publishing.ts'
 import { byProcess, type Family, metricsText } from './text.ts'
 
 export interface Metrics {
   noteAnswer: (answer: Answered) => void
+  /** How long requests to each route took, in all processes since they started. */
+  routeTimes(): Promise<RouteTimes[]>
   text(): Promise<string>
 }
 
@@ -34,27 +37,35 @@ export function createMetrics(context: Parts, counts: Counts): Metrics {
     })
   const numbers = refreshing({ load: find, freshMs: freshInProportion, waitMs: WAIT_MS, now })
 
+  // Processes answer each other one question.
   const ofProcesses = fromAll(async () => {
     process ??= await observeProcess()
-    return [http.family(), readingFamily(sales.readings()), ...(await processFamilies(process))]
+    const families = [http.family(), readingFamily(sales.readings()), ...(await processFamilies(process))]
+    return { families, times: http.times() }
   })
 
   return {
     noteAnswer: http.note,
+    async routeTimes() {
+      return mergeTimes((await ofProcesses()).map(([, { times }]) => times))
+    },
     async text() {
-      const [processes, known, health, totals, balance] = await Promise.all([
+      const [processes, known, health, totals, balance, prices] = await Promise.all([
         ofProcesses(),
         numbers(),
         providers.health(),
         publishingCosts.totals(),
         publishingCosts.balance(),
+        sales.prices(),
       ])
+      const ofEach = processes.map(([place, { families }]): [number, Family[]] => [place, families])
       const families = [
-        ...(isOneOfSeveral ? byProcess(processes) : processes.flatMap(([, families]) => families)),
+        ...(isOneOfSeveral ? byProcess(ofEach) : ofEach.flatMap(([, own]) => own)),
         ...(known ? numberFamilies(known) : []),
         healthFamily(health),
         ...(totals ? totalFamilies(totals) : []),
         ...balanceFamilies(balance),
+        ...priceFamilies(prices, Math.floor(now() / 1000)),
       ]
       return metricsText(families)
     },

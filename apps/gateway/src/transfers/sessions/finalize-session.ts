@@ -40,6 +40,8 @@ export function createSessionFinalizer(context: FinalizerContext): FinalizeSessi
 async function advance(context: FinalizerContext, sessionId: string, limitCopies: Limit): Promise<boolean> {
   const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
+  // It goes on when the restriction is lifted.
+  if (session.restriction !== null) return true
   if (isOver(session, unixNow(context))) {
     await closeOver(context, sessionId)
     return true

@@ -3,6 +3,7 @@
 import { batch } from '@svc/concurrency/sharing'
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { Transaction } from 'kysely'
+import { restrictionError } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { uploadAbandoned } from '../../files/errors.ts'
@@ -48,7 +49,8 @@ export function createPartRecorder(context: Context): RecordPart {
 
 /** A part may take long: the session may have been revoked meanwhile. */
 function refusalOf(session: Session): ServiceError | null {
-  return isGranted(session, grantOf(session)) ? null : uploadTokenInvalid()
+  if (!isGranted(session, grantOf(session))) return uploadTokenInvalid()
+  return restrictionError(session)
 }
 
 export function acceptsParts({ closed_at, expires_at }: Pick<Session, 'closed_at' | 'expires_at'>, now: number) {

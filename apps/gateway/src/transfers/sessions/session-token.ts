@@ -5,6 +5,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { toBase64Url } from '@svc/protocol/bytes'
 import { bearerToken } from '../../auth/bearer-token.ts'
+import { requireWritable } from '../../auth/restrictions.ts'
 import type { Context } from '../../context.ts'
 import { grantOf, isGranted } from '../../lockers/access.ts'
 import { sessionNotFound, uploadTokenInvalid } from './errors.ts'
@@ -31,6 +32,7 @@ export async function sessionCaller({ database }: Context, wire: WireRequest, se
   if (!session) throw sessionNotFound()
   if (!timingSafeEqual(digest(token), Buffer.from(session.token_hash, 'hex'))) throw uploadTokenInvalid()
   if (!isGranted(session, grantOf(session))) throw uploadTokenInvalid()
+  if (wire.method !== 'GET' && wire.method !== 'HEAD') requireWritable(session)
   return session
 }
 

@@ -3,6 +3,7 @@
 import type { ServiceError } from '@svc/http-service/service-error'
 import { withPrefix } from '@svc/protocol/bytes'
 import type { Transaction } from 'kysely'
+import { isRestrictionError } from '../../auth/restrictions.ts'
 import { unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { removeObject } from '../../files/objects.ts'
@@ -62,7 +63,7 @@ export async function storeFile(
 
 /** Nothing was changed. A file that is too much for its locker stays open: it may be stored after a renewal. */
 function outcomeOf(error: unknown): 'superseded' | { refusal: ServiceError } {
-  if (error instanceof AccessEnded) return 'superseded'
+  if (error instanceof AccessEnded || isRestrictionError(error)) return 'superseded'
   if (isCapacityExceeded(error)) return { refusal: error }
   throw error
 }

@@ -1,0 +1,35 @@
+// What the operator's commands share: the gateway's rooms without its port and its workers, and who is at the keyboard.
+
+import { userInfo } from 'node:os'
+import { readConfig } from '../config.ts'
+import { createContext } from '../create-context.ts'
+import type { Actor } from '../operations/actors.ts'
+import type { OperationsContext } from '../operations/room.ts'
+import { createRooms } from '../wire.ts'
+
+const FAILED = 1
+
+/** Whoever may run this has the database and the keys. The audit log names their account on this machine. */
+export async function withOperations(work: (context: OperationsContext, actor: Actor) => Promise<void>): Promise<void> {
+  try {
+    const { config, secrets } = readConfig(process.env)
+    await using opened = new AsyncDisposableStack()
+    const quiet = { ...config, log: { level: 'error' as const } }
+    const context = await createContext(quiet, secrets, {}, opened)
+    const { operations } = await createRooms(context, secrets)
+    await work(operations, { identity: `command line:${userInfo().username}` })
+  } catch (error) {
+    // Where several addresses were tried, the message is empty.
+    console.error((error as Error).message || error)
+    process.exitCode = FAILED
+  }
+}
+
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value, null, 2))
+}
+
+export function requireReason(reason: string | undefined): string {
+  if (reason !== undefined && reason.trim().length >= 3) return reason
+  throw new Error('say why: --reason "…" (it is kept in the audit log)')
+}

@@ -1,0 +1,106 @@
+import type { OperatorOverview, PriceFeed } from '@svc/api/operations'
+import { EVM, PRIMARY } from '@svc/payments/networks'
+import type { PriceState } from '@svc/payments/price-oracle'
+import { toBase58, toHex } from '@svc/protocol/bytes'
+import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'
+import { issuerKeyId } from '@svc/protocol/ids'
+import { type Context, unixNow } from '../context.ts'
+import { type BudgetState, budgetStates } from '../info/budget-states.ts'
+import { feedState } from '../info/price-feed.ts'
+import { allSigningKeys } from '../info/store.ts'
+import type { OperationsContext } from './room.ts'
+
+/** The business and its health at a glance. */
+export async function readOverview(context: OperationsContext): Promise<OperatorOverview> {
+  const now = unixNow(context)
+  const [totals, health, attestations, budgets, jobs, keys, prices] = await Promise.all([
+    context.totals(),
+    context.checkHealth(),
+    context.attestHealth(),
+    budgetStates(context),
+    context.queue.counts(),
+    readKeys(context, now),
+    context.sales.prices(),
+  ])
+  const { lockers, frozen, taken_down, files, bytes, purchases, usdMicros, countedAt } = totals
+  const { counts, oldest_nonfinal_age_sec, nonfinal_unknown_age, anchors = null } = attestations
+  return {
+    lockers,
+    frozen,
+    taken_down,
+    files,
+    bytes,
+    purchases,
+    price_usd_total: usdMicros / 1e6,
+    counted_at: isoSeconds(countedAt),
+    attestations: { counts, oldest_nonfinal_age_sec, nonfinal_unknown_age },
+    anchors,
+    budgets: budgets.map(operatorBudget),
+    jobs: { ...sumOfJobs(jobs), by_kind: jobs },
+    providers: Object.entries(health.providers).map(([provider, state]) => ({ provider, healthy: state === 'ok' })),
+    chains: [
+      { network: PRIMARY.name, state: health.checks.primary_chain },
+      { network: EVM.name, state: health.checks.evm_chain },
+    ],
+    keys,
+    price_feed: priceFeed(prices, now),
+    warnings: health.warnings ?? [],
+    time: isoSeconds(now),
+  }
+}
+
+type Jobs = Awaited<ReturnType<Context['queue']['counts']>>
+
+function sumOfJobs(jobs: Jobs) {
+  const sum = { waiting: 0, delayed: 0, running: 0, dead: 0 }
+  for (const counts of Object.values(jobs)) {
+    sum.waiting += counts.waiting
+    sum.delayed += counts.delayed
+    sum.running += counts.running
+    sum.dead += counts.dead
+  }
+  return sum
+}
+
+function operatorBudget({ name, unit, perDay, used, transactions, isExhausted, resetsAt }: BudgetState) {
+  return {
+    name,
+    unit,
+    per_day: perDay,
+    used,
+    transactions,
+    used_up: isExhausted,
+    resets_at: isoSeconds(resetsAt),
+  }
+}
+
+/** Of publication and short-URL keys the gateway keeps no history. */
+async function readKeys({ database, signers }: Context, now: number): Promise<OperatorOverview['keys']> {
+  const statement = (await allSigningKeys(database.db)).map(({ public_key_hex, valid_from, valid_to }) => ({
+    use: 'statement' as const,
+    id: issuerKeyId(public_key_hex),
+    status: valid_to === null ? ('active' as const) : ('retired' as const),
+    valid_from,
+    valid_to,
+    age_seconds: Math.max(0, now - (unixSeconds(valid_from) ?? now)),
+  }))
+  const ageless = { status: 'active' as const, valid_from: null, valid_to: null, age_seconds: null }
+  return [
+    ...statement,
+    { use: 'publication', id: toBase58(signers.publication.publicKey), ...ageless },
+    { use: 'short-url', id: toHex(signers.shortUrl.publicKey), ...ageless },
+  ]
+}
+
+function priceFeed(prices: readonly PriceState[], now: number): PriceFeed {
+  return {
+    state: feedState(prices),
+    prices: prices.map(({ symbol, state, usd, publishedAt }) => ({
+      symbol,
+      state,
+      usd,
+      as_of: publishedAt === null ? null : isoSeconds(publishedAt),
+      age_seconds: publishedAt === null ? null : Math.max(0, now - publishedAt),
+    })),
+  }
+}

@@ -1,0 +1,256 @@
+import type * as operations from '@svc/api/operations'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type Reply } from '../auth/lockers.ts'
+import { buy, legOf, type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
+
+const SECRET = 'the-secret-of-the-operators-tools'
+const OPERATIONS = '/v1/internal/operations'
+
+forEachDatabase("the operator's endpoints", (database) => {
+  let market: Market
+  let shop: Shop
+  let house: LockerHouse
+  let issuer: OidcIssuer
+  beforeAll(async () => {
+    market = await openMarket()
+    issuer = await startOidcIssuer({ now: market.clock.now })
+    shop = await market.open({
+      DATABASE_URL: database.url,
+      INTERNAL_SECRET: SECRET,
+      INTERNAL_OIDC_ISSUER: issuer.issuer,
+      INTERNAL_OIDC_AUDIENCE: TEST_AUDIENCE,
+      INTERNAL_OIDC_JWKS_URL: issuer.jwksUrl,
+      INTERNAL_OIDC_SUBJECTS: 'scheduler,anna',
+      OPERATOR_ACTORS: 'anna',
+    })
+    house = houseOf(shop.gateway, market.clock)
+  })
+  afterAll(async () => {
+    await market.close()
+    await issuer.stop()
+  })
+
+  const as = (who: string) => ({ authorization: `Bearer ${who === 'secret' ? SECRET : issuer.token({ sub: who })}` })
+  const read = async <Body>(path: string, who = 'secret'): Promise<Reply<Body>> =>
+    house.send<Body>('GET', OPERATIONS + path, undefined, as(who))
+  const act = <Body>(method: string, path: string, body: object, who = 'anna') =>
+    house.send<Body>(method, OPERATIONS + path, { reason: 'a customer wrote', ...body }, as(who))
+  const audit = async (target?: string) =>
+    (await read<operations.AuditLog>(`/audit${target ? `?target=${encodeURIComponent(target)}` : ''}`)).body
+  const text = async (path: string) =>
+    (await fetch(shop.gateway.url + OPERATIONS + path, { headers: as('secret') })).text()
+
+  async function deadJob(): Promise<string> {
+    const { queue, database } = shop.gateway.context
+    const receipt_id = `rcpt_${'0'.repeat(32)}`
+    await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
+    await queue.drain()
+    return (await queue.deadLetters())[0]!.id
+  }
+
+  it('ADD-25 T-70 everybody internal reads, and only a named identity acts; a refused attempt is logged', async () => {
+    expect((await read('/identity')).body).toEqual({ identity: 'secret', kind: 'secret', may_act: false })
+    expect((await read('/identity', 'anna')).body).toEqual({ identity: 'oidc:anna', kind: 'oidc', may_act: true })
+    expectRefusal(await house.send('GET', `${OPERATIONS}/overview`), 401, 'INTERNAL_AUTH_REQUIRED')
+    const acts = [
+      ['POST', '/jobs/x/retry', {}],
+      ['POST', '/jobs/x/delete', {}],
+      ['PUT', '/lockers/locker_000000000000/restriction', { restriction: 'frozen' }],
+      ['POST', '/payments/attach', {}],
+      ['POST', '/payments/refund', {}],
+    ] as const
+    for (const [method, path, body] of acts) {
+      expectRefusal(await house.send(method, OPERATIONS + path, body), 401, 'INTERNAL_AUTH_REQUIRED')
+      for (const who of ['secret', 'scheduler']) {
+        expectRefusal(await act(method, path, body, who), 403, 'ACTING_IDENTITY_REQUIRED')
+      }
+      expect((await act<{ error: string }>(method, path, { reason: ' ' })).status).toBe(422)
+    }
+    const { entries, chain } = await audit()
+    expect(entries).toHaveLength(10)
+    expect(entries[0]).toMatchObject({ actor: 'oidc:scheduler', action: 'refund_payment', outcome: 'refused' })
+    expect(chain).toMatchObject({ intact: true, entries: 10 })
+  })
+
+  it('ADD-25 shows the business at a glance, and its sales over time by asset and provider', async () => {
+    const first = await buy(market, shop, { units: 2 })
+    await house.locker(ed25519Identity())
+    const quote = await shop.quote({ units: 1, provider: 'storj' })
+    const evm = legOf(quote, 'USDC', 'evm-mainnet')
+    const tx = await market.pay(evm)
+    await shop.confirm({ pay_req_id: payReqId(quote), pay_network: 'evm-mainnet', pay_asset: 'USDC' }, tx)
+
+    const sales = (await read<operations.OperatorSales>('/sales?bucket=hour')).body
+    expect(sales.uncounted).toBe(0)
+    const sold = sales.periods.find(({ provider }) => provider === 'storj')
+    expect(sold).toMatchObject({ network: 'evm-mainnet', asset: 'USDC', purchases: 1, units: 1, paid_raw: evm.amount })
+    expect(sold!.price_usd).toBeCloseTo(quote.extensions.svc.price_summary.total_usd)
+    const day = (await read<operations.OperatorSales>('/sales')).body
+    expect(day.periods.reduce((sum, { purchases }) => sum + purchases, 0)).toBe(3)
+    expect((await read<operations.OperatorSales>('/sales?bucket=week')).body.periods).toHaveLength(day.periods.length)
+    expect((await read('/sales?bucket=hour&from=2001-01-01T00:00:00Z')).status).toBe(422)
+
+    const overview = (await read<operations.OperatorOverview>('/overview')).body
+    expect(overview).toMatchObject({ lockers: 1, purchases: 3, files: 0, frozen: 0 })
+    expect(overview.price_usd_total).toBeCloseTo(day.periods.reduce((sum, { price_usd }) => sum + price_usd, 0))
+    expect(overview.price_feed).toMatchObject({ state: 'ok' })
+    expect(overview.keys.find(({ use }) => use === 'statement')).toMatchObject({ status: 'active', age_seconds: 0 })
+    expect(overview.providers.every(({ healthy }) => healthy)).toBe(true)
+    expect(overview.jobs.by_kind['attest-payment']).toMatchObject({ dead: 0 })
+
+    const lines = (await text('/receipts')).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line).receipt_id)).toContain(first.receipt_id)
+    expect(lines).toHaveLength(3)
+    const rows = (await text('/receipts?format=csv')).trim().split('\r\n')
+    expect(rows[0]).toMatch(/^confirmed_at,receipt_id,/)
+    expect(rows).toHaveLength(4)
+    expect(await text('/treasury-statement')).toContain(`,purchase,evm-mainnet,USDC,${evm.amount},`)
+
+    const found = (await read<{ lockers: operations.OperatorLocker[] }>(`/lockers?q=${first.tx}`)).body
+    expect(found.lockers).toEqual([])
+    const routes = (await read<operations.SlowRoutes>('/slow-routes')).body.routes
+    expect(routes.find(({ route }) => route === '/v1/storage/request')!.requests).toBeGreaterThan(1)
+  })
+
+  it('ADD-25 samples growth once an hour, and thins what is older than ninety days to one a day', async () => {
+    const { queue, database } = shop.gateway.context
+    const now = Math.floor(market.clock.now() / 1000)
+    const old = now - 100 * 86_400
+    const day = old - (old % 86_400)
+    const sample = { lockers: 1, files: 1, bytes: 1, purchases: 1 }
+    const hours = [0, 1, 2].map((hour) => ({ sampled_at: day + hour * 3600, ...sample }))
+    await database.db.insertInto('growth_samples').values(hours).execute()
+    await database.db.transaction().execute((tx) => queue.enqueue(tx, 'sample-growth', {}))
+    await queue.drain()
+    const from = new Date((day - 1) * 1000).toISOString()
+    const { samples } = (await read<operations.OperatorGrowth>(`/growth?from=${from}`)).body
+    expect(samples).toHaveLength(2)
+    expect(samples[1]).toMatchObject({ lockers: 1, purchases: 3 })
+  })
+
+  it('ADD-25 dead jobs are listed, read without secrets, retried once and deleted once, each with its entry', async () => {
+    const id = await deadJob()
+    const { jobs } = (await read<{ jobs: operations.OperatorJob[] }>('/jobs')).body
+    expect(jobs[0]).toMatchObject({ job_id: id, kind: 'attest', state: 'dead', attempts: 1, due_at: null })
+    const one = (await read<operations.OperatorJobDetails>(`/jobs/${id}`)).body
+    expect(one).toMatchObject({ payload: { receipt_id: `rcpt_${'0'.repeat(32)}` } })
+    expect(one.error).toContain('receipt_not_found')
+    expectRefusal(await act('POST', '/jobs/none/retry', {}), 404, 'job_not_found')
+
+    const retried = (await act<{ changed: boolean; job_id: string }>('POST', `/jobs/${id}/retry`, {})).body
+    expect(retried.changed).toBe(true)
+    const waiting = (await read<{ jobs: operations.OperatorJob[] }>('/jobs?state=waiting&kind=attest')).body.jobs
+    expect(waiting.map(({ job_id }) => job_id)).toEqual([retried.job_id])
+    expect((await act('POST', `/jobs/${id}/retry`, {})).body).toEqual({ ...retried, changed: false })
+    expect((await audit(id)).entries).toMatchObject([
+      { actor: 'oidc:anna', action: 'retry_job', reason: 'a customer wrote', details: { new_job_id: retried.job_id } },
+    ])
+
+    await shop.gateway.context.queue.drain()
+    const deleted = await act<{ changed: boolean }>('POST', `/jobs/${retried.job_id}/delete`, {})
+    expect(deleted.body).toEqual({ ok: true, changed: true })
+    expect((await act('POST', `/jobs/${retried.job_id}/delete`, {})).body).toEqual({ ok: true, changed: false })
+    expect((await audit(retried.job_id)).entries).toHaveLength(1)
+  })
+
+  it('ADD-25 a locker is found by its id, its receipt and its wallets; restricting it twice is one entry', async () => {
+    const [owner, operator] = [ed25519Identity(), ed25519Identity()]
+    const locker = await house.locker(owner, { operators: [operator] })
+    for (const q of [locker.lockerId, locker.receiptId, owner.identity, operator.identity]) {
+      const { lockers } = (await read<{ lockers: operations.OperatorLocker[] }>(`/lockers?q=${q}`)).body
+      expect(lockers.map(({ locker_id }) => locker_id)).toEqual([locker.lockerId])
+    }
+    const path = `/lockers/${locker.lockerId}`
+    const freeze = () => act<{ changed: boolean }>('PUT', `${path}/restriction`, { restriction: 'frozen' })
+    expect([(await freeze()).body.changed, (await freeze()).body.changed]).toEqual([true, false])
+    const shown = (await read<operations.OperatorLockerDetails>(path)).body
+    expect(shown.restriction).toMatchObject({ state: 'frozen' })
+    expect(shown.audit).toMatchObject([{ action: 'freeze_locker', details: { before: 'none', after: 'frozen' } }])
+    expectRefusal(await read('/lockers/locker_000000000000'), 404, 'locker_not_found')
+  })
+
+  describe('payments that match no quote', () => {
+    const network = 'primary-mainnet'
+
+    /** Paid in full or by half, and too late. */
+    async function latePayment(share: bigint) {
+      const quote = await shop.quote({ units: 1, pay_network: network, pay_asset: 'USDC' })
+      const leg = legOf(quote, 'USDC')
+      market.clock.advance(3600)
+      const tx = await market.pay({ ...leg, amount: String(BigInt(leg.amount) / share) })
+      const pay_req_id = payReqId(quote)
+      expectRefusal(await shop.confirm({ pay_req_id }, tx), 410, 'quote_expired')
+      return { tx, pay_req_id, amount: BigInt(leg.amount) / share }
+    }
+
+    it('ADD-25 one that came too late is looked up and attached to its quote, once', async () => {
+      const { tx, pay_req_id, amount } = await latePayment(1n)
+      const seen = (await read<operations.OperatorPayment>(`/payments?network=${network}&tx=${tx}`)).body
+      expect(seen).toMatchObject({ chain: 'found', claimed_raw: '0', receipts: [], refund: null })
+      expect(seen.arrivals).toMatchObject([{ asset: 'USDC', received_raw: String(amount) }])
+      const attach = () => act<{ changed: boolean }>('POST', '/payments/attach', { network, tx, asset: 'USDC', pay_req_id })
+      const attached = await attach()
+      expect(attached.body).toMatchObject({ changed: true, receipt: { pay_req_id, tx_hash: tx } })
+      expect((await attach()).body).toEqual({ ...attached.body, changed: false })
+      expect((await audit(`${network} ${tx}`)).entries).toMatchObject([{ action: 'attach_payment' }])
+      const refund = { network, tx, asset: 'USDC', amount_raw: String(amount) }
+      expectRefusal(await act('POST', '/payments/refund', refund), 409, 'payment_already_used')
+    })
+
+    it('ADD-25 one that is too small is attached only where that is said', async () => {
+      const { tx, pay_req_id, amount } = await latePayment(2n)
+      const order = { network, tx, asset: 'USDC', pay_req_id }
+      expectRefusal(await act('POST', '/payments/attach', order), 402, 'payment_verification_failed')
+      const attached = await act<object>('POST', '/payments/attach', { ...order, accept_less: true })
+      expect(attached.body).toMatchObject({ changed: true, receipt: { paid_raw: String(amount) } })
+    })
+
+    it('ADD-25 T-01 a refund is recorded before and after it is sent, and what is refunded pays for nothing', async () => {
+      const { tx, pay_req_id, amount } = await latePayment(1n)
+      const order = { network, tx, asset: 'USDC', amount_raw: String(amount) }
+      const decided = await act<{ changed: boolean }>('POST', '/payments/refund', order)
+      expect(decided.body).toMatchObject({ changed: true, refund: { refund_tx: null, decided_by: 'oidc:anna' } })
+      expect((await act<{ changed: boolean }>('POST', '/payments/refund', order)).body.changed).toBe(false)
+      const refund_tx = tx.split('').reverse().join('')
+      const sent = await act<{ changed: boolean }>('POST', '/payments/refund', { ...order, refund_tx })
+      expect(sent.body).toMatchObject({ changed: true, refund: { refund_tx } })
+      expect((await audit(`${network} ${tx}`)).entries).toHaveLength(2)
+      const other = { ...order, refund_tx: tx }
+      expectRefusal(await act('POST', '/payments/refund', other), 409, 'payment_already_used')
+      const attach = { network, tx, asset: 'USDC', pay_req_id }
+      expectRefusal(await act('POST', '/payments/attach', attach), 409, 'payment_already_used')
+      expect(await text('/treasury-statement')).toContain(`,refund,${network},USDC,${amount},`)
+      const treasury = await house.send<{ networks: { assets: { asset: string; received_raw: string }[] }[] }>(
+        'GET',
+        '/v1/internal/treasury/summary',
+        undefined,
+        as('secret'),
+      )
+      const paid = (await text('/receipts')).trim().split('\n').map((line) => JSON.parse(line))
+      const usdc = paid.filter((one) => one.pay_asset === 'USDC' && one.network === network && one.received_raw)
+      const { received_raw } = treasury.body.networks[0]!.assets.find(({ asset }) => asset === 'USDC')!
+      expect(BigInt(received_raw)).toBe(usdc.reduce((sum, one) => sum + BigInt(one.received_raw), 0n))
+    })
+  })
+
+  it('T-71 the audit log takes no change, and one that gets around that shows', async () => {
+    const { db, dialect } = shop.gateway.context.database
+    const before = (await audit()).chain
+    expect(before.intact).toBe(true)
+    const change = () => db.updateTable('audit_log').set({ actor: 'nobody' }).where('sequence', '=', 2).execute()
+    const removeLast = () => db.deleteFrom('audit_log').where('sequence', '=', before.entries).execute()
+    await expect(change()).rejects.toThrow('append-only')
+    await expect(removeLast()).rejects.toThrow('append-only')
+    if (dialect === 'postgres') await expect(sql`truncate audit_log`.execute(db)).rejects.toThrow('append-only')
+    for (const trigger of dialect === 'postgres' ? ['append_only'] : ['no_update', 'no_delete'])
+      await sql.raw(`drop trigger audit_log_${trigger}${dialect === 'postgres' ? ' on audit_log' : ''}`).execute(db)
+    await removeLast()
+    const { checkChain } = await import('../../src/operations/audit.ts')
+    expect(await checkChain(db, before.head)).toMatchObject({ intact: false, broken_at: before.entries })
+    await change()
+    expect((await audit()).chain).toMatchObject({ intact: false, broken_at: 2 })
+  })
+})

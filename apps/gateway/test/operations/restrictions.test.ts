@@ -1,0 +1,142 @@
+import type { LockerRecord } from '@svc/api/lockers'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { attest } from '../attestations/attest.ts'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type Identity,
+  type LockerHouse,
+  openLockerHouse,
+  type Reply,
+  type TestLocker,
+} from '../auth/lockers.ts'
+import { openTestSession } from '../transfers/sessions/sessions.ts'
+
+interface Urls {
+  download_url: string
+  upload_url: string
+  delete_url: string
+  urls_expire_in_sec: number
+}
+
+forEachDatabase('lockers that the operator has restricted', (database) => {
+  let house: LockerHouse
+  let operator: Identity
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url })
+    operator = ed25519Identity()
+  })
+  afterAll(() => house.close())
+
+  const restrict = (locker: TestLocker, restriction: string, notice?: string) =>
+    house.send<{ changed: boolean }>('PUT', `/v1/internal/operations/lockers/${locker.lockerId}/restriction`, {
+      restriction,
+      reason: 'order 17 of a court',
+      ...(notice && { notice }),
+    })
+
+  /** A locker with a confirmed file, URLs of it, an open session and a statement. */
+  async function furnished() {
+    const locker = await house.locker(ed25519Identity(), { operators: [operator] })
+    await locker.put('a.txt', 'evidence')
+    await attest(house, locker)
+    const urls = (await locker.call<Urls>(['locker:read', 'locker:write'], 'GET', '/files/a.txt')).body
+    const session = await openTestSession(house, locker, { files: [{ filename: 'b.txt' }] })
+    await session.raw(0, 'half')
+    return { locker, urls, session, publicPath: `/v1/r/${locker.receiptId}/a.txt` }
+  }
+
+  const path = (url: string) => new URL(url).pathname
+  const get = async (target: string): Promise<Reply<unknown>> => {
+    const response = await fetch(house.gateway.url + target)
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  }
+  const put = (url: string) => house.send('PUT', path(url), Buffer.from('other'), { 'content-type': 'text/plain' })
+
+  async function expectNoWrites({ locker, urls, session }: Awaited<ReturnType<typeof furnished>>, status: number) {
+    const code = status === 423 ? 'LOCKER_FROZEN' : 'LOCKER_TAKEN_DOWN'
+    const refused = [
+      await locker.call(['locker:write'], 'POST', '/files', { filename: 'c.txt' }),
+      await locker.call(['locker:write'], 'POST', '/files', { filename: 'c.txt' }, operator),
+      await locker.call(['locker:write'], 'DELETE', '/files/a.txt'),
+      await locker.call(['locker:write'], 'POST', '/files/rename', {
+        files: [{ filename: 'a.txt', new_filename: 'z.txt' }],
+      }),
+      await locker.call(['locker:write'], 'POST', '/upload-sessions', { files: [{ filename: 'd.txt' }] }),
+      await locker.call(['locker:admin'], 'POST', '/operators', { pubkey: ed25519Identity().identity }),
+      await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'rotate' }),
+      await locker.call(['locker:read'], 'GET', '/files/a.txt', undefined, operator),
+      await put(urls.upload_url),
+      await house.send('DELETE', path(urls.delete_url)),
+      await session.raw(1, 'more'),
+      await session.finalize(),
+    ]
+    for (const reply of refused) expectRefusal(reply, status, code)
+    expect((await locker.call<{ files: unknown[] }>(['locker:list'], 'GET', '/files')).body.files).toHaveLength(1)
+  }
+
+  it('ADD-25 a frozen locker is read as before, takes no writes and gives no new links, until it is unfrozen', async () => {
+    const things = await furnished()
+    const { locker, urls, session, publicPath } = things
+    expect((await restrict(locker, 'frozen', 'See our letter.')).body.changed).toBe(true)
+    await expectNoWrites(things, 423)
+
+    expect((await get(path(urls.download_url))).body).toBe('evidence')
+    expect((await get(publicPath)).body).toBe('evidence')
+    const fresh = await locker.call<Urls>(['locker:read'], 'GET', '/files/a.txt?ttl_min=600')
+    expect([fresh.status, fresh.body.urls_expire_in_sec]).toEqual([200, 300])
+    expect((await get(path(fresh.body.download_url))).body).toBe('evidence')
+    const record = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
+    expect(record.body.restriction).toMatchObject({ state: 'frozen', notice: 'See our letter.' })
+    expect((await session.status()).status).toBe(200)
+    expect((await get(`/v1/storage/verify?receipt_id=${locker.receiptId}`)).status).toBe(200)
+    // What takes access away is allowed.
+    expect((await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'close' })).status).toBe(200)
+
+    expect((await restrict(locker, 'none')).body.changed).toBe(true)
+    expect((await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')).body).not.toHaveProperty('restriction')
+    expect((await put(urls.upload_url)).status).toBe(200)
+    expect((await session.raw(1, 'more')).status).toBe(200)
+    expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
+  })
+
+  it('ADD-25 the bytes of a locker that is taken down are not served to anybody; its statements stay', async () => {
+    const things = await furnished()
+    const { locker, urls, publicPath } = things
+    await restrict(locker, 'taken_down')
+    await expectNoWrites(things, 451)
+    for (const reply of [
+      await get(path(urls.download_url)),
+      await get(publicPath),
+      await locker.call(['locker:read'], 'GET', '/files/a.txt'),
+      await locker.call(['locker:read'], 'GET', '/urls'),
+      await locker.call(['locker:read'], 'POST', '/urls', { filenames: ['a.txt'] }),
+    ]) {
+      expectRefusal(reply, 451, 'LOCKER_TAKEN_DOWN')
+    }
+    const record = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
+    expect(record.body.restriction).toMatchObject({ state: 'taken_down', notice: null })
+    expect((await get(`/v1/storage/evidence-bundle?receipt_id=${locker.receiptId}`)).status).toBe(200)
+    expectRefusal(await get(`/v1/r/rcpt_${'0'.repeat(32)}/a.txt`), 404, 'receipt_not_found')
+  })
+
+  it('ADD-25 a finalization that the freeze cuts off waits without dead jobs, and ends after it', async () => {
+    const { locker, session } = await furnished()
+    const { queue, database } = house.gateway.context
+    const { session_id } = session.opened
+    const finalizeByJob = async () => {
+      await database.db.transaction().execute((tx) => queue.enqueue(tx, 'finalize-upload', { session_id }))
+      await queue.drain()
+    }
+    await restrict(locker, 'frozen')
+    await finalizeByJob()
+    expect(await queue.deadLetters()).toEqual([])
+    expect((await session.status()).body.status).toBe('partial')
+    await restrict(locker, 'none')
+    await finalizeByJob()
+    expect((await session.status()).body.status).toBe('complete')
+  })
+})
