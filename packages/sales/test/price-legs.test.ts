@@ -10,7 +10,11 @@ const rate = (usd: string) => ({ usd, source: 'oracle' as const, as_of: '2026-09
 it('PAY-27 PAY-28 the market is the same object until a leg or a rate changes', async () => {
   let legs: Leg[] = await configuredLegs(SETTINGS)
   let rates: Rates = { SOL: rate('150'), MON: rate('0.03'), ETH: null }
-  const market = watchMarket(async () => [...legs], { rates: async () => ({ ...rates }), missing: () => [] })
+  const market = watchMarket(async () => [...legs], {
+    rates: async () => ({ ...rates }),
+    missing: () => [],
+    states: () => [],
+  })
   const first = await market()
   expect(first).toEqual({ legs, rates })
   expect(await market()).toBe(first)

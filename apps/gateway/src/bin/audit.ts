@@ -14,7 +14,9 @@ export async function run(args: string[]): Promise<void> {
     const { entries } = await readAuditLog(context, { limit: ENTRIES })
     for (const entry of entries) console.log(JSON.stringify(entry))
     const { intact, head, broken_at } = await checkChain(context.database.db, values.head ?? null)
-    console.error(intact ? `The log is whole. Head: ${head ?? 'none yet'}` : `The log was changed at entry ${broken_at}.`)
+    console.error(
+      intact ? `The log is whole. Head: ${head ?? 'none yet'}` : `The log was changed at entry ${broken_at}.`,
+    )
     if (!intact) process.exitCode = CHANGED
   })
 }

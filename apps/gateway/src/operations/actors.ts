@@ -23,8 +23,7 @@ function identityOf(caller: InternalCaller): string {
 /** Each name is held against its own list: a subject may be the text of somebody's address. */
 function mayAct(caller: InternalCaller, { emails, subjects, secret, anybody }: ActorConfig): boolean {
   if (anybody) return true
-  if (caller.kind === 'secret') return secret
-  if (caller.kind === 'development') return false
+  if (caller.kind !== 'oidc') return caller.kind === 'secret' && secret
   return subjects.includes(caller.subject) || (caller.email !== null && emails.includes(caller.email))
 }
 

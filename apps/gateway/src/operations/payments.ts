@@ -129,11 +129,10 @@ async function readArrival(
   throw reading.outcome === 'not_found' ? txNotFound(leg.network) : paymentRefused(reading.reason)
 }
 
-const USED = ['transaction_already_used', 'quote_already_paid']
-
+/** What a claim refuses is a transaction or a quote that was used before. */
 function refuseUsed(error: unknown): never {
-  const { reason } = (error instanceof ServiceError && (error.details as { reason?: string } | undefined)) || {}
-  throw reason !== undefined && USED.includes(reason) ? alreadyUsed((error as Error).message, { reason }) : error
+  const isRefusal = error instanceof ServiceError && error.code === 'payment_verification_failed'
+  throw isRefusal ? alreadyUsed(error.message) : error
 }
 
 function alreadyUsed(message: string, details?: Record<string, unknown>): ServiceError {
@@ -160,8 +159,7 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
     if (before && (refundTx === null || before.refund_tx !== null)) {
       return { ok: true, changed: false, refund: shownRefund(before) } as const
     }
-    // Another caller has decided between the two look-ups where neither is there.
-    if (!before && payment) await blockClaims(transaction, { network, tx, asset, amount: order.amount_raw, payment })
+    if (payment && !before) await blockClaims(transaction, { network, tx, asset, amount: order.amount_raw, payment })
     const decided: PaymentRefundTable = before ?? {
       network,
       tx,

@@ -6,7 +6,15 @@ const run = (...args: string[]) => outcomeOf(startCommand(args))
 it('svc-gateway --help lists every command on one line', async () => {
   const { status, stdout, stderr } = await run('--help')
   expect([status, stderr]).toEqual([0, ''])
-  for (const name of ['start', 'import-attestations', 'set-up-registry', 'deploy-evm-registry', 'jobs', 'lockers', 'audit']) {
+  for (const name of [
+    'start',
+    'import-attestations',
+    'set-up-registry',
+    'deploy-evm-registry',
+    'jobs',
+    'lockers',
+    'audit',
+  ]) {
     expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\w.*$`, 'm'))
   }
 })

@@ -41,6 +41,7 @@ describe('health', () => {
         evm_chain: 'disabled',
         signing_key: 'ok',
         publication_key: 'disabled',
+        price_feed: 'disabled',
       },
       providers: { gcs: 'ok', mongodb: 'ok', storj: 'ok', arweave: 'ok', filecoin: 'ok', firestore: 'ok' },
       budgets: { publication: 'ok', evm_registry: 'ok', x402_primary: 'ok', x402_evm: 'ok' },

@@ -191,7 +191,8 @@ forEachDatabase("the operator's endpoints", (database) => {
       const seen = (await read<operations.OperatorPayment>(`/payments?network=${network}&tx=${tx}`)).body
       expect(seen).toMatchObject({ chain: 'found', claimed_raw: '0', receipts: [], refund: null })
       expect(seen.arrivals).toMatchObject([{ asset: 'USDC', received_raw: String(amount) }])
-      const attach = () => act<{ changed: boolean }>('POST', '/payments/attach', { network, tx, asset: 'USDC', pay_req_id })
+      const attach = () =>
+        act<{ changed: boolean }>('POST', '/payments/attach', { network, tx, asset: 'USDC', pay_req_id })
       const attached = await attach()
       expect(attached.body).toMatchObject({ changed: true, receipt: { pay_req_id, tx_hash: tx } })
       expect((await attach()).body).toEqual({ ...attached.body, changed: false })
@@ -229,7 +230,10 @@ forEachDatabase("the operator's endpoints", (database) => {
         undefined,
         as('secret'),
       )
-      const paid = (await text('/receipts')).trim().split('\n').map((line) => JSON.parse(line))
+      const paid = (await text('/receipts'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
       const usdc = paid.filter((one) => one.pay_asset === 'USDC' && one.network === network && one.received_raw)
       const { received_raw } = treasury.body.networks[0]!.assets.find(({ asset }) => asset === 'USDC')!
       expect(BigInt(received_raw)).toBe(usdc.reduce((sum, one) => sum + BigInt(one.received_raw), 0n))

@@ -44,7 +44,7 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     const urls = (await locker.call<Urls>(['locker:read', 'locker:write'], 'GET', '/files/a.txt')).body
     const session = await openTestSession(house, locker, { files: [{ filename: 'b.txt' }] })
     await session.raw(0, 'half')
-    return { locker, urls, session, publicPath: `/v1/r/${locker.receiptId}/a.txt` }
+    return { locker, urls, session, publicPath: `/v1/r/${locker.receiptId}/f/a.txt` }
   }
 
   const path = (url: string) => new URL(url).pathname
@@ -113,14 +113,14 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
       await get(publicPath),
       await locker.call(['locker:read'], 'GET', '/files/a.txt'),
       await locker.call(['locker:read'], 'GET', '/urls'),
-      await locker.call(['locker:read'], 'POST', '/urls', { filenames: ['a.txt'] }),
+      await locker.call(['locker:read'], 'POST', '/files/urls', { filenames: ['a.txt'] }),
     ]) {
       expectRefusal(reply, 451, 'LOCKER_TAKEN_DOWN')
     }
     const record = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
     expect(record.body.restriction).toMatchObject({ state: 'taken_down', notice: null })
     expect((await get(`/v1/storage/evidence-bundle?receipt_id=${locker.receiptId}`)).status).toBe(200)
-    expectRefusal(await get(`/v1/r/rcpt_${'0'.repeat(32)}/a.txt`), 404, 'receipt_not_found')
+    expectRefusal(await get(`/v1/r/rcpt_${'0'.repeat(32)}/f/a.txt`), 404, 'receipt_not_found')
   })
 
   it('ADD-25 a finalization that the freeze cuts off waits without dead jobs, and ends after it', async () => {

@@ -174,8 +174,14 @@ describe('exchange rates', () => {
     rates.recover()
   })
 
-  it('T-39 no rate is compiled in: a new production gateway without an oracle sells for dollars only', async () => {
-    const seller = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1' })
+  it('T-39 ADD-25 no rate is compiled in: a new production gateway without an oracle sells for dollars only, and says so', async () => {
+    const INTERNAL_SECRET = 'the-secret-of-internal-callers'
+    const seller = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', INTERNAL_SECRET })
+    const { body: health } = await seller.get<{ checks: object }>('/health')
+    expect(health.checks).toMatchObject({ price_feed: 'failing' })
+    const authorization = `Bearer ${INTERNAL_SECRET}`
+    const metrics = await (await fetch(`${seller.gateway.url}/metrics`, { headers: { authorization } })).text()
+    expect(metrics).toContain('svc_price_up{symbol="SOL",state="missing"} 0\n')
     const { accepts } = await seller.quote()
     expect(accepts.filter(({ extra }) => extra.oracle_rate)).toEqual([])
     const explicit = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', FALLBACK_USD_MON: '0.05' })

@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { outcomeOf, startCommand } from './command.ts'
+
+let folder: string
+let house: LockerHouse
+let locker: TestLocker
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-operate-'))
+  house = await openLockerHouse({ DATA_DIR: folder })
+  locker = await house.locker(ed25519Identity())
+})
+afterAll(async () => {
+  await house.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const run = (...args: string[]) => outcomeOf(startCommand(args, { SVC_MODE: 'development', DATA_DIR: folder }))
+
+it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gateway runs', async () => {
+  const { queue, database } = house.gateway.context
+  const receipt_id = `rcpt_${'0'.repeat(32)}`
+  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
+  await queue.drain()
+  const [dead] = await queue.deadLetters()
+
+  const listed = await run('jobs', 'list')
+  expect(listed).toMatchObject({ status: 0, stderr: '' })
+  expect(listed.stdout).toContain(`${dead!.id}  attest  1 runs`)
+  const unexplained = await run('jobs', 'retry', dead!.id)
+  expect([unexplained.status, unexplained.stderr]).toEqual([1, expect.stringContaining('--reason')])
+  const retried = await run('jobs', 'retry', dead!.id, '--reason', 'the node was down')
+  expect(JSON.parse(retried.stdout)).toMatchObject({ changed: true })
+
+  const frozen = await run('lockers', 'freeze', locker.lockerId, '--reason', 'complaint 4711')
+  expect(JSON.parse(frozen.stdout)).toMatchObject({ changed: true, locker: { restriction: { state: 'frozen' } } })
+  expect((await locker.call(['locker:write'], 'POST', '/files', { filename: 'a' })).status).toBe(423)
+
+  const audit = await run('audit')
+  const entries = audit.stdout.trim().split('\n').map((line) => JSON.parse(line))
+  expect(entries).toMatchObject([
+    { action: 'freeze_locker', target: locker.lockerId, actor: expect.stringMatching(/^command line:./) },
+    { action: 'retry_job', reason: 'the node was down' },
+  ])
+  const [, head] = /Head: (2:[0-9a-f]{64})/.exec(audit.stderr) ?? []
+  expect((await run('audit', '--head', head!)).status).toBe(0)
+  expect((await run('audit', '--head', `3:${head!.slice(2)}`)).status).toBe(1)
+})
