@@ -139,7 +139,7 @@ describe('what is wrong', () => {
     budgets: [],
     anchors: null,
     attestations: { counts: {}, oldest_nonfinal_age_sec: 20, nonfinal_unknown_age: 0 },
-    price_feed: { state: 'not_asked', prices: [] },
+    price_feed: { state: 'disabled', prices: [] },
   } as unknown as OperatorOverview // only what is judged
 
   it('ADD-25 is nothing where everything works', () => {

@@ -4,8 +4,11 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Anchor } from '@svc/api/attestations'
 import { freePort } from '@svc/devnet/free-port'
+import type { ChainAddresses } from '@svc/devnet/pay-leg'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
+import type { Gateway } from '@svc/gateway/gateway'
+import type { Variables } from '@svc/http-service/config'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
@@ -20,6 +23,10 @@ export interface Site {
   /** The same gateway behind a proxy that mounts it at `/svc`. */
   prefixedUrl: string
   browser: Browser
+  /** What is behind both. */
+  gateway: Gateway
+  /** Where the nodes of the chains are; without the EVM chain, its address is empty. */
+  chains: ChainAddresses
   /** The keypair of an owner, as in a key file. */
   keypair: number[]
   locker: { locker_id: string; receipt_id: string }
@@ -30,7 +37,12 @@ export interface Site {
   close(): Promise<void>
 }
 
-export async function openSite(): Promise<Site> {
+export interface SiteOptions {
+  /** Settings of the gateway beside the usual ones. */
+  variables?: Variables
+}
+
+export async function openSite({ variables = {} }: SiteOptions = {}): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
   const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
@@ -44,6 +56,7 @@ export async function openSite(): Promise<Site> {
     PRIMARY_TREASURY: TREASURY.address,
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
     AGENT_URL: 'http://localhost:8403',
+    ...variables,
   })
   opened.defer(() => gateway.stop())
   const proxy = await startPrefixProxy(port)
@@ -69,6 +82,8 @@ export async function openSite(): Promise<Site> {
     url,
     prefixedUrl: `http://localhost:${(proxy.address() as AddressInfo).port}/svc`,
     browser,
+    gateway,
+    chains: { primary: { url: chain.url }, evm: { url: '' } },
     keypair,
     locker,
     digest: attestation.envelope!.statement_digest,

@@ -1,8 +1,9 @@
 // Doing something by hand: what will happen, a reason, then the outcome with its entry in the audit log.
 
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import type { AuditEntry, AuditLog } from '@svc/api/operations'
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/operator'
 import { RequestFailed } from '../../gateway.ts'
 import { Button } from '../../ui/button.tsx'
@@ -30,7 +31,7 @@ export interface Action {
   /** Beside the reason. A text instead says what is missing. */
   body: () => Record<string, unknown> | string
   /** More to fill in. */
-  fields?: ComponentChildren
+  fields?: () => ComponentChildren
   /** What the answer says. */
   outcome?: (answer: never) => string
 }
@@ -40,41 +41,39 @@ type State =
   | { step: 'sending' }
   | { step: 'done'; said: string; isChanged: boolean; entry: AuditEntry | null }
 
+/** What is asked or told now. It stays when the button goes: what was done may have removed it. */
+const opened = signal<Action | null>(null)
+
 /** Absent where nobody may act: the side of the page says why, once. */
 export function ActionButton({ action }: { action: Action }) {
-  const isOpen = useSignal(false)
   return (
-    <>
-      <Button
-        onClick={() => {
-          isOpen.value = true
-        }}
-      >
-        {action.label}
-      </Button>
-      {isOpen.value && (
-        <ActionDialog
-          action={action}
-          onClose={() => {
-            isOpen.value = false
-          }}
-        />
-      )}
-    </>
+    <Button
+      onClick={() => {
+        opened.value = action
+      }}
+    >
+      {action.label}
+    </Button>
   )
 }
 
-function ActionDialog({ action: given, onClose }: { action: Action; onClose: () => void }) {
-  // What the dialog shows does not change under the hands of who reads it.
-  const action = useSignal(given).value
-  const fields = given.fields
+/** Once on the page. */
+export function ActionDialogs() {
+  const close = () => {
+    opened.value = null
+  }
+  useEffect(() => close, [])
+  return opened.value && <ActionDialog action={opened.value} onClose={close} />
+}
+
+function ActionDialog({ action, onClose }: { action: Action; onClose: () => void }) {
   const reason = useSignal('')
   const reasonError = useSignal<string | null>(null)
   const state = useSignal<State>({ step: 'asking', problem: null })
   const send = async () => {
     if (state.value.step !== 'asking') return
     const why = reason.value.trim()
-    const body = given.body()
+    const body = action.body()
     reasonError.value = why.length < MIN_REASON ? t.reasonShort : null
     if (reasonError.value) return
     if (typeof body === 'string') {
@@ -124,7 +123,7 @@ function ActionDialog({ action: given, onClose }: { action: Action; onClose: () 
               ))}
             </ul>
           </section>
-          {fields}
+          {action.fields?.()}
           <Field label={t.reason} hint={t.reasonHint} error={reasonError.value} isRequired>
             {(control) => (
               <textarea

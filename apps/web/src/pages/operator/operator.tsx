@@ -10,6 +10,7 @@ import { index } from '../../gateway.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, ErrorState, Loading } from '../../ui/states.tsx'
+import { ActionDialogs } from './action.tsx'
 import { keptToken, type refusal, signedIn, signIn, signOut } from './identity.ts'
 import { newestReading, refresh, useLive } from './live.ts'
 import { failureText, OPERATIONS } from './parts.tsx'
@@ -115,6 +116,7 @@ function Sections({ identity }: { identity: OperatorIdentity }) {
           {Section ? <Section mayAct={identity.may_act} /> : <Empty title={t.noSection} text={t.noSectionText} />}
         </div>
       </div>
+      <ActionDialogs />
     </div>
   )
 }

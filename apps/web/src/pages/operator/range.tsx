@@ -32,7 +32,7 @@ export function RangePicker() {
             key={range}
             type="button"
             aria-pressed={!isOpen.value && chosen === range}
-            aria-label={t.long[range as keyof typeof t.long]}
+            title={t.long[range as keyof typeof t.long]}
             onClick={() => choose(range)}
           >
             {t.short[range as keyof typeof t.short]}

@@ -28,6 +28,8 @@ export const texts = {
   time: (iso: string) => (Number.isNaN(Date.parse(iso)) ? iso : `${dateTime.format(Date.parse(iso))}`),
   date: (iso: string) => (Number.isNaN(Date.parse(iso)) ? iso : date.format(Date.parse(iso))),
   none: '–',
+  /** The name of a table that has the same title as its card. */
+  table: (title: string) => `${title}, table`,
   other: 'Other',
 
   signIn: {
@@ -264,8 +266,8 @@ export const texts = {
         title: (id: string) => `Freeze ${id}`,
         confirm: 'Freeze',
         effects: [
-          'Nobody can add, change or delete files in it, nor make new links.',
-          'What is in it can still be read, shared links work, and statements about it stay valid.',
+          'Nothing can be written or newly shared.',
+          'Its files can still be read by the owner and by links that were there. Statements and proofs stay.',
           'It can be undone at any time.',
         ],
       },
@@ -394,7 +396,7 @@ export const texts = {
     text: 'A signing key changes with SIGNING_KEY in the configuration; the one before stays listed, because older signatures need it.',
   },
   prices: {
-    states: { ok: 'works', degraded: 'degraded', failing: 'does not answer', not_asked: 'not asked yet' },
+    states: { ok: 'works', degraded: 'degraded', failing: 'does not answer', disabled: 'not needed' },
     priceStates: {
       ok: 'from the feed',
       last_price: 'the last known',
@@ -408,7 +410,7 @@ export const texts = {
     source: 'Source',
     asOf: 'Published',
     age: 'Age',
-    notAsked: 'Nobody has asked for a quote since the gateway started, so no price was read yet.',
+    disabled: 'Nothing that is sold needs a price: everything is paid in dollars, or flat.',
   },
   routes: {
     title: 'How long requests take',
@@ -443,7 +445,7 @@ export const texts = {
     amount: 'Amount',
     payer: 'From',
     blockTime: 'Block time',
-    quotes: 'Quotes in the memo',
+    quotes: 'Quotes it names',
     noArrivals: 'Nothing of it reached the treasury.',
     claimed: 'Accounted for by receipts',
     receipts: 'Receipts',
@@ -476,7 +478,7 @@ export const texts = {
     },
     record: {
       label: 'Record a refund…',
-      again: 'Change the refund…',
+      again: 'Add the transaction of the refund…',
       title: 'Record a refund of this payment',
       confirm: 'Record',
       amount: 'Amount, in atomic units',
@@ -513,6 +515,7 @@ export const texts = {
       freeze_locker: 'froze a locker',
       unfreeze_locker: 'lifted a restriction',
       take_down_locker: 'took down a locker',
+      restrict_locker: 'tried to restrict a locker',
       attach_payment: 'attached a payment',
       refund_payment: 'recorded a refund',
     },

@@ -135,7 +135,7 @@ export function Chart({ title, kind, times, series, stepSeconds, formatValue, is
       <details class="chart-table">
         <summary>{t.asTable}</summary>
         <Table
-          caption={title}
+          caption={texts.table(title)}
           head={[t.timeHead, ...series.map(({ label }) => label)]}
           numeric={series.map((_, i) => i + 1)}
           rows={rows().reverse()}

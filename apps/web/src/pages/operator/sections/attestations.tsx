@@ -86,7 +86,7 @@ function Budgets({ budgets }: Pick<OperatorOverview, 'budgets'>) {
         <p>{t.noBudgets}</p>
       ) : (
         <Table
-          caption={t.budgets}
+          caption={texts.table(t.budgets)}
           head={[t.budget, t.state, t.used, t.transactions, t.resets]}
           numeric={[3]}
           rows={budgets.map(({ name, unit, per_day, used, transactions, used_up, resets_at }) => [

@@ -12,11 +12,17 @@ import { Notice, OPERATIONS, Pager, query, Shown, When, word } from '../parts.ts
 import { linkTo, param, setParams } from '../place.ts'
 
 const t = texts.audit
+/** Each reading checks the whole log. */
+const EVERY_MS = 30_000
 
 export function Audit() {
   const target = param('target')
   const cursor = useSignal('')
-  const log = useLive<AuditLog>(query(`${OPERATIONS}/audit`, { target, cursor: cursor.value, limit: 100 }))
+  const log = useLive<AuditLog>(
+    query(`${OPERATIONS}/audit`, { target, cursor: cursor.value, limit: 100 }),
+    undefined,
+    EVERY_MS,
+  )
   return (
     <Shown live={log}>
       {({ entries, chain, next_cursor }) => (
@@ -67,7 +73,7 @@ export function Audit() {
 export function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
   return (
     <Table
-      caption={t.caption}
+      caption={texts.table(t.caption)}
       head={[t.sequence, t.at, t.actor, t.what, t.target, t.outcome, t.reason]}
       rows={entries.map(({ sequence, at, actor, action, target, outcome, reason }) => [
         String(sequence),

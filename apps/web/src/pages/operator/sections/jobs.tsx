@@ -51,7 +51,7 @@ function Kinds({ byKind }: { byKind: OperatorOverview['jobs']['by_kind'] }) {
         <p>{t.noneEver}</p>
       ) : (
         <Table
-          caption={t.byKind}
+          caption={texts.table(t.byKind)}
           head={[t.kind, ...STATES.map((state) => t.states[state])]}
           numeric={[1, 2, 3, 4]}
           rows={kinds.map(([kind, counts]) => [
@@ -113,7 +113,7 @@ function JobList({ state, kind, mayAct }: { state: JobState; kind: string; mayAc
             <p>{t.none[state]}</p>
           ) : (
             <>
-              <Table caption={t.list(t.states[state])} head={head} numeric={[2]} rows={jobs.map(rowOf)} />
+              <Table caption={texts.table(t.list(t.states[state]))} head={head} numeric={[2]} rows={jobs.map(rowOf)} />
               <Pager
                 cursor={cursor.value}
                 next={next_cursor}

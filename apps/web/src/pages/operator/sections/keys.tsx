@@ -14,7 +14,7 @@ export function Keys() {
       {({ keys }) => (
         <Card title={t.caption}>
           <Table
-            caption={t.caption}
+            caption={texts.table(t.caption)}
             head={[t.use, t.status, t.age, t.id, t.from, t.to]}
             rows={keys.map(({ use, id, status, valid_from, valid_to, age_seconds }) => [
               <b key="use">{word(t.uses, use)}</b>,

@@ -100,21 +100,23 @@ function Restrict({ locker: { locker_id, restriction } }: { locker: OperatorLock
     method: 'PUT' as const,
     path: `${OPERATIONS}/lockers/${encodeURIComponent(locker_id)}/restriction`,
     body: () => ({ restriction: to, ...(to !== 'none' && notice.value.trim() && { notice: notice.value.trim() }) }),
-    fields: to !== 'none' && (
-      <Field label={t.notice} hint={t.noticeHint}>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={2}
-            maxLength={500}
-            value={notice.value}
-            onInput={(event) => {
-              notice.value = event.currentTarget.value
-            }}
-          />
-        )}
-      </Field>
-    ),
+    ...(to !== 'none' && {
+      fields: () => (
+        <Field label={t.notice} hint={t.noticeHint}>
+          {(control) => (
+            <textarea
+              {...control}
+              rows={2}
+              maxLength={500}
+              value={notice.value}
+              onInput={(event) => {
+                notice.value = event.currentTarget.value
+              }}
+            />
+          )}
+        </Field>
+      ),
+    }),
   })
   return (
     <div class="row">

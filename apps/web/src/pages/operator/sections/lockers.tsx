@@ -101,7 +101,7 @@ function Found({ sought }: { sought: string }) {
           ) : (
             <>
               <Table
-                caption={t.found(sought)}
+                caption={texts.table(t.found(sought))}
                 head={[t.locker, t.state, t.owner, t.provider, t.files, t.storage, t.expires]}
                 numeric={[4, 5]}
                 rows={lockers.map((locker) => [
@@ -222,7 +222,7 @@ function OverTerms() {
           ) : (
             <>
               <Table
-                caption={t.overTerms}
+                caption={texts.table(t.overTerms)}
                 head={[t.locker, t.used, t.storage, t.files, t.egress, t.provider, t.expires]}
                 numeric={[1]}
                 rows={lockers.map(({ locker_id, used_percent, bytes, files, egress, provider, expires_at, ended }) => [

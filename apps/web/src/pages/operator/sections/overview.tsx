@@ -82,7 +82,7 @@ function Tiles({ overview, week }: { overview: OperatorOverview; week: OperatorS
   const used = chains.filter(({ state }) => state !== 'disabled')
   const sold = week?.periods.reduce((sum, { price_usd }) => sum + price_usd, 0)
   const purchases = week?.periods.reduce((sum, { purchases, renewals }) => sum + purchases + renewals, 0)
-  const feed = { ok: '', not_asked: '', degraded: 'warn', failing: 'bad' } as const
+  const feed = { ok: '', disabled: '', degraded: 'warn', failing: 'bad' } as const
   return (
     <div class="tiles">
       <Tile name={t.week} to="#sales?range=7d" value={sold === undefined ? texts.none : texts.dollars(sold)}>

@@ -11,32 +11,33 @@ import { OPERATIONS } from '../parts.tsx'
 const t = texts.payments
 
 export function PaymentActions({ payment }: { payment: OperatorPayment }) {
+  const { refund } = payment
   return (
     <div class="row">
-      <Attach payment={payment} />
-      <RecordRefund payment={payment} />
+      {!refund && <Attach payment={payment} />}
+      {!refund?.refund_tx && <RecordRefund payment={payment} />}
     </div>
   )
 }
 
 function Attach({ payment: { network, tx, arrivals } }: { payment: OperatorPayment }) {
   const asset = useSignal(arrivals[0]?.asset ?? '')
-  const quote = useSignal(arrivals[0]?.named_quotes[0] ?? '')
+  const quote = useSignal(arrivals[0]?.references.find(isQuote) ?? '')
   const acceptsLess = useSignal(false)
   return (
     <ActionButton
       action={{
         ...t.attach,
         isDangerous: true,
-        target: tx,
+        target: `${network} ${tx}`,
         method: 'POST',
         path: `${OPERATIONS}/payments/attach`,
         body: () =>
-          /^pr_\w+$/.test(quote.value.trim())
+          isQuote(quote.value.trim())
             ? { network, tx, asset: asset.value, pay_req_id: quote.value.trim(), accept_less: acceptsLess.value }
             : t.attach.quoteWrong,
         outcome: ({ receipt }: { receipt: { receipt_id: string } }) => t.attach.done(receipt.receipt_id),
-        fields: (
+        fields: () => (
           <>
             <AssetField arrivals={arrivals} value={asset.value} onAsset={(value) => (asset.value = value)} />
             <TextField label={t.attach.quote} value={quote.value} onText={(value) => (quote.value = value)} />
@@ -57,6 +58,10 @@ function Attach({ payment: { network, tx, arrivals } }: { payment: OperatorPayme
   )
 }
 
+function isQuote(text: string): boolean {
+  return /^pr_\w+$/.test(text)
+}
+
 function RecordRefund({ payment: { network, tx, arrivals, refund } }: { payment: OperatorPayment }) {
   const asset = useSignal(refund?.asset ?? arrivals[0]?.asset ?? '')
   const amount = useSignal(refund?.amount_raw ?? arrivals[0]?.received_raw ?? '')
@@ -66,7 +71,7 @@ function RecordRefund({ payment: { network, tx, arrivals, refund } }: { payment:
       action={{
         ...t.record,
         label: refund ? t.record.again : t.record.label,
-        target: tx,
+        target: `${network} ${tx}`,
         method: 'POST',
         path: `${OPERATIONS}/payments/refund`,
         body: () =>
@@ -80,20 +85,24 @@ function RecordRefund({ payment: { network, tx, arrivals, refund } }: { payment:
               }
             : t.record.amountWrong,
         outcome: () => t.record.done,
-        fields: (
+        fields: () => (
           <>
-            <AssetField
-              arrivals={arrivals}
-              value={asset.value}
-              onAsset={(value) => {
-                asset.value = value
-                amount.value = arrivals.find((arrival) => arrival.asset === value)?.received_raw ?? ''
-              }}
-            />
-            <TextField label={t.record.amount} value={amount.value} onText={(value) => (amount.value = value)} />
+            {!refund && (
+              <>
+                <AssetField
+                  arrivals={arrivals}
+                  value={asset.value}
+                  onAsset={(value) => {
+                    asset.value = value
+                    amount.value = arrivals.find((arrival) => arrival.asset === value)?.received_raw ?? ''
+                  }}
+                />
+                <TextField label={t.record.amount} value={amount.value} onText={(value) => (amount.value = value)} />
+              </>
+            )}
             <TextField
               label={t.record.tx}
-              hint={t.record.txHint}
+              hint={refund ? undefined : t.record.txHint}
               value={refundTx.value}
               onText={(value) => (refundTx.value = value)}
             />

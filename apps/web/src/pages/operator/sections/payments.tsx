@@ -124,15 +124,15 @@ function Arrivals({ payment, mayAct }: { payment: OperatorPayment; mayAct: boole
           <p>{t.noArrivals}</p>
         ) : (
           <Table
-            caption={t.arrivals}
+            caption={texts.table(t.arrivals)}
             head={[t.asset, t.amount, t.payer, t.blockTime, t.quotes]}
             numeric={[1]}
-            rows={arrivals.map(({ asset, received_amount, payer, block_time, named_quotes }) => [
+            rows={arrivals.map(({ asset, received_amount, payer, block_time, references }) => [
               <b key="asset">{asset}</b>,
               received_amount,
               <code key="payer">{payer}</code>,
               <When key="time" iso={block_time} />,
-              <code key="quotes">{named_quotes.join(' ') || texts.none}</code>,
+              <code key="quotes">{references.join(' ') || texts.none}</code>,
             ])}
           />
         )}
@@ -149,7 +149,7 @@ function Receipts({ payment: { receipts } }: { payment: OperatorPayment }) {
         <p>{t.noReceipts}</p>
       ) : (
         <Table
-          caption={t.receipts}
+          caption={texts.table(t.receipts)}
           head={[t.receipt, t.quote, t.units, t.amount, t.payer, t.confirmed]}
           numeric={[2]}
           rows={receipts.map(

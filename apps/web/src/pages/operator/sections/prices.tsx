@@ -12,7 +12,7 @@ const FEED_TONES: Record<PriceFeed['state'], Tone> = {
   ok: 'good',
   degraded: 'warn',
   failing: 'bad',
-  not_asked: 'neutral',
+  disabled: 'neutral',
 }
 const PRICE_TONES: Record<PriceFeed['prices'][number]['state'], Tone> = {
   ok: 'good',
@@ -29,7 +29,7 @@ export function Prices() {
         <Card title={t.caption} aside={<Status tone={FEED_TONES[state]}>{word(t.states, state)}</Status>}>
           {prices.length > 0 && (
             <Table
-              caption={t.caption}
+              caption={texts.table(t.caption)}
               head={[t.symbol, t.source, t.age, t.asOf, t.usd]}
               numeric={[4]}
               rows={prices.map(({ symbol, state, usd, as_of, age_seconds }) => [
@@ -43,7 +43,7 @@ export function Prices() {
               ])}
             />
           )}
-          {state === 'not_asked' && <p class="faint">{t.notAsked}</p>}
+          {state === 'disabled' && <p class="about">{t.disabled}</p>}
         </Card>
       )}
     </Shown>

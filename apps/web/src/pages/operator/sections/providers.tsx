@@ -18,7 +18,7 @@ export function Providers() {
               <p>{t.none}</p>
             ) : (
               <Table
-                caption={t.providers}
+                caption={texts.table(t.providers)}
                 head={[t.name, t.state]}
                 rows={providers.map(({ provider, healthy }) => [
                   <b key="name">{provider}</b>,
@@ -31,7 +31,7 @@ export function Providers() {
           </Card>
           <Card title={t.chains}>
             <Table
-              caption={t.chains}
+              caption={texts.table(t.chains)}
               head={[t.name, t.state]}
               rows={chains.map(({ network, state }) => [
                 <b key="name">{network}</b>,

@@ -18,7 +18,7 @@ export function Routes() {
             <p>{t.none}</p>
           ) : (
             <Table
-              caption={t.caption}
+              caption={texts.table(t.caption)}
               head={[t.route, t.p95, t.p50, t.p99, t.mean, t.requests, t.errors]}
               numeric={[1, 2, 3, 4, 5, 6]}
               rows={routes.map(({ method, route, requests, server_errors, mean_ms, p50_ms, p95_ms, p99_ms }) => [

@@ -86,7 +86,7 @@ function Totals({ sales }: { sales: OperatorSales }) {
   return (
     <Card title={t.totals}>
       <Table
-        caption={t.totals}
+        caption={texts.table(t.totals)}
         head={[t.asset, t.network, t.provider, t.purchases, t.renewals, t.units, t.paid, t.usd]}
         numeric={[3, 4, 5, 6, 7]}
         rows={[
