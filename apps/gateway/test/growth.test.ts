@@ -27,7 +27,8 @@ async function countRows(db: Db): Promise<Record<string, number>> {
       .selectFrom(name as keyof Schema)
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
-    counts[name] = Number(count)
+    // One row an hour, whoever asks for what.
+    if (name !== 'growth_samples') counts[name] = Number(count)
   }
   return counts
 }

@@ -10,6 +10,7 @@ import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import type { PrimaryChain } from '@svc/devnet/primary-chain/chain'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
+import { startRateServer } from '@svc/devnet/rate-server'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { expect } from 'vitest'
@@ -47,10 +48,12 @@ export async function startAnchorTestbed({ confirmAfterMs = 0, finalizeAfterMs =
   const clock = testClock()
   const primary = await startPrimaryChain({ port: 0, confirmAfterMs, finalizeAfterMs, now: clock.now })
   const node = await startFaultyNode(primary.url)
+  const rates = await startRateServer({ now: clock.now })
   const folder = await mkdtemp(join(tmpdir(), 'svc-anchors-'))
   const variables = {
     STORAGE_DIR: folder,
     PRIMARY_RPC_URLS: node.url,
+    ORACLE_URL: rates.url,
     PRIMARY_TREASURY: TREASURY.address,
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
   }
@@ -75,6 +78,7 @@ export async function startAnchorTestbed({ confirmAfterMs = 0, finalizeAfterMs =
     async stop() {
       for (const house of houses) await house.close()
       await node.stop()
+      await rates.stop()
       await primary.stop()
       await rm(folder, { recursive: true })
     },
