@@ -276,7 +276,7 @@ export const texts = {
         title: (id: string) => `Take down ${id}`,
         confirm: 'Take down',
         effects: [
-          'Its bytes are no longer served, to nobody: readers get 451.',
+          'Its bytes are no longer served, to nobody: readers get 451. Addresses of a provider that were handed out before may work for up to five minutes more.',
           'Nothing can be written to it. Nothing is deleted.',
           'Receipt, statements and anchors stay readable: proofs do not need the bytes.',
           'It can be undone at any time.',
