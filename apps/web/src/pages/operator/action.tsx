@@ -3,7 +3,7 @@
 import { signal, useSignal } from '@preact/signals'
 import type { AuditEntry, AuditLog } from '@svc/api/operations'
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { texts } from '#texts/operator'
 import { RequestFailed } from '../../gateway.ts'
 import { Button } from '../../ui/button.tsx'
@@ -86,77 +86,84 @@ function ActionDialog({ action, onClose }: { action: Action; onClose: () => void
       const said = action.outcome?.(answer as never) ?? ''
       state.value = { step: 'done', said, isChanged: answer.changed, entry: await newestEntry(action.target) }
     } catch (error) {
+      // Signed out meanwhile.
+      if ((error as Error).name === 'AbortError') return
       if (!(error instanceof RequestFailed)) throw error
       state.value = { step: 'asking', problem: error.status === 0 ? t.unknownOutcome : failureText(error) }
     }
     refresh()
   }
   const now = state.value
+  const content = useRef<HTMLDivElement>(null)
+  // The browser then gives the focus back to where it was.
+  const close = () => content.current?.closest('dialog')?.close()
   return (
     <Dialog title={action.title} onClose={onClose}>
-      {now.step === 'done' ? (
-        <div class="stack">
-          <Notice tone="good" title={now.isChanged ? t.done : t.unchanged}>
-            {now.said}
-          </Notice>
-          <h3>{t.audit}</h3>
-          {now.entry ? <Entry entry={now.entry} /> : <p class="faint">{t.noAudit}</p>}
-          <div class="row">
-            <Button kind="primary" onClick={onClose}>
-              {t.close}
-            </Button>
-          </div>
-        </div>
-      ) : (
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void send()
-          }}
-        >
-          <section aria-label={t.what}>
-            <h3>{t.what}</h3>
-            <ul class="effects">
-              {action.effects.map((effect) => (
-                <li key={effect}>{effect}</li>
-              ))}
-            </ul>
-          </section>
-          {action.fields?.()}
-          <Field label={t.reason} hint={t.reasonHint} error={reasonError.value} isRequired>
-            {(control) => (
-              <textarea
-                {...control}
-                rows={2}
-                maxLength={MAX_REASON}
-                value={reason.value}
-                onInput={(event) => {
-                  reason.value = event.currentTarget.value
-                  reasonError.value = null
-                }}
-              />
-            )}
-          </Field>
-          {now.step === 'asking' && now.problem && (
-            <Notice tone="bad" title={t.failed}>
-              {now.problem}
+      <div ref={content}>
+        {now.step === 'done' ? (
+          <div class="stack">
+            <Notice tone="good" title={now.isChanged ? t.done : t.unchanged}>
+              {now.said}
             </Notice>
-          )}
-          <div class="row">
-            <button
-              type="submit"
-              class={`button ${action.isDangerous ? 'button-danger' : 'button-primary'}`}
-              aria-busy={now.step === 'sending'}
-            >
-              {action.confirm}
-            </button>
-            <Button kind="quiet" onClick={onClose}>
-              {t.cancel}
-            </Button>
+            <h3>{t.audit}</h3>
+            {now.entry ? <Entry entry={now.entry} /> : <p class="faint">{t.noAudit}</p>}
+            <div class="row">
+              <Button kind="primary" onClick={close}>
+                {t.close}
+              </Button>
+            </div>
           </div>
-        </form>
-      )}
+        ) : (
+          <form
+            class="stack"
+            onSubmit={(event) => {
+              event.preventDefault()
+              void send()
+            }}
+          >
+            <section aria-label={t.what}>
+              <h3>{t.what}</h3>
+              <ul class="effects">
+                {action.effects.map((effect) => (
+                  <li key={effect}>{effect}</li>
+                ))}
+              </ul>
+            </section>
+            {action.fields?.()}
+            <Field label={t.reason} hint={t.reasonHint} error={reasonError.value} isRequired>
+              {(control) => (
+                <textarea
+                  {...control}
+                  rows={2}
+                  maxLength={MAX_REASON}
+                  value={reason.value}
+                  onInput={(event) => {
+                    reason.value = event.currentTarget.value
+                    reasonError.value = null
+                  }}
+                />
+              )}
+            </Field>
+            {now.step === 'asking' && now.problem && (
+              <Notice tone="bad" title={t.failed}>
+                {now.problem}
+              </Notice>
+            )}
+            <div class="row">
+              <button
+                type="submit"
+                class={`button ${action.isDangerous ? 'button-danger' : 'button-primary'}`}
+                aria-busy={now.step === 'sending'}
+              >
+                {action.confirm}
+              </button>
+              <Button kind="quiet" onClick={close}>
+                {t.cancel}
+              </Button>
+            </div>
+          </form>
+        )}
+      </div>
     </Dialog>
   )
 }

@@ -44,7 +44,9 @@ export function Jobs({ mayAct }: SectionProps) {
 }
 
 function Kinds({ byKind }: { byKind: OperatorOverview['jobs']['by_kind'] }) {
-  const kinds = Object.entries(byKind).sort(([a], [b]) => (a < b ? -1 : 1))
+  const kinds = Object.entries(byKind)
+    .filter(([, counts]) => STATES.some((state) => counts[state] > 0))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
   return (
     <Card title={t.byKind}>
       {kinds.length === 0 ? (
