@@ -37,7 +37,7 @@ export interface Site {
   close(): Promise<void>
 }
 
-export interface SiteOptions {
+interface SiteOptions {
   /** Settings of the gateway beside the usual ones. */
   variables?: Variables
 }

@@ -3,7 +3,7 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 
-export interface Drawing {
+interface Drawing {
   kind: 'bars' | 'lines'
   /** First the times, then each series, as drawn: stacked bars from the tallest to the lowest. */
   data: (number | null)[][]

@@ -16,7 +16,7 @@ export interface Finding {
   to: string
 }
 
-export interface Seen {
+interface Seen {
   overview: OperatorOverview
   audit: Pick<AuditLog, 'chain'> | null
   overTerms: { lockers: readonly unknown[]; next_cursor?: string | undefined } | null

@@ -7,7 +7,7 @@ import type { ChartData } from '../chart/series.ts'
 const HOUR = 3_600
 const DAY = 24 * HOUR
 export const STEP_SECONDS = { hour: HOUR, day: DAY, week: 7 * DAY } as const
-export type Bucket = keyof typeof STEP_SECONDS
+type Bucket = keyof typeof STEP_SECONDS
 
 export type Dimension = 'asset' | 'provider' | 'network'
 export type Measure = 'price_usd' | 'purchases' | 'units'
@@ -50,7 +50,7 @@ export function startsOf({ from, to, bucket }: Pick<OperatorSales, 'from' | 'to'
   return starts
 }
 
-export interface Total extends Pick<SalesPeriod, 'network' | 'asset' | 'provider'> {
+interface Total extends Pick<SalesPeriod, 'network' | 'asset' | 'provider'> {
   purchases: number
   renewals: number
   units: number
