@@ -7,8 +7,6 @@ import { freePort } from '@svc/devnet/free-port'
 import type { ChainAddresses } from '@svc/devnet/pay-leg'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
-import type { Gateway } from '@svc/gateway/gateway'
-import type { Variables } from '@svc/http-service/config'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
@@ -24,7 +22,7 @@ export interface Site {
   prefixedUrl: string
   browser: Browser
   /** What is behind both. */
-  gateway: Gateway
+  gateway: Awaited<ReturnType<typeof startTestGateway>>
   /** Where the nodes of the chains are; without the EVM chain, its address is empty. */
   chains: ChainAddresses
   /** The keypair of an owner, as in a key file. */
@@ -39,10 +37,10 @@ export interface Site {
 
 interface SiteOptions {
   /** Settings of the gateway beside the usual ones. */
-  variables?: Variables
+  variables?: Parameters<typeof startTestGateway>[0]
 }
 
-export async function openSite({ variables = {} }: SiteOptions = {}): Promise<Site> {
+export async function openSite({ variables }: SiteOptions = {}): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
   const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })

@@ -13,7 +13,7 @@ import { Empty, ErrorState, Loading } from '../../ui/states.tsx'
 import { ActionDialogs } from './action.tsx'
 import { keptToken, type refusal, signedIn, signIn, signOut } from './identity.ts'
 import { newestReading, refresh, useLive } from './live.ts'
-import { failureText, OPERATIONS } from './parts.tsx'
+import { failureText, OPERATIONS, type SectionProps } from './parts.tsx'
 import { sectionName, useHash } from './place.ts'
 import { Attestations } from './sections/attestations.tsx'
 import { Audit } from './sections/audit.tsx'
@@ -29,10 +29,6 @@ import { Sales } from './sections/sales.tsx'
 import { Treasury } from './sections/treasury.tsx'
 import { SignIn } from './sign-in.tsx'
 import './operator.css'
-
-export interface SectionProps {
-  mayAct: boolean
-}
 
 const SECTIONS: Readonly<Record<keyof typeof t.sections, ComponentType<SectionProps>>> = {
   overview: Overview,

@@ -11,6 +11,10 @@ import { saveText } from './csv.ts'
 import { askText } from './identity.ts'
 import { type Live, refresh } from './live.ts'
 
+export interface SectionProps {
+  mayAct: boolean
+}
+
 /** The value once it is there. After a failure the one before stays, and says that it is not current. */
 export function Shown<T>({ live, children }: { live: Live<T>; children: (value: T) => ComponentChildren }) {
   const { value, readAt, error } = live
