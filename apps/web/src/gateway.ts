@@ -1,4 +1,4 @@
-// Public reads of the gateway that serves these pages. No cookie exists, and none is sent.
+// Requests to the gateway that serves these pages. No cookie exists, and none is sent.
 
 import { type Signal, signal } from '@preact/signals'
 import type { ErrorBody } from '@svc/api/errors'
@@ -18,13 +18,23 @@ export class RequestFailed extends Error {
   }
 }
 
-export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await fetch(urlOf(path), { credentials: 'omit', ...(signal && { signal }) }).catch((error) => {
-    signal?.throwIfAborted()
+export function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return requestJson(path, signal ? { signal } : {})
+}
+
+export async function requestJson<T>(path: string, init: RequestInit): Promise<T> {
+  const response = await fetchAnswer(path, init)
+  return (await response.json().catch(() => null)) as T // declared by the endpoint
+}
+
+/** Throws what the gateway says instead of an answer of 400 and above. */
+export async function fetchAnswer(path: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(urlOf(path), { credentials: 'omit', ...init }).catch((error) => {
+    init.signal?.throwIfAborted()
     throw new RequestFailed(0, (error as Error).message)
   })
+  if (response.ok) return response
   const body: unknown = await response.json().catch(() => null)
-  if (response.ok) return body as T // declared by the endpoint
   const { message = response.statusText, hint = null } = (body ?? {}) as Partial<ErrorBody>
   throw new RequestFailed(response.status, message, hint)
 }

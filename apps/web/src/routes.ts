@@ -36,4 +36,5 @@ export const ROUTES: readonly Route[] = [
   { path: '/verify', ...VERIFY },
   { path: '/verify/{receipt_id}', ...VERIFY },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
+  { path: '/operator', load: () => import('./pages/operator/operator.tsx') },
 ]

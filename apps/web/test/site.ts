@@ -24,8 +24,6 @@ export interface Site {
   /** The same gateway behind a proxy that mounts it at `/svc`. */
   prefixedUrl: string
   browser: Browser
-  /** A node of the primary chain that it publishes on. */
-  chainUrl: string
   /** What is behind both. */
   gateway: Awaited<ReturnType<typeof startTestGateway>>
   /** The keypair of an owner, as in a key file. */
@@ -43,9 +41,11 @@ export interface Site {
 export interface SiteOptions {
   /** Whether the gateway sells on the EVM chain, too, and for coins. */
   withAllAssets?: boolean
+  /** Settings of the gateway beside the usual ones. */
+  variables?: Parameters<typeof startTestGateway>[0]
 }
 
-export async function openSite({ withAllAssets = false }: SiteOptions = {}): Promise<Site> {
+export async function openSite({ withAllAssets = false, variables }: SiteOptions = {}): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
   const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
@@ -61,6 +61,7 @@ export async function openSite({ withAllAssets = false }: SiteOptions = {}): Pro
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
     AGENT_URL: 'http://localhost:8403',
     ...others.variables,
+    ...variables,
   })
   opened.defer(() => gateway.stop())
   const proxy = await startPrefixProxy(port)
@@ -86,7 +87,6 @@ export async function openSite({ withAllAssets = false }: SiteOptions = {}): Pro
     url,
     prefixedUrl: `http://localhost:${(proxy.address() as AddressInfo).port}/svc`,
     browser,
-    chainUrl: chain.url,
     gateway,
     keypair,
     locker,

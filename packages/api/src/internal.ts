@@ -10,6 +10,7 @@ const Amount = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]*)
 
 const TreasuryAsset = Type.Object({
   asset: Type.String({ description: 'Ticker.' }),
+  decimals: Type.Optional(Type.Integer({ description: 'Of the amounts: 6 means millionths.' })),
   account: Type.String({ description: 'Where it is paid.' }),
   balance_raw: OrNull(Amount('On chain, now.')),
   received_raw: Amount('Brought in by every transaction that paid for something.'),

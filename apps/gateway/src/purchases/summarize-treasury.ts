@@ -46,6 +46,7 @@ function assetSummary({ of, payTo }: Leg, held: bigint | null, { received, recei
   const key = keyOf({ network: of.network.name, asset: of.ticker })
   return {
     asset: of.ticker,
+    decimals: of.decimals,
     account: payTo,
     balance_raw: held === null ? null : String(held),
     received_raw: String(received.get(key) ?? 0n),

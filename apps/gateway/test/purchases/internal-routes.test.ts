@@ -114,7 +114,7 @@ describe('the treasury summary', () => {
     const blind = await market.open({ PRIMARY_RPC_URLS: 'http://127.0.0.1:1' })
     const { asset } = await summary(blind)
     const unknown = { balance_raw: null, error: 'chain_unavailable', received_raw: '0', receipts: 0 }
-    expect(asset('primary-mainnet', 'SOL')).toMatchObject(unknown)
+    expect(asset('primary-mainnet', 'SOL')).toMatchObject({ ...unknown, decimals: 9 })
     expect(asset('primary-mainnet', 'USDC')).toMatchObject(unknown)
     expect(asset('evm-mainnet', 'MON')).toEqual(expect.not.objectContaining({ error: expect.anything() }))
     await blind.stop()

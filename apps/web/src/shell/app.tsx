@@ -101,6 +101,9 @@ function Footer() {
               <a href={`${agentUrl}/.well-known/svc-agent.json`}>{t.agent}</a>
             </li>
           )}
+          <li>
+            <a href={urlOf('/operator')}>{t.operator}</a>
+          </li>
         </ul>
       </div>
     </footer>

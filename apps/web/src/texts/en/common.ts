@@ -25,6 +25,8 @@ export const common = {
     return `${new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format(bytes / 1024 ** step)} ${units[step]}`
   },
   number: (value: number) => count.format(value),
+  /** Digits of any length. */
+  integer: (digits: string) => count.format(BigInt(digits)),
   dollars: (usd: number) =>
     new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 }).format(usd),
 }

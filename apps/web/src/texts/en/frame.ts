@@ -17,6 +17,7 @@ export const texts = {
   keys: 'Signing keys',
   health: 'Health',
   agent: 'Agent service',
+  operator: 'Operator',
   notFound: 'There is no such page',
   notFoundText: 'The address may be mistyped, or the page may belong to a newer release.',
   updated: 'This page was updated meanwhile',

@@ -1,0 +1,36 @@
+// The numbers of a chart: what is stacked on what, and what a point says.
+
+export interface Series {
+  label: string
+  /** One for each time; null where nothing is known. */
+  values: readonly (number | null)[]
+}
+
+export interface ChartData {
+  /** Unix seconds, rising. For bars, when each begins. */
+  times: readonly number[]
+  series: readonly Series[]
+}
+
+/** Of those that are shown, each on top of the ones before; the others are empty. */
+export function stack(series: readonly Series[], isShown: (index: number) => boolean): (number | null)[][] {
+  let below: number[] = []
+  return series.map(({ values }, index) => {
+    if (!isShown(index)) return values.map(() => null)
+    below = values.map((value, i) => (below[i] ?? 0) + (value ?? 0))
+    return below
+  })
+}
+
+export function sum(values: readonly (number | null)[]): number {
+  return values.reduce<number>((total, value) => total + (value ?? 0), 0)
+}
+
+/** The names beyond `most` become one: a chart has six colours. */
+export function largest(series: readonly Series[], most: number, other: string): Series[] {
+  const sorted = [...series].sort((a, b) => sum(b.values) - sum(a.values))
+  if (sorted.length <= most) return sorted
+  const rest = sorted.slice(most - 1)
+  const added = rest[0]?.values.map((_, i) => sum(rest.map(({ values }) => values[i] ?? null))) ?? []
+  return [...sorted.slice(0, most - 1), { label: other, values: added }]
+}

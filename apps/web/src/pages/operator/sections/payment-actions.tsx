@@ -1,0 +1,161 @@
+// A payment that no receipt uses is attached to a quote, or refunded.
+
+import { useSignal } from '@preact/signals'
+import type { OperatorPayment } from '@svc/api/operations'
+import type { ComponentChildren } from 'preact'
+import { texts } from '#texts/operator'
+import { Field } from '../../../ui/field.tsx'
+import { ActionButton } from '../action.tsx'
+import { OPERATIONS } from '../parts.tsx'
+
+const t = texts.payments
+
+export function PaymentActions({ payment }: { payment: OperatorPayment }) {
+  const { refund } = payment
+  return (
+    <div class="row">
+      {!refund && <Attach payment={payment} />}
+      {!refund?.refund_tx && <RecordRefund payment={payment} />}
+    </div>
+  )
+}
+
+function Attach({ payment: { network, tx, arrivals } }: { payment: OperatorPayment }) {
+  const asset = useSignal(arrivals[0]?.asset ?? '')
+  const quote = useSignal(arrivals[0]?.references.find(isQuote) ?? '')
+  const acceptsLess = useSignal(false)
+  return (
+    <ActionButton
+      action={{
+        ...t.attach,
+        isDangerous: true,
+        target: `${network} ${tx}`,
+        method: 'POST',
+        path: `${OPERATIONS}/payments/attach`,
+        body: () =>
+          isQuote(quote.value.trim())
+            ? { network, tx, asset: asset.value, pay_req_id: quote.value.trim(), accept_less: acceptsLess.value }
+            : t.attach.quoteWrong,
+        outcome: ({ receipt }: { receipt: { receipt_id: string } }) => t.attach.done(receipt.receipt_id),
+        fields: () => (
+          <>
+            <AssetField arrivals={arrivals} value={asset.value} onAsset={(value) => (asset.value = value)} />
+            <TextField label={t.attach.quote} value={quote.value} onText={(value) => (quote.value = value)} />
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={acceptsLess.value}
+                onChange={(event) => {
+                  acceptsLess.value = event.currentTarget.checked
+                }}
+              />
+              {t.attach.less}
+            </label>
+          </>
+        ),
+      }}
+    />
+  )
+}
+
+function isQuote(text: string): boolean {
+  return /^pr_\w+$/.test(text)
+}
+
+function RecordRefund({ payment: { network, tx, arrivals, refund } }: { payment: OperatorPayment }) {
+  const asset = useSignal(refund?.asset ?? arrivals[0]?.asset ?? '')
+  const amount = useSignal(refund?.amount_raw ?? arrivals[0]?.received_raw ?? '')
+  const refundTx = useSignal(refund?.refund_tx ?? '')
+  return (
+    <ActionButton
+      action={{
+        ...t.record,
+        label: refund ? t.record.again : t.record.label,
+        target: `${network} ${tx}`,
+        method: 'POST',
+        path: `${OPERATIONS}/payments/refund`,
+        body: () =>
+          /^(0|[1-9]\d*)$/.test(amount.value.trim())
+            ? {
+                network,
+                tx,
+                asset: asset.value,
+                amount_raw: amount.value.trim(),
+                ...(refundTx.value.trim() && { refund_tx: refundTx.value.trim() }),
+              }
+            : t.record.amountWrong,
+        outcome: () => t.record.done,
+        fields: () => (
+          <>
+            {!refund && (
+              <>
+                <AssetField
+                  arrivals={arrivals}
+                  value={asset.value}
+                  onAsset={(value) => {
+                    asset.value = value
+                    amount.value = arrivals.find((arrival) => arrival.asset === value)?.received_raw ?? ''
+                  }}
+                />
+                <TextField label={t.record.amount} value={amount.value} onText={(value) => (amount.value = value)} />
+              </>
+            )}
+            <TextField
+              label={t.record.tx}
+              hint={refund ? undefined : t.record.txHint}
+              value={refundTx.value}
+              onText={(value) => (refundTx.value = value)}
+            />
+          </>
+        ),
+      }}
+    />
+  )
+}
+
+interface AssetProps {
+  arrivals: OperatorPayment['arrivals']
+  value: string
+  onAsset: (asset: string) => void
+}
+
+function AssetField({ arrivals, value, onAsset }: AssetProps): ComponentChildren {
+  if (arrivals.length < 2) return null
+  return (
+    <Field label={t.attach.asset}>
+      {(control) => (
+        <select {...control} onChange={(event) => onAsset(event.currentTarget.value)}>
+          {arrivals.map(({ asset, received_amount }) => (
+            <option key={asset} value={asset} selected={asset === value}>
+              {received_amount} {asset}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+interface TextProps {
+  label: string
+  hint?: string
+  value: string
+  onText: (text: string) => void
+}
+
+function TextField({ label, hint, value, onText }: TextProps) {
+  return (
+    <Field label={label} hint={hint}>
+      {(control) => (
+        <input
+          {...control}
+          class="mono"
+          autocomplete="off"
+          spellcheck={false}
+          value={value}
+          onInput={(event) => onText(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,196 @@
+import { useSignal } from '@preact/signals'
+import type { OperatorPayment } from '@svc/api/operations'
+import { common } from '#texts/common'
+import { texts } from '#texts/operator'
+import { index } from '../../../gateway.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Card } from '../../../ui/card.tsx'
+import { Copyable } from '../../../ui/copy.tsx'
+import { Field } from '../../../ui/field.tsx'
+import { Status } from '../../../ui/status.tsx'
+import { Table } from '../../../ui/table.tsx'
+import { useLive } from '../live.ts'
+import { Facts, OPERATIONS, query, type SectionProps, Shown, When, word } from '../parts.tsx'
+import { linkTo, param } from '../place.ts'
+import { PaymentActions } from './payment-actions.tsx'
+
+const t = texts.payments
+const EVERY_MS = 60_000
+const TRANSACTION = /^(0[xX][0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/
+
+export function Payments({ mayAct }: SectionProps) {
+  const network = param('network')
+  const tx = param('tx')
+  return (
+    <>
+      <Finder key={tx} network={network} tx={tx} />
+      {network && tx && <Payment key={`${network} ${tx}`} network={network} tx={tx} mayAct={mayAct} />}
+    </>
+  )
+}
+
+function Finder({ network, tx }: { network: string; tx: string }) {
+  const { value } = index.now
+  const networks = value.state === 'ready' ? value.value.payment.networks.map(({ name }) => name) : []
+  const chosen = useSignal(network)
+  const text = useSignal(tx)
+  const problem = useSignal<string | null>(null)
+  const find = () => {
+    const wanted = text.value.trim()
+    if (!TRANSACTION.test(wanted)) problem.value = t.txWrong
+    else location.hash = linkTo('payments', { network: networkOf(wanted, chosen.value, networks), tx: wanted })
+  }
+  return (
+    <search>
+      <form
+        class="card find-payment"
+        onSubmit={(event) => {
+          event.preventDefault()
+          find()
+        }}
+      >
+        <Field label={t.tx} hint={t.txHint} error={problem.value}>
+          {(control) => (
+            <input
+              {...control}
+              type="search"
+              class="mono"
+              autocomplete="off"
+              spellcheck={false}
+              value={text.value}
+              onInput={(event) => {
+                text.value = event.currentTarget.value
+                problem.value = null
+              }}
+            />
+          )}
+        </Field>
+        <Field label={t.network}>
+          {(control) => (
+            <select
+              {...control}
+              onChange={(event) => {
+                chosen.value = event.currentTarget.value
+              }}
+            >
+              <option value="">{t.anyNetwork}</option>
+              {networks.map((name) => (
+                <option key={name} value={name} selected={name === chosen.value}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Button type="submit" kind="primary">
+          {t.submit}
+        </Button>
+      </form>
+    </search>
+  )
+}
+
+/** The form of a transaction tells its chain. */
+function networkOf(tx: string, chosen: string, known: readonly string[]): string {
+  if (chosen) return chosen
+  const family = tx.startsWith('0') ? 'evm' : 'primary'
+  return known.find((name) => name.startsWith(family)) ?? `${family}-mainnet`
+}
+
+function Payment({ network, tx, mayAct }: { network: string; tx: string; mayAct: boolean }) {
+  const live = useLive<OperatorPayment>(query(`${OPERATIONS}/payments`, { network, tx }), undefined, EVERY_MS)
+  return (
+    <Shown live={live}>
+      {(payment) => (
+        <>
+          <Arrivals payment={payment} mayAct={mayAct} />
+          <Receipts payment={payment} />
+          <Refund payment={payment} />
+        </>
+      )}
+    </Shown>
+  )
+}
+
+function Arrivals({ payment, mayAct }: { payment: OperatorPayment; mayAct: boolean }) {
+  const { network, tx, chain, arrivals } = payment
+  const tone = { found: 'good', not_found: 'bad', unavailable: 'warn' } as const
+  return (
+    <Card title={t.arrivals} aside={<Status tone={tone[chain]}>{`${network}: ${word(t.chains, chain)}`}</Status>}>
+      <div class="stack">
+        <Copyable text={tx} what={t.tx} />
+        {arrivals.length === 0 ? (
+          <p>{t.noArrivals}</p>
+        ) : (
+          <Table
+            caption={texts.table(t.arrivals)}
+            head={[t.asset, t.amount, t.payer, t.blockTime, t.quotes]}
+            numeric={[1]}
+            rows={arrivals.map(({ asset, received_amount, payer, block_time, references }) => [
+              <b key="asset">{asset}</b>,
+              received_amount,
+              <code key="payer">{payer}</code>,
+              <When key="time" iso={block_time} />,
+              <code key="quotes">{references.join(' ') || texts.none}</code>,
+            ])}
+          />
+        )}
+        {mayAct && arrivals.length > 0 && <PaymentActions payment={payment} />}
+      </div>
+    </Card>
+  )
+}
+
+function Receipts({ payment: { receipts } }: { payment: OperatorPayment }) {
+  return (
+    <Card title={t.receipts}>
+      {receipts.length === 0 ? (
+        <p>{t.noReceipts}</p>
+      ) : (
+        <Table
+          caption={texts.table(t.receipts)}
+          head={[t.receipt, t.quote, t.units, t.amount, t.payer, t.confirmed]}
+          numeric={[2]}
+          rows={receipts.map(
+            ({ receipt_id, pay_req_id, units, paid_amount, pay_asset, payer_pubkey, confirmed_at }) => [
+              <a key="receipt" href={linkTo('lockers', { q: receipt_id })}>
+                <code>{receipt_id}</code>
+              </a>,
+              <code key="quote">{pay_req_id}</code>,
+              common.number(units),
+              `${paid_amount} ${pay_asset}`,
+              <code key="payer">{payer_pubkey}</code>,
+              <When key="confirmed" iso={confirmed_at} />,
+            ],
+          )}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Refund({ payment: { refund } }: { payment: OperatorPayment }) {
+  return (
+    <Card
+      title={t.refund}
+      aside={
+        refund && (
+          <Status tone={refund.refund_tx ? 'good' : 'warn'}>{refund.refund_tx ? t.refundSent : t.refundDecided}</Status>
+        )
+      }
+    >
+      {refund ? (
+        <Facts
+          facts={[
+            [t.amount, `${common.integer(refund.amount_raw)} ${t.atomic(refund.asset)}`],
+            [t.refundTx, refund.refund_tx ?? texts.none],
+            [t.refundBy, `${refund.decided_by}, ${texts.time(refund.decided_at)}`],
+            [texts.audit.reason, refund.reason],
+          ]}
+        />
+      ) : (
+        <p>{t.none}</p>
+      )}
+    </Card>
+  )
+}
