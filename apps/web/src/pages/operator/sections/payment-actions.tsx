@@ -102,7 +102,7 @@ function RecordRefund({ payment: { network, tx, arrivals, refund } }: { payment:
             )}
             <TextField
               label={t.record.tx}
-              hint={refund ? undefined : t.record.txHint}
+              hint={refund ? '' : t.record.txHint}
               value={refundTx.value}
               onText={(value) => (refundTx.value = value)}
             />
