@@ -17,7 +17,6 @@ const PATHS = {
   cross: 'M4 4l8 8M12 4l-8 8',
   minus: 'M4 8h8',
   warning: 'M8 1.8 15 14H1zM8 6.2v3.6M8 11.9v.1',
-  folder: 'M1.5 3.5h4.5l1.5 2h7v8h-13z',
   arrow: 'M2.5 8h11M9 3.5 13.5 8 9 12.5',
   terminal: 'M2 3.5l4 4-4 4M8 12.5h6',
   globe: 'M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13M1.5 8h13M8 1.5c4 4 4 9 0 13M8 1.5c-4 4-4 9 0 13',
