@@ -67,7 +67,7 @@ export const texts = {
     continueLabel: (name: string) => `Continue ${name}`,
     cancel: 'Cancel',
     cancelLabel: (name: string) => `Cancel ${name}`,
-    retryLabel: (name: string) => `Try ${name} again`,
+    retryLabel: (name: string) => `Try again: ${name}`,
     more: (number: number) => `and ${count.format(number)} more`,
   },
   unfinished: {
