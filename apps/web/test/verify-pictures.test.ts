@@ -80,7 +80,7 @@ describe('the picture of the tree', () => {
     await page.getByText('The same in steps').click()
     expect(await page.locator('.tree-steps li').count()).toBe(1 + 13 + 1)
     await page.getByText('This is the root that the statement names.').waitFor()
-    await expectGoodLooks(visited, 'tree-whole')
+    await picture(page, 'tree-whole')
     expectCalm(visited)
     await visited.leave()
   })
