@@ -104,7 +104,18 @@ const GATEWAY: Record<string, readonly string[]> = {
     'x402',
   ],
   'gateway.ts': ['config.ts', 'context.ts', 'create-context.ts', 'info', 'jobs', 'wire.ts'],
-  bin: ['anchors', 'attestations', 'create-context.ts', 'config.ts', 'db', 'evm', 'gateway.ts', 'info', 'operations', 'wire.ts'],
+  bin: [
+    'anchors',
+    'attestations',
+    'create-context.ts',
+    'config.ts',
+    'db',
+    'evm',
+    'gateway.ts',
+    'info',
+    'operations',
+    'wire.ts',
+  ],
   'main.ts': ['bin'],
 }
 

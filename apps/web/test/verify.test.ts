@@ -94,7 +94,9 @@ describe('the verify page', () => {
     await page.getByLabel('Address of a node of the primary chain').fill(site.chains.primary.url)
     await page.getByRole('button', { name: 'Ask this node' }).click()
     await verdict(page, /All \d+ checks passed/)
-    expect([...visited.origins].sort()).toEqual([new URL(site.chains.primary.url).origin, new URL(site.url).origin].sort())
+    expect([...visited.origins].sort()).toEqual(
+      [new URL(site.chains.primary.url).origin, new URL(site.url).origin].sort(),
+    )
     await page.locator('#anchor_payload_matches summary').click()
     await page.locator('#anchor_payload_matches').getByText('What it does not prove').waitFor()
     await page.getByRole('button', { name: 'Show path of hello.txt' }).click()
