@@ -160,8 +160,9 @@ describe('uploads', () => {
     await page.getByText('Uploading ·').waitFor()
     await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>('.upload progress')?.value ?? 0) > 0)
     await looks(visited, 'files-uploading')
-    await page.unroute('**/parts?*')
     await page.reload()
+    // Not before: the browser would send what is held.
+    await page.unroute('**/parts?*')
     expect(asked).toEqual(['beforeunload'])
     await unlock(page)
     const unfinished = page.getByRole('region', { name: 'Unfinished uploads' })
