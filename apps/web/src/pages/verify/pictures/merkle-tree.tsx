@@ -262,7 +262,8 @@ function Box({ node, x, y, title, hash, label, isChosen, tone, stack, choose }: 
       role="radio"
       aria-checked={isChosen}
       aria-label={label}
-      tabIndex={isChosen ? 0 : -1}
+      // In SVG the names of attributes keep their case: tabIndex would be none.
+      tabindex={isChosen ? 0 : -1}
       data-node={nodeKey(node)}
       class={`tree-node tree-node-${tone}`}
       transform={`translate(${x} ${y})`}
