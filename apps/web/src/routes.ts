@@ -18,6 +18,9 @@ export interface Route {
 /** Wallets bring their pictures as data: URLs. */
 const WALLET_POLICY = { 'img-src': "'self' data:" }
 
+/** Some storage providers take and send bytes themselves: the gateway redirects there (SHORT-09). */
+const LOCKER_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' https:" }
+
 /** Visitors name nodes of chains and places of bundles themselves; all the work is done in a worker. */
 const VERIFY = {
   policy: {
@@ -31,8 +34,8 @@ const VERIFY = {
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
   { path: '/buy', policy: WALLET_POLICY, load: () => import('./pages/buy/buy.tsx') },
-  { path: '/locker', policy: WALLET_POLICY, load: () => import('./pages/locker/lockers.tsx') },
-  { path: '/locker/{locker_id}', policy: WALLET_POLICY, load: () => import('./pages/locker/locker.tsx') },
+  { path: '/locker', policy: LOCKER_POLICY, load: () => import('./pages/locker/lockers.tsx') },
+  { path: '/locker/{locker_id}', policy: LOCKER_POLICY, load: () => import('./pages/locker/locker.tsx') },
   { path: '/verify', ...VERIFY },
   { path: '/verify/{receipt_id}', ...VERIFY },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },

@@ -7,7 +7,7 @@ import type { DevKey } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Page } from 'playwright'
 
 /** What the person does with a request; null leaves it open until something else is said. */
-export type Answer = 'approve' | 'reject' | null
+type Answer = 'approve' | 'reject' | null
 
 export interface InjectedWallet {
   /** Requests that the person saw, in order. */

@@ -49,7 +49,7 @@ export interface StoredJob extends Omit<Job, 'maxAttempts'> {
   dueAt: number
 }
 
-export interface JobPage {
+interface JobPage {
   state: StateCount['state']
   kind: string | null
   /** The last of the page before. */

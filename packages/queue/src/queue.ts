@@ -61,7 +61,7 @@ export interface ListedJob {
   error: string | null
 }
 
-export interface JobListPage {
+interface JobListPage {
   state: keyof JobCounts
   kind: string | null
   /** The last of the page before. */

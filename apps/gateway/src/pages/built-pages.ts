@@ -16,7 +16,7 @@ export interface BuiltPages {
   savedCopy: { asset: Asset; sha256: string } | null
 }
 
-export interface DeclaredPage {
+interface DeclaredPage {
   /** Such as `/locker/{locker_id}`. */
   path: string
   /** Directives that differ from the usual policy. */

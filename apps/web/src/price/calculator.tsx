@@ -22,7 +22,7 @@ const ASK_AFTER_MS = 250
 const price = resource<Price>('/v1/price')
 
 /** What is chosen. */
-export interface Choice {
+interface Choice {
   units: number
   /** Empty for the gateway's own choice. */
   provider: string

@@ -155,7 +155,7 @@ function Legs({ quote, chosen, onChoose }: LegsProps) {
   )
 }
 
-export function networkName(leg: PaymentLeg): string {
+function networkName(leg: PaymentLeg): string {
   return isPrimary(leg) ? 'Solana' : `EVM ${leg.network.split(':')[1]}`
 }
 

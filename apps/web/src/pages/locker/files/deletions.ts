@@ -8,7 +8,7 @@ import type { Client, Locker } from '@svc/sdk'
 const UNDO_MS = 8_000
 const AT_ONCE = 4
 
-export interface PendingDeletion {
+interface PendingDeletion {
   /** Files, and folders with a slash at the end. */
   names: readonly string[]
   /** When it is sent. */

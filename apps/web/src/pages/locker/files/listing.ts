@@ -9,7 +9,7 @@ import { compareCodePoints } from '@svc/protocol/order'
 export type Entry = { kind: 'folder'; name: string } | { kind: 'file'; name: string; file: FileEntry }
 
 /** What is listed: a folder with a slash at its end, empty for the whole locker, or all names below it with a text. */
-export interface Place {
+interface Place {
   folder: string
   search: string
 }
@@ -26,7 +26,7 @@ export interface PageQuery {
 export type ReadPage = (query: PageQuery, signal: AbortSignal) => Promise<FileList>
 
 export type SortKey = 'name' | 'size' | 'changed'
-export interface Sorting {
+interface Sorting {
   key: SortKey
   isDescending: boolean
 }

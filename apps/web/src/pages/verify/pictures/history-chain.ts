@@ -10,7 +10,7 @@ import { verifyChain } from '@svc/verifier/verify-chain'
 import { type VerifiedStatement, verifyStatement } from '@svc/verifier/verify-statement'
 
 /** The gateway may send anything: its fields are read one by one. */
-export type ListedStatement = Partial<Record<keyof Statements['statements'][number], unknown>>
+type ListedStatement = Partial<Record<keyof Statements['statements'][number], unknown>>
 
 /** The statement of the bundle on the page. */
 export interface ShownStatement {
@@ -36,7 +36,7 @@ export type Link =
   | { kind: 'gap'; missing: number }
 
 /** More than a failed fact: what makes a statement not one of this chain. */
-export type Remark = 'here' | 'otherHere' | 'foreign' | 'mislabelled' | 'malformed' | 'listedOnly'
+type Remark = 'here' | 'otherHere' | 'foreign' | 'mislabelled' | 'malformed' | 'listedOnly'
 
 export interface HistoryNode {
   sequence: number

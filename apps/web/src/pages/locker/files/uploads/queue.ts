@@ -26,7 +26,7 @@ export interface Upload {
 
 export type Encrypt = (file: File, filename: string, signal: AbortSignal) => Promise<Source>
 
-export interface Totals {
+interface Totals {
   files: number
   doneFiles: number
   failedFiles: number

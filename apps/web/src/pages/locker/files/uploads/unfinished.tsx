@@ -126,7 +126,7 @@ export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: Unfini
 }
 
 /** As far as names, sizes and times tell. The hash decides: other bytes begin a new upload. */
-export function isSame({ size, lastModified }: Pick<UploadRecord, 'size' | 'lastModified'>, file: File): boolean {
+function isSame({ size, lastModified }: Pick<UploadRecord, 'size' | 'lastModified'>, file: File): boolean {
   return file.size === size && file.lastModified === lastModified
 }
 
