@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
-import type { BrowserContextOptions, Page } from 'playwright'
+import type { BrowserContextOptions, Page, Request } from 'playwright'
 import { expect } from 'vitest'
 import type { Site } from './site.ts'
 
@@ -43,12 +43,20 @@ export async function visit(
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
   page.on('request', (request) => origins.add(new URL(request.url()).origin))
   page.on('requestfinished', (request) => {
-    if (/\/assets\/|\/$/.test(request.url())) sizes.push(request.sizes().then((size) => size.responseBodySize))
+    if (/\/assets\/|\/$/.test(request.url())) sizes.push(sizeOf(request))
   })
   await prepare(page)
   await page.goto(url + path)
   const bytes = async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
   return { page, problems, origins, bytes, leave: () => context.close() }
+}
+
+/** The page may be closed before the browser says it. */
+function sizeOf(request: Request): Promise<number> {
+  return request.sizes().then(
+    ({ responseBodySize }) => responseBodySize,
+    () => 0,
+  )
 }
 
 /** The page did nothing that its policy forbids, and spoke with its gateway only. */

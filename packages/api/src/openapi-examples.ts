@@ -37,7 +37,8 @@ const TELLING = ['receipt_id', 'locker_id', 'filename', 'filenames']
 type Rules = Readonly<Record<string, unknown>>
 
 function exampleOf(name: string, schema: TSchema): unknown {
-  return BY_NAME[name] ?? byRules(name, schema as Rules)
+  const { examples } = schema as { examples?: unknown[] }
+  return examples?.[0] ?? BY_NAME[name] ?? byRules(name, schema as Rules)
 }
 
 /** The fields of an example: those that are required, and those that say what the request is about. */

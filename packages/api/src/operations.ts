@@ -559,7 +559,7 @@ export const attachPayment = endpoint({
   summary: 'Let a payment that came too late, was too small or named another quote pay a quote',
   body: Type.Object({
     ...Transaction,
-    asset: Type.String({ maxLength: 20, description: 'Ticker: what was paid.' }),
+    asset: Type.String({ maxLength: 20, description: 'Ticker: what was paid.', examples: ['USDC'] }),
     pay_req_id: Type.String({ maxLength: 100 }),
     accept_less: Type.Optional(
       Type.Boolean({ default: false, description: 'Also where less arrived than the quote asks for.' }),
@@ -588,7 +588,7 @@ export const refundPayment = endpoint({
   summary: 'Record that a payment is refunded, and by which transaction once it is sent; no money moves by this',
   body: Type.Object({
     ...Transaction,
-    asset: Type.String({ maxLength: 20, description: 'Ticker: what was paid.' }),
+    asset: Type.String({ maxLength: 20, description: 'Ticker: what was paid.', examples: ['USDC'] }),
     amount_raw: Amount('What is paid back, in atomic units.'),
     refund_tx: Type.Optional(Transaction.tx),
     reason: Reason,
