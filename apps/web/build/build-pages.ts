@@ -50,6 +50,23 @@ const removeMarkerHashes: Plugin = {
   },
 }
 
+/**
+ * The PDF renderer loads its decoders of scanned pages by an address that it is given. Here they are files of the build
+ * like all others. It is the form without WebAssembly, which the policy of the pages does not allow.
+ */
+const pdfImageDecoders: Plugin = {
+  name: 'pdf-image-decoders',
+  transform(code, id) {
+    if (!id.includes('pdfjs-dist/build/pdf.worker')) return null
+    const load = /import\(\s*\/\*webpackIgnore: true\*\/\s*\/\*@vite-ignore\*\/\s*(`[^`]*_noWasmFilename\}`)\)/
+    if (!load.test(code)) throw new Error('the PDF renderer loads its image decoders in another way than before')
+    const [jbig2, openjpeg] = ['jbig2', 'openjpeg'].map(
+      (name) => `import('pdfjs-dist/wasm/${name}_nowasm_fallback.js')`,
+    )
+    return code.replace(load, `(this._noWasmFilename.startsWith('jbig2') ? ${jbig2} : ${openjpeg})`)
+  },
+}
+
 const dist = resolve(process.argv[2] as string)
 mkdirSync(dist, { recursive: true })
 removeOld()
@@ -74,6 +91,7 @@ async function bundle(): Promise<void> {
     base: './',
     logLevel: 'warn',
     plugins: [noteInputs, removeMarkerHashes],
+    worker: { format: 'es', plugins: () => [noteInputs, pdfImageDecoders, removeMarkerHashes] },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir: folder,

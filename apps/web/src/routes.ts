@@ -15,7 +15,16 @@ export interface Route {
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 
+/** Pictures are shown from memory, and PDF files are drawn by a worker. Nothing of a file is ever part of the document. */
+const VIEW_POLICY = {
+  'img-src': "'self' blob:",
+  'media-src': "'self'",
+  'worker-src': "'self'",
+  'trusted-types': 'svc-worker',
+}
+
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
+  { path: '/view/{receipt_id}/{+filename}', policy: VIEW_POLICY, load: () => import('./pages/view/view.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
 ]

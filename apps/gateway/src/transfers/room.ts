@@ -6,7 +6,13 @@ import { createPartsOpener, type OpenParts } from './sessions/open-parts.ts'
 import { createPartHashes, type PartHashes } from './sessions/part-hashes.ts'
 import { createPartRecorder, type RecordPart } from './sessions/record-part.ts'
 
-export interface TransfersContext extends FilesContext {
+/** What comes from other rooms. */
+export interface TransferLinks {
+  /** Where people look at a file of a public link. */
+  viewerUrl: (linkId: string, filename: string) => string
+}
+
+export interface TransfersContext extends FilesContext, TransferLinks {
   openToken: OpenToken
   partHashes: PartHashes
   openParts: OpenParts
@@ -15,15 +21,16 @@ export interface TransfersContext extends FilesContext {
   egress: Egress
 }
 
-export function createTransfers(files: FilesContext): TransfersContext {
+export function createTransfers(files: FilesContext, links: TransferLinks): TransfersContext {
   const partHashes = createPartHashes()
   return {
     ...files,
+    ...links,
     egress: createEgress(files),
     openToken: createTokenOpener(files),
     partHashes,
     openParts: createPartsOpener(files),
     recordPart: createPartRecorder(files),
-    finalizeSession: createSessionFinalizer({ ...files, partHashes }),
+    finalizeSession: createSessionFinalizer({ ...files, ...links, partHashes }),
   }
 }

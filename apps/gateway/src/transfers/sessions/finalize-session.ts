@@ -7,6 +7,7 @@ import { type Context, unixNow } from '../../context.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { grantOf } from '../../lockers/access.ts'
 import { isCapacityExceeded } from '../../lockers/terms.ts'
+import type { TransferLinks } from '../room.ts'
 import { closeFinished, closeOver, isOver } from './close-session.ts'
 import type { FinalizerContext } from './complete-file.ts'
 import type { Finalizing } from './copy-parts.ts'
@@ -26,7 +27,7 @@ const LEASE_SECONDS = 15
 const RENEW_MS = 5000
 
 /** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first and answer the same. */
-export function createSessionFinalizer(context: FinalizerContext): FinalizeSession {
+export function createSessionFinalizer(context: FinalizerContext & TransferLinks): FinalizeSession {
   const onePerSession = keyedMutex()
   const limitCopies = limit(COPIES_AT_ONCE)
   return (sessionId) =>

@@ -1,0 +1,87 @@
+// The part of the page that shows what is in the file, by what the file is.
+
+import { useEffect, useMemo } from 'preact/hooks'
+import { texts as t } from '#texts/view'
+import { urlOf } from '../../address.ts'
+import { Code } from '../../ui/code.tsx'
+import { plainFilename } from '../../ui/filename.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Hex } from './hex.tsx'
+import { Picture } from './image.tsx'
+import { recognize } from './kinds.ts'
+import { Lazily } from './lazily.tsx'
+import { Media } from './media.tsx'
+import type { OpenedFile } from './source.ts'
+import { TextFile } from './text.tsx'
+
+export interface ContentProps {
+  file: OpenedFile
+  reopen: () => void
+  /** Called when the whole file was read. */
+  onHash: (hash: string) => void
+}
+
+const loadPdf = () => import('./pdf.tsx')
+
+export function Content(props: ContentProps) {
+  const { file } = props
+  const { kind, imageType, charset = 'utf-8', isDisguised } = useMemo(() => recognize(file), [file])
+  const text = <TextFile {...props} charset={charset} />
+  return (
+    <>
+      {isDisguised && <p class="view-note view-warning">{t.disguised}</p>}
+      {kind === 'empty' && <EmptyFile {...props} />}
+      {kind === 'encrypted' && <Encrypted file={file} />}
+      {kind === 'image' && <Picture {...props} type={imageType as string} />}
+      {kind === 'svg' && (
+        <Tabs
+          label={t.svg.label}
+          tabs={[
+            // From its own address, where it is sandboxed even when it is opened in a tab of its own.
+            {
+              name: t.svg.picture,
+              content: <img class="view-image" src={file.url} alt={t.image.alt(plainFilename(file.filename))} />,
+            },
+            { name: t.svg.source, content: text },
+          ]}
+        />
+      )}
+      {kind === 'pdf' && <Lazily load={loadPdf} props={props} />}
+      {(kind === 'audio' || kind === 'video') && <Media file={file} kind={kind} />}
+      {kind === 'markdown' && <TextFile {...props} charset={charset} isMarkdown />}
+      {kind === 'text' && text}
+      {kind === 'other' && <Hex {...props} />}
+    </>
+  )
+}
+
+function EmptyFile({ onHash }: ContentProps) {
+  useEffect(() => onHash(HASH_OF_NOTHING), [])
+  return <Empty title={t.empty.title} text={t.empty.text} />
+}
+
+const HASH_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
+function Encrypted({ file }: { file: OpenedFile }) {
+  const command = `svc get ${shellQuoted(file.filename)}`
+  return (
+    <div class="stack">
+      <h2>{t.encrypted.title}</h2>
+      <p>{t.encrypted.text}</p>
+      <Code title="svc" label={t.encrypted.command} text={command}>
+        {plainFilename(command)}
+      </Code>
+      <div>
+        <a class="button" href={urlOf('/locker')}>
+          {t.encrypted.locker}
+        </a>
+      </div>
+    </div>
+  )
+}
+
+/** One word of a shell, whatever is in it. */
+function shellQuoted(text: string): string {
+  return /^[\w./-]+$/.test(text) && !text.startsWith('-') ? text : `-- '${text.replaceAll("'", `'\\''`)}'`
+}
