@@ -1,5 +1,6 @@
 // The part of the page that shows what is in the file, by what the file is.
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { texts as t } from '#texts/view'
 import { urlOf } from '../../address.ts'
@@ -12,7 +13,7 @@ import { Picture } from './image.tsx'
 import { recognize } from './kinds.ts'
 import { Lazily } from './lazily.tsx'
 import { Media } from './media.tsx'
-import type { OpenedFile } from './source.ts'
+import { hashBytes, type OpenedFile } from './source.ts'
 import { TextFile } from './text.tsx'
 
 export interface ContentProps {
@@ -34,25 +35,30 @@ export function Content(props: ContentProps) {
       {kind === 'empty' && <EmptyFile {...props} />}
       {kind === 'encrypted' && <Encrypted file={file} />}
       {kind === 'image' && <Picture {...props} type={imageType as string} />}
-      {kind === 'svg' && (
-        <Tabs
-          label={t.svg.label}
-          tabs={[
-            // From its own address, where it is sandboxed even when it is opened in a tab of its own.
-            {
-              name: t.svg.picture,
-              content: <img class="view-image" src={file.url} alt={t.image.alt(plainFilename(file.filename))} />,
-            },
-            { name: t.svg.source, content: text },
-          ]}
-        />
-      )}
+      {kind === 'svg' && <Drawing {...props} source={text} />}
       {kind === 'pdf' && <Lazily load={loadPdf} props={props} />}
       {(kind === 'audio' || kind === 'video') && <Media file={file} kind={kind} />}
       {kind === 'markdown' && <TextFile {...props} charset={charset} isMarkdown />}
       {kind === 'text' && text}
       {kind === 'other' && <Hex {...props} />}
     </>
+  )
+}
+
+/** From its own address, where it is sandboxed even when it is opened in a tab of its own. */
+function Drawing({ file, onHash, source }: ContentProps & { source: ComponentChildren }) {
+  useEffect(() => {
+    if (file.head.length === file.size) void hashBytes(file.head).then(onHash)
+  }, [])
+  const alt = t.image.alt(plainFilename(file.filename))
+  return (
+    <Tabs
+      label={t.svg.label}
+      tabs={[
+        { name: t.svg.picture, content: <img class="view-image" src={file.url} alt={alt} /> },
+        { name: t.svg.source, content: source },
+      ]}
+    />
   )
 }
 

@@ -25,7 +25,7 @@ export function Hex({ file: { head, size }, onHash }: ContentProps) {
 }
 
 /** Place, numbers and, where they are printable, characters. */
-export function hexDump(bytes: Uint8Array): string {
+function hexDump(bytes: Uint8Array): string {
   const lines = []
   for (let at = 0; at < bytes.length; at += PER_LINE) {
     const line = [...bytes.subarray(at, at + PER_LINE)]

@@ -93,7 +93,7 @@ function Pages({ document }: { document: PDFDocumentProxy }) {
   }
   return (
     <div class="stack">
-      <div class="row view-tools" role="group" aria-label={t.pages}>
+      <fieldset class="row view-tools" aria-label={t.pages}>
         <Button kind="quiet" label={t.previous} onClick={() => go(page.value - 1)} disabled={page.value === 1}>
           <Icon name="previous" />
         </Button>
@@ -123,7 +123,7 @@ function Pages({ document }: { document: PDFDocumentProxy }) {
         <Button kind="quiet" label={t.larger} onClick={() => step(1)} disabled={zoom.value === ZOOMS.at(-1)}>
           <Icon name="more" />
         </Button>
-      </div>
+      </fieldset>
       <Page document={document} page={page.value} zoom={zoom} />
     </div>
   )

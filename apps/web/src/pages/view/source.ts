@@ -57,19 +57,23 @@ export function encodedName(filename: string): string {
 export async function openFile(id: string, filename: string, signal: AbortSignal): Promise<OpenedFile> {
   const url = publicFileUrl(id, filename)
   const response = await request(url, { range: `bytes=0-${FIRST_BYTES - 1}` }, signal)
-  const isEmpty = response.status === 416 && response.headers.get('content-range') === 'bytes */0'
-  if (!response.ok && !isEmpty) throw await problemOf(response)
-  const head = isEmpty ? new Uint8Array() : await firstBytes(response, FIRST_BYTES)
-  const [, total] = /\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? []
-  const etag = response.headers.get('etag')
-  const modified = Date.parse(response.headers.get('last-modified') ?? '')
+  // An empty file has no range; what else is known of it takes another request.
+  if (response.status === 416 && response.headers.get('content-range') === 'bytes */0')
+    return factsOf(url, filename, await request(url, {}, signal, 'HEAD'), new Uint8Array())
+  if (!response.ok) throw await problemOf(response)
+  return factsOf(url, filename, response, await firstBytes(response, FIRST_BYTES))
+}
+
+function factsOf(url: string, filename: string, { headers }: Response, head: Uint8Array): OpenedFile {
+  const [, total] = /\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
+  const etag = headers.get('etag')
+  const modified = Date.parse(headers.get('last-modified') ?? '')
   return {
     url,
     filename,
     head,
-    size: Number(total ?? response.headers.get('content-length') ?? head.length),
-    // Of an answer that says "this range is empty", the type is that of the message.
-    type: isEmpty ? '' : (response.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase(),
+    size: Number(total ?? headers.get('content-length') ?? head.length),
+    type: (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase(),
     etag,
     hash: /^"sha256:([0-9a-f]{64})"$/.exec(etag ?? '')?.[1] ?? null,
     modifiedAt: Number.isNaN(modified) ? null : new Date(modified),
@@ -156,9 +160,9 @@ async function* onePass(file: OpenedFile, start: number, end: number, signal: Ab
   await reader.cancel()
 }
 
-async function request(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+async function request(url: string, headers: Record<string, string>, signal: AbortSignal, method = 'GET') {
   try {
-    return await fetch(url, { headers, signal, credentials: 'omit' })
+    return await fetch(url, { method, headers, signal, credentials: 'omit' })
   } catch (error) {
     signal.throwIfAborted()
     throw new ReadFailed('offline', (error as Error).message)

@@ -105,16 +105,16 @@ function Source({ text, language }: { text: string; language: string | null }) {
         />
         {t.text.wrap}
       </label>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <section
         class={`view-frame view-text${isWrapped.value ? ' view-wrapped' : ''}`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
         tabIndex={0}
         aria-label={t.text.label}
       >
         {!isWrapped.value && <pre ref={numbers} class="view-numbers" aria-hidden="true" />}
         <pre dir="auto">
           {language && text.length < MAX_COLOURED ? (
-            <Lazily key={text.length} load={loadHighlight} props={{ text, language }} />
+            <Lazily load={loadHighlight} props={{ text, language }} otherwise={text} />
           ) : (
             text
           )}

@@ -78,6 +78,7 @@ function Head({ id, filename, file }: { id: string; filename: string; file: Open
           <CopyButton
             text={`${publicUrl()}/view/${encodeURIComponent(id)}/${encodedName(filename)}`}
             what={t.copyLink}
+            label={t.copyLabel}
           />
           <a class="button button-primary" href={file.url} download={filename.slice(slash)}>
             {t.download}

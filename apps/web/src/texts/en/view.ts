@@ -10,6 +10,7 @@ export const texts = {
   reading: (done: number, of: number) => `Reading ${common.bytes(done)} of ${common.bytes(of)}`,
   download: 'Download',
   copyLink: 'link to this page',
+  copyLabel: 'Copy link',
   actions: 'Actions',
   moment: (date: Date) => moment.format(date),
 
