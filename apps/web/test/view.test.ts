@@ -7,6 +7,7 @@ import { HTML, MARKDOWN, pdf, pictureAndFilm, SVG, wav } from './view-files.ts'
 import { expectCalm, expectGoodLooks, visit } from './visit.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
+const LONG = { timeout: 60_000 }
 const LINE = 'The quick brown fox jumps over the lazy dog and counts to sixty.\n'
 const LONG_TEXT = LINE.repeat(20_000)
 const CODE = `// Adds numbers.\nexport function sum(values: number[]): number {\n  return values.reduce((a, b) => a + b, 0)\n}\n`
@@ -49,7 +50,8 @@ const compared = (page: Page) => page.getByText('Matches what you see').waitFor(
 const proven = (page: Page) => page.getByText('In a statement that was published on chain').waitFor()
 const content = (page: Page) => page.getByLabel('Content of the file', { exact: true })
 
-const answer = async (page: Page, url: string, how: (route: Route) => Promise<void>) => void (await page.route(url, how))
+const answer = async (page: Page, url: string, how: (route: Route) => Promise<void>) =>
+  void (await page.route(url, how))
 
 const KINDS: [name: string, filename: string, ready: (page: Page) => Promise<unknown>][] = [
   ['image', 'pictures/harbour.png', (page) => page.getByRole('button', { name: 'Actual size' }).waitFor()],
@@ -67,7 +69,10 @@ const KINDS: [name: string, filename: string, ready: (page: Page) => Promise<unk
 ]
 
 const playable = (page: Page, element: 'audio' | 'video') =>
-  page.waitForFunction((name) => document.querySelector<HTMLMediaElement>(name)?.readyState! >= 1, element)
+  // Where scripts cannot run, the page cannot wait by itself.
+  expect
+    .poll(() => page.evaluate((name) => document.querySelector<HTMLMediaElement>(name)?.readyState, element), LONG)
+    .toBeGreaterThanOrEqual(1)
 
 describe('the viewer', () => {
   it.each(KINDS)('ADD-19 T-61 shows %s, accessible and calm', async (name, filename, ready) => {
@@ -170,7 +175,7 @@ describe('the viewer', () => {
     const before = await width()
     await page.getByRole('button', { name: 'Larger' }).click()
     await page.getByText('125 %').waitFor()
-    await expect.poll(width).toBeGreaterThan(before)
+    await expect.poll(width, LONG).toBeGreaterThan(before)
     await page.getByRole('spinbutton', { name: 'Page' }).fill('1')
     await page.keyboard.press('Enter')
     await page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })

@@ -26,7 +26,12 @@ function writeBuild(dist: string, version: string): void {
   writeFileSync(join(assets, 'index-1.js'), SCRIPT)
   writeFileSync(join(assets, 'index-1.js.br'), brotliCompressSync(SCRIPT))
   writeFileSync(join(assets, 'index-1.js.gz'), gzipSync(SCRIPT))
-  const pages = [{ path: '/' }, { path: '/docs' }, { path: '/view/{receipt_id}/{+filename}' }, { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } }]
+  const pages = [
+    { path: '/' },
+    { path: '/docs' },
+    { path: '/view/{receipt_id}/{+filename}' },
+    { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } },
+  ]
   const note = { version, folder: 'build-1', pages, inputs: {} }
   writeFileSync(join(dist, 'newest.json'), JSON.stringify(note))
 }

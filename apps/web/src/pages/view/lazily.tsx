@@ -27,7 +27,9 @@ export function Lazily<P extends object>({ load, props, otherwise }: LazilyProps
   }, [])
   if (loaded.value === null) return <>{otherwise ?? <Loading label={common.states.loading} />}</>
   if (loaded.value === 'failed')
-    return <>{otherwise ?? <ErrorState title={frame.updated} text={frame.updatedText} retry={() => location.reload()} />}</>
+    return (
+      <>{otherwise ?? <ErrorState title={frame.updated} text={frame.updatedText} retry={() => location.reload()} />}</>
+    )
   const { Part } = loaded.value
   return <Part {...props} />
 }
