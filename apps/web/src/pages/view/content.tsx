@@ -1,7 +1,7 @@
 // The part of the page that shows what is in the file, by what the file is.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { texts as t } from '#texts/view'
 import { urlOf } from '../../address.ts'
 import { Code } from '../../ui/code.tsx'
@@ -13,7 +13,7 @@ import { Picture } from './image.tsx'
 import { recognize } from './kinds.ts'
 import { Lazily } from './lazily.tsx'
 import { Media } from './media.tsx'
-import { hashBytes, type OpenedFile } from './source.ts'
+import type { OpenedFile } from './source.ts'
 import { TextFile } from './text.tsx'
 
 export interface ContentProps {
@@ -32,24 +32,21 @@ export function Content(props: ContentProps) {
   return (
     <>
       {isDisguised && <p class="view-note view-warning">{t.disguised}</p>}
-      {kind === 'empty' && <EmptyFile {...props} />}
+      {kind === 'empty' && <Empty title={t.empty.title} text={t.empty.text} />}
       {kind === 'encrypted' && <Encrypted file={file} />}
       {kind === 'image' && <Picture {...props} type={imageType as string} />}
-      {kind === 'svg' && <Drawing {...props} source={text} />}
+      {kind === 'svg' && <Drawing file={file} source={text} />}
       {kind === 'pdf' && <Lazily load={loadPdf} props={props} />}
       {(kind === 'audio' || kind === 'video') && <Media file={file} kind={kind} />}
       {kind === 'markdown' && <TextFile {...props} charset={charset} isMarkdown />}
       {kind === 'text' && text}
-      {kind === 'other' && <Hex {...props} />}
+      {kind === 'other' && <Hex file={file} />}
     </>
   )
 }
 
 /** From its own address, where it is sandboxed even when it is opened in a tab of its own. */
-function Drawing({ file, onHash, source }: ContentProps & { source: ComponentChildren }) {
-  useEffect(() => {
-    if (file.head.length === file.size) void hashBytes(file.head).then(onHash)
-  }, [])
+function Drawing({ file, source }: { file: OpenedFile; source: ComponentChildren }) {
   const alt = t.image.alt(plainFilename(file.filename))
   return (
     <Tabs
@@ -61,13 +58,6 @@ function Drawing({ file, onHash, source }: ContentProps & { source: ComponentChi
     />
   )
 }
-
-function EmptyFile({ onHash }: ContentProps) {
-  useEffect(() => onHash(HASH_OF_NOTHING), [])
-  return <Empty title={t.empty.title} text={t.empty.text} />
-}
-
-const HASH_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 function Encrypted({ file }: { file: OpenedFile }) {
   const command = `svc get ${shellQuoted(file.filename)}`

@@ -1,18 +1,14 @@
-import { useEffect, useMemo } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { texts as t } from '#texts/view'
-import type { ContentProps } from './content.tsx'
-import { hashBytes } from './source.ts'
+import type { OpenedFile } from './source.ts'
 
 const SHOWN_BYTES = 4096
 const PER_LINE = 16
 
 /** The first bytes of a file that nothing else is known about. */
-export function Hex({ file: { head, size }, onHash }: ContentProps) {
+export function Hex({ file: { head, size } }: { file: OpenedFile }) {
   const bytes = head.subarray(0, SHOWN_BYTES)
   const dump = useMemo(() => hexDump(bytes), [head])
-  useEffect(() => {
-    if (head.length === size) void hashBytes(head).then(onHash)
-  }, [])
   return (
     <div class="stack">
       <p class="view-note">{t.hex.note(bytes.length, size)}</p>

@@ -98,8 +98,9 @@ function Pages({ document }: { document: PDFDocumentProxy }) {
           <Icon name="previous" />
         </Button>
         <label class="pdf-page">
-          {t.page}
+          <span>{t.page}</span>
           <input
+            aria-label={t.page}
             class="input"
             type="number"
             min={1}

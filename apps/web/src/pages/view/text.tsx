@@ -18,6 +18,9 @@ const MAX_BYTES = 8 * PART_BYTES
 /** Colours take an element for each word. */
 const MAX_COLOURED = 150_000
 
+/** What makes source look like other source. */
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/
+
 const loadHighlight = () => import('./highlight.tsx')
 const loadMarkdown = () => import('./markdown.tsx')
 
@@ -31,7 +34,9 @@ export function TextFile({ charset, isMarkdown, ...props }: ContentProps & { cha
   const shown = bytes.value
   const isWhole = shown.length >= file.size
   useEffect(() => {
-    if (isWhole) void hashBytes(shown).then((hash) => running.value.signal.aborted || onHash(hash))
+    // A text that came whole with the first answer is compared like every such file.
+    if (isWhole && shown !== file.head)
+      void hashBytes(shown).then((hash) => running.value.signal.aborted || onHash(hash))
   }, [isWhole])
 
   const loadMore = async () => {
@@ -54,6 +59,7 @@ export function TextFile({ charset, isMarkdown, ...props }: ContentProps & { cha
   return (
     <div class="stack">
       {isHtml(file.type, file.filename) && <p class="view-note">{t.text.isHtml}</p>}
+      {DIRECTIONS.test(text) && <p class="view-note view-warning">{t.text.directions}</p>}
       {charset === 'windows-1252' && <p class="view-note">{t.text.charset}</p>}
       {isMarkdown && isWhole && text.length < MAX_COLOURED ? (
         <Tabs

@@ -14,7 +14,7 @@ import { About } from './about.tsx'
 import { Content } from './content.tsx'
 import { Problem } from './problem.tsx'
 import { Proof } from './proof.tsx'
-import { encodedName, type OpenedFile, openFile, type ReadFailed } from './source.ts'
+import { encodedName, hashBytes, type OpenedFile, openFile, type ReadFailed } from './source.ts'
 import './view.css'
 
 export default function View({ params }: PageProps) {
@@ -98,6 +98,12 @@ interface ShownProps {
 }
 
 function Shown({ id, file, hash, reopen }: ShownProps) {
+  useEffect(() => {
+    if (file.head.length !== file.size) return
+    void hashBytes(file.head).then((computed) => {
+      hash.value = computed
+    })
+  }, [file])
   return (
     <div class="view-parts">
       <div class="view-content">

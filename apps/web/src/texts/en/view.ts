@@ -24,7 +24,7 @@ export const texts = {
     hash: 'SHA-256',
     hashLabel: 'SHA-256 of the file',
     noHash: 'The gateway has not recorded it yet.',
-    same: 'Matches what you see',
+    same: 'Matches what was received',
     sameText: 'Your browser computed this hash from the bytes it received.',
     differs: 'Does not match',
     differsText: (hash: string) =>
@@ -95,6 +95,8 @@ export const texts = {
     loading: 'Loading…',
     limit: 'The rest is too long to show here. Download the file to read it.',
     isHtml: 'This is the source of a page. Nothing in it runs here.',
+    directions:
+      'This text contains characters that change the direction of writing: it may read differently from what a program sees.',
     charset: 'This text is not UTF-8; some characters may be wrong.',
   },
   hex: {
