@@ -5,11 +5,16 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'
 import type { Db } from '../../db/schema.ts'
 import { publicLinkOf } from '../../lockers/public-link.ts'
-import type { TransferLinks } from '../room.ts'
 import { closeOver, isOver } from './close-session.ts'
 import { findGaps } from './part-store.ts'
 import { findSession, findSessionFiles, type Session, type SessionFile } from './store.ts'
 import { isComplete } from './store-file.ts'
+
+/** What comes from other rooms. */
+export interface TransferLinks {
+  /** Where people look at a file of a public link. */
+  viewerUrl: (linkId: string, filename: string) => string
+}
 
 type SessionContext = Context & TransferLinks
 type FinalizedFile = FinalizedUpload['files'][number]

@@ -15,13 +15,7 @@ import { Lazily } from './lazily.tsx'
 import { Media } from './media.tsx'
 import type { OpenedFile } from './source.ts'
 import { TextFile } from './text.tsx'
-
-export interface ContentProps {
-  file: OpenedFile
-  reopen: () => void
-  /** Called when the whole file was read. */
-  onHash: (hash: string) => void
-}
+import type { ContentProps } from './whole.tsx'
 
 const loadPdf = () => import('./pdf.tsx')
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the first bytes of files contain them.
 // What a file is. Its bytes decide; the type and the name, which anybody may choose, only help where bytes leave it open.
 
-export type Kind = 'empty' | 'encrypted' | 'image' | 'svg' | 'pdf' | 'audio' | 'video' | 'markdown' | 'text' | 'other'
+type Kind = 'empty' | 'encrypted' | 'image' | 'svg' | 'pdf' | 'audio' | 'video' | 'markdown' | 'text' | 'other'
 
 export interface Recognized {
   kind: Kind

@@ -17,9 +17,8 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, Loading } from '../../ui/states.tsx'
 import { trustedWorkerUrl } from '../../worker-url.ts'
-import type { ContentProps } from './content.tsx'
 import type { OpenedFile } from './source.ts'
-import { Whole } from './whole.tsx'
+import { type ContentProps, Whole } from './whole.tsx'
 
 const t = texts.pdf
 

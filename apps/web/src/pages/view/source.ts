@@ -46,7 +46,7 @@ export interface OpenedFile {
 }
 
 /** Of the public link; `id` is a receipt id, or what the owner has put in its place. */
-export function publicFileUrl(id: string, filename: string): string {
+function publicFileUrl(id: string, filename: string): string {
   return urlOf(`/v1/r/${encodeURIComponent(id)}/f/${encodedName(filename)}`)
 }
 

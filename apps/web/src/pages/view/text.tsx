@@ -5,11 +5,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/view'
 import { Button } from '../../ui/button.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import type { ContentProps } from './content.tsx'
 import { extensionOf } from './kinds.ts'
 import { Lazily } from './lazily.tsx'
 import { Problem } from './problem.tsx'
 import { hashBytes, type ReadFailed, readBytes } from './source.ts'
+import type { ContentProps } from './whole.tsx'
 
 /** Read at a time; the first part comes with the first answer. */
 const PART_BYTES = 1024 * 1024

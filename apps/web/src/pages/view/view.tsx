@@ -6,7 +6,6 @@ import { useEffect } from 'preact/hooks'
 import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/view'
 import { publicUrl } from '../../gateway.ts'
-import type { PageProps } from '../../routes.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Filename, plainFilename } from '../../ui/filename.tsx'
 import { Loading } from '../../ui/states.tsx'
@@ -17,7 +16,7 @@ import { Proof } from './proof.tsx'
 import { encodedName, hashBytes, type OpenedFile, openFile, type ReadFailed } from './source.ts'
 import './view.css'
 
-export default function View({ params }: PageProps) {
+export default function View({ params }: { params: Readonly<Record<string, string>> }) {
   const { receipt_id: id = '', filename = '' } = params
   return <FilePage key={`${id}/${filename}`} id={id} filename={filename} />
 }

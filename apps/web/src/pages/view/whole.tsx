@@ -5,9 +5,15 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { texts as t } from '#texts/view'
 import { Progress } from '../../ui/progress.tsx'
-import type { ContentProps } from './content.tsx'
 import { Problem } from './problem.tsx'
-import { hashBytes, type ReadFailed, readBytes } from './source.ts'
+import { hashBytes, type OpenedFile, type ReadFailed, readBytes } from './source.ts'
+
+export interface ContentProps {
+  file: OpenedFile
+  reopen: () => void
+  /** Called when the whole file was read. */
+  onHash: (hash: string) => void
+}
 
 type Read =
   | { state: 'reading'; done: number }
