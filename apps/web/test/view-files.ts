@@ -90,48 +90,41 @@ export function wav(): Uint8Array {
   return bytes
 }
 
-/** A picture and a film, made by the browser itself. */
-export async function pictureAndFilm(browser: Browser): Promise<{ png: Uint8Array; webm: Uint8Array }> {
+/** Six frames of a white square that moves, as a browser recorded them. */
+export const WEBM = Buffer.from(
+  'GkXfo59ChoEBQveBAULygQRC84EIQoKEd2VibUKHgQRChYECGFOAZwEAAAAAAAMTEU2bdLlNu4tTq4QVSalmU6yBbk27i1OrhBZUrmtTrIGTTb' +
+    'uLU6uEH0O2dVOsgdRNu4xTq4QcU7trU6yCAwHsrgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAVSalmoCrX' +
+    'sYMPQkBEiYRDzdysTYCGQ2hyb21lV0GGQ2hyb21lFlSua7yuuteBAXPFh7fzZexIsPiDgQFV7oEBhoVWX1ZQOOCdsIFAuoEkU8CBAVWwkFWxgQ' +
+    'FVuYECVbqBDVW7gQEfQ7Z1AQAAAAAAAiHngQCgQIyh3YEAAAAwBACdASpAACQABwcIhYWImYSIJYIACA8TPainT1xfjcScFPmYyAE6si3A/m10' +
+    'ePvp/iLb/9Xfnb9PuDtDBepoPdodzJO1L34juNW/pBpEMEU/uNArzZzmgHWhqqao7oEBpaOwAgCdASpAACQACocIhYWImYSIOAIABo5PzMeb8V' +
+    'gA/uuuAKC4oZeBAFAA8QEAHBE8ABgAGFgv9ABYGP94AHWhmaaX7oEBpZLRAQAqEcAAGAAYWC/0AAiMAAD7gQCg16G2gQChAHECABwQ8AAYAB5E' +
+    'B/QACl6q2CtQS8D+6Di///BBfxBfxBWPwGzJTrdIAAXKBqSSqvAAdaGZppfugQGlktEBACoRwAAYABhYL/QACIwAAPuBUKDLoaqBAPEAUQIAHB' +
+    'DgABgAHDX/9AAJ0Fsq5byw/ulpH//xDn9bf9ymtIwC+AB1oZmml+6BAaWS0QEAKhHAABgAGFgv9AAIjAAA+4GhoNiht4EBQwCRAgAcEMQAGAzu' +
+    'zg7P+5Adm6c0WJoHFP7rNv//kp/95X+u7cLTE1EkCMsL4lZymrp5IKB1oZmml+6BAaWS0QEAKhHAABgAGFgv9AAIjAAA+4HxoNOhsYEBmwBxAg' +
+    'AcEKgAGAAeUAf0ACrplFUsRgcg/u0HL/+Zo/9Jv+w3j/rCL4OABkUWiUB1oZmml+6BAaWS0QEAKhGQABgAGFgv9AAIjAAA+4IBQxxTu2uNu4uz' +
+    'gQC3hveBAfGB1A==',
+  'base64',
+)
+
+/** A picture that is larger than the page, drawn by the browser itself. */
+export async function png(browser: Browser): Promise<Uint8Array> {
   const context = await browser.newContext()
   const page = await context.newPage()
-  const [png, webm] = await page.evaluate(async () => {
+  const url = await page.evaluate(() => {
     const canvas = document.createElement('canvas')
     canvas.width = 1600
     canvas.height = 900
     const pen = canvas.getContext('2d')!
-    const draw = (step: number) => {
-      const sky = pen.createLinearGradient(0, 0, 0, 900)
-      sky.addColorStop(0, '#4f46e5')
-      sky.addColorStop(1, '#f7c98b')
-      pen.fillStyle = sky
-      pen.fillRect(0, 0, 1600, 900)
-      pen.fillStyle = '#fff'
-      pen.beginPath()
-      pen.arc(400 + step * 40, 420, 120, 0, 7)
-      pen.fill()
-    }
-    const text = async (blob: Blob) => {
-      const bytes = new Uint8Array(await blob.arrayBuffer())
-      let binary = ''
-      for (const byte of bytes) binary += String.fromCharCode(byte)
-      return btoa(binary)
-    }
-    draw(0)
-    const picture = await new Promise<Blob>((resolve) => canvas.toBlob((blob) => resolve(blob!)))
-    const parts: Blob[] = []
-    const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: 'video/webm' })
-    recorder.ondataavailable = ({ data }) => parts.push(data)
-    recorder.start()
-    for (let step = 0; step < 12; step++) {
-      draw(step)
-      await new Promise((resolve) => setTimeout(resolve, 40))
-    }
-    await new Promise<unknown>((resolve) => {
-      recorder.onstop = resolve
-      recorder.stop()
-    })
-    return [await text(picture), await text(new Blob(parts))] as const
+    const sky = pen.createLinearGradient(0, 0, 0, 900)
+    sky.addColorStop(0, '#4f46e5')
+    sky.addColorStop(1, '#f7c98b')
+    pen.fillStyle = sky
+    pen.fillRect(0, 0, 1600, 900)
+    pen.fillStyle = '#fff'
+    pen.arc(400, 420, 120, 0, 7)
+    pen.fill()
+    return canvas.toDataURL('image/png')
   })
   await context.close()
-  return { png: Buffer.from(png, 'base64'), webm: Buffer.from(webm, 'base64') }
+  return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64')
 }

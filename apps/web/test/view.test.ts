@@ -3,7 +3,7 @@ import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import type { Page, Route } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSite, type Site } from './site.ts'
-import { HTML, MARKDOWN, pdf, pictureAndFilm, SVG, wav } from './view-files.ts'
+import { HTML, MARKDOWN, pdf, png, SVG, WEBM, wav } from './view-files.ts'
 import { expectCalm, expectGoodLooks, visit } from './visit.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
@@ -20,15 +20,14 @@ let client: ReturnType<typeof createClient>
 beforeAll(async () => {
   site = await openSite()
   client = createClient({ baseUrl: site.url, signer: signerFromSolanaKeypair(site.keypair), onWarning: () => {} })
-  const { png, webm } = await pictureAndFilm(site.browser)
   const files: [string, Uint8Array, string][] = [
-    ['pictures/harbour.png', png, 'image/png'],
+    ['pictures/harbour.png', await png(site.browser), 'image/png'],
     ['drawing.svg', utf8(SVG), 'image/svg+xml'],
     ['page.html', utf8(HTML), 'text/html'],
     ['notes.md', utf8(MARKDOWN), 'text/markdown'],
     ['report.pdf', pdf(), 'application/pdf'],
     ['tone.wav', wav(), 'audio/wav'],
-    ['film.webm', webm, 'video/webm'],
+    ['film.webm', WEBM, 'video/webm'],
     ['src/sum.ts', utf8(CODE), 'application/octet-stream'],
     ['long.log', utf8(LONG_TEXT), 'text/plain'],
     ['data.bin', Uint8Array.from({ length: 5000 }, (_, i) => (i * 7) % 256), 'application/octet-stream'],
