@@ -28,7 +28,7 @@ import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
 import { createOperations, type OperationsContext } from './operations/room.ts'
 import { operationRoutes } from './operations/routes.ts'
-import { createPages, type PagesContext } from './pages/room.ts'
+import { createPages, type PagesContext, viewerUrl } from './pages/room.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { createPurchases, type PurchasesContext } from './purchases/room.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
@@ -66,7 +66,8 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     secrets.databaseUrl,
   )
   const files = createFiles(context, { manifestChanged: attestations.manifestChanged })
-  const transfers = createTransfers(files)
+  const pages = createPages(context)
+  const transfers = createTransfers(files, { viewerUrl: (linkId, filename) => viewerUrl(pages, linkId, filename) })
   const lockers = createLockers(context, {
     listFiles: (locker) => firstFiles(context, locker),
     mintUrls: (caller, ttl_min) => firstUrls(files, caller, ttl_min),
@@ -93,7 +94,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   return {
     auth,
     info,
-    pages: createPages(context),
+    pages,
     purchases,
     x402,
     lockers,

@@ -52,6 +52,23 @@ const removeMarkerHashes: Plugin = {
   },
 }
 
+/**
+ * The PDF renderer loads its decoders of scanned pages by an address that it is given. Here they are files of the build
+ * like all others. It is the form without WebAssembly, which the policy of the pages does not allow.
+ */
+const pdfImageDecoders: Plugin = {
+  name: 'pdf-image-decoders',
+  transform(code, id) {
+    if (!id.includes('pdfjs-dist/build/pdf.worker')) return null
+    const load = /import\(\s*\/\*webpackIgnore: true\*\/\s*\/\*@vite-ignore\*\/\s*(`[^`]*_noWasmFilename\}`)\)/
+    if (!load.test(code)) throw new Error('the PDF renderer loads its image decoders in another way than before')
+    const [jbig2, openjpeg] = ['jbig2', 'openjpeg'].map(
+      (name) => `import('pdfjs-dist/wasm/${name}_nowasm_fallback.js')`,
+    )
+    return code.replace(load, `(this._noWasmFilename.startsWith('jbig2') ? ${jbig2} : ${openjpeg})`)
+  },
+}
+
 // Else a test that builds the pages would get those for development.
 process.env.NODE_ENV = 'production'
 const dist = resolve(process.argv[2] as string)
@@ -79,7 +96,7 @@ async function bundle(): Promise<void> {
     base: './',
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    worker: { format: 'es', plugins: () => plugins },
+    worker: { format: 'es', plugins: () => [...plugins, pdfImageDecoders] },
     build: {
       target: 'es2022',
       // The policy of the pages allows nothing inline.

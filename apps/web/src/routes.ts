@@ -31,6 +31,14 @@ const VERIFY = {
   load: () => import('./pages/verify/verify.tsx'),
 }
 
+/** Pictures are shown from memory, and PDF files are drawn by a worker. Nothing of a file is ever part of the document. */
+const VIEW_POLICY = {
+  'img-src': "'self' blob:",
+  'media-src': "'self'",
+  'worker-src': "'self'",
+  'trusted-types': 'svc-worker',
+}
+
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
   { path: '/buy', policy: WALLET_POLICY, load: () => import('./pages/buy/buy.tsx') },
@@ -38,6 +46,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/locker/{locker_id}', policy: LOCKER_POLICY, load: () => import('./pages/locker/locker.tsx') },
   { path: '/verify', ...VERIFY },
   { path: '/verify/{receipt_id}', ...VERIFY },
+  { path: '/view/{receipt_id}/{+filename}', policy: VIEW_POLICY, load: () => import('./pages/view/view.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
   { path: '/operator', load: () => import('./pages/operator/operator.tsx') },
 ]

@@ -13,7 +13,10 @@ const TOKEN_ERRORS = ['UPLOAD_TOKEN_INVALID', 'SESSION_NOT_FOUND'] as const
 const READ_SESSION: UploadAdvice = { otherwise: 'GET /v1/upload-sessions/{session_id}' }
 const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps below the highest index seen.' })
 const ViewerUrl = OrNull(
-  Type.String({ description: 'Public link of the first file that is stored; null while the link is closed.' }),
+  Type.String({
+    description:
+      'Where people look at the first file that is stored: the page that shows it, or its public link where the gateway has no pages. Null while the link is closed.',
+  }),
 )
 
 export const UploadSession = Type.Object(

@@ -7,6 +7,16 @@ export interface PagesContext extends Context {
   pages: BuiltPages | null
 }
 
+/** The page that shows a file, as `apps/web` declares it. */
+const VIEWER = '/view/{receipt_id}/{+filename}'
+
+/** Where people look at a file of a public link: on the page for that, or, where it is not built, the bytes themselves. */
+export function viewerUrl({ config, pages }: PagesContext, linkId: string, filename: string): string {
+  const name = filename.split('/').map(encodeURIComponent).join('/')
+  const hasViewer = pages?.pages.some(({ path }) => path === VIEWER)
+  return `${config.http.baseUrl}${hasViewer ? `/view/${linkId}/${name}` : `/v1/r/${linkId}/f/${name}`}`
+}
+
 export function createPages(context: Context): PagesContext {
   const { config, log } = context
   const { folder } = config.pages

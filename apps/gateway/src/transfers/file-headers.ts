@@ -27,10 +27,16 @@ export function fileHeaders({ filename, contentType, etag, modifiedAt, size }: F
     etag,
     ...(modifiedAt !== null && { 'last-modified': new Date(modifiedAt).toUTCString() }),
     'x-content-type-options': 'nosniff',
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy': policyOf(contentType),
     // Any site may embed the file, as any site may fetch it.
     'cross-origin-resource-policy': 'cross-origin',
   }
+}
+
+/** A browser shows audio and video in a page of its own making, which has to be allowed to load them (ADD-19). */
+function policyOf(contentType: string): string {
+  const isMedia = /^(audio|video)\//i.test(contentType)
+  return `sandbox; default-src 'none'${isMedia ? "; media-src 'self'" : ''}`
 }
 
 /**

@@ -4,9 +4,10 @@ import { createTokenOpener, type OpenToken } from './open-token.ts'
 import { createSessionFinalizer, type FinalizeSession } from './sessions/finalize-session.ts'
 import { createPartsOpener, type OpenParts } from './sessions/open-parts.ts'
 import { createPartHashes, type PartHashes } from './sessions/part-hashes.ts'
+import type { TransferLinks } from './sessions/read-session.ts'
 import { createPartRecorder, type RecordPart } from './sessions/record-part.ts'
 
-export interface TransfersContext extends FilesContext {
+export interface TransfersContext extends FilesContext, TransferLinks {
   openToken: OpenToken
   partHashes: PartHashes
   openParts: OpenParts
@@ -15,15 +16,16 @@ export interface TransfersContext extends FilesContext {
   egress: Egress
 }
 
-export function createTransfers(files: FilesContext): TransfersContext {
+export function createTransfers(files: FilesContext, links: TransferLinks): TransfersContext {
   const partHashes = createPartHashes()
   return {
     ...files,
+    ...links,
     egress: createEgress(files),
     openToken: createTokenOpener(files),
     partHashes,
     openParts: createPartsOpener(files),
     recordPart: createPartRecorder(files),
-    finalizeSession: createSessionFinalizer({ ...files, partHashes }),
+    finalizeSession: createSessionFinalizer({ ...files, ...links, partHashes }),
   }
 }

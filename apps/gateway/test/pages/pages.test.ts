@@ -9,6 +9,8 @@ import { VERSION } from '@svc/protocol/version'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
+import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
+import { openTestSession } from '../transfers/sessions/sessions.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'console.log("page")'
@@ -27,7 +29,12 @@ function writeBuild(dist: string, version: string): void {
   writeFileSync(join(assets, 'index-1.js'), SCRIPT)
   writeFileSync(join(assets, 'index-1.js.br'), brotliCompressSync(SCRIPT))
   writeFileSync(join(assets, 'index-1.js.gz'), gzipSync(SCRIPT))
-  const pages = [{ path: '/' }, { path: '/docs' }, { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } }]
+  const pages = [
+    { path: '/' },
+    { path: '/docs' },
+    { path: '/view/{receipt_id}/{+filename}' },
+    { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } },
+  ]
   const note = { version, folder: 'build-1', pages, inputs: {} }
   writeFileSync(join(dist, 'newest.json'), JSON.stringify(note))
 }
@@ -171,5 +178,26 @@ describe('a gateway whose pages are not built', () => {
     const other = await startTestGateway({ PAGES_DIR: old }, { log })
     expect(lines.join()).toContain('another version')
     await other.stop()
+  })
+})
+
+describe('viewer_url', () => {
+  it('ADD-19 SHAPE-29 leads to the page that shows the file, and to its bytes where that page is not built', async () => {
+    for (const [dist, path] of [
+      [folder, '/view/'],
+      [join(folder, 'nowhere'), '/v1/r/'],
+    ] as const) {
+      const house = await openLockerHouse({ PAGES_DIR: dist })
+      const locker = await house.locker(ed25519Identity())
+      const session = await openTestSession(house, locker, { files: [{ filename: 'docs/a b.txt' }] })
+      await session.raw(0, 'text')
+      const { viewer_url } = (await session.finalize()).body
+      const { baseUrl } = house.gateway.context.config.http
+      const rest = `${locker.receiptId}/${path === '/view/' ? '' : 'f/'}docs/a%20b.txt`
+      expect(viewer_url).toBe(baseUrl + path + rest)
+      const answer = await fetch((viewer_url as string).replace(baseUrl, house.gateway.url))
+      expect(answer.headers.get('content-type')).toMatch(path === '/view/' ? 'text/html' : 'application/octet-stream')
+      await house.close()
+    }
   })
 })

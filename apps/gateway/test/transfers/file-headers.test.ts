@@ -30,6 +30,15 @@ describe('the headers of a file', () => {
     })
   })
 
+  it.each([
+    ['audio/mpeg', "sandbox; default-src 'none'; media-src 'self'"],
+    ['Video/WebM', "sandbox; default-src 'none'; media-src 'self'"],
+    ['image/svg+xml', "sandbox; default-src 'none'"],
+    ['application/x-audio/', "sandbox; default-src 'none'"],
+  ])('ADD-19 T-09 %s may load itself only if it is sound or film', (contentType, policy) => {
+    expect(fileHeaders({ ...page, contentType })['content-security-policy']).toBe(policy)
+  })
+
   it('ADD-20 file headers have no time when it is not known', () => {
     expect(fileHeaders({ ...page, modifiedAt: null })).not.toHaveProperty('last-modified')
   })

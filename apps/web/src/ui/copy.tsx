@@ -13,13 +13,20 @@ async function copy(text: string): Promise<void> {
   }
 }
 
-/** `what` is for those who do not see beside what the button stands. */
-export function CopyButton({ text, what }: { text: string | (() => Promise<string>); what: string }) {
+interface CopyButtonProps {
+  text: string | (() => Promise<string>)
+  /** For those who do not see beside what the button stands. */
+  what: string
+  /** What the button says where it stands beside nothing. */
+  label?: string
+}
+
+export function CopyButton({ text, what, label = t.copy }: CopyButtonProps) {
   const onClick = async () => copy(typeof text === 'string' ? text : await text())
   return (
     <button type="button" class="copy" onClick={() => void onClick()} aria-label={t.label(what)} title={t.label(what)}>
       <Icon name="copy" />
-      <span aria-hidden="true">{t.copy}</span>
+      <span aria-hidden="true">{label}</span>
     </button>
   )
 }

@@ -11,7 +11,7 @@ import { closeFinished, closeOver, isOver } from './close-session.ts'
 import type { FinalizerContext } from './complete-file.ts'
 import type { Finalizing } from './copy-parts.ts'
 import { sessionNotFound } from './errors.ts'
-import { finalizedUpload } from './read-session.ts'
+import { finalizedUpload, type TransferLinks } from './read-session.ts'
 import { findSession, findSessionFiles, leaseSession, type Session, setLeaseUntil } from './store.ts'
 import { storeFile } from './store-file.ts'
 
@@ -26,7 +26,7 @@ const LEASE_SECONDS = 15
 const RENEW_MS = 5000
 
 /** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first and answer the same. */
-export function createSessionFinalizer(context: FinalizerContext): FinalizeSession {
+export function createSessionFinalizer(context: FinalizerContext & TransferLinks): FinalizeSession {
   const onePerSession = keyedMutex()
   const limitCopies = limit(COPIES_AT_ONCE)
   return (sessionId) =>

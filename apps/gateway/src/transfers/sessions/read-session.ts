@@ -10,16 +10,23 @@ import { findGaps } from './part-store.ts'
 import { findSession, findSessionFiles, type Session, type SessionFile } from './store.ts'
 import { isComplete } from './store-file.ts'
 
+/** What comes from other rooms. */
+export interface TransferLinks {
+  /** Where people look at a file of a public link. */
+  viewerUrl: (linkId: string, filename: string) => string
+}
+
+type SessionContext = Context & TransferLinks
 type FinalizedFile = FinalizedUpload['files'][number]
 
 /** Closes an expired session first, so that the answer does not depend on the sweep. */
-export async function readSession(context: Context, session: Session): Promise<UploadSessionStatus> {
+export async function readSession(context: SessionContext, session: Session): Promise<UploadSessionStatus> {
   if (!isOver(session, unixNow(context))) return sessionStatus(context, session)
   await closeOver(context, session.session_id)
   return sessionStatus(context, (await findSession(context.database.db, session.session_id)) ?? session)
 }
 
-export async function finalizedUpload(context: Context, session: Session): Promise<FinalizedUpload> {
+export async function finalizedUpload(context: SessionContext, session: Session): Promise<FinalizedUpload> {
   const { session_id, status } = session
   const files = await findSessionFiles(context.database.db, session_id)
   const missing = await missingParts(context.database.db, session_id, files)
@@ -31,7 +38,7 @@ export async function finalizedUpload(context: Context, session: Session): Promi
   }
 }
 
-async function sessionStatus(context: Context, session: Session): Promise<UploadSessionStatus> {
+async function sessionStatus(context: SessionContext, session: Session): Promise<UploadSessionStatus> {
   const { session_id, locker_id, status, expires_at } = session
   const files = await findSessionFiles(context.database.db, session_id)
   const missing = await missingParts(context.database.db, session_id, files)
@@ -96,10 +103,8 @@ async function missingParts(db: Db, sessionId: string, files: readonly SessionFi
   return missing
 }
 
-function viewerUrl({ config }: Context, session: Session, files: readonly SessionFile[]): string | null {
+function viewerUrl(context: SessionContext, session: Session, files: readonly SessionFile[]): string | null {
   const { id } = publicLinkOf(session)
   const first = files.find(({ state }) => state === 'stored')
-  if (!first || id === null) return null
-  const path = first.filename.split('/').map(encodeURIComponent).join('/')
-  return `${config.http.baseUrl}/v1/r/${id}/f/${path}`
+  return first && id !== null ? context.viewerUrl(id, first.filename) : null
 }

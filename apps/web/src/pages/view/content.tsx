@@ -1,0 +1,77 @@
+// The part of the page that shows what is in the file, by what the file is.
+
+import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { texts as t } from '#texts/view'
+import { urlOf } from '../../address.ts'
+import { Code } from '../../ui/code.tsx'
+import { plainFilename } from '../../ui/filename.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Hex } from './hex.tsx'
+import { Picture } from './image.tsx'
+import { recognize } from './kinds.ts'
+import { Lazily } from './lazily.tsx'
+import { Media } from './media.tsx'
+import type { OpenedFile } from './source.ts'
+import { TextFile } from './text.tsx'
+import type { ContentProps } from './whole.tsx'
+
+const loadPdf = () => import('./pdf.tsx')
+
+export function Content(props: ContentProps) {
+  const { file } = props
+  const { kind, imageType, charset = 'utf-8', isDisguised } = useMemo(() => recognize(file), [file])
+  const text = <TextFile {...props} charset={charset} />
+  return (
+    <>
+      {isDisguised && <p class="view-note view-warning">{t.disguised}</p>}
+      {kind === 'empty' && <Empty title={t.empty.title} text={t.empty.text} />}
+      {kind === 'encrypted' && <Encrypted file={file} />}
+      {kind === 'image' && <Picture {...props} type={imageType as string} />}
+      {kind === 'svg' && <Drawing file={file} source={text} />}
+      {kind === 'pdf' && <Lazily load={loadPdf} props={props} />}
+      {(kind === 'audio' || kind === 'video') && <Media file={file} kind={kind} />}
+      {kind === 'markdown' && <TextFile {...props} charset={charset} isMarkdown />}
+      {kind === 'text' && text}
+      {kind === 'other' && <Hex file={file} />}
+    </>
+  )
+}
+
+/** From its own address, where it is sandboxed even when it is opened in a tab of its own. */
+function Drawing({ file, source }: { file: OpenedFile; source: ComponentChildren }) {
+  const alt = t.image.alt(plainFilename(file.filename))
+  return (
+    <Tabs
+      label={t.svg.label}
+      tabs={[
+        { name: t.svg.picture, content: <img class="view-image" src={file.url} alt={alt} /> },
+        { name: t.svg.source, content: source },
+      ]}
+    />
+  )
+}
+
+function Encrypted({ file }: { file: OpenedFile }) {
+  const command = `svc get ${shellQuoted(file.filename)}`
+  return (
+    <div class="stack">
+      <h2>{t.encrypted.title}</h2>
+      <p>{t.encrypted.text}</p>
+      <Code title="svc" label={t.encrypted.command} text={command}>
+        {plainFilename(command)}
+      </Code>
+      <div>
+        <a class="button" href={urlOf('/locker')}>
+          {t.encrypted.locker}
+        </a>
+      </div>
+    </div>
+  )
+}
+
+/** One word of a shell, whatever is in it. */
+function shellQuoted(text: string): string {
+  return /^[\w./-]+$/.test(text) && !text.startsWith('-') ? text : `-- '${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,24 @@
+import { common } from '#texts/common'
+import { texts as t } from '#texts/view'
+import { urlOf } from '../../address.ts'
+import { Button } from '../../ui/button.tsx'
+import type { ProblemKind, ReadFailed } from './source.ts'
+
+/** The owner can do something about these; for the others it helps to try again. */
+const FOR_OWNERS: readonly ProblemKind[] = ['link', 'file', 'bytes', 'frozen', 'takenDown']
+
+/** Why a file is not shown, and what to do next. */
+export function Problem({ error, retry }: { error: ReadFailed; retry: () => void }) {
+  const { title, text } = t.problems[error.kind ?? 'other']
+  return (
+    <div class="state" role="alert">
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {FOR_OWNERS.includes(error.kind) ? (
+        <a href={urlOf('/locker')}>{t.owner}</a>
+      ) : (
+        <Button onClick={retry}>{common.states.retry}</Button>
+      )}
+    </div>
+  )
+}

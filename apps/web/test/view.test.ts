@@ -1,0 +1,269 @@
+import { createClient } from '@svc/sdk'
+import { signerFromSolanaKeypair } from '@svc/sdk/signers'
+import type { Page, Route } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSite, type Site } from './site.ts'
+import { HTML, MARKDOWN, pdf, png, SVG, WEBM, wav } from './view-files.ts'
+import { expectCalm, expectGoodLooks, visit } from './visit.ts'
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+const LONG = { timeout: 60_000 }
+const LINE = 'The quick brown fox jumps over the lazy dog and counts to sixty.\n'
+const LONG_TEXT = LINE.repeat(20_000)
+const CODE = `// Adds numbers.\nexport function sum(values: number[]): number {\n  return values.reduce((a, b) => a + b, 0)\n}\n`
+/** Looks like a picture to people, and like markup to careless pages. */
+const HOSTILE = ['reports/<img src=x onerror=window.ran=true>.txt', 'invoice_\u202egnp.txt', "it's #1?%2F & 100%.txt"]
+
+let site: Site
+let client: ReturnType<typeof createClient>
+
+beforeAll(async () => {
+  site = await openSite()
+  client = createClient({ baseUrl: site.url, signer: signerFromSolanaKeypair(site.keypair), onWarning: () => {} })
+  const files: [string, Uint8Array, string][] = [
+    ['pictures/harbour.png', await png(site.browser), 'image/png'],
+    ['drawing.svg', utf8(SVG), 'image/svg+xml'],
+    ['page.html', utf8(HTML), 'text/html'],
+    ['notes.md', utf8(MARKDOWN), 'text/markdown'],
+    ['report.pdf', pdf(), 'application/pdf'],
+    ['tone.wav', wav(), 'audio/wav'],
+    ['film.webm', WEBM, 'video/webm'],
+    ['src/sum.ts', utf8(CODE), 'application/octet-stream'],
+    ['long.log', utf8(LONG_TEXT), 'text/plain'],
+    ['data.bin', Uint8Array.from({ length: 5000 }, (_, i) => (i * 7) % 256), 'application/octet-stream'],
+    ['empty.txt', new Uint8Array(), 'text/plain'],
+    ['secret.pdf.age', utf8('age-encryption.org/v1\n-> X25519 abc\n'), 'application/octet-stream'],
+    ['not-a.png', utf8('only words'), 'image/png'],
+    ...HOSTILE.map((name) => [name, utf8(`content of ${name}`), 'text/plain'] as [string, Uint8Array, string]),
+  ]
+  for (const [name, bytes, contentType] of files) await client.put(site.locker, name, bytes, { contentType })
+  await client.attest(site.locker)
+  await client.put(site.locker, 'late.txt', utf8('late'), { contentType: 'text/plain' })
+})
+afterAll(() => site.close())
+
+const encoded = (filename: string) => filename.split('/').map(encodeURIComponent).join('/')
+const viewPath = (filename: string, id = site.locker.receipt_id) => `/view/${id}/${encoded(filename)}`
+const publicPath = (filename: string) => `/v1/r/${site.locker.receipt_id}/f/${encoded(filename)}`
+const compared = (page: Page) => page.getByText('Matches what was received').waitFor()
+const proven = (page: Page) => page.getByText('In a statement that was published on chain').waitFor()
+const content = (page: Page) => page.getByLabel('Content of the file', { exact: true })
+
+const answer = async (page: Page, url: string, how: (route: Route) => Promise<void>) =>
+  void (await page.route(url, how))
+
+const KINDS: [name: string, filename: string, ready: (page: Page) => Promise<unknown>][] = [
+  ['image', 'pictures/harbour.png', (page) => page.getByRole('button', { name: 'Actual size' }).waitFor()],
+  ['svg', 'drawing.svg', (page) => page.getByRole('img', { name: 'Picture: drawing.svg' }).waitFor()],
+  ['html', 'page.html', (page) => page.locator('.hljs-tag').first().waitFor()],
+  ['markdown', 'notes.md', (page) => page.getByRole('heading', { name: 'Notes on the harbour' }).waitFor()],
+  ['pdf', 'report.pdf', (page) => page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })],
+  ['audio', 'tone.wav', (page) => playable(page, 'audio')],
+  ['video', 'film.webm', (page) => playable(page, 'video')],
+  ['code', 'src/sum.ts', (page) => page.locator('.hljs-keyword').first().waitFor()],
+  ['binary', 'data.bin', (page) => page.getByText(/00000010 {2}70 77 7e 85 .* pw~·/).waitFor()],
+  ['empty', 'empty.txt', (page) => page.getByText('This file is empty').waitFor()],
+  ['encrypted', 'secret.pdf.age', (page) => page.getByText('svc get secret.pdf.age').waitFor()],
+  ['disguised', 'not-a.png', (page) => page.getByText('only words').waitFor()],
+]
+
+const playable = (page: Page, element: 'audio' | 'video') =>
+  // Where scripts cannot run, the page cannot wait by itself.
+  expect
+    .poll(() => page.evaluate((name) => document.querySelector<HTMLMediaElement>(name)?.readyState, element), LONG)
+    .toBeGreaterThanOrEqual(1)
+
+describe('the viewer', () => {
+  it.each(KINDS)('ADD-19 T-61 shows %s, accessible and calm', async (name, filename, ready) => {
+    const visited = await visit(site, viewPath(filename))
+    await ready(visited.page)
+    await proven(visited.page)
+    await expectGoodLooks(visited, `view-${name}`)
+    // The browser reports that an empty file has no range.
+    visited.problems.splice(0, name === 'empty' ? 1 : 0)
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it.each(['page.html', 'drawing.svg', 'notes.md', 'report.pdf'])(
+    'T-73 nothing in %s runs or asks for anything',
+    async (filename) => {
+      const asked: string[] = []
+      const visited = await visit(site, viewPath(filename), {}, async (page) => {
+        page.on('request', (request) => asked.push(request.url().slice(site.url.length)))
+        page.on('dialog', () => asked.push('a dialog'))
+      })
+      const { page } = visited
+      await compared(page)
+      await KINDS.find(([, name]) => name === filename)![2](page)
+      for (const tab of await page.getByRole('tab').all()) await tab.click()
+      await page.waitForLoadState('networkidle')
+      const own = [viewPath(filename), publicPath(filename)]
+      const isExpected = (url: string) =>
+        own.includes(url) || /^\/(assets\/|\.well-known\/svc\.json|v1\/storage\/merkle-proof\?)/.test(url)
+      expect(asked.filter((url) => !isExpected(url))).toEqual([])
+      expect(await page.evaluate(() => 'ran' in window)).toBe(false)
+      expect(await page.locator('iframe, object, embed, script:not([src])').count()).toBe(0)
+      expect(await page.locator('main [href^="javascript:"], main [href^="data:"]').count()).toBe(0)
+      expectCalm(visited)
+      // Nor at its own address. What a policy forbids is announced, too, but never gets here.
+      const sent: string[] = []
+      await page.route(/^https?:/, (route) => {
+        sent.push(route.request().url())
+        return route.continue()
+      })
+      await page.goto(site.url + publicPath(filename)).catch(() => {})
+      await page.waitForLoadState('networkidle')
+      expect(sent).toEqual([site.url + publicPath(filename)])
+      expect(await page.title()).not.toBe('ran')
+      await visited.leave()
+    },
+  )
+
+  it('T-73 shows hostile filenames as what they are, and finds their files', async () => {
+    for (const filename of HOSTILE) {
+      const visited = await visit(site, viewPath(filename))
+      const { page } = visited
+      await compared(page)
+      expect(await content(page).textContent()).toContain(`content of ${filename}`)
+      const heading = await page.getByRole('heading', { level: 1 }).textContent()
+      expect(heading).toBe(filename.slice(filename.lastIndexOf('/') + 1).replace('\u202e', 'U+202E'))
+      expect(await page.title()).not.toContain('\u202e')
+      expect(await page.getByText('change the direction of writing').count()).toBe(filename.includes('\u202e') ? 1 : 0)
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'Download' }).click(),
+      ])
+      expect(download.url()).toBe(site.url + publicPath(filename))
+      expect(await page.evaluate(() => 'ran' in window)).toBe(false)
+      await expectGoodLooks(visited, `view-name-${HOSTILE.indexOf(filename)}`)
+      expectCalm(visited)
+      await visited.leave()
+    }
+  })
+
+  it('ADD-19 reads a long text in parts, goes on after a lost connection, and compares it when asked', async () => {
+    const ranges: string[] = []
+    const visited = await visit(site, viewPath('long.log'), {}, async (page) => {
+      page.on('request', (request) => {
+        const { range } = request.headers()
+        if (range) ranges.push(range)
+      })
+    })
+    const { page } = visited
+    await page.getByText('The first 256 KiB of 1.2 MiB are shown.').waitFor()
+    expect((await content(page).locator('pre').last().textContent())?.length).toBe(256 * 1024)
+    await expectGoodLooks(visited, 'view-part')
+    expect(ranges).toEqual(['bytes=0-262143'])
+    await page.route('**/f/long.log', (route) => route.abort('connectionreset'))
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByText('The connection was lost').waitFor()
+    await expectGoodLooks(visited, 'view-lost')
+    await page.unroute('**/f/long.log')
+    await page.getByRole('button', { name: 'Compare now' }).click()
+    await compared(page)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('of 1.2 MiB are shown').waitFor({ state: 'detached' })
+    expect(await content(page).locator('pre').last().textContent()).toBe(LONG_TEXT)
+    expect(new Set(ranges)).toEqual(new Set(['bytes=0-262143', `bytes=262144-${LONG_TEXT.length - 1}`]))
+    await visited.leave()
+  })
+
+  it('ADD-19 turns the pages of a document and zooms', async () => {
+    const visited = await visit(site, viewPath('report.pdf'))
+    const { page } = visited
+    await page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText('There is nothing more to say.').waitFor({ state: 'attached' })
+    const width = () => page.locator('.pdf-sheet canvas').evaluate((canvas) => canvas.clientWidth)
+    const before = await width()
+    await page.getByRole('button', { name: 'Larger' }).click()
+    await page.getByText('125 %').waitFor()
+    await expect.poll(width, LONG).toBeGreaterThan(before)
+    await page.getByRole('spinbutton', { name: 'Page' }).fill('1')
+    await page.keyboard.press('Enter')
+    await page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it('ADD-19 says that a file is proven, as the gateway says, and where to check it', async () => {
+    const visited = await visit(site, viewPath('hello.txt'))
+    await proven(visited.page)
+    const link = visited.page.getByRole('link', { name: 'Verify this receipt' })
+    expect(await link.getAttribute('href')).toBe(`${site.url}/verify/${site.locker.receipt_id}`)
+    await visited.page.goto(site.url + viewPath('late.txt'))
+    await visited.page.getByText('Not proven yet').waitFor()
+    await expectGoodLooks(visited, 'view-unproven')
+    await visited.leave()
+  })
+
+  it('T-73 says so when the bytes are not those of the recorded hash', async () => {
+    const visited = await visit(site, viewPath('hello.txt'), {}, (page) =>
+      answer(page, '**/f/hello.txt', async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, body: 'hellO' })
+      }),
+    )
+    await visited.page.getByText('Does not match').waitFor()
+    await expectGoodLooks(visited, 'view-differs')
+    await visited.leave()
+  })
+
+  it('ADD-19 audio and video play at their own address, too', async () => {
+    for (const [filename, element] of [
+      ['tone.wav', 'video'],
+      ['film.webm', 'video'],
+    ] as const) {
+      const visited = await visit(site, publicPath(filename))
+      await playable(visited.page, element)
+      expect(visited.problems).toEqual([])
+      await visited.leave()
+    }
+  })
+
+  it('ADD-19 works under a prefix', async () => {
+    const visited = await visit({ ...site, url: site.prefixedUrl }, viewPath('report.pdf'))
+    await visited.page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
+    await compared(visited.page)
+    expectCalm(visited)
+    await visited.leave()
+  })
+})
+
+describe('what cannot be shown', () => {
+  const refused = (status: number, error: string) => (page: Page) =>
+    answer(page, '**/v1/r/**', (route) =>
+      route.fulfill({ status, contentType: 'application/json', body: JSON.stringify({ error, message: error }) }),
+    )
+
+  it.each([
+    ['missing', 'There is no such file', async () => {}],
+    ['taken-down', 'This file was taken down', refused(451, 'LOCKER_TAKEN_DOWN')],
+    ['frozen', 'This locker is frozen', refused(423, 'LOCKER_FROZEN')],
+    ['offline', 'The gateway did not answer', (page: Page) => answer(page, '**/v1/r/**', (route) => route.abort())],
+  ] as const)('ADD-19 %s', async (name, title, prepare) => {
+    const visited = await visit(site, viewPath('missing.txt'), {}, prepare)
+    await visited.page.getByText(title).waitFor()
+    await expectGoodLooks(visited, `view-${name}`)
+    await visited.leave()
+  })
+
+  it('ADD-19 T-49 a link that the owner changed or switched off says who can help', async () => {
+    const handle = await client.changePublicLink(site.locker, 'rotate')
+    const rotated = await visit(site, viewPath('hello.txt', handle.id as string))
+    await rotated.page.getByText('Not shown with this link').waitFor()
+    await compared(rotated.page)
+    expect(await rotated.page.getByRole('link', { name: 'Verify this receipt' }).count()).toBe(0)
+    await rotated.leave()
+    await client.changePublicLink(site.locker, 'close')
+    const visited = await visit(site, viewPath('hello.txt', handle.id as string))
+    await visited.page.getByText('Nothing is shared with this link').waitFor()
+    expect(await visited.page.getByRole('link', { name: 'Is this your locker?' }).getAttribute('href')).toBe(
+      `${site.url}/locker`,
+    )
+    await expectGoodLooks(visited, 'view-off')
+    await client.changePublicLink(site.locker, 'open')
+    await visited.leave()
+  })
+})
