@@ -17,5 +17,11 @@ export interface Route {
 
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
+  {
+    path: '/buy',
+    // Wallets bring their pictures as data: URLs.
+    policy: { 'img-src': "'self' data:" },
+    load: () => import('./pages/buy/buy.tsx'),
+  },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
 ]

@@ -3,9 +3,13 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Anchor } from '@svc/api/attestations'
+import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { startEvmChain } from '@svc/devnet/evm-chain/start'
 import { freePort } from '@svc/devnet/free-port'
+import type { ChainAddresses } from '@svc/devnet/pay-leg'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
+import { startRateServer } from '@svc/devnet/rate-server'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
@@ -27,14 +31,22 @@ export interface Site {
   anchor: Anchor
   /** The text of an evidence bundle. */
   bundle: string
+  /** Where the nodes of the chains are; without the EVM chain, its address is empty. */
+  chains: ChainAddresses
   close(): Promise<void>
 }
 
-export async function openSite(): Promise<Site> {
+export interface SiteOptions {
+  /** Whether the gateway sells on the EVM chain, too, and for coins. */
+  withAllAssets?: boolean
+}
+
+export async function openSite({ withAllAssets = false }: SiteOptions = {}): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
   const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
   opened.defer(() => chain.stop())
+  const others = withAllAssets ? await startOthers(opened) : { evmUrl: '', variables: {} }
   const port = await freePort()
   const url = `http://localhost:${port}`
   const gateway = await startTestGateway({
@@ -44,6 +56,7 @@ export async function openSite(): Promise<Site> {
     PRIMARY_TREASURY: TREASURY.address,
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
     AGENT_URL: 'http://localhost:8403',
+    ...others.variables,
   })
   opened.defer(() => gateway.stop())
   const proxy = await startPrefixProxy(port)
@@ -74,8 +87,24 @@ export async function openSite(): Promise<Site> {
     digest: attestation.envelope!.statement_digest,
     anchor: push_result.anchor!,
     bundle,
+    chains: { primary: { url: chain.url }, evm: { url: others.evmUrl } },
     close: () => running.disposeAsync(),
   }
+}
+
+async function startOthers(opened: AsyncDisposableStack) {
+  const evm = await startEvmChain({ port: 0 })
+  opened.defer(() => evm.stop())
+  const rates = await startRateServer()
+  opened.defer(() => rates.stop())
+  const variables = {
+    EVM_RPC_URLS: evm.url,
+    EVM_TREASURY: DEV_TREASURY.address,
+    ORACLE_URL: rates.url,
+    // A test buys more in a minute than people do.
+    RATE_LIMIT_ADDRESS: '30000',
+  }
+  return { evmUrl: evm.url, variables }
 }
 
 /** As a reverse proxy with `location /svc/`, which takes the prefix away. */

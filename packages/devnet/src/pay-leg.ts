@@ -1,6 +1,6 @@
 // Pays a leg of a quote on the local chains, as a wallet would.
 
-import { address, createSolanaRpc } from '@solana/kit'
+import { AccountRole, address, createSolanaRpc, type Instruction } from '@solana/kit'
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
@@ -27,6 +27,8 @@ export interface PayOptions {
   amount?: bigint
   /** The reference in the payment: by default the one that the leg asks for; null for none. */
   memo?: string | null
+  /** On the primary chain, an address that the transfer names, as wallets that read Solana Pay codes do. */
+  reference?: string
 }
 
 /** Where the chains' nodes are. */
@@ -39,24 +41,27 @@ export interface ChainAddresses {
 export function payLeg(chains: ChainAddresses, leg: PayableLeg, options: PayOptions = {}): Promise<string> {
   // Legs that x402 clients can sign for have no memo.
   const { memo: asked = paymentReference(leg.extra.pay_req_id) } = leg.extra
-  const { payer = 0, amount = BigInt(leg.amount), memo = asked } = options
+  const { payer = 0, amount = BigInt(leg.amount), memo = asked, reference = null } = options
   const pay = leg.network.startsWith('eip155:') ? payOnEvm : payOnPrimary
-  return pay(pay === payOnEvm ? chains.evm.url : chains.primary.url, leg, { payer, amount, memo })
+  return pay(pay === payOnEvm ? chains.evm.url : chains.primary.url, leg, { payer, amount, memo, reference })
+}
+
+interface Paying {
+  payer: number
+  amount: bigint
+  memo: string | null
+  reference: string | null
 }
 
 const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
 
-async function payOnPrimary(
-  url: string,
-  leg: PayableLeg,
-  { payer, amount, memo }: Required<PayOptions>,
-): Promise<string> {
+async function payOnPrimary(url: string, leg: PayableLeg, { payer, amount, memo, reference }: Paying): Promise<string> {
   const signer = await signerOf(DEMO_PAYERS[payer]!)
   const memoInstruction =
     memo === null ? [] : [getAddMemoInstruction({ memo }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 })]
   if (leg.asset === NATIVE_MINT) {
     const transfer = getTransferSolInstruction({ source: signer, destination: address(leg.payTo), amount })
-    return send(createSolanaRpc(url), signer, [transfer, ...memoInstruction])
+    return send(createSolanaRpc(url), signer, [named(transfer, reference), ...memoInstruction])
   }
   const mint = address(leg.asset)
   const [source] = await findAssociatedTokenPda({ owner: signer.address, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS })
@@ -68,10 +73,16 @@ async function payOnPrimary(
     amount,
     decimals: leg.extra.decimals,
   })
-  return send(createSolanaRpc(url), signer, [transfer, ...memoInstruction])
+  return send(createSolanaRpc(url), signer, [named(transfer, reference), ...memoInstruction])
 }
 
-async function payOnEvm(url: string, leg: PayableLeg, { payer, amount, memo }: Required<PayOptions>): Promise<string> {
+function named(transfer: Instruction, reference: string | null): Instruction {
+  if (reference === null) return transfer
+  const account = { address: address(reference), role: AccountRole.READONLY }
+  return { ...transfer, accounts: [...(transfer.accounts ?? []), account] }
+}
+
+async function payOnEvm(url: string, leg: PayableLeg, { payer, amount, memo }: Paying): Promise<string> {
   const client = connectAs(DEV_PAYERS[payer]!, url)
   const reference = memo === null ? '0x' : stringToHex(memo)
   const payTo = leg.payTo as Hex

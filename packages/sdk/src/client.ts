@@ -29,7 +29,7 @@ import {
   revokeAccess,
   usage,
 } from './lockers.ts'
-import { buy, renew } from './purchases/buy.ts'
+import { buy, buyQuoted, renew } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
 import { quote } from './purchases/quote.ts'
@@ -63,6 +63,7 @@ const gatewayOperations = {
   confirm,
   provision,
   buy,
+  buyQuoted,
   renew,
   receipt,
   checkPayment,

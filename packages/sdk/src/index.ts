@@ -15,9 +15,16 @@ export { chunksOf, type Source, streamSource } from './files/source.ts'
 export { SMALL_FILE_BYTES, type StoredFile } from './files/upload.ts'
 export { type Journal, type JournalEntry, journalEntry, memoryJournal, storageJournal } from './journal.ts'
 export { type Locker, lockerName, lockerOf, namedTags } from './lockers.ts'
-export type { Purchase, RenewalPurchase } from './purchases/buy.ts'
+export type { Purchase, QuotedPurchase, RenewalPurchase } from './purchases/buy.ts'
 export type { Approve } from './purchases/complete-payment.ts'
-export { type PurchaseRecord, paidBut, readPurchase } from './purchases/purchase.ts'
+export {
+  forgetPurchase,
+  forgetUnansweredPayment,
+  type PurchaseRecord,
+  paidBut,
+  readPurchase,
+  releaseUnpaid,
+} from './purchases/purchase.ts'
 export { payableLeg } from './purchases/quote.ts'
 export * from './signers.ts'
 export type { NetworkFee, SignedPayment, Wallet } from './wallets/wallet.ts'

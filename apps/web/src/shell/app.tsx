@@ -72,6 +72,7 @@ function Header() {
 
 const NAVIGATION = [
   { to: '/', label: t.home },
+  { to: '/buy', label: t.buy },
   { to: '/docs', label: t.api },
 ]
 

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
@@ -7,9 +7,17 @@ interface Tab {
   content: ComponentChildren
 }
 
+interface TabsProps {
+  label: string
+  tabs: readonly Tab[]
+  /** Which one is shown, where that outlives the tabs. */
+  chosen?: Signal<number>
+}
+
 /** Arrow keys move between tabs, as screen readers announce. */
-export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
-  const chosen = useSignal(0)
+export function Tabs({ label, tabs, chosen: given }: TabsProps) {
+  const own = useSignal(0)
+  const chosen = given ?? own
   const id = useId()
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]

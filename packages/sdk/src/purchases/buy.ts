@@ -11,8 +11,8 @@ import { type Locker, type ProvisionOptions, provision, provisionObjection } fro
 import { sha256Hex } from '../sha256.ts'
 import type { Signer } from '../signers.ts'
 import { receiptOf, showPayment } from './confirm.ts'
-import { type Intention, paidBut, receiptOnce } from './purchase.ts'
-import { hasTime, type Order, type Payable, payableLeg, quote } from './quote.ts'
+import { type Intention, paidBut, receiptOnce, type Sale } from './purchase.ts'
+import { hasTime, type Order, type Payable, payableLeg, quote, requireOrdered } from './quote.ts'
 
 export interface Purchase extends Intention, ProvisionOptions {
   units: number
@@ -36,6 +36,35 @@ export async function buy(context: Context, purchase: Purchase): Promise<Locker 
 
 export interface RenewalPurchase extends Intention {
   units: number
+}
+
+export interface QuotedPurchase extends Intention, Pick<Order, 'units' | 'provider' | 'extends'> {
+  /** The quote that the buyer sees, renewed when it has ended. Each one must be kept before it is returned. */
+  quote: () => Promise<Quote>
+}
+
+/** Pays a quote that the buyer sees, and returns the receipt. A new locker is left for `provision` to open. */
+export function buyQuoted(context: Context, purchase: QuotedPurchase): Promise<SignedReceipt> {
+  const { units, provider, extends: of, quote, wallet, asset } = purchase
+  const order = { units, ...(provider && { provider }), ...(of && { extends: of }), ...(asset && { pay_asset: asset }) }
+  return receiptOnce(context, purchase, {
+    ...saleOf(purchase, order),
+    async payable() {
+      const shown = await quote()
+      requireOrdered(order, shown)
+      const payable = payableLeg(shown, wallet, asset)
+      if (hasTime(context, payable, wallet.landsWithin)) return payable
+      throw new PaymentError('not_moved', 'the quote has too little time left: ask for a new one')
+    },
+    // A page that has lost its journal has lost the name of the purchase, too.
+    recoverReceipt: async () => null,
+  })
+}
+
+/** What all purchases of storage have in common. */
+function saleOf({ wallet }: Intention, order: Order): Pick<Sale, 'order' | 'expected' | 'show'> {
+  const { units, extends: of } = order
+  return { order, expected: { units, payer_pubkey: wallet.address, ...(of && { extends: of }) }, show: showPayment }
 }
 
 /**
@@ -65,17 +94,14 @@ interface StorageSale {
 }
 
 function payForStorage(context: Context, intention: Intention, goods: Order): Promise<SignedReceipt> {
-  const { wallet, asset } = intention
+  const { asset } = intention
   const order = { ...goods, ...(asset && { pay_asset: asset }) }
-  const { units, extends: of } = order
-  const expected = { units, payer_pubkey: wallet.address, ...(of && { extends: of }) }
-  const sale = { intention, order, expected }
+  const common = saleOf(intention, order)
+  const sale = { intention, order, expected: common.expected }
   const keyOf = quoteKeys(context, sale)
   const quotes = () => quotesOf(context, sale, keyOf)
   return receiptOnce(context, intention, {
-    order,
-    expected,
-    show: showPayment,
+    ...common,
     payable: () => nextPayable(context, intention, quotes()),
     recoverReceipt: () => recoverReceipt(context, sale, quotes()),
   })

@@ -20,6 +20,8 @@ export interface PaymentRecord {
   payer: string
   /** In order; the newest is last. */
   attempts: PaymentAttempt[]
+  /** What a wallet that sends by itself was asked to pay and has not answered yet. */
+  asked?: Payable | undefined
 }
 
 /**
@@ -69,7 +71,10 @@ export async function completePayment<R extends PaymentRecord>(
       record = { ...record, attempts: record.attempts.filter((_, i) => outcomes[i] === 'pending') }
       open = record.attempts
       const newest = open.at(-1)
-      if (newest && hasTime(context, newest, 0)) {
+      if (record.asked) {
+        failure = new PaymentError('may_have_moved', 'the wallet was asked to pay, and its answer is not known')
+        if (!(await foundSent(entry, wallet, record))) await context.wait(POLL_MS, signal)
+      } else if (newest && hasTime(context, newest, 0)) {
         failure = await sendAgain(wallet, newest)
         if ((await outcomeOf(newest.payment)) === 'landed') return newest
         await context.wait(POLL_MS, signal)
@@ -85,8 +90,21 @@ export async function completePayment<R extends PaymentRecord>(
     }
   } catch (error) {
     failure = error
+    // Another process, or this one, may have asked a wallet since.
+    record = (await entry.read().catch(() => null)) ?? record
   }
-  throw paymentError(failure, open)
+  throw paymentError(failure, open, record.asked)
+}
+
+/** Records the payment that the wallet made without telling, if the chain has it. */
+async function foundSent<R extends PaymentRecord>(
+  entry: JournalEntry<R>,
+  wallet: Wallet,
+  { asked, ...record }: R,
+): Promise<boolean> {
+  const payment = asked && (await wallet.findSent?.(asked.leg).catch(() => null))
+  if (!asked || !payment) return false
+  return entry.write({ ...record, attempts: [...record.attempts, { ...asked, payment }] } as unknown as R) // without `asked`
 }
 
 function requirePayer({ payer }: PaymentRecord, { address }: Wallet): void {
@@ -129,6 +147,7 @@ async function signNext<R extends PaymentRecord>(
   if (objection) throw new PaymentError('not_moved', `${wallet.address} ${objection}`)
   const fee = (approve && (await wallet.fee?.(next.leg, open?.payment))) ?? null
   if (approve && !(await approve(next.leg, fee))) throw new PaymentError('not_moved', 'the payment was not approved')
+  if (wallet.findSent) return askToSend(entry, wallet, record, next, fee)
   const payment = open
     ? await wallet.signInstead?.(open.payment, next.leg, fee?.amount)
     : await wallet.sign(next.leg, fee?.amount)
@@ -137,12 +156,34 @@ async function signNext<R extends PaymentRecord>(
   return entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })
 }
 
+/** Records that the wallet is asked before it is: it sends at once, and its answer may be lost. */
+async function askToSend<R extends PaymentRecord>(
+  entry: JournalEntry<R>,
+  wallet: Wallet,
+  record: R,
+  next: Payable,
+  fee: NetworkFee | null,
+): Promise<boolean> {
+  if (!(await entry.write({ ...record, asked: next }))) return false
+  try {
+    const payment = await wallet.sign(next.leg, fee?.amount)
+    return await entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })
+  } catch (error) {
+    if (error instanceof PaymentError && error.money === 'not_moved') await entry.write(record)
+    throw error
+  }
+}
+
 /** The error of a purchase; it says whether money moved. */
-export function paymentError(failure: unknown, attempts: readonly PaymentAttempt[]): PaymentError {
+export function paymentError(
+  failure: unknown,
+  attempts: readonly PaymentAttempt[],
+  asked: Payable | undefined = undefined,
+): PaymentError {
   const tx = attempts.at(-1)?.payment.tx
-  if (tx !== undefined) {
+  if (tx !== undefined || asked) {
     const message = 'it is not certain yet what became of the payment; try again: it is not made twice'
-    return new PaymentError('may_have_moved', message, { tx, cause: failure })
+    return new PaymentError('may_have_moved', message, { tx: tx ?? null, cause: failure })
   }
   if (failure instanceof PaymentError) return failure
   const why = failure instanceof Error ? failure.message : 'no payment could be made'

@@ -69,14 +69,18 @@ function isSameOrder({ order, payer }: PurchaseRecord, { wallet }: Intention, sa
 }
 
 /** Whether no payment of the purchase has landed or can land. Only the wallet that signed them can tell. */
-async function isUnpaid({ payer, receipt, attempts }: PurchaseRecord, { wallet, signal }: Intention): Promise<boolean> {
-  if (receipt || payer !== wallet.address) return false
+async function isUnpaid(
+  { payer, receipt, attempts, asked }: PurchaseRecord,
+  { wallet, signal }: Intention,
+): Promise<boolean> {
+  if (!receipt && !asked && attempts.length === 0) return true
+  if (receipt || asked || payer !== wallet.address) return false
   const { outcomeOf } = abortable(wallet, signal)
   const outcomes = await Promise.all(attempts.map(({ payment }) => outcomeOf(payment).catch(() => 'pending' as const)))
   return outcomes.every((outcome) => outcome === 'failed' || outcome === 'expired')
 }
 
-function nameInUse({ order, payer, receipt, attempts }: PurchaseRecord, { intent }: Intention): PaymentError {
+function nameInUse({ order, payer, receipt, attempts, asked }: PurchaseRecord, { intent }: Intention): PaymentError {
   const begun = JSON.stringify(order)
   if (receipt) {
     const { receipt_id, paid_amount, pay_asset } = receipt
@@ -87,7 +91,7 @@ function nameInUse({ order, payer, receipt, attempts }: PurchaseRecord, { intent
     )
   }
   const message = `${JSON.stringify(intent)} was begun by ${payer} as another order: ${begun}`
-  return paymentError(new PaymentError('not_moved', message), attempts)
+  return paymentError(new PaymentError('not_moved', message), attempts, asked)
 }
 
 async function payForReceipt(
@@ -174,6 +178,33 @@ export interface PurchasePlace {
 
 function purchaseEntry({ journal, baseUrl }: PurchasePlace, intent: string): JournalEntry<PurchaseRecord> {
   return journalEntry(journal, `purchase ${baseUrl} ${intent}`)
+}
+
+/**
+ * Drops what a wallet was asked to pay, and payments that it sent by itself and no chain has. Only for payers who have
+ * seen in their wallet that nothing was sent: nobody else can tell. False if another process has changed the record.
+ */
+export async function forgetUnansweredPayment(place: PurchasePlace, intent: string): Promise<boolean> {
+  const entry = purchaseEntry(place, intent)
+  const record = await entry.read()
+  if (!record || record.receipt) return true
+  const { asked, ...rest } = record
+  return entry.write({ ...rest, attempts: record.attempts.filter(({ payment }) => payment.raw !== '') })
+}
+
+/** Frees the intent for another order or payer if no payment of it has landed or can land; returns whether it is free. */
+export async function releaseUnpaid(place: PurchasePlace, intent: string, wallet: Wallet): Promise<boolean> {
+  const entry = purchaseEntry(place, intent)
+  const record = await entry.read()
+  if (!record) return true
+  return (await isUnpaid(record, { intent, wallet })) && (await entry.write(null))
+}
+
+/** Forgets a purchase, whatever became of it. */
+export async function forgetPurchase(place: PurchasePlace, intent: string): Promise<boolean> {
+  const entry = purchaseEntry(place, intent)
+  await entry.read()
+  return entry.write(null)
 }
 
 /** The recorded purchase of this intent; null if there is none. */

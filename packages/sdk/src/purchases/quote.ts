@@ -24,12 +24,14 @@ export async function quote(context: Context, order: Order, options: QuoteOption
   const { idempotencyKey = toHex(randomBytes(16)), signal } = options
   const headers = { 'idempotency-key': idempotencyKey }
   const { body } = await call(context, requestStorage, { body: order, headers, signal })
-  requireSound(body)
-  requireFitting(order, body)
+  requireOrdered(order, body)
   return body
 }
 
-function requireFitting({ units, provider, extends: of }: Order, { extensions }: Quote): void {
+/** Requires that the quote is sound and of this order. */
+export function requireOrdered({ units, provider, extends: of }: Order, quote: Quote): void {
+  requireSound(quote)
+  const { extensions } = quote
   const { price_summary, renewal } = extensions.svc
   if (price_summary.units !== units || (provider ?? price_summary.provider) !== price_summary.provider)
     throw new UntrueAnswer('the quote is for something else than was asked for')

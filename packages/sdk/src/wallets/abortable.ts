@@ -2,13 +2,14 @@ import type { Wallet } from './wallet.ts'
 
 /** Rejects as soon as the signal is aborted. What the wallet signs after that is dropped, so it is never sent. */
 export function abortable(wallet: Wallet, signal: AbortSignal | undefined): Wallet {
-  const { signInstead, fee } = wallet
+  const { signInstead, fee, findSent } = wallet
   return {
     ...wallet,
     objection: (leg) => unlessAborted(wallet.objection(leg), signal),
     ...(fee && { fee: (leg, instead) => unlessAborted(fee(leg, instead), signal) }),
     sign: (leg, maxFee) => unlessAborted(wallet.sign(leg, maxFee), signal),
     ...(signInstead && { signInstead: (of, leg, maxFee) => unlessAborted(signInstead(of, leg, maxFee), signal) }),
+    ...(findSent && { findSent: (leg) => unlessAborted(findSent(leg), signal) }),
     send: (payment) => unlessAborted(wallet.send(payment), signal),
     outcomeOf: (payment) => unlessAborted(wallet.outcomeOf(payment), signal),
   }

@@ -14,9 +14,9 @@ import { OTHER_CHAIN, OWN_PAYMENT, shortage, unknownCoin } from './objections.ts
 import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
 const NATIVE_DECIMALS = 18
-const LANDS_WITHIN_SECONDS = 60
+export const LANDS_WITHIN_SECONDS = 60
 /** The recipient may be a contract, and every token is one. The payer pays for the gas that they use. */
-const MAX_GAS = 1_000_000n
+export const MAX_GAS = 1_000_000n
 /** Nodes accept a replacement transaction only if it offers at least a tenth more. */
 const replacing = (fee: bigint) => (fee * 9n) / 8n + 1n
 

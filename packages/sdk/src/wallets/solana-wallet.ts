@@ -1,6 +1,7 @@
 // Pays on the primary chain: SOL or tokens, with a memo that binds the payment to its quote.
 
 import {
+  AccountRole,
   type Address,
   address,
   appendTransactionMessageInstructions,
@@ -16,7 +17,6 @@ import {
   type SignatureBytes,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
-  type Transaction,
 } from '@solana/kit'
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
@@ -35,15 +35,19 @@ export const NATIVE_MINT = 'So11111111111111111111111111111111111111112'
 /** The network fee of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
 /** A blockhash is valid for 150 blocks of 0.4 seconds; this allows for slow blocks. */
-const LANDS_WITHIN_SECONDS = 120
+export const LANDS_WITHIN_SECONDS = 120
 
 /** A wallet of an Ed25519 key. */
 export function solanaWallet({ rpcUrl, signer }: { rpcUrl: string; signer: Signer }): Wallet {
-  return walletOf(rpcUrl, signer.address, async (transaction) => {
-    const signature = fromBase58(await signer.sign(new Uint8Array(transaction.messageBytes)), 64)
-    const signatures = { ...transaction.signatures, [signer.address]: signature as SignatureBytes }
-    return new Uint8Array(getTransactionEncoder().encode({ ...transaction, signatures }))
-  })
+  return walletOf(rpcUrl, signer.address, (transaction) => signWith(signer, transaction))
+}
+
+/** The wire bytes of the transaction with the signature of the key. */
+export async function signWith(signer: Signer, wire: Uint8Array): Promise<Uint8Array> {
+  const transaction = getTransactionDecoder().decode(wire)
+  const signature = fromBase58(await signer.sign(new Uint8Array(transaction.messageBytes)), 64)
+  const signatures = { ...transaction.signatures, [signer.address]: signature as SignatureBytes }
+  return new Uint8Array(getTransactionEncoder().encode({ ...transaction, signatures }))
 }
 
 /** The part of the wallet standard's feature `solana:signTransaction` that is used. */
@@ -60,15 +64,14 @@ export function solanaWalletFromStandard<Account extends { address: string }>(
   feature: SignTransactionFeature<Account>,
 ): Wallet {
   return walletOf(rpcUrl, account.address, async (transaction) => {
-    const wire = new Uint8Array(getTransactionEncoder().encode(transaction))
-    const [signed] = await feature.signTransaction({ account, transaction: wire })
+    const [signed] = await feature.signTransaction({ account, transaction })
     if (!signed) throw new PaymentError('not_moved', 'the wallet signed nothing')
     return signed.signedTransaction
   })
 }
 
-/** Returns the wire bytes with the signature. */
-type SignTransaction = (transaction: Transaction) => Promise<Uint8Array>
+/** Takes wire bytes and returns them with the signature. */
+type SignTransaction = (transaction: Uint8Array) => Promise<Uint8Array>
 
 function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransaction): Wallet {
   const node = connectSolana(rpcUrl)
@@ -93,9 +96,7 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
 
     async sign(leg) {
       const lifetime = await node.lifetime()
-      const instructions = await paymentInstructions(owner, leg)
-      const wire = await signTransaction(compile(owner, instructions, lifetime))
-      const payment = signedPayment(wire, lifetime)
+      const payment = signedPayment(await signTransaction(await unsignedPayment(owner, leg, lifetime)), lifetime)
       const refusal = await node.refusal(payment.raw)
       if (refusal) throw new PaymentError('not_moved', `the chain would refuse the payment: ${refusal}`)
       return payment
@@ -136,8 +137,16 @@ async function paymentInstructions(owner: string, leg: PaymentLeg): Promise<Inst
   return [getTransferCheckedInstruction({ source, mint, destination, authority, amount, decimals }), memo]
 }
 
-function compile(owner: string, instructions: readonly Instruction[], lifetime: Lifetime): Transaction {
-  return compileTransaction(
+/** The wire bytes of the payment of a leg, without signatures. A reference makes it be found as Solana Pay does. */
+export async function unsignedPayment(
+  owner: string,
+  leg: PaymentLeg,
+  lifetime: Lifetime,
+  reference?: string,
+): Promise<Uint8Array> {
+  const [transfer, ...memo] = await paymentInstructions(owner, leg)
+  const instructions = [reference ? named(transfer as Instruction, reference) : (transfer as Instruction), ...memo]
+  const transaction = compileTransaction(
     pipe(
       createTransactionMessage({ version: 0 }),
       (message) => setTransactionMessageFeePayer(address(owner), message),
@@ -145,9 +154,15 @@ function compile(owner: string, instructions: readonly Instruction[], lifetime: 
       (message) => appendTransactionMessageInstructions(instructions, message),
     ),
   )
+  return new Uint8Array(getTransactionEncoder().encode(transaction))
 }
 
-function signedPayment(wire: Uint8Array, { blockhash, lastValidBlockHeight, slot }: Lifetime): SignedPayment {
+function named(transfer: Instruction, reference: string): Instruction {
+  const account = { address: address(reference), role: AccountRole.READONLY }
+  return { ...transfer, accounts: [...(transfer.accounts ?? []), account] }
+}
+
+export function signedPayment(wire: Uint8Array, { blockhash, lastValidBlockHeight, slot }: Lifetime): SignedPayment {
   const { messageBytes, signatures } = getTransactionDecoder().decode(wire)
   const [first] = Object.values(signatures)
   if (!first) throw new PaymentError('not_moved', 'the wallet did not sign')

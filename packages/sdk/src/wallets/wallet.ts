@@ -16,8 +16,16 @@ export interface Wallet {
   objection(leg: PaymentLeg): Promise<string | null>
   /** What the network may charge for the payment, or for one that replaces a pending payment. */
   fee?(leg: PaymentLeg, instead?: SignedPayment): Promise<NetworkFee>
-  /** Signs without sending, and offers at most this fee. Throws if the chain would refuse the payment. */
+  /**
+   * Signs without sending, and offers at most this fee. Throws if the chain would refuse the payment. A wallet with
+   * `findSent` sends as well; unless it throws a `PaymentError` with `not_moved`, it may have.
+   */
   sign(leg: PaymentLeg, maxFee?: bigint): Promise<SignedPayment>
+  /**
+   * Only wallets that cannot sign without sending have this. It looks on chain for the payment of a leg, after the
+   * answer of `sign` was lost; null while there is none.
+   */
+  findSent?(leg: PaymentLeg): Promise<SignedPayment | null>
   /** Signs a replacement of a pending payment, on chains where only one of the two can land. */
   signInstead?(of: SignedPayment, leg: PaymentLeg, maxFee?: bigint): Promise<SignedPayment>
   /** Can be repeated: the same bytes pay once. */

@@ -16,10 +16,15 @@ export function Ways() {
       <h2>{t.title}</h2>
       <div class="ways-list">
         <Way icon="globe" title={t.page.title} text={t.page.text}>
+          <div class="row">
+            <a class="button button-primary" href={urlOf('/buy')}>
+              {t.page.buy}
+            </a>
+            <a class="button" href={urlOf('/docs')}>
+              {t.page.action}
+            </a>
+          </div>
           <Code title="curl" label={t.page.label} text={firstCall(publicUrl())} />
-          <a class="button" href={urlOf('/docs')}>
-            {t.page.action}
-          </a>
         </Way>
         <Way icon="terminal" title={t.cli.title} text={t.cli.text}>
           <Code title="svc" label={t.cli.label} text={shellCommands(publicUrl(), isDevelopment)} />

@@ -2,11 +2,11 @@ import { useEffect } from 'preact/hooks'
 import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/welcome'
 import { urlOf } from '../../address.ts'
+import { PriceCalculator } from '../../price/calculator.tsx'
 import { SearchBox } from '../../search/search-box.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Numbers } from './numbers.tsx'
 import { Picture } from './picture.tsx'
-import { PriceCalculator } from './price.tsx'
 import { Ways } from './ways.tsx'
 import './welcome.css'
 
@@ -21,8 +21,8 @@ export default function Welcome() {
           <h1>{t.title}</h1>
           <p class="lead">{t.lead}</p>
           <div class="row">
-            <a class="button button-primary" href={urlOf('/docs')}>
-              {t.tryApi}
+            <a class="button button-primary" href={urlOf('/buy')}>
+              {t.buy}
               <Icon name="arrow" />
             </a>
             <a class="button" href="#ways">
@@ -34,8 +34,19 @@ export default function Welcome() {
       </section>
       <Numbers />
       <SearchBox />
-      <PriceCalculator />
+      <PriceCalculator
+        action={({ units, provider }) => (
+          <a class="button button-primary" href={urlOf(`/buy#${buyHash(units, provider)}`)}>
+            {t.buy}
+            <Icon name="arrow" />
+          </a>
+        )}
+      />
       <Ways />
     </div>
   )
+}
+
+function buyHash(units: number, provider: string): string {
+  return `units=${units}${provider && `&provider=${encodeURIComponent(provider)}`}`
 }

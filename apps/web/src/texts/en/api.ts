@@ -61,16 +61,8 @@ export const texts = {
     none: 'No key chosen: signed requests cannot be sent.',
     signsAs: 'Signing as',
     title: 'Sign with a key',
-    promise: 'The key stays in the memory of this page. It is never sent, never stored, and gone when you leave.',
-    paste: 'Paste a key',
-    pasteHint: 'Base58 or the numbers of a Solana keypair file; hex for an EVM key.',
-    use: 'Use this key',
-    file: 'Open a key file',
     fresh: 'Make a throwaway key',
     freshText: 'Good for trying: it owns nothing and is gone with this page.',
-    wrong:
-      'This is no key that can be read here: a Solana keypair (numbers or base58), or 64 hex digits of an EVM key.',
-    encrypted: 'This keystore is encrypted. The command line opens it: svc wallet import',
   },
   operation: {
     parameters: 'Parameters',

@@ -7,6 +7,7 @@ export const texts = {
   skip: 'Skip to content',
   navigation: 'Pages',
   home: 'Home',
+  buy: 'Buy',
   api: 'API',
   theme: { auto: 'Colours: as your system', light: 'Colours: light', dark: 'Colours: dark' },
   index: 'Index for programs',

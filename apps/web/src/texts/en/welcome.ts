@@ -1,9 +1,7 @@
-const count = new Intl.NumberFormat('en')
-
 export const texts = {
   title: 'Storage you can prove.',
   lead: 'Pay on chain, get a signed receipt, drop your files in a locker. Then show anybody, without their having to trust you or us, that these files existed, unchanged, at that time.',
-  tryApi: 'Try the API',
+  buy: 'Buy a locker',
   seeWays: 'Start in a minute',
   picture: {
     label:
@@ -33,31 +31,13 @@ export const texts = {
     },
     failed: 'The numbers did not load.',
   },
-  price: {
-    title: 'What it costs',
-    units: 'Units',
-    unitsHint: 'One unit is the smallest locker.',
-    provider: 'Kept at',
-    storage: 'Storage',
-    files: 'Files',
-    egress: 'Downloads included',
-    time: 'Kept for',
-    days: (days: number) => (days % 365 === 0 ? years(days / 365) : `${count.format(days)} days`),
-    total: 'Total',
-    once: 'once, for the whole time',
-    asset: 'Pay with',
-    amount: 'Amount',
-    network: 'On',
-    caption: 'The price in each asset',
-    failed: 'Prices did not load',
-    gatewayDisk: "Kept on the gateway's own disk.",
-  },
   ways: {
     title: 'Three ways in',
     page: {
       title: 'In this page',
       label: 'first request',
-      text: 'Read the interface, send requests and see the answers. Sign with a key that never leaves your browser.',
+      text: 'Buy a locker with a wallet in this browser or on your phone. Or read the interface and try requests.',
+      buy: 'Buy a locker',
       action: 'Open the API page',
     },
     cli: {
@@ -73,8 +53,4 @@ export const texts = {
       clients: 'Most clients',
     },
   },
-}
-
-function years(number: number): string {
-  return number === 1 ? '1 year' : `${count.format(number)} years`
 }

@@ -1,19 +1,19 @@
 // The price calculator. Every figure comes from `GET /v1/price`, which stores nothing.
 
 import { useSignal } from '@preact/signals'
-import type { Price } from '@svc/api/purchases'
+import type { Price, Terms } from '@svc/api/purchases'
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { common } from '#texts/common'
-import { texts } from '#texts/welcome'
-import { resource } from '../../gateway.ts'
-import { Card } from '../../ui/card.tsx'
-import { Field } from '../../ui/field.tsx'
-import { ErrorState, Loading } from '../../ui/states.tsx'
-import { Table } from '../../ui/table.tsx'
+import { texts as t } from '#texts/price'
+import { resource } from '../gateway.ts'
+import { Card } from '../ui/card.tsx'
+import { Field } from '../ui/field.tsx'
+import { ErrorState, Loading } from '../ui/states.tsx'
+import { Table } from '../ui/table.tsx'
+import './price.css'
 
-const t = texts.price
-
-const MAX_UNITS = 1_000_000
+export const MAX_UNITS = 1_000_000
 /** The slider moves through these; any number can be typed. */
 const STEPS = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000]
 /** After the last change. */
@@ -21,11 +21,25 @@ const ASK_AFTER_MS = 250
 
 const price = resource<Price>('/v1/price')
 
-export function PriceCalculator() {
-  const units = useSignal(1)
-  const provider = useSignal('')
+/** What is chosen. */
+export interface Choice {
+  units: number
+  /** Empty for the gateway's own choice. */
+  provider: string
+}
+
+interface CalculatorProps {
+  title?: string
+  initial?: Choice
+  /** What one can do with the choice. */
+  action: (choice: Choice) => ComponentChildren
+}
+
+export function PriceCalculator({ title = t.title, initial, action }: CalculatorProps) {
+  const units = useSignal(initial?.units ?? 1)
+  const provider = useSignal(initial?.provider ?? '')
   const ask = () => {
-    const chosen = provider.value && `&provider=${provider.value}`
+    const chosen = provider.value && `&provider=${encodeURIComponent(provider.value)}`
     return price.load(`/v1/price?units=${units.value}${chosen}`)
   }
   useEffect(() => {
@@ -38,7 +52,7 @@ export function PriceCalculator() {
     if (number >= 1 && number <= MAX_UNITS) units.value = number
   }
   return (
-    <Card title={t.title}>
+    <Card title={title}>
       <div class="price">
         <form class="stack" onSubmit={(event) => event.preventDefault()}>
           <Field label={t.units} hint={t.unitsHint}>
@@ -85,7 +99,12 @@ export function PriceCalculator() {
         {value.state === 'failed' && (
           <ErrorState title={t.failed} text={value.error.message} retry={() => void ask()} />
         )}
-        {value.state === 'ready' && <Offer price={value.value} />}
+        {value.state === 'ready' && (
+          <div class="offer" aria-live="polite">
+            <Offer price={value.value} />
+            <div class="row">{action({ units: units.value, provider: provider.value })}</div>
+          </div>
+        )}
       </div>
     </Card>
   )
@@ -104,15 +123,8 @@ function chosenProvider(value: State, chosen: string): string {
 function Offer({ price: { units, provider, total_usd, amounts, providers } }: { price: Price }) {
   const terms = providers[provider]?.terms
   return (
-    <div class="offer" aria-live="polite">
-      {terms && (
-        <dl class="terms">
-          <Term name={t.storage} value={common.bytes(terms.storage_limit_bytes * units)} />
-          <Term name={t.files} value={common.number(terms.file_limit * units)} />
-          <Term name={t.egress} value={common.bytes(terms.egress_included_bytes * units)} />
-          <Term name={t.time} value={t.days(terms.ttl_days)} />
-        </dl>
-      )}
+    <>
+      {terms && <TermsList terms={timesUnits(terms, units)} />}
       <p class="total">
         <span>{t.total}</span> <b>{common.dollars(total_usd)}</b> <span>{t.once}</span>
       </p>
@@ -127,11 +139,34 @@ function Offer({ price: { units, provider, total_usd, amounts, providers } }: { 
           human_amount,
         ])}
       />
-    </div>
+    </>
   )
 }
 
-function Term({ name, value }: { name: string; value: string }) {
+type Limits = Pick<Terms, 'storage_limit_bytes' | 'file_limit' | 'egress_included_bytes' | 'ttl_days'>
+
+/** The price tells what one unit gives. */
+function timesUnits(terms: Limits, units: number): Limits {
+  return {
+    storage_limit_bytes: terms.storage_limit_bytes * units,
+    file_limit: terms.file_limit * units,
+    egress_included_bytes: terms.egress_included_bytes * units,
+    ttl_days: terms.ttl_days,
+  }
+}
+
+export function TermsList({ terms }: { terms: Limits }) {
+  return (
+    <dl class="terms">
+      <Term name={t.storage} value={common.bytes(terms.storage_limit_bytes)} />
+      <Term name={t.files} value={common.number(terms.file_limit)} />
+      <Term name={t.egress} value={common.bytes(terms.egress_included_bytes)} />
+      <Term name={t.time} value={t.days(terms.ttl_days)} />
+    </dl>
+  )
+}
+
+export function Term({ name, value }: { name: string; value: string }) {
   return (
     <div>
       <dt>{name}</dt>

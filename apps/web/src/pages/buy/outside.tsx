@@ -1,0 +1,192 @@
+// Paying outside of this page: with a phone that reads a code, or anywhere else.
+
+import { useSignal } from '@preact/signals'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import { solanaPayReference } from '@svc/protocol/ids'
+import { useEffect } from 'preact/hooks'
+import { texts } from '#texts/buy'
+import { common } from '#texts/common'
+import { Button } from '../../ui/button.tsx'
+import { Copyable } from '../../ui/copy.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Loading } from '../../ui/states.tsx'
+import { type Checkout, isPrimary } from './checkout.ts'
+
+interface OutsideProps {
+  checkout: Checkout
+  quote: Quote
+  leg: PaymentLeg
+}
+
+/** Between two looks for a payment. */
+const LOOK_MS = 3_000
+
+/** Looks for the payment as long as the panel is shown. */
+function useLooks(checkout: Checkout): void {
+  useEffect(() => {
+    checkout.showElsewhere()
+    const timer = setInterval(() => void checkout.look(), LOOK_MS)
+    return () => clearInterval(timer)
+  }, [])
+}
+
+/** Undefined while it is worked out, null where there is none. */
+function useMade<T>(make: () => Promise<T | null>, key: string): T | null | undefined {
+  const made = useSignal<{ key: string; value: T | null } | null>(null)
+  useEffect(() => {
+    let isGone = false
+    void make()
+      .catch(() => null)
+      .then((value) => {
+        if (!isGone) made.value = { key, value }
+      })
+    return () => {
+      isGone = true
+    }
+  }, [key])
+  return made.value?.key === key ? made.value.value : undefined
+}
+
+function keyOf({ network, asset, extra }: PaymentLeg): string {
+  return `${extra.pay_req_id} ${network} ${asset}`
+}
+
+export function PayByPhone({ checkout, quote, leg }: OutsideProps) {
+  const t = texts.phone
+  useLooks(checkout)
+  const code = useMade(async () => {
+    if (!isPrimary(leg)) return null
+    const [{ solanaPayUrl }, { encode }] = await Promise.all([import('@svc/sdk/wallet-urls'), import('uqr')])
+    const reference = solanaPayReference(leg.extra.pay_req_id)
+    const url = await solanaPayUrl({ accepts: quote.accepts, leg, reference, label: location.host })
+    return url === null ? null : { url, squares: encode(url, { border: 2 }).data }
+  }, keyOf(leg))
+  if (!isPrimary(leg)) return <p>{t.onlySolana}</p>
+  if (code === undefined) return <Loading label={common.states.loading} />
+  if (code === null) return <p>{t.notThis}</p>
+  return (
+    <div class="phone">
+      {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
+      <QrCode squares={code.squares} label={t.code(leg.extra.human_amount, leg.extra.name)} />
+      <div class="stack">
+        <p>{t.text}</p>
+        <p class="waiting" role="status">
+          <span class="spinner" aria-hidden="true" />
+          {t.waiting}
+        </p>
+        <div class="row">
+          <a class="button" href={code.url} rel="noreferrer">
+            {t.open}
+          </a>
+        </div>
+        <Copyable text={code.url} what={t.link} />
+      </div>
+    </div>
+  )
+}
+
+/** Dark squares on white in both themes: cameras read nothing else. */
+function QrCode({ squares, label }: { squares: boolean[][]; label: string }) {
+  const path = squares.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return (
+    <svg class="qr" viewBox={`0 0 ${squares.length} ${squares.length}`} role="img" aria-label={label}>
+      <rect width="100%" height="100%" fill="#fff" />
+      <path d={path} fill="#000" shape-rendering="crispEdges" />
+    </svg>
+  )
+}
+
+interface Instruction {
+  to: string
+  /** What the amount is, as a wallet asks for it. */
+  amount: string
+  memo: string | null
+  data: string | null
+}
+
+export function PayElsewhere({ checkout, quote, leg }: OutsideProps) {
+  const t = texts.elsewhere
+  useLooks(checkout)
+  const how = useMade(() => instructionOf(leg), keyOf(leg))
+  if (!how) return <Loading label={common.states.loading} />
+  return (
+    <div class="stack">
+      {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
+      <p>{t.text}</p>
+      <dl class="facts">
+        <Fact name={t.to} value={how.to} />
+        <Fact name={how.data ? t.value : t.amount} value={how.amount} />
+        {how.memo && <Fact name={t.memo} value={how.memo} />}
+        {how.data && <Fact name={t.data} value={how.data} />}
+      </dl>
+      <p class="field-hint">{t.memoHint}</p>
+      <PastedTransaction checkout={checkout} leg={leg} />
+    </div>
+  )
+}
+
+async function instructionOf(leg: PaymentLeg): Promise<Instruction> {
+  const { human_amount, name, memo, pay_req_id } = leg.extra
+  if (isPrimary(leg)) {
+    const { paymentReference } = await import('@svc/protocol/ids')
+    return { to: leg.payTo, amount: `${human_amount} ${name}`, memo: memo ?? paymentReference(pay_req_id), data: null }
+  }
+  const { evmTransfer } = await import('@svc/sdk/evm-wallet')
+  const { to, value, data } = evmTransfer(leg)
+  return { to, amount: value === 0n ? '0' : `${human_amount} ${name}`, memo: null, data }
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <Copyable text={value} what={name} />
+      </dd>
+    </div>
+  )
+}
+
+const TRANSACTION = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{80,90})$/i
+
+/** Takes a transaction that was made elsewhere, also from the address of an explorer. */
+export function PastedTransaction({ checkout, leg }: { checkout: Checkout; leg: PaymentLeg | null }) {
+  const t = texts.elsewhere
+  const text = useSignal('')
+  const problem = useSignal<string | null>(null)
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const tx = text.value
+          .trim()
+          .split(/[/?#]/)
+          .find((part) => TRANSACTION.test(part))
+        if (tx) void checkout.confirmTransaction(tx, leg)
+        else problem.value = t.wrongTx
+      }}
+    >
+      <Field label={t.tx} hint={t.txHint} error={problem.value}>
+        {(control) => (
+          <input
+            {...control}
+            spellcheck={false}
+            autocomplete="off"
+            value={text.value}
+            onInput={(event) => {
+              text.value = event.currentTarget.value
+              problem.value = null
+            }}
+          />
+        )}
+      </Field>
+      <div class="row">
+        <Button kind="primary" type="submit">
+          {t.confirm}
+        </Button>
+      </div>
+    </form>
+  )
+}

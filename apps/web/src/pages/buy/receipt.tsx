@@ -1,0 +1,91 @@
+// The receipt: what it says, a file to keep, a page to print, and where it leads.
+
+import { lockerId } from '@svc/protocol/ids'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { ComponentChildren } from 'preact'
+import { texts } from '#texts/buy'
+import { urlOf } from '../../address.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Copyable } from '../../ui/copy.tsx'
+import { Icon } from '../../ui/icons.tsx'
+
+const t = texts.receipt
+
+export function ReceiptView({ receipt }: { receipt: SignedReceipt }) {
+  const { receipt_id, extends: of } = receipt
+  // A renewal has no locker of its own.
+  const locker = lockerId(of ?? receipt_id)
+  return (
+    <Card title={t.title}>
+      <div class="stack receipt">
+        <p>{t.keep}</p>
+        <div class="row no-print">
+          <a class="button button-primary" href={urlOf(`/locker/${locker}`)}>
+            {of ? t.openRenewed : t.open}
+            <Icon name="arrow" />
+          </a>
+          <Button onClick={() => download(receipt)}>{t.download}</Button>
+          <Button onClick={() => print()}>{t.print}</Button>
+          <a class="button" href={urlOf(`/verify/${receipt_id}`)}>
+            {t.verify}
+          </a>
+        </div>
+        {!of && <p class="field-hint no-print">{t.openHint}</p>}
+        <dl class="facts">
+          <Row name={t.fields.receipt_id}>
+            <Copyable text={receipt_id} what={t.fields.receipt_id} />
+          </Row>
+          {of ? (
+            <Row name={t.fields.extends}>
+              <code>{of}</code>
+            </Row>
+          ) : (
+            <Row name={t.fields.locker_id}>
+              <Copyable text={locker} what={t.fields.locker_id} />
+            </Row>
+          )}
+          <Row name={t.fields.paid}>
+            {receipt.paid_amount} {receipt.pay_asset}
+          </Row>
+          <Row name={t.fields.network}>{receipt.network}</Row>
+          <Row name={t.fields.units}>{receipt.units}</Row>
+          <Row name={t.fields.tx_hash}>
+            <Copyable text={receipt.tx_hash} what={t.fields.tx_hash} />
+          </Row>
+          <Row name={t.fields.payer_pubkey}>
+            <code>{receipt.payer_pubkey}</code>
+          </Row>
+          <Row name={t.fields.confirmed_at}>
+            <time dateTime={receipt.confirmed_at}>{receipt.confirmed_at}</time>
+          </Row>
+          <Row name={t.fields.signature}>
+            <code>{receipt.receipt_signer_pubkey}</code>
+          </Row>
+        </dl>
+        <div class="row no-print">
+          <a href="#new">{t.another}</a>
+        </div>
+      </div>
+    </Card>
+  )
+}
+
+function Row({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function download(receipt: SignedReceipt): void {
+  const file = new Blob([`${JSON.stringify(receipt, null, 2)}\n`], { type: 'application/json' })
+  const url = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = t.filename(receipt.receipt_id)
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}

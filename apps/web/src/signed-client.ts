@@ -1,0 +1,49 @@
+// A client of the gateway that serves these pages, which signs for the address that the gateway calls itself by and
+// sends to where the page came from: the policy of the pages allows nothing else.
+
+import type { Client, Journal } from '@svc/sdk'
+import type { Signer } from '@svc/sdk/signers'
+import { urlOf } from './address.ts'
+import { getJson, index, publicUrl } from './gateway.ts'
+
+/** Loads the client library when it is first used. */
+export async function createSignedClient(signer: Signer | null, journal?: Journal): Promise<Client> {
+  const [{ createClient }, lead] = await Promise.all([import('@svc/sdk'), clockLead(), indexRead()])
+  const baseUrl = publicUrl().replace(/\/+$/, '')
+  return createClient(
+    {
+      baseUrl,
+      fetch: (input, init) => fetch(urlOf(String(input).slice(baseUrl.length)), { ...init, credentials: 'omit' }),
+      // The console of a page has no reader.
+      onWarning: () => {},
+      storagePatience: 'seconds',
+      ...(signer && { signer }),
+      ...(journal && { journal }),
+    },
+    { now: () => Date.now() + lead },
+  )
+}
+
+async function indexRead(): Promise<void> {
+  if (index.now.value.state !== 'ready') await index.load()
+}
+
+let lead: Promise<number> | null = null
+
+/**
+ * How far the gateway's clock is ahead, in milliseconds. Envelopes are judged by it, and a wallet should not be asked
+ * twice because the clock of this computer is wrong.
+ */
+function clockLead(): Promise<number> {
+  lead ??= getJson<{ time: string }>('/health').then(
+    ({ time }) => {
+      const ahead = Date.parse(time) - Date.now()
+      return Math.abs(ahead) > 2_000 ? ahead : 0
+    },
+    () => {
+      lead = null
+      return 0
+    },
+  )
+  return lead
+}

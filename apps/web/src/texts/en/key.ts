@@ -1,0 +1,11 @@
+// The form that takes a private key.
+
+export const texts = {
+  promise: 'The key stays in the memory of this page. It is never sent, never stored, and gone when you leave.',
+  paste: 'Paste a key',
+  pasteHint: 'Base58 or the numbers of a Solana keypair file; hex for an EVM key.',
+  use: 'Use this key',
+  file: 'Open a key file',
+  wrong: 'This is no key that can be read here: a Solana keypair (numbers or base58), or 64 hex digits of an EVM key.',
+  encrypted: 'This keystore is encrypted. The command line opens it: svc wallet import',
+}

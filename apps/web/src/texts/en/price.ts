@@ -1,0 +1,27 @@
+// What storage costs, and what one gets for it.
+
+import { common } from './common.ts'
+
+export const texts = {
+  title: 'What it costs',
+  units: 'Units',
+  unitsHint: 'One unit is the smallest locker.',
+  provider: 'Kept at',
+  storage: 'Storage',
+  files: 'Files',
+  egress: 'Downloads included',
+  time: 'Kept for',
+  days: (days: number) => (days % 365 === 0 ? years(days / 365) : `${common.number(days)} days`),
+  total: 'Total',
+  once: 'once, for the whole time',
+  asset: 'Pay with',
+  amount: 'Amount',
+  network: 'On',
+  caption: 'The price in each asset',
+  failed: 'Prices did not load',
+  gatewayDisk: "Kept on the gateway's own disk.",
+}
+
+function years(number: number): string {
+  return number === 1 ? '1 year' : `${common.number(number)} years`
+}

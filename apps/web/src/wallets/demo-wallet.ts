@@ -1,0 +1,57 @@
+// A wallet of this page for gateways in development: its key is made here and kept in this browser, and its money comes
+// from the gateway's faucet. It has no value, so the key may be kept.
+
+import { fromHex, toHex } from '@svc/protocol/bytes'
+import { texts as t } from '#texts/wallets'
+import { urlOf } from '../address.ts'
+import { type FoundWallet, type Namespace, WalletError } from './wallet.ts'
+
+const STORED = 'svc demo wallet'
+
+export const DEMO_WALLETS: readonly FoundWallet[] = (['solana', 'eip155'] as const).map((namespace) => ({
+  id: `demo ${namespace}`,
+  name: t.demo,
+  icon: null,
+  namespace,
+  async connect() {
+    const [{ signerFromEvmKey, signerFromSeed }, { keyPayer }] = await Promise.all([
+      import('@svc/sdk/signers'),
+      import('./payers.ts'),
+    ])
+    const secret = await keptSecret()
+    const signer = namespace === 'solana' ? signerFromSeed(secret) : signerFromEvmKey(secret)
+    await fill(namespace, signer.address)
+    return {
+      name: t.demo,
+      icon: null,
+      namespace,
+      address: signer.address,
+      signer,
+      payer: await keyPayer(signer, toHex(secret)),
+    }
+  },
+}))
+
+/** Tabs that ask at once get the same. */
+async function keptSecret(): Promise<Uint8Array> {
+  return navigator.locks.request(STORED, () => {
+    const kept = fromHex(localStorage.getItem(STORED) ?? '', 32)
+    if (kept) return kept
+    const made = crypto.getRandomValues(new Uint8Array(32))
+    localStorage.setItem(STORED, toHex(made))
+    return made
+  })
+}
+
+/** Asks for demo money. A faucet that gave lately gives again only when it wants to, which is no failure. */
+async function fill(namespace: Namespace, address: string): Promise<void> {
+  const response = await fetch(urlOf('/dev/chains/faucet'), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ namespace, address }),
+    credentials: 'omit',
+  }).catch((error: unknown) => {
+    throw new WalletError('other', error)
+  })
+  if (!response.ok && response.status !== 429) throw new WalletError('other', new Error(t.noFaucet))
+}

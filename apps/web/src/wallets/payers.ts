@@ -1,0 +1,160 @@
+// How each kind of wallet pays, with this gateway as its node. Loaded when a wallet is connected.
+
+import { PaymentError, type Wallet } from '@svc/sdk'
+import {
+  type EvmRequest,
+  evmKeyWallet,
+  evmSendingWallet,
+  type GatewayNode,
+  primaryKeyWallet,
+  primarySendingWallet,
+  primaryWallet,
+  watchedWallet,
+} from '@svc/sdk/gateway-wallets'
+import { isPrivateHost, localNode } from '@svc/sdk/local-services'
+import type { Signer } from '@svc/sdk/signers'
+import type { WalletAccount } from '@wallet-standard/base'
+import { publicUrl } from '../gateway.ts'
+import { createSignedClient } from '../signed-client.ts'
+import { ask, type EvmProvider } from './evm-provider.ts'
+import { type Namespace, problemOf, WalletError, wordsOf } from './wallet.ts'
+
+async function gatewayNode(): Promise<GatewayNode> {
+  return { client: await createSignedClient(null), isLocal: isPrivateHost(publicUrl()) }
+}
+
+/** Looks up the payments of an address whose wallet is not connected. */
+export async function watchedPayer(address: string): Promise<Wallet> {
+  return watchedWallet(await gatewayNode(), namespaceOf(address), address)
+}
+
+export function namespaceOf(address: string): Namespace {
+  return address.startsWith('0x') ? 'eip155' : 'solana'
+}
+
+/** `text` is the key that the signer was read from. */
+export async function keyPayer(signer: Signer, text: string): Promise<Wallet> {
+  const node = await gatewayNode()
+  if (namespaceOf(signer.address) === 'solana') return primaryKeyWallet(node, signer)
+  return evmKeyWallet(node, `0x${text.trim().replace(/^0x/i, '').toLowerCase()}`, signer.address)
+}
+
+interface SignFeature {
+  signTransaction(request: object): Promise<readonly { signedTransaction: Uint8Array }[]>
+}
+interface SignAndSendFeature {
+  signAndSendTransaction(request: object): Promise<readonly { signature: Uint8Array }[]>
+}
+
+/** Of the two features of the wallet standard, the one that shows the payment before it is sent is preferred. */
+export async function standardPayer(account: WalletAccount, sign: unknown, signAndSend: unknown): Promise<Wallet> {
+  const node = await gatewayNode()
+  if (sign) {
+    const feature = sign as SignFeature
+    return primaryWallet(node, account.address, async (transaction, { network }) => {
+      const chain = chainOf(node, network)
+      const request = { account, transaction, ...(account.chains.includes(chain) && { chain }) }
+      const [signed] = await feature.signTransaction(request).catch(nothingSent)
+      if (!signed) throw nothingSigned()
+      return signed.signedTransaction
+    })
+  }
+  const feature = signAndSend as SignAndSendFeature
+  return primarySendingWallet(node, account.address, async (transaction, { network }) => {
+    const chain = chainOf(node, network)
+    // It would be sent to another chain than the gateway looks at.
+    if (!account.chains.includes(chain)) throw refusal(new WalletError('wrong_network'))
+    const [sent] = await feature.signAndSendTransaction({ account, transaction, chain }).catch(perhapsSent)
+    if (!sent) throw nothingSigned()
+    return sent.signature
+  })
+}
+
+const CHAINS: Readonly<Record<string, WalletAccount['chains'][number]>> = {
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'solana:mainnet',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'solana:devnet',
+}
+
+/** What wallets call the chain of a leg. */
+function chainOf({ isLocal }: GatewayNode, network: string): WalletAccount['chains'][number] {
+  return isLocal ? 'solana:localnet' : (CHAINS[network] ?? 'solana:mainnet')
+}
+
+export async function injectedEvmPayer(wallet: EvmProvider, address: string): Promise<Wallet> {
+  const node = await gatewayNode()
+  return evmSendingWallet(node, address, async (request) => {
+    await onChain(wallet, request).catch(nothingSent)
+    const transaction = {
+      from: address,
+      to: request.to,
+      value: hex(request.value),
+      data: request.data,
+      gas: hex(request.gas),
+      maxFeePerGas: hex(request.maxFeePerGas),
+      maxPriorityFeePerGas: hex(request.maxPriorityFeePerGas),
+      chainId: hex(request.chainId),
+    }
+    const tx = await wallet.request({ method: 'eth_sendTransaction', params: [transaction] }).catch(perhapsSent)
+    if (typeof tx !== 'string' || !/^0x[0-9a-f]{64}$/i.test(tx)) throw new Error('the wallet names no transaction')
+    return { tx: tx.toLowerCase(), nonce: await nonceOf(wallet, tx) }
+  })
+}
+
+/** Two nodes of one chain are no further apart. Another chain with the same number is. */
+const MAX_BLOCKS_APART = 1_000n
+
+/** Brings the wallet to the chain of the payment, and makes sure that it is the one that the gateway looks at. */
+async function onChain(wallet: EvmProvider, { chainId, block }: EvmRequest): Promise<void> {
+  if (Number(await ask(wallet, 'eth_chainId', [])) !== chainId) {
+    await ask(wallet, 'wallet_switchEthereumChain', [{ chainId: hex(chainId) }]).catch(async (error: WalletError) => {
+      if (error.problem !== 'wrong_network') throw error
+      await ask(wallet, 'wallet_addEthereumChain', [chainDescription(chainId)])
+    })
+    if (Number(await ask(wallet, 'eth_chainId', [])) !== chainId) throw new WalletError('wrong_network')
+  }
+  const newest = BigInt(String(await ask(wallet, 'eth_blockNumber', [])))
+  const apart = newest > BigInt(block) ? newest - BigInt(block) : BigInt(block) - newest
+  if (apart > MAX_BLOCKS_APART) throw new WalletError('wrong_network')
+}
+
+function chainDescription(chainId: number) {
+  const node = localNode('eip155', publicUrl())
+  return {
+    chainId: hex(chainId),
+    chainName: node ? 'Local EVM' : 'Monad',
+    nativeCurrency: { name: 'MON', symbol: 'MON', decimals: 18 },
+    rpcUrls: [node ?? 'https://rpc.monad.xyz'],
+    ...(!node && { blockExplorerUrls: ['https://monadscan.com'] }),
+  }
+}
+
+/** Null if the wallet does not tell. */
+async function nonceOf(wallet: EvmProvider, tx: string): Promise<number | null> {
+  const found = await wallet.request({ method: 'eth_getTransactionByHash', params: [tx] }).catch(() => null)
+  const nonce = Number((found as { nonce?: unknown } | null)?.nonce ?? Number.NaN)
+  return Number.isSafeInteger(nonce) ? nonce : null
+}
+
+function hex(value: bigint | number): string {
+  return `0x${value.toString(16)}`
+}
+
+function nothingSigned(): PaymentError {
+  return refusal(new WalletError('other'))
+}
+
+/** Of a request that sends nothing, any failure means that no money moves. */
+function nothingSent(error: unknown): never {
+  throw refusal(error instanceof WalletError ? error : new WalletError(problemOf(error) ?? 'other', error))
+}
+
+/** Unless the wallet says that it has not signed, it may have sent the payment. */
+function perhapsSent(error: unknown): never {
+  const problem = problemOf(error)
+  if (problem === null) throw error
+  throw refusal(new WalletError(problem, error))
+}
+
+function refusal(cause: WalletError): PaymentError {
+  return new PaymentError('not_moved', wordsOf(cause), { cause })
+}

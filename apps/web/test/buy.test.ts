@@ -1,0 +1,393 @@
+import { readFileSync } from 'node:fs'
+import type { Quote } from '@svc/api/purchases'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { payLeg } from '@svc/devnet/pay-leg'
+import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import { toBase58 } from '@svc/protocol/bytes'
+import { lockerId } from '@svc/protocol/ids'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { injectEvmWallet, injectStandardWallet } from './injected-wallets.ts'
+import { openSite, type Site } from './site.ts'
+import { expectCalm, expectGoodLooks, picture, visit } from './visit.ts'
+
+let site: Site
+beforeAll(async () => {
+  site = await openSite({ withAllAssets: true })
+})
+afterAll(() => site.close())
+
+/** Goes to the step where the price is paid. */
+async function order(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('heading', { name: 'Choose what to pay with' }).waitFor()
+}
+
+const chooseLeg = (page: Page, asset: string, network: string) =>
+  page
+    .getByRole('radio', { name: new RegExp(`^${asset} ${network} `) })
+    .first()
+    .check()
+const payButton = (page: Page) => page.getByRole('button', { name: /^Pay [\d.]+ / })
+const receiptShown = (page: Page) => page.getByRole('heading', { name: 'Paid. This is your receipt.' }).waitFor()
+
+async function receiptIdOf(page: Page): Promise<string> {
+  await receiptShown(page)
+  return (await page
+    .getByText(/^rcpt_/)
+    .first()
+    .textContent()) as string
+}
+
+/** The quote of the purchase that the page shows. */
+const quoteOf = (page: Page) =>
+  page.evaluate(() => {
+    const id = new URLSearchParams(location.hash.slice(1)).get('purchase')
+    return JSON.parse(localStorage.getItem(`svc page purchase ${id}`) as string).quotes.at(-1)
+  }) as Promise<Quote>
+
+async function rpc(url: string, method: string, params: unknown[]): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  return ((await response.json()) as { result: unknown }).result
+}
+
+/** What the treasury holds of USDC on the primary chain: the only thing that tells how often was paid. */
+async function treasuryUsdc(): Promise<bigint> {
+  const account = await tokenAccountOf(TREASURY.address, 'USDC')
+  const balance = await rpc(site.chains.primary.url, 'getTokenAccountBalance', [account, { commitment: 'confirmed' }])
+  return BigInt((balance as { value: { amount: string } }).value.amount)
+}
+
+/** Compressed; wallets and chains are loaded when they are needed. */
+const FIRST_LOAD_BYTES = 100_000
+const USDC_PER_UNIT = 250_000n
+
+describe('the buy page', () => {
+  it('T-67 PAY-01 sells with nothing installed: the demo wallet pays, and the receipt is kept', async () => {
+    const visited = await visit(site, '/')
+    const { page } = visited
+    await page.getByRole('spinbutton', { name: 'Units' }).fill('2')
+    await page.getByText('$0.50').waitFor()
+    await page.getByRole('link', { name: 'Buy a locker' }).nth(1).click()
+    await page.getByRole('heading', { name: 'How much storage' }).waitFor()
+    await page.getByText('$0.50').waitFor()
+    expect(await page.getByRole('spinbutton', { name: 'Units' }).inputValue()).toBe('2')
+    await expectGoodLooks(visited, 'buy-choose')
+    await order(page)
+    await expect.poll(() => page.getByText('0.000005 SOL').count()).toBeGreaterThan(1)
+    await expectGoodLooks(visited, 'buy-pay')
+    await chooseLeg(page, 'USDC', 'Solana')
+    await page.getByRole('button', { name: /Demo wallet/ }).click()
+    await payButton(page).waitFor()
+    await expectGoodLooks(visited, 'buy-wallet')
+    await payButton(page).click()
+    const receiptId = await receiptIdOf(page)
+    await expectGoodLooks(visited, 'buy-receipt')
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ])
+    expect(JSON.parse(readFileSync(await file.path(), 'utf8'))).toMatchObject({ receipt_id: receiptId, units: 2 })
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
+    await picture(page, 'buy-printed')
+    await page.emulateMedia({ media: 'screen' })
+    const locker = await page.getByRole('link', { name: 'Open the locker' }).getAttribute('href')
+    expect(locker).toBe(`${site.url}/locker/${lockerId(receiptId)}`)
+
+    await page.reload()
+    expect(await receiptIdOf(page)).toBe(receiptId)
+    await page.getByRole('link', { name: 'Buy another' }).click()
+    await page.getByRole('row', { name: /2 units paid/ }).waitFor()
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('button', { name: 'Remove it' }).click()
+    await page.getByRole('row', { name: /2 units paid/ }).waitFor({ state: 'detached' })
+    const kept = await page.evaluate(() => Object.keys(localStorage))
+    expect(kept.filter((name) => name.includes('purchase'))).toEqual([])
+    expect(visited.problems.filter((problem) => !problem.includes('402'))).toEqual([])
+    expect([...visited.origins]).toEqual([site.url])
+    await visited.leave()
+  })
+
+  it('T-67 ADD-17 renews a locker, with the demo wallet of the other chain', async () => {
+    const visited = await visit(site, `/buy#extends=${site.locker.receipt_id}&units=3`)
+    const { page } = visited
+    await page.getByRole('heading', { name: 'Renew a locker' }).waitFor()
+    await picture(page, 'buy-renewal')
+    await order(page)
+    await chooseLeg(page, 'MON', 'EVM 143')
+    await page.getByRole('button', { name: /Demo wallet/ }).click()
+    await payButton(page).click()
+    await receiptShown(page)
+    expect(await page.getByText(site.locker.receipt_id).count()).toBe(1)
+    expect(await page.getByRole('link', { name: 'Go to the locker' }).getAttribute('href')).toBe(
+      `${site.url}/locker/${site.locker.locker_id}`,
+    )
+    await visited.leave()
+  })
+})
+
+describe('a wallet of the wallet standard', () => {
+  it('T-67 is asked again after it declined or the page was reloaded, and pays once though the page is closed before sending', async () => {
+    const key = DEMO_PAYERS[0]!
+    let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
+    const visited = await visit(site, '/buy', {}, async (page) => {
+      wallet = await injectStandardWallet(page, { key, rpcUrl: site.chains.primary.url })
+    })
+    const { page } = visited
+    const before = await treasuryUsdc()
+    await order(page)
+    await chooseLeg(page, 'USDC', 'Solana')
+    const connect = () => page.getByRole('button', { name: /Test wallet/ }).click()
+    await connect()
+    wallet.answer('reject')
+    await payButton(page).click()
+    await page.getByText('You declined in the wallet. Nothing was signed.').waitFor()
+    await expectGoodLooks(visited, 'buy-declined')
+
+    wallet.answer(null)
+    await payButton(page).click()
+    await page.getByText('Look at your wallet').waitFor()
+    await expectGoodLooks(visited, 'buy-dialog')
+    await page.reload()
+    await page.getByRole('heading', { name: 'Choose what to pay with' }).waitFor()
+    wallet.answer('approve')
+    await chooseLeg(page, 'USDC', 'Solana')
+    await connect()
+    // Signed and noted, but never sent: the page is closed at that moment.
+    await page.route('**/v1/storage/payment/send', () => {})
+    const sending = page.waitForRequest('**/v1/storage/payment/send')
+    await payButton(page).click()
+    await sending
+    expect(await treasuryUsdc()).toBe(before)
+    await page.unrouteAll()
+    await page.reload()
+    const receiptId = await receiptIdOf(page)
+    expect(receiptId).toMatch(/^rcpt_/)
+    expect(wallet.seen).toEqual(['sign', 'sign', 'sign'])
+    expect(await treasuryUsdc()).toBe(before + USDC_PER_UNIT)
+    await visited.leave()
+  })
+
+  it('T-67 two tabs that pay at the same moment pay once', async () => {
+    const key = DEMO_PAYERS[1]!
+    let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
+    const visited = await visit(site, '/buy', {}, async (page) => {
+      wallet = await injectStandardWallet(page, { key, rpcUrl: site.chains.primary.url })
+    })
+    const { page } = visited
+    const before = await treasuryUsdc()
+    await order(page)
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    for (const tab of [page, other]) {
+      await chooseLeg(tab, 'USDC', 'Solana')
+      await tab.getByRole('button', { name: /Test wallet/ }).click()
+      await payButton(tab).waitFor()
+    }
+    wallet.answer(null)
+    await Promise.all([page, other].map((tab) => payButton(tab).click()))
+    const waiting = page
+      .context()
+      .pages()
+      .map((tab) => tab.getByText('Another tab of this browser works on this'))
+    await Promise.any(waiting.map((words) => words.waitFor()))
+    await picture(other, 'buy-other-tab')
+    wallet.answer('approve')
+    const receipts = await Promise.all([receiptIdOf(page), receiptIdOf(other)])
+    expect(new Set(receipts).size).toBe(1)
+    expect(wallet.seen).toEqual(['sign'])
+    expect(await treasuryUsdc()).toBe(before + USDC_PER_UNIT)
+    await visited.leave()
+  })
+
+  it('T-67 a wallet that sends by itself is noted before it is asked, and its payment is found after a reload', async () => {
+    const key = DEMO_PAYERS[2]!
+    let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
+    const visited = await visit(site, '/buy', {}, async (page) => {
+      wallet = await injectStandardWallet(page, { key, rpcUrl: site.chains.primary.url, sendsItself: true })
+    })
+    const { page } = visited
+    const before = await treasuryUsdc()
+    await order(page)
+    await chooseLeg(page, 'USDC', 'Solana')
+    await page.getByRole('button', { name: /Test wallet/ }).click()
+    wallet.answer(null)
+    await payButton(page).click()
+    await expect.poll(() => wallet.seen).toEqual(['send'])
+    await page.reload()
+    await page.getByText('its answer did not arrive here').waitFor()
+    await expectGoodLooks(visited, 'buy-looking')
+    expect(await payButton(page).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^Nothing was sent/ }).isDisabled()).toBe(true)
+    wallet.answer('approve')
+    await receiptShown(page)
+    expect(wallet.seen).toEqual(['send'])
+    expect(await treasuryUsdc()).toBe(before + USDC_PER_UNIT)
+    await visited.leave()
+  })
+})
+
+describe('a wallet of EIP-6963', () => {
+  it('T-67 changes to the chain of the payment, and pays; a lost answer is settled by its transaction', async () => {
+    let wallet!: Awaited<ReturnType<typeof injectEvmWallet>>
+    const visited = await visit(site, '/buy', {}, async (page) => {
+      wallet = await injectEvmWallet(page, { account: DEV_PAYERS[2]!, rpcUrl: site.chains.evm.url })
+    })
+    const { page } = visited
+    await order(page)
+    await chooseLeg(page, 'USDC', 'EVM 143')
+    await page.getByRole('button', { name: /Test EVM wallet/ }).click()
+    wallet.answer('reject')
+    await payButton(page).click()
+    await page.getByText('You declined in the wallet. Nothing was signed.').waitFor()
+    wallet.answer('approve')
+    await payButton(page).click()
+    await receiptShown(page)
+    expect(wallet.sent.length).toBe(1)
+
+    await page.getByRole('link', { name: 'Buy another' }).click()
+    await order(page)
+    wallet.answer(null)
+    await payButton(page).click()
+    await expect.poll(() => wallet.seen.length).toBe(3)
+    await page.reload()
+    await page.getByText('its answer did not arrive here').waitFor()
+    wallet.answer('approve')
+    await expect.poll(() => wallet.sent.length).toBe(2)
+    await page.getByLabel('Transaction').fill(wallet.sent.at(-1) as string)
+    await page.getByRole('button', { name: 'I have paid: get the receipt' }).click()
+    await receiptShown(page)
+    expect(wallet.seen).toEqual(['send', 'send', 'send'])
+
+    // The person saw no request: on their word, the page asks again.
+    await page.getByRole('link', { name: 'Buy another' }).click()
+    await order(page)
+    await chooseLeg(page, 'USDC', 'EVM 143')
+    await page.getByRole('button', { name: /Test EVM wallet/ }).click()
+    wallet.answer(null)
+    await payButton(page).click()
+    await page.getByRole('button', { name: 'My wallet shows no request' }).click()
+    await page.getByText('its answer did not arrive here').waitFor()
+    wallet.answer('reject')
+    await page.getByLabel(/I have looked/).check()
+    await page.getByRole('button', { name: /^Nothing was sent/ }).click()
+    await payButton(page).waitFor()
+    wallet.answer('approve')
+    await payButton(page).click()
+    await receiptShown(page)
+    expect(wallet.sent.length).toBe(3)
+    await visited.leave()
+  })
+})
+
+describe('paying outside of the page', () => {
+  it('T-67 ADD-24 a phone pays by the code, and the page notices by itself', async () => {
+    const visited = await visit(site, '/buy')
+    const { page } = visited
+    await order(page)
+    await chooseLeg(page, 'SOL', 'Solana')
+    await page.getByRole('tab', { name: 'Phone' }).click()
+    await page.getByRole('img', { name: /Solana Pay code/ }).waitFor()
+    await expectGoodLooks(visited, 'buy-phone')
+    const url = new URL((await page.getByText(/^solana:/).textContent()) as string)
+    const leg = (await quoteOf(page)).accepts.find(({ extra }) => extra.name === 'SOL')!
+    expect([url.searchParams.get('memo'), url.searchParams.get('amount')]).toEqual([
+      leg.extra.memo,
+      leg.extra.human_amount,
+    ])
+    await payLeg(site.chains, leg, { payer: 3, reference: url.searchParams.get('reference') as string })
+    await receiptShown(page)
+    await visited.leave()
+  })
+
+  it('T-67 takes a pasted transaction, and says what is wrong with one that pays too little', async () => {
+    const visited = await visit(site, '/buy')
+    const { page } = visited
+    await order(page)
+    await chooseLeg(page, 'USDC', 'Solana')
+    await page.getByRole('tab', { name: 'Elsewhere' }).click()
+    const leg = (await quoteOf(page)).accepts.find(
+      ({ extra, network }) => extra.name === 'USDC' && network.startsWith('solana:'),
+    )!
+    await page.getByText(leg.payTo).waitFor()
+    await expectGoodLooks(visited, 'buy-elsewhere')
+    const paste = async (text: string) => {
+      await page.getByRole('tab', { name: 'Elsewhere' }).click()
+      await page.getByLabel('Transaction').fill(text)
+      await page.getByRole('button', { name: 'I have paid: get the receipt' }).click()
+    }
+    await paste('hello')
+    await page.getByText('This is no transaction id.').waitFor()
+    await paste(await payLeg(site.chains, leg, { payer: 3, amount: BigInt(leg.amount) - 1n }))
+    await page.getByText('The payment was made, but the gateway does not accept it').waitFor()
+    await picture(page, 'buy-underpaid')
+    const tx = await payLeg(site.chains, leg, { payer: 3 })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Choose what to pay with' }).waitFor()
+    await paste(`https://explorer.solana.com/tx/${tx}?cluster=devnet`)
+    await receiptShown(page)
+    await visited.leave()
+  })
+})
+
+describe('what goes wrong', () => {
+  it('T-67 PAY-44 a price that has ended is renewed, and a wallet that is short of money is told so', async () => {
+    const visited = await visit(site, '/buy')
+    const { page } = visited
+    await page.getByRole('button', { name: 'Continue' }).waitFor()
+    expect(await visited.bytes()).toBeLessThan(FIRST_LOAD_BYTES)
+    await page.route('**/v1/storage/request', async (route) => {
+      const response = await route.fetch()
+      const quote = (await response.json()) as Quote
+      quote.extensions.svc.info.expires_at = new Date(Date.now() - 1_000).toISOString()
+      await route.fulfill({ response, json: quote })
+    })
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('This price has ended. Nothing was paid with this page.').waitFor()
+    await expectGoodLooks(visited, 'buy-ended')
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Get a new price' }).click()
+    await page.getByRole('heading', { name: 'Choose what to pay with' }).waitFor()
+    await chooseLeg(page, 'USDC', 'Solana')
+    await page.getByRole('button', { name: 'Use a key' }).click()
+    await page.getByLabel('Paste a key').fill(toBase58(crypto.getRandomValues(new Uint8Array(32))))
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await payButton(page).click()
+    await page.getByText('The wallet is short of money').waitFor()
+    await expectGoodLooks(visited, 'buy-short')
+    await page.goto(`${site.url}/buy#purchase=${'0'.repeat(24)}`)
+    await page.reload()
+    await page.getByText('This purchase is not in this browser').waitFor()
+    await expectGoodLooks(visited, 'buy-gone')
+    await visited.leave()
+  })
+
+  it("T-67 T-61 a wallet's name and picture do nothing but name it", async () => {
+    const visited = await visit(site, '/buy', {}, async (page) => {
+      await injectStandardWallet(page, {
+        key: DEMO_PAYERS[0]!,
+        rpcUrl: site.chains.primary.url,
+        name: `<img src=x onerror=alert(1)>\u202Egnp.exe\n${'x'.repeat(5_000)}`,
+        icon: 'https://evil.example/track.png',
+      })
+      await injectEvmWallet(page, {
+        account: DEV_PAYERS[0]!,
+        rpcUrl: site.chains.evm.url,
+        name: 'Scripted',
+        icon: 'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"%3E%3Cscript%3Ealert(1)%3C/script%3E%3C/svg%3E',
+      })
+    })
+    const { page } = visited
+    page.on('dialog', (dialog) => visited.problems.push(dialog.message()))
+    await order(page)
+    await chooseLeg(page, 'USDC', 'Solana')
+    await page.getByRole('button', { name: '<img src=x onerror=alert(1)> gnp.exe' }).waitFor()
+    await expectGoodLooks(visited, 'buy-hostile-wallet')
+    await chooseLeg(page, 'USDC', 'EVM 143')
+    await page.getByRole('button', { name: 'Scripted' }).waitFor()
+    expectCalm({ ...visited, problems: visited.problems.filter((problem) => !problem.includes('402')) })
+    await visited.leave()
+  })
+})

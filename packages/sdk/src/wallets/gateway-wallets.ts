@@ -1,0 +1,197 @@
+// Wallets whose node is the gateway that sells: pages may talk to no other host. The gateway tells fees and balances and
+// how long a transaction can land; what is signed is made here from the leg that the buyer sees.
+
+import type { PaymentFacts } from '@svc/api/payment'
+import { findPayment, paymentOutcome, preparePayment, sendPayment } from '@svc/api/payment'
+import type { PaymentLeg } from '@svc/api/quote'
+import { toBase58 } from '@svc/protocol/bytes'
+import { solanaPayReference } from '@svc/protocol/ids'
+import type { Client } from '../client.ts'
+import { PaymentError } from '../errors.ts'
+import type { Signer } from '../signers.ts'
+import type { Hex } from './evm-hex.ts'
+import { OWN_PAYMENT } from './objections.ts'
+import type { Lifetime } from './solana-node.ts'
+import type { SignedPayment, Wallet } from './wallet.ts'
+
+export interface GatewayNode {
+  client: Pick<Client, 'call'>
+  /** Whether the gateway is on this machine or network. */
+  isLocal: boolean
+}
+
+/** Whose payments are looked up and sent again, without a key: to go on with a purchase before a wallet is connected. */
+export function watchedWallet(node: GatewayNode, namespace: Wallet['namespace'], address: string): Wallet {
+  return {
+    ...readsOf(node, namespace, address),
+    findSent: findSentBy(node),
+    async sign() {
+      throw new PaymentError('not_moved', `${address} is not connected`)
+    },
+  }
+}
+
+/** Takes the wire bytes of a transaction without signatures, and the leg that it pays. */
+export type SignTransaction = (transaction: Uint8Array, leg: PaymentLeg) => Promise<Uint8Array>
+
+/** On the primary chain, with a wallet that shows what it signs before it is sent. */
+export function primaryWallet(node: GatewayNode, address: string, signTransaction: SignTransaction): Wallet {
+  return {
+    ...readsOf(node, 'solana', address),
+    async sign(leg) {
+      const { signedPayment } = await import('./solana-wallet.ts')
+      const { transaction, lifetime } = await unsigned(node, leg, address)
+      const { life, ...signed } = signedPayment(await signTransaction(transaction, leg), lifetime)
+      return { ...signed, life: { ...life, pay_req_id: leg.extra.pay_req_id } }
+    },
+  }
+}
+
+export function primaryKeyWallet(node: GatewayNode, signer: Signer): Wallet {
+  return primaryWallet(node, signer.address, async (transaction) => {
+    const { signWith } = await import('./solana-wallet.ts')
+    return signWith(signer, transaction)
+  })
+}
+
+/** On the primary chain, with a wallet that sends what it signs; `signAndSend` returns the signature. */
+export function primarySendingWallet(node: GatewayNode, address: string, signAndSend: SignTransaction): Wallet {
+  return {
+    ...readsOf(node, 'solana', address),
+    findSent: findSentBy(node),
+    async sign(leg) {
+      const reference = solanaPayReference(leg.extra.pay_req_id)
+      const { transaction, lifetime } = await unsigned(node, leg, address, reference)
+      const tx = toBase58(await signAndSend(transaction, leg))
+      const { lastValidBlockHeight, slot } = lifetime
+      return sent(leg, tx, { lastValidBlockHeight: String(lastValidBlockHeight), slot: String(slot) })
+    },
+  }
+}
+
+export function evmKeyWallet(node: GatewayNode, privateKey: Hex, address: string): Wallet {
+  return {
+    ...readsOf(node, 'eip155', address),
+    async sign(leg, maxFee) {
+      const { accountOf, transactionHash } = await import('./evm-transaction.ts')
+      const call = await evmCall(node, leg, address, maxFee)
+      if (call.nonce === null) throw new PaymentError('not_moved', 'the gateway did not tell which transaction is next')
+      const { block, ...request } = call
+      const raw = await accountOf(privateKey).signTransaction({ ...request, nonce: call.nonce, type: 'eip1559' })
+      const life = { nonce: String(call.nonce), block, pay_req_id: leg.extra.pay_req_id }
+      return { tx: transactionHash(raw), raw, life }
+    },
+  }
+}
+
+/** A transaction as `eth_sendTransaction` takes it, but for the numbers. */
+export type EvmRequest = Awaited<ReturnType<typeof evmCall>>
+
+/** On an EVM chain, with a wallet that sends what it signs. It may choose another nonce, which it is asked for after. */
+export function evmSendingWallet(
+  node: GatewayNode,
+  address: string,
+  send: (request: EvmRequest) => Promise<{ tx: string; nonce: number | null }>,
+): Wallet {
+  return {
+    ...readsOf(node, 'eip155', address),
+    findSent: findSentBy(node),
+    async sign(leg, maxFee) {
+      const request = await evmCall(node, leg, address, maxFee)
+      const { tx, nonce } = await send(request)
+      // Of a transaction with an unknown nonce, nobody can say that it will never land.
+      return sent(leg, tx, { nonce: nonce === null ? UNKNOWN : String(nonce), block: request.block })
+    },
+  }
+}
+
+function sent({ extra }: PaymentLeg, tx: string, life: Record<string, string>): SignedPayment {
+  return { tx, raw: '', life: { ...life, pay_req_id: extra.pay_req_id } }
+}
+
+type Reads = Omit<Wallet, 'sign'>
+
+function readsOf(node: GatewayNode, namespace: Wallet['namespace'], address: string): Reads {
+  const { client, isLocal } = node
+  return {
+    namespace,
+    address,
+    isLocal,
+    landsWithin: namespace === 'solana' ? 120 : 60,
+    async objection(leg) {
+      if (leg.payTo.toLowerCase() === address.toLowerCase()) return OWN_PAYMENT
+      return (await factsOf(node, leg, address)).objection
+    },
+    async fee(leg) {
+      const { amount, ticker, decimals } = (await factsOf(node, leg, address)).fee
+      return { amount: BigInt(amount), ticker, decimals }
+    },
+    async send({ raw, life }) {
+      if (raw === '') return
+      await client.call(sendPayment, { body: { pay_req_id: life.pay_req_id as string, transaction: raw } })
+    },
+    async outcomeOf({ tx, raw, life }) {
+      const { pay_req_id, nonce, block, lastValidBlockHeight, slot } = life as Record<string, string>
+      const known = nonce && block ? { nonce, block } : { lastValidBlockHeight, slot }
+      const body = {
+        pay_req_id: pay_req_id as string,
+        tx,
+        payer: address,
+        life: known as { nonce: string; block: string },
+      }
+      const { outcome } = (await client.call(paymentOutcome, { body })).body
+      // A wallet that sends by itself may replace its transaction by one that pays the same, and may have given it
+      // another lifetime. So it is not over because one transaction can no longer land.
+      return outcome === 'expired' && raw === '' ? 'pending' : outcome
+    },
+  }
+}
+
+/** The gateway finds payments that name the quote as Solana Pay does. */
+function findSentBy({ client }: GatewayNode) {
+  return async (leg: PaymentLeg): Promise<SignedPayment | null> => {
+    const { pay_req_id } = leg.extra
+    const { payment } = (await client.call(findPayment, { body: { pay_req_id } })).body
+    return payment && sent(leg, payment.tx, { lastValidBlockHeight: UNKNOWN, slot: '0' })
+  }
+}
+
+/** No chain gets so far. */
+const UNKNOWN = '9'.repeat(15)
+
+async function factsOf({ client }: GatewayNode, leg: PaymentLeg, payer: string): Promise<PaymentFacts> {
+  const { network, asset, extra } = leg
+  return (await client.call(preparePayment, { body: { pay_req_id: extra.pay_req_id, network, asset, payer } })).body
+}
+
+async function unsigned(node: GatewayNode, leg: PaymentLeg, address: string, reference?: string) {
+  const [{ unsignedPayment }, { solana }] = await Promise.all([
+    import('./solana-wallet.ts'),
+    factsOf(node, leg, address),
+  ])
+  if (!solana) throw new PaymentError('not_moved', 'the gateway did not tell how long a payment can land')
+  const { blockhash, last_valid_block_height, slot } = solana
+  const lifetime: Lifetime = {
+    blockhash: blockhash as Lifetime['blockhash'],
+    lastValidBlockHeight: BigInt(last_valid_block_height),
+    slot: BigInt(slot),
+  }
+  return { transaction: await unsignedPayment(address, leg, lifetime, reference), lifetime }
+}
+
+async function evmCall(node: GatewayNode, leg: PaymentLeg, address: string, maxFee: bigint | undefined) {
+  const [{ evmTransfer, MAX_GAS }, { eip155 }] = await Promise.all([
+    import('./evm-wallet.ts'),
+    factsOf(node, leg, address),
+  ])
+  if (!eip155 || leg.network !== `eip155:${eip155.chain_id}`)
+    throw new PaymentError('not_moved', 'the gateway asks a node of another chain than the quote names')
+  const gas = BigInt(eip155.gas)
+  const maxFeePerGas = BigInt(eip155.max_fee_per_gas)
+  const maxPriorityFeePerGas = BigInt(eip155.max_priority_fee_per_gas)
+  if (gas > MAX_GAS) throw new PaymentError('not_moved', `it would take ${gas} gas, and a transfer takes far less`)
+  if (maxFee !== undefined && gas * maxFeePerGas > (maxFee * 12n) / 10n)
+    throw new PaymentError('not_moved', 'the network charges more than was approved: try again')
+  const { chain_id: chainId, nonce, block } = eip155
+  return { ...evmTransfer(leg), chainId, gas, maxFeePerGas, maxPriorityFeePerGas, nonce, block }
+}

@@ -1,0 +1,143 @@
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { connectAs } from '@svc/devnet/evm-chain/dev-client'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { call } from '@svc/devnet/primary-chain/dev-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PaymentError } from '../../src/errors.ts'
+import { memoryJournal } from '../../src/journal.ts'
+import { forgetUnansweredPayment, readPurchase, releaseUnpaid } from '../../src/purchases/purchase.ts'
+import { type Signer, signerFromEvmKey, signerFromSeed } from '../../src/signers.ts'
+import {
+  evmKeyWallet,
+  evmSendingWallet,
+  type GatewayNode,
+  primaryKeyWallet,
+  primarySendingWallet,
+  watchedWallet,
+} from '../../src/wallets/gateway-wallets.ts'
+import { signWith } from '../../src/wallets/solana-wallet.ts'
+import type { Wallet } from '../../src/wallets/wallet.ts'
+import { abortAfterWaits } from '../buyers.ts'
+import { type Held, type Market, openMarket } from '../market.ts'
+
+let market: Market
+let node: GatewayNode
+beforeAll(async () => {
+  market = await openMarket()
+  node = { client: market.client({}), isLocal: true }
+})
+afterAll(() => market.close())
+
+const signer = signerFromSeed(DEMO_PAYERS[0]!.privateKeyBytes)
+const account = DEV_PAYERS[1]!
+const evmSigner = signerFromEvmKey(account.privateKey)
+
+/** A purchase of a page: its journal and quote outlive each attempt. */
+async function pagePurchase(by: Signer, asset: string) {
+  const journal = memoryJournal()
+  const quote = await market.client({}).quote({ units: 1 })
+  const place = { journal, baseUrl: market.proxy.url }
+  return {
+    place,
+    record: () => readPurchase(place, 'one'),
+    pay: (wallet: Wallet, { signal, ...overrides }: Partial<ReturnType<typeof abortAfterWaits>> = {}) =>
+      market
+        .client({ signer: by, journal }, overrides)
+        .buyQuoted({ intent: 'one', units: 1, asset, wallet, quote: async () => quote, ...(signal && { signal }) }),
+  }
+}
+
+/** Pays, and returns by how much the treasury has gained. */
+async function gain(asset: Held, work: () => Promise<unknown>): Promise<bigint> {
+  const before = await market.treasury(asset)
+  await work()
+  return (await market.treasury(asset)) - before
+}
+
+async function sendSigned(transaction: Uint8Array): Promise<Uint8Array> {
+  const signed = await signWith(signer, transaction)
+  const options = { encoding: 'base64', skipPreflight: true }
+  await call(market.chains.primary.url, 'sendTransaction', [Buffer.from(signed).toString('base64'), options])
+  return signed.slice(1, 65)
+}
+
+describe('a wallet with the gateway as its node', () => {
+  it.each([
+    ['SOL', signer, () => primaryKeyWallet(node, signer)],
+    ['USDC', signer, () => primaryKeyWallet(node, signer)],
+    ['MON', evmSigner, () => evmKeyWallet(node, account.privateKey, evmSigner.address)],
+  ] as const)(
+    'T-67 ADD-24 pays %s, and goes on without its key when it was cut off before sending',
+    async (asset, by, make) => {
+      const purchase = await pagePurchase(by, asset)
+      const wallet = make()
+      const cut = async () => new Promise<never>(() => {})
+      void purchase.pay({ ...wallet, send: cut })
+      await expect.poll(async () => (await purchase.record())?.attempts.length).toBe(1)
+      const watched = watchedWallet(node, wallet.namespace, wallet.address)
+      const gained = await gain(asset, async () => {
+        const receipt = await purchase.pay(watched)
+        expect(receipt).toMatchObject({ pay_asset: asset, payer_pubkey: by.address })
+        expect(await purchase.pay(watched)).toEqual(receipt)
+      })
+      expect(gained).toBe(BigInt((await purchase.record())!.receipt!.paid_raw))
+    },
+  )
+})
+
+describe('a wallet that sends what it signs', () => {
+  it('T-67 is noted before it is asked, and its payment is found on chain when its answer is lost', async () => {
+    const purchase = await pagePurchase(signer, 'USDC')
+    let asked = 0
+    const wallet = primarySendingWallet(node, signer.address, async (transaction) => {
+      asked++
+      expect((await purchase.record())?.asked).toBeDefined()
+      await sendSigned(transaction)
+      throw new Error('the tab was closed')
+    })
+    const gained = await gain('USDC', async () => {
+      await expect(purchase.pay(wallet)).rejects.toMatchObject({ money: 'may_have_moved' })
+      await purchase.pay(wallet)
+    })
+    expect([asked, gained]).toEqual([1, BigInt((await purchase.record())!.receipt!.paid_raw)])
+  })
+
+  it('T-67 is asked again only after it declined, or when its person says that nothing was sent', async () => {
+    const purchase = await pagePurchase(signer, 'USDC')
+    let asked = 0
+    const answering = (answer: (transaction: Uint8Array) => Promise<Uint8Array>) =>
+      primarySendingWallet(node, signer.address, (transaction) => {
+        asked++
+        return answer(transaction)
+      })
+    const declining = answering(async () => {
+      throw new PaymentError('not_moved', 'declined')
+    })
+    await expect(purchase.pay(declining)).rejects.toMatchObject({ money: 'not_moved' })
+    const silent = answering(async () => {
+      throw new Error('no answer')
+    })
+    await expect(purchase.pay(silent)).rejects.toMatchObject({ money: 'may_have_moved' })
+    await expect(purchase.pay(answering(sendSigned), abortAfterWaits(3))).rejects.toMatchObject({
+      money: 'may_have_moved',
+    })
+    expect(await releaseUnpaid(purchase.place, 'one', silent)).toBe(false)
+    expect(asked).toBe(2)
+    await forgetUnansweredPayment(purchase.place, 'one')
+    expect(await gain('USDC', () => purchase.pay(answering(sendSigned)))).toBeGreaterThan(0n)
+    expect(asked).toBe(3)
+  })
+
+  it('T-67 is not given up because the transaction that it named can no longer land', async () => {
+    const purchase = await pagePurchase(evmSigner, 'MON')
+    const client = connectAs(account, market.chains.evm.url)
+    const wallet = evmSendingWallet(node, evmSigner.address, async ({ to, value, data, gas }) => {
+      // Sped up in the wallet: another transaction with the same nonce pays.
+      const nonce = await client.getTransactionCount({ address: account.address })
+      await client.sendTransaction({ to, value, data, gas, nonce })
+      return { tx: `0x${'7'.repeat(64)}`, nonce }
+    })
+    await expect(purchase.pay(wallet, abortAfterWaits(3))).rejects.toMatchObject({ money: 'may_have_moved' })
+    expect((await purchase.record())?.attempts).toHaveLength(1)
+  })
+})
