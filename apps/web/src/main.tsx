@@ -7,5 +7,7 @@ import './ui/base.css'
 import './ui/components.css'
 
 applyTheme()
+// Between pages the address changes, and the document stays: what it names must not be relative to the address.
+for (const icon of document.querySelectorAll<HTMLLinkElement>('link[rel=icon]')) icon.setAttribute('href', icon.href)
 void index.load()
 render(<App />, document.getElementById('root') as HTMLElement)

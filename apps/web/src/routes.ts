@@ -15,13 +15,13 @@ export interface Route {
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 
+/** Wallets bring their pictures as data: URLs. */
+const WALLET_POLICY = { 'img-src': "'self' data:" }
+
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
-  {
-    path: '/buy',
-    // Wallets bring their pictures as data: URLs.
-    policy: { 'img-src': "'self' data:" },
-    load: () => import('./pages/buy/buy.tsx'),
-  },
+  { path: '/buy', policy: WALLET_POLICY, load: () => import('./pages/buy/buy.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
+  { path: '/locker', policy: WALLET_POLICY, load: () => import('./pages/locker/lockers.tsx') },
+  { path: '/locker/{locker_id}', policy: WALLET_POLICY, load: () => import('./pages/locker/locker.tsx') },
 ]

@@ -24,6 +24,8 @@ export interface Site {
   /** The same gateway behind a proxy that mounts it at `/svc`. */
   prefixedUrl: string
   browser: Browser
+  /** What is behind both. */
+  gateway: Awaited<ReturnType<typeof startTestGateway>>
   /** The keypair of an owner, as in a key file. */
   keypair: number[]
   locker: { locker_id: string; receipt_id: string }
@@ -82,6 +84,7 @@ export async function openSite({ withAllAssets = false }: SiteOptions = {}): Pro
     url,
     prefixedUrl: `http://localhost:${(proxy.address() as AddressInfo).port}/svc`,
     browser,
+    gateway,
     keypair,
     locker,
     digest: attestation.envelope!.statement_digest,

@@ -187,6 +187,7 @@ export const ListedLocker = Type.Object(
     expires_at: OrNull(LockerFacts.expires_at),
     file_count: LockerFacts.file_count,
     total_bytes: LockerFacts.total_bytes,
+    terms: Type.Optional(OrNull(Terms)),
   },
   { title: 'ListedLocker' },
 )

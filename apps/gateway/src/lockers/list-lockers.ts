@@ -69,6 +69,7 @@ function listedLocker({ receipt, role, provider, tags, created_at, ...locker }: 
     expires_at: locker.expires_at,
     file_count: locker.file_count ?? 0,
     total_bytes: locker.total_bytes ?? 0,
+    terms: locker.terms === null ? null : JSON.parse(locker.terms),
   }
 }
 

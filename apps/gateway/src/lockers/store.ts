@@ -79,6 +79,7 @@ export interface ListedPurchase {
   expires_at: string | null
   file_count: number | null
   total_bytes: number | null
+  terms: string | null
 }
 
 /** The lockers that a wallet paid for, newest first. A renewal has none of its own. */
@@ -130,6 +131,7 @@ const LISTED = [
   'l.expires_at',
   'l.file_count',
   'l.total_bytes',
+  'l.terms',
 ] as const
 
 /** In the transaction that changes `operators` of the locker. */

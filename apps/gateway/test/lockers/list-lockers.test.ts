@@ -64,8 +64,9 @@ forEachDatabase('the lockers of a wallet', (database) => {
       ],
     })
     const [newest, oldest] = body.lockers
-    expect(newest).toMatchObject({ created_at: null, expires_at: null, file_count: 0 })
+    expect(newest).toMatchObject({ created_at: null, expires_at: null, file_count: 0, terms: null })
     expect(oldest).toMatchObject({ created_at: oldest!.paid_at, file_count: 1, total_bytes: 3 })
+    expect(oldest!.terms?.storage_limit_bytes).toBeGreaterThan(3)
   })
 
   it('ADD-16 T-55 are also those that a key operates, for as long as it does', async () => {

@@ -21,7 +21,7 @@ const PLACES: Record<Kind, (props: PlaceProps) => ComponentChildren> = {
   locker: ({ value }) => (
     <>
       <p>{t.locker.text}</p>
-      <Links links={[[t.locker.list, `/docs#listFiles?locker_id=${value}`]]} />
+      <Links links={[[t.locker.open, `/locker/${value}`]]} />
     </>
   ),
   payment: ({ value }) => (

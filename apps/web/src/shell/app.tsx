@@ -57,7 +57,7 @@ function Header() {
         {environment === 'development' && <span class="pill pill-warn">{t.development}</span>}
         <nav aria-label={t.navigation}>
           {NAVIGATION.map(({ to, label }) => (
-            <a key={to} href={urlOf(to)} aria-current={path === to ? 'page' : undefined}>
+            <a key={to} href={urlOf(to)} aria-current={isWithin(path, to) ? 'page' : undefined}>
               {label}
             </a>
           ))}
@@ -70,9 +70,15 @@ function Header() {
   )
 }
 
+/** A page below another is marked as that one. */
+function isWithin(path: string, page: string): boolean {
+  return path === page || (page !== '/' && path.startsWith(`${page}/`))
+}
+
 const NAVIGATION = [
   { to: '/', label: t.home },
   { to: '/buy', label: t.buy },
+  { to: '/locker', label: t.locker },
   { to: '/docs', label: t.api },
 ]
 

@@ -5,6 +5,8 @@ import { useId } from 'preact/hooks'
 interface Tab {
   name: string
   content: ComponentChildren
+  /** Stays drawn while another tab is shown. */
+  isKept?: boolean
 }
 
 interface TabsProps {
@@ -35,7 +37,7 @@ export function Tabs({ label, tabs, chosen: given }: TabsProps) {
             role="tab"
             id={`${id}-${i}`}
             aria-selected={i === chosen.value}
-            aria-controls={`${id}-panel`}
+            aria-controls={`${id}-panel-${i}`}
             tabIndex={i === chosen.value ? 0 : -1}
             onClick={() => {
               chosen.value = i
@@ -45,9 +47,17 @@ export function Tabs({ label, tabs, chosen: given }: TabsProps) {
           </button>
         ))}
       </div>
-      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen.value}`}>
-        {tabs[chosen.value]?.content}
-      </div>
+      {tabs.map(({ name, content, isKept }, i) => (
+        <div
+          key={name}
+          role="tabpanel"
+          id={`${id}-panel-${i}`}
+          aria-labelledby={`${id}-${i}`}
+          hidden={i !== chosen.value}
+        >
+          {(i === chosen.value || isKept) && content}
+        </div>
+      ))}
     </div>
   )
 }

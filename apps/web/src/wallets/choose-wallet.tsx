@@ -158,7 +158,15 @@ function KeyWallet({ onConnected, namespace }: ChooserProps) {
           problem.value = namespace && own !== namespace ? t.wrongChain[namespace] : null
           if (problem.value) return
           const payer = await keyPayer(signer, text)
-          onConnected({ name: t.keyName, icon: null, namespace: own, address: signer.address, signer, payer })
+          onConnected({
+            name: t.keyName,
+            icon: null,
+            namespace: own,
+            address: signer.address,
+            isSilent: true,
+            signer,
+            payer,
+          })
         }}
       />
       {problem.value && (

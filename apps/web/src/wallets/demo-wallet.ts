@@ -26,6 +26,7 @@ export const DEMO_WALLETS: readonly FoundWallet[] = (['solana', 'eip155'] as con
       icon: null,
       namespace,
       address: signer.address,
+      isSilent: true,
       signer,
       payer: await keyPayer(signer, toHex(secret)),
     }

@@ -32,6 +32,7 @@ function found({ info, provider }: EIP6963ProviderDetail): FoundWallet {
         icon,
         namespace: 'eip155',
         address,
+        isSilent: false,
         signer: {
           address,
           sign: async (message) => String(await ask(wallet, 'personal_sign', [`0x${toHex(message)}`, address])),

@@ -53,6 +53,7 @@ function found(wallet: StandardWallet, place: number): FoundWallet {
         icon,
         namespace: 'solana',
         address: account.address,
+        isSilent: false,
         signer: signerFromWalletStandard(account, signMessage),
         payer: await standardPayer(account, wallet.features[SIGN], wallet.features[SIGN_AND_SEND]),
       }

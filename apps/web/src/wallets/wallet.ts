@@ -11,6 +11,8 @@ export interface ConnectedWallet {
   icon: string | null
   namespace: Namespace
   address: string
+  /** Whether it signs without asking a person: a key in this page. */
+  isSilent: boolean
   /** Signs requests. */
   signer: Signer
   /** Signs, sends and looks up payments, with this gateway as its node. */

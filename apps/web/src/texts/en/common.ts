@@ -7,6 +7,7 @@ export const common = {
     loading: 'Loading…',
     retry: 'Try again',
     close: 'Close',
+    cancel: 'Cancel',
     required: 'required',
     noAnswer: 'The gateway did not answer',
   },

@@ -8,6 +8,7 @@ export const texts = {
   navigation: 'Pages',
   home: 'Home',
   buy: 'Buy',
+  locker: 'Locker',
   api: 'API',
   theme: { auto: 'Colours: as your system', light: 'Colours: light', dark: 'Colours: dark' },
   index: 'Index for programs',

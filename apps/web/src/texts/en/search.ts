@@ -30,8 +30,8 @@ export const texts = {
     bundle: 'Evidence bundle',
   },
   locker: {
-    text: 'Only its owner and operators see what is inside. Sign with their key:',
-    list: 'List its files on the API page',
+    text: 'Only its owner and operators see what is inside, with their wallet or key.',
+    open: 'Open the locker',
   },
   payment: {
     text: 'Keep it to yourself: with the transaction that paid, it gives the receipt.',

@@ -1,0 +1,51 @@
+import { useSignal } from '@preact/signals'
+import { texts } from '#texts/locker'
+import { recognize } from '../../search/recognize.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
+import { knownReceipts } from './session.ts'
+
+const t = texts.byId
+
+/** The locker that an id, an address or a receipt is of; null for anything else. Receipts are noted for opening. */
+export async function lockerIn(text: string): Promise<string | null> {
+  const found = recognize(text)
+  if (found?.kind === 'locker') return found.value
+  if (found?.kind !== 'receipt') return null
+  const { lockerId } = await import('@svc/protocol/ids')
+  const id = lockerId(found.value)
+  if (!knownReceipts.has(id)) knownReceipts.set(id, { receiptId: found.value, isUnopened: false })
+  return id
+}
+
+export function ById({ onLocker }: { onLocker: (id: string) => void }) {
+  const text = useSignal('')
+  const isWrong = useSignal(false)
+  const go = async (event: Event) => {
+    event.preventDefault()
+    const id = await lockerIn(text.value)
+    isWrong.value = id === null
+    if (id !== null) onLocker(id)
+  }
+  return (
+    <form class="by-id" onSubmit={(event) => void go(event)}>
+      <Field label={t.label} hint={t.hint} error={isWrong.value ? t.wrong : null}>
+        {(control) => (
+          <input
+            {...control}
+            class="mono"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="locker_…  rcpt_…"
+            value={text.value}
+            onInput={(event) => {
+              text.value = event.currentTarget.value
+              isWrong.value = false
+            }}
+          />
+        )}
+      </Field>
+      <Button type="submit">{t.action}</Button>
+    </form>
+  )
+}

@@ -1,0 +1,63 @@
+import { useSignal } from '@preact/signals'
+import { texts } from '#texts/locker'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+
+const t = texts.mode
+
+interface ChooseModeProps {
+  /** It has turned out that the wallet does not own the locker. */
+  isOperator: boolean
+  onOnce: (isKept: boolean) => void
+  onEach: () => void
+  onOther: () => void
+}
+
+/** Whether the wallet signs once, for a key of this browser, or each request. */
+export function ChooseMode({ isOperator, onOnce, onEach, onOther }: ChooseModeProps) {
+  const isKept = useSignal(true)
+  return (
+    <Card title={t.title}>
+      <div class="modes">
+        {isOperator ? (
+          <p class="note note-warn" role="status">
+            {t.notOwner}
+          </p>
+        ) : (
+          <section class="mode" aria-label={t.once}>
+            <h3>{t.once}</h3>
+            <p>{t.onceText}</p>
+            <KeepChoice isKept={isKept.value} onChange={(kept) => (isKept.value = kept)} />
+            <p class="signatures">{t.onceCount}</p>
+            <Button kind="primary" onClick={() => onOnce(isKept.value)}>
+              {t.onceAction}
+            </Button>
+          </section>
+        )}
+        <section class="mode" aria-label={t.each}>
+          <h3>{t.each}</h3>
+          <p>{t.eachText}</p>
+          <p class="signatures">{t.eachCount}</p>
+          <Button onClick={onEach}>{t.eachAction}</Button>
+        </section>
+      </div>
+      <div class="row">
+        <Button kind="quiet" onClick={onOther}>
+          {texts.opening.other}
+        </Button>
+      </div>
+    </Card>
+  )
+}
+
+export function KeepChoice({ isKept, onChange }: { isKept: boolean; onChange: (isKept: boolean) => void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isKept} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>
+        {t.keep}
+        <span class="field-hint">{t.keepHint}</span>
+      </span>
+    </label>
+  )
+}

@@ -1,0 +1,89 @@
+// Opening a locker that was paid for.
+
+import { useSignal } from '@preact/signals'
+import { texts } from '#texts/locker'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Field } from '../../ui/field.tsx'
+import { ById } from './by-id.tsx'
+import { KeepChoice } from './choose-mode.tsx'
+import { ProblemNote, useAction } from './problems.tsx'
+import { type Identity, type LockerSession, openPaidLocker } from './session.ts'
+
+const t = texts.provision
+/** Of a tag, without `name:`. */
+const MAX_NAME = 59
+
+interface ProvisionProps {
+  by: Identity
+  receiptId: string
+  onSession: (session: LockerSession) => void
+}
+
+export function ProvisionCard({ by, receiptId, onSession }: ProvisionProps) {
+  const name = useSignal('')
+  const withBrowserKey = useSignal(by.kind === 'wallet')
+  const isKept = useSignal(true)
+  const { isBusy, problem, run } = useAction()
+  const isTooLong = [...name.value.trim()].length > MAX_NAME
+  const open = (event: Event) => {
+    event.preventDefault()
+    if (isTooLong) return
+    const opening = { name: name.value, withBrowserKey: withBrowserKey.value, isKept: isKept.value }
+    void run(async () => onSession(await openPaidLocker(by, receiptId, opening)))
+  }
+  return (
+    <Card title={t.title}>
+      <form class="stack" onSubmit={open}>
+        <p class="soft">{t.text}</p>
+        <Field label={t.name} hint={t.nameHint} error={isTooLong ? t.tooLong : null}>
+          {(control) => (
+            <input
+              {...control}
+              autocomplete="off"
+              placeholder={t.namePlaceholder}
+              value={name.value}
+              onInput={(event) => {
+                name.value = event.currentTarget.value
+              }}
+            />
+          )}
+        </Field>
+        {by.kind === 'wallet' && (
+          <>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={withBrowserKey.value}
+                onChange={(event) => {
+                  withBrowserKey.value = event.currentTarget.checked
+                }}
+              />
+              <span>{t.withBrowser}</span>
+            </label>
+            {withBrowserKey.value && <KeepChoice isKept={isKept.value} onChange={(kept) => (isKept.value = kept)} />}
+            <p class="signatures">{t.cost(withBrowserKey.value ? 1 : 2)}</p>
+          </>
+        )}
+        <div class="row">
+          <Button kind="primary" type="submit" busy={isBusy}>
+            {isBusy && by.kind === 'wallet' ? texts.opening.waiting : t.action}
+          </Button>
+        </div>
+        {problem && <ProblemNote problem={problem} />}
+      </form>
+    </Card>
+  )
+}
+
+/** For an id that no open locker has. */
+export function NotOpen({ onLocker }: { onLocker: (id: string) => void }) {
+  return (
+    <Card title={t.notOpen}>
+      <div class="stack">
+        <p class="soft">{t.notOpenText}</p>
+        <ById onLocker={onLocker} />
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,64 @@
+import { useSignal } from '@preact/signals'
+import { texts } from '#texts/locker'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Copyable } from '../../ui/copy.tsx'
+import { Status } from '../../ui/status.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { Confirm } from './confirm.tsx'
+import { ProblemNote, useAction } from './problems.tsx'
+import type { LockerSession } from './session.ts'
+
+const t = texts.people.link
+
+/** By what anybody can read the files: its state, closing it, opening it, and replacing what opens it. */
+export function PublicLinkCard({ session }: { session: LockerSession }) {
+  const { public_link, receipt_id } = session.facts.value
+  const link = public_link ?? { status: 'open', id: receipt_id }
+  const asking = useSignal<'close' | 'rotate' | null>(null)
+  const { isBusy, problem, run } = useAction()
+  const change = (action: 'open' | 'close' | 'rotate') =>
+    run(async () => {
+      const signing = await session.asOwner()
+      if (!signing) return
+      const changed = await signing.client.changePublicLink(session.locker, action)
+      session.facts.value = { ...session.facts.value, public_link: changed }
+      toast(t.changed)
+    })
+  const isOpen = link.status === 'open'
+  return (
+    <Card title={t.title} aside={<Status tone={isOpen ? 'info' : 'neutral'}>{isOpen ? t.open : t.closed}</Status>}>
+      <div class="stack">
+        <p class="soft">{isOpen ? t.openText : `${t.closedText} ${t.reopenText}`}</p>
+        {isOpen && link.id !== null && <Copyable text={link.id} what={t.id} />}
+        <div class="row">
+          {isOpen ? (
+            <Button busy={isBusy} onClick={() => (asking.value = 'close')}>
+              {t.close}
+            </Button>
+          ) : (
+            <Button busy={isBusy} onClick={() => void change('open')}>
+              {t.reopen}
+            </Button>
+          )}
+          <Button busy={isBusy} onClick={() => (asking.value = 'rotate')}>
+            {t.rotate}
+          </Button>
+        </div>
+        {problem && <ProblemNote problem={problem} />}
+      </div>
+      {asking.value !== null && (
+        <Confirm
+          title={asking.value === 'close' ? t.closeTitle : t.rotateTitle}
+          text={asking.value === 'close' ? t.closeText : t.rotateText}
+          action={asking.value === 'close' ? t.close : t.rotate}
+          onAnswer={(isSure) => {
+            const action = asking.value
+            asking.value = null
+            if (isSure && action !== null) void change(action)
+          }}
+        />
+      )}
+    </Card>
+  )
+}

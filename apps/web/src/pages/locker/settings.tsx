@@ -1,0 +1,203 @@
+// The key of this browser, ending what was handed out, and facts of the locker.
+
+import { useSignal } from '@preact/signals'
+import { printable } from '@svc/verifier/untrusted'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { texts } from '#texts/locker'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Copyable } from '../../ui/copy.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { type BrowserKey, browserKeyOf, forgetBrowserKeys, noteLocker } from './browser-key.ts'
+import { KeepChoice } from './choose-mode.tsx'
+import { Confirm } from './confirm.tsx'
+import { nameOf } from './header.tsx'
+import { ProblemNote, useAction } from './problems.tsx'
+import { type LockerSession, openWithBrowserKey } from './session.ts'
+
+const t = texts.settings
+
+interface SettingsProps {
+  session: LockerSession
+  /** With another session, or with none. */
+  onSession: (session: LockerSession | null) => void
+}
+
+export function Settings({ session, onSession }: SettingsProps) {
+  return (
+    <div class="stack">
+      <ThisBrowser session={session} onSession={onSession} />
+      <Access session={session} />
+      <About session={session} />
+    </div>
+  )
+}
+
+function ThisBrowser({ session, onSession }: SettingsProps) {
+  const { locker, facts } = session
+  const key = useSignal<BrowserKey | null>(null)
+  const isKept = useSignal(true)
+  const isForgetting = useSignal(false)
+  const { isBusy, problem, run } = useAction()
+  useEffect(() => {
+    void browserKeyOf(locker.locker_id).then((found) => {
+      key.value = found
+    })
+  }, [session])
+  const start = () =>
+    run(async () => {
+      const owner = await session.asOwner()
+      if (!owner) return
+      const opened = await openWithBrowserKey(owner, locker.locker_id, isKept.value)
+      toast(t.started)
+      onSession(opened)
+    })
+  const end = ({ address }: BrowserKey) =>
+    run(async () => {
+      const owner = await session.asOwner()
+      if (!owner) return
+      const { isGatewayError } = await import('@svc/sdk/errors')
+      await owner.client.removeOperator(locker, address).catch((error: unknown) => {
+        // It was removed by somebody else, which is as good.
+        if (!isGatewayError(error, 'OPERATOR_NOT_FOUND')) throw error
+      })
+      if (key.value) await noteLocker(key.value, locker.locker_id, false)
+      toast(t.ended)
+      if (session.kind === 'browser') return onSession(null)
+      key.value = null
+      facts.value = { ...facts.value, operators: facts.value.operators.filter((operator) => operator !== address) }
+    })
+  const forget = async () => {
+    await forgetBrowserKeys()
+    toast(t.forgotten)
+    onSession(null)
+  }
+  const { value } = key
+  return (
+    <Card title={t.browser}>
+      <div class="stack">
+        {value ? (
+          <>
+            <p class="soft">
+              {t.browserIn} {value.expiresAt === null ? t.browserMemory : t.browserUntil(texts.day(value.expiresAt))}
+            </p>
+            <Copyable text={value.address} what={t.browserKey} />
+            <div class="row">
+              <Button kind="primary" busy={isBusy} onClick={() => void end(value)}>
+                {t.end}
+              </Button>
+              <span class="field-hint">{t.endText}</span>
+            </div>
+          </>
+        ) : (
+          <>
+            <p class="soft">{t.browserOut}</p>
+            <KeepChoice isKept={isKept.value} onChange={(kept) => (isKept.value = kept)} />
+            <div class="row">
+              <Button busy={isBusy} onClick={() => void start()}>
+                {t.start}
+              </Button>
+              <span class="field-hint">{t.startText}</span>
+            </div>
+          </>
+        )}
+        {problem && <ProblemNote problem={problem} />}
+        <div class="row">
+          <Button onClick={() => (isForgetting.value = true)}>{t.forget}</Button>
+        </div>
+      </div>
+      {isForgetting.value && (
+        <Confirm
+          title={t.forgetTitle}
+          text={t.forgetText}
+          action={t.forget}
+          onAnswer={(isSure) => {
+            isForgetting.value = false
+            if (isSure) void forget()
+          }}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Access({ session }: { session: LockerSession }) {
+  const isAsking = useSignal(false)
+  const { isBusy, problem, run } = useAction()
+  const revoke = () =>
+    run(async () => {
+      const owner = await session.asOwner()
+      if (!owner) return
+      await owner.client.revokeAccess(session.locker)
+      toast(t.revoked)
+    })
+  return (
+    <Card title={t.access}>
+      <div class="stack">
+        <p class="soft">{t.revokeText}</p>
+        <div class="row">
+          <Button busy={isBusy} onClick={() => (isAsking.value = true)}>
+            {t.revoke}
+          </Button>
+        </div>
+        {problem && <ProblemNote problem={problem} />}
+      </div>
+      {isAsking.value && (
+        <Confirm
+          title={t.revokeTitle}
+          text={t.revokeText}
+          action={t.revoke}
+          onAnswer={(isSure) => {
+            isAsking.value = false
+            if (isSure) void revoke()
+          }}
+        />
+      )}
+    </Card>
+  )
+}
+
+function About({ session }: { session: LockerSession }) {
+  const { value } = session.facts
+  const isShown = useSignal(false)
+  const { tags, locker_id, receipt_id, owner, provider, network, created_at } = value
+  const others = tags.filter((tag) => !tag.startsWith('name:')).map((tag) => printable(tag, 80))
+  return (
+    <Card title={t.about}>
+      <div class="stack">
+        <dl class="about">
+          <Fact name={t.name}>{nameOf(value) ?? t.none}</Fact>
+          <Fact name={t.tags}>{others.join(', ') || t.none}</Fact>
+          <Fact name={t.locker}>
+            <Copyable text={locker_id} what={t.locker} />
+          </Fact>
+          <Fact name={t.receipt}>
+            {isShown.value ? (
+              <Copyable text={receipt_id} what={t.receipt} />
+            ) : (
+              <Button onClick={() => (isShown.value = true)}>{t.show}</Button>
+            )}
+            <span class="field-hint">{t.receiptText}</span>
+          </Fact>
+          <Fact name={t.owner}>
+            <Copyable text={printable(owner, 100)} what={t.owner} />
+          </Fact>
+          <Fact name={t.provider}>{printable(provider, 60)}</Fact>
+          <Fact name={t.network}>{printable(network, 60)}</Fact>
+          <Fact name={t.created}>{texts.moment(created_at)}</Fact>
+        </dl>
+        <p class="field-hint">{t.fixed}</p>
+      </div>
+    </Card>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
