@@ -18,8 +18,12 @@ export interface Route {
 /** Wallets bring their pictures as data: URLs. */
 const WALLET_POLICY = { 'img-src': "'self' data:" }
 
+/** The agent service has an origin of its own, which the index of the gateway names. */
+const AGENT_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' https: http://localhost:* http://127.0.0.1:*" }
+
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
+  { path: '/agent', policy: AGENT_POLICY, load: () => import('./pages/agent/agent.tsx') },
   { path: '/buy', policy: WALLET_POLICY, load: () => import('./pages/buy/buy.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
   { path: '/locker', policy: WALLET_POLICY, load: () => import('./pages/locker/lockers.tsx') },

@@ -41,9 +41,14 @@ export interface Site {
 export interface SiteOptions {
   /** Whether the gateway sells on the EVM chain, too, and for coins. */
   withAllAssets?: boolean
+  /** Where the index says that the agent service is. */
+  agentUrl?: string
 }
 
-export async function openSite({ withAllAssets = false }: SiteOptions = {}): Promise<Site> {
+export async function openSite({
+  withAllAssets = false,
+  agentUrl = 'http://localhost:8403',
+}: SiteOptions = {}): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
   const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
@@ -57,7 +62,7 @@ export async function openSite({ withAllAssets = false }: SiteOptions = {}): Pro
     PRIMARY_RPC_URLS: chain.url,
     PRIMARY_TREASURY: TREASURY.address,
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
-    AGENT_URL: 'http://localhost:8403',
+    AGENT_URL: agentUrl,
     ...others.variables,
   })
   opened.defer(() => gateway.stop())
