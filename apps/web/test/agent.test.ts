@@ -122,6 +122,7 @@ it('T-74 sells, delegates a locker by two signatures, shows what was found, and 
   await page.getByText('An address begins with https://').waitFor()
   await page.getByLabel('Address, https').fill('https://files.example/list.csv')
   expect(await page.getByLabel('File in the locker').inputValue()).toBe('list.csv')
+  await page.getByText('An address begins with https://').waitFor({ state: 'hidden' })
   await expectGoodLooks(visited, 'agent-delegate')
   const signatures = wallet.seen.length
   await button(page, 'Delegate').click()
@@ -192,9 +193,10 @@ it('T-74 T-67 a payment that a reload cuts short is settled, and never made twic
   const asked = page.waitForRequest(`${agentUrl}/v1/service/confirm`)
   await payUsdc(page)
   await asked
-  await page.unroute(`${agentUrl}/v1/service/confirm`)
   await page.reload()
+  await page.unroute(`${agentUrl}/v1/service/confirm`)
   await useKey(page, OTHER)
+  await page.getByText('You have no subscription.').waitFor()
   await page.getByText('A payment was begun').waitFor()
   await expectGoodLooks(visited, 'agent-begun')
   expect(await button(page, 'Subscribe').count()).toBe(0)

@@ -126,6 +126,7 @@ function About({ service }: { service: AgentService }) {
 function SessionView({ session, onDisconnect }: { session: AgentSession; onDisconnect: () => void }) {
   const list = useSignal<DelegationList | null>(null)
   const said = useSignal('')
+  const registered = useSignal<ReadonlySet<string>>(new Set())
   const { isBusy, problem, run } = useAction(explainAgent)
   const load = () =>
     run(async () => {
@@ -167,14 +168,20 @@ function SessionView({ session, onDisconnect }: { session: AgentSession; onDisco
             <DelegateCard
               session={session}
               delegated={delegated}
-              onDelegated={(message) => {
+              onDelegated={(message, key) => {
                 said.value = message
+                if (key !== null) registered.value = new Set([...registered.value, key])
                 void load()
               }}
             />
           )}
           <div role="status">{said.value && <p class="note note-good">{said.value}</p>}</div>
-          <Delegations session={session} delegations={current.delegations} onChanged={() => void load()} />
+          <Delegations
+            session={session}
+            delegations={current.delegations}
+            registered={registered}
+            onChanged={() => void load()}
+          />
         </>
       )}
     </>

@@ -23,7 +23,8 @@ interface DelegateProps {
   session: AgentSession
   /** Receipts of lockers that are delegated now. */
   delegated: ReadonlySet<string>
-  onDelegated: (message: string) => void
+  /** With the key that was registered; null if it was not. */
+  onDelegated: (message: string, key: string | null) => void
 }
 
 export function DelegateCard({ session, delegated, onDelegated }: DelegateProps) {
@@ -88,7 +89,7 @@ function DelegateForm({
   const tell = useSignal(false)
   const tellUrl = useSignal('')
   const onlyAlerts = useSignal(true)
-  const objection = useSignal<string | null>(null)
+  const isTried = useSignal(false)
   const { isBusy, problem, run } = useAction(explainAgent)
   const locker = lockers.find(({ receipt_id }) => receipt_id === receiptId.value) as ListedLocker
   const isDelegated = delegated.has(receiptId.value)
@@ -103,19 +104,21 @@ function DelegateForm({
     }),
     ...(tell.value && { tell: { url: tellUrl.value.trim(), only_alerts: onlyAlerts.value } }),
   }
+  const objection = isTried.value ? objectionTo(tasks) : null
   const submit = (event: Event) => {
     event.preventDefault()
-    objection.value = objectionTo(tasks)
-    if (objection.value !== null) return
+    isTried.value = true
+    if (objectionTo(tasks) !== null) return
     void run(async () => {
       const { agent_pubkey } = await session.agent.delegate(locker.receipt_id, tasks)
       try {
         await session.gateway.addOperator(locker, agent_pubkey)
       } catch (error) {
-        onDelegated(t.half)
+        onDelegated(t.half, null)
         throw error
       }
-      onDelegated(t.done)
+      isTried.value = false
+      onDelegated(t.done, agent_pubkey)
     })
   }
   return (
@@ -184,9 +187,9 @@ function DelegateForm({
           <li>{t.not}</li>
         </ul>
       </section>
-      {objection.value !== null && (
+      {objection !== null && (
         <p class="field-error" role="alert">
-          {objection.value}
+          {objection}
         </p>
       )}
       {isBusy && <Loading label={texts.waiting} />}

@@ -1,6 +1,6 @@
 // What is delegated, and its end.
 
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { DelegationStatus, DelegationSummary, TaskName } from '@svc/api/agent/delegations'
 import { printable } from '@svc/verifier/untrusted'
 import { texts } from '#texts/agent'
@@ -29,10 +29,12 @@ const TONES: Record<DelegationStatus, Tone> = {
 interface DelegationsProps {
   session: AgentSession
   delegations: readonly DelegationSummary[]
+  /** Keys that were registered from this page. The service notices a moment later. */
+  registered: Signal<ReadonlySet<string>>
   onChanged: () => void
 }
 
-export function Delegations({ session, delegations, onChanged }: DelegationsProps) {
+export function Delegations({ session, delegations, registered, onChanged }: DelegationsProps) {
   return (
     <Card title={t.title}>
       {delegations.length === 0 ? (
@@ -44,6 +46,7 @@ export function Delegations({ session, delegations, onChanged }: DelegationsProp
               key={delegation.delegation_id}
               session={session}
               delegation={delegation}
+              registered={registered}
               onChanged={onChanged}
             />
           ))}
@@ -53,15 +56,15 @@ export function Delegations({ session, delegations, onChanged }: DelegationsProp
   )
 }
 
-interface RowProps {
-  session: AgentSession
+interface RowProps extends Pick<DelegationsProps, 'session' | 'registered' | 'onChanged'> {
   delegation: DelegationSummary
-  onChanged: () => void
 }
 
-function DelegationRow({ session, delegation, onChanged }: RowProps) {
+function DelegationRow({ session, delegation, registered, onChanged }: RowProps) {
   const { status, created_at, findings, alerts, next_runs, agent_pubkey } = delegation
   const lockerId = printable(delegation.locker_id, 100)
+  const isAwaited = status === 'pending' && registered.value.has(agent_pubkey)
+  const isUnregistered = status === 'pending' && !isAwaited
   const isOpen = useSignal(false)
   const isEnding = useSignal(false)
   const { isBusy, problem, run } = useAction(explainAgent)
@@ -70,6 +73,7 @@ function DelegationRow({ session, delegation, onChanged }: RowProps) {
       // The service names the locker and the key in one answer, which the SDK has checked to belong together.
       const answer = await session.agent.delegate(delegation.receipt_id, delegation.tasks)
       await session.gateway.addOperator(answer, answer.agent_pubkey)
+      registered.value = new Set([...registered.value, answer.agent_pubkey])
       toast(t.registered)
       onChanged()
     })
@@ -93,14 +97,19 @@ function DelegationRow({ session, delegation, onChanged }: RowProps) {
         <a href={urlOf(`/locker/${encodeURIComponent(delegation.locker_id)}`)}>
           <code>{lockerId}</code>
         </a>
-        <Status tone={TONES[status] ?? 'neutral'}>{t.statuses[status] ?? printable(status, 30)}</Status>
+        {isAwaited ? (
+          <Status tone="info">{t.awaited}</Status>
+        ) : (
+          <Status tone={TONES[status] ?? 'neutral'}>{t.statuses[status] ?? printable(status, 30)}</Status>
+        )}
         {alerts > 0 && <Status tone="bad">{texts.detail.severities.alert}</Status>}
       </div>
       <p class="soft">
         {t.since(texts.time(created_at))} · {t.found(findings, alerts)}
         {Object.entries(next_runs).map(([task, at]) => ` · ${t.next(task as TaskName, texts.time(at))}`)}
       </p>
-      {status === 'pending' && <p class="soft">{t.registerText}</p>}
+      {isAwaited && <p class="soft">{t.awaitedText}</p>}
+      {isUnregistered && <p class="soft">{t.registerText}</p>}
       {status === 'revoked' && <p class="soft">{t.revokedText}</p>}
       {isBusy && <Loading label={texts.waiting} />}
       {problem && <ProblemNote problem={problem} />}
@@ -113,7 +122,7 @@ function DelegationRow({ session, delegation, onChanged }: RowProps) {
         >
           {isOpen.value ? t.close : t.open}
         </Button>
-        {status === 'pending' && (
+        {isUnregistered && (
           <Button kind="primary" busy={isBusy} onClick={() => void register()} label={`${t.register} ${lockerId}`}>
             {t.register}
           </Button>

@@ -54,7 +54,7 @@ export function DelegationDetail({ session, delegationId }: { session: AgentSess
       <Findings log={delegation.log} />
       {mirrors.length > 0 && <Mirrors mirrors={mirrors} />}
       {delegation.tasks.tell && <Webhook delegation={delegation} />}
-      <Runs runs={delegation.runs} />
+      <Runs of={delegation} />
     </div>
   )
 }
@@ -65,7 +65,7 @@ function Findings({ log }: { log: readonly Finding[] }) {
   const newest = log.toReversed()
   const signers = [...new Set(log.map(({ signer_pubkey }) => signer_pubkey))]
   return (
-    <section aria-label={t.findings} class="stack">
+    <div class="stack">
       <h3>{t.findings}</h3>
       {log.length === 0 ? (
         <p class="soft">{t.empty}</p>
@@ -101,7 +101,7 @@ function Findings({ log }: { log: readonly Finding[] }) {
           )}
         </>
       )}
-    </section>
+    </div>
   )
 }
 
@@ -137,7 +137,7 @@ const MIRROR_TONES = { ok: 'good', waiting: 'neutral', failing: 'bad', unknown: 
 
 function Mirrors({ mirrors }: { mirrors: readonly MirrorView[] }) {
   return (
-    <section aria-label={t.mirrors} class="stack">
+    <div class="stack">
       <h3>{t.mirrors}</h3>
       <ul class="findings">
         {mirrors.map(({ filename, url, state, reason }) => (
@@ -155,14 +155,14 @@ function Mirrors({ mirrors }: { mirrors: readonly MirrorView[] }) {
           </li>
         ))}
       </ul>
-    </section>
+    </div>
   )
 }
 
 function Webhook({ delegation: { tasks, told, webhook_secret } }: { delegation: Delegation }) {
   const isShown = useSignal(false)
   return (
-    <section aria-label={t.tasks.tell} class="stack">
+    <div class="stack">
       <h3>{t.tasks.tell}</h3>
       <p>
         <bdi>{t.sends(printable(tasks.tell?.url ?? '', MAX_TEXT))}</bdi>
@@ -184,13 +184,13 @@ function Webhook({ delegation: { tasks, told, webhook_secret } }: { delegation: 
             </Button>
           </div>
         ))}
-    </section>
+    </div>
   )
 }
 
-function Runs({ runs }: { runs: Delegation['runs'] }) {
+function Runs({ of: { runs, locker_id } }: { of: Delegation }) {
   return (
-    <section aria-label={t.runs} class="stack">
+    <div class="stack">
       <h3>{t.runs}</h3>
       {runs.length === 0 ? (
         <p class="soft">{t.noRuns}</p>
@@ -198,7 +198,7 @@ function Runs({ runs }: { runs: Delegation['runs'] }) {
         <>
           <p class="field-hint">{t.runsText}</p>
           <Table
-            caption={t.runs}
+            caption={`${t.runs} ${printable(locker_id, 100)}`}
             head={[t.task, t.started, t.outcome, t.said]}
             rows={runs.map(({ task, started_at, outcome, summary }) => [
               t.tasks[task] ?? printable(task, 30),
@@ -214,6 +214,6 @@ function Runs({ runs }: { runs: Delegation['runs'] }) {
           />
         </>
       )}
-    </section>
+    </div>
   )
 }

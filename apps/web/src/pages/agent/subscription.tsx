@@ -71,12 +71,12 @@ export function SubscriptionCard({ session, subscription, onPaid }: Subscription
       <div class="stack">
         <p>{stateText(subscription)}</p>
         <div role="status">
-          {said.value && <p class="note">{said.value}</p>}
+          {said.value && <p class="note note-good">{said.value}</p>}
           {doing.value && (
             <div class="agent-doing">
               <span class="spinner" aria-hidden="true" />
               <p>
-                {t.doing[doing.value]} {doing.value !== 'checking' && <span class="quiet-text">{t.safe}</span>}
+                {t.doing[doing.value]} {doing.value !== 'checking' && <span class="soft">{t.safe}</span>}
               </p>
             </div>
           )}
@@ -162,7 +162,7 @@ function Legs({ session, quote, onPay, onAnother }: LegsProps) {
             <b>
               {one.extra.human_amount} {one.extra.name}
             </b>
-            <span class="quiet-text">
+            <span class="soft">
               {networkName(one)} · {fees[i] ?? '…'}
             </span>
           </label>
@@ -197,10 +197,8 @@ function useFees(session: AgentSession, quote: SubscriptionQuote, legs: readonly
       const payer = session.wallet.payerAt(session.node)
       await Promise.all(
         legs.map(async (leg, i) => {
-          const text = await payer.fee(leg).then(
-            ({ amount, decimals, ticker }) => t.fee(`${amountText(amount, decimals)} ${ticker}`),
-            () => t.feeUnknown,
-          )
+          const fee = await payer.fee?.(leg).catch(() => null)
+          const text = fee ? t.fee(`${amountText(fee.amount, fee.decimals)} ${fee.ticker}`) : t.feeUnknown
           if (!isGone) fees.value = { ...fees.value, [i]: text }
         }),
       )

@@ -153,8 +153,9 @@ export const texts = {
     open: 'Show findings',
     close: 'Hide findings',
     register: 'Register its key',
-    registerText:
-      'The service cannot do anything yet: its key is not registered at the gateway. If you have just done that, it notices within seconds.',
+    registerText: 'The service cannot do anything yet: its key is not registered at the gateway.',
+    awaited: 'Key registered',
+    awaitedText: 'The service notices its key within seconds and then begins. Refresh to see it.',
     registered: 'The key is registered',
     revokedText: 'The gateway no longer lets its key in. Delegate the locker again to go on.',
     end: 'End',
