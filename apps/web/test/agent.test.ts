@@ -150,7 +150,8 @@ it('T-74 sells, delegates a locker by two signatures, shows what was found, and 
   await page.getByText('Ended', { exact: true }).waitFor()
   expect(await operatorsOf(locker)).not.toContain(key)
   await expectGoodLooks(visited, 'agent-ended')
-  expect(problems).toEqual([])
+  // A quote is a 402, which the browser notes. A node that is late is asked again.
+  expect(problems.filter((problem) => !/status of (402|503) /.test(problem))).toEqual([])
   expect([...origins].toSorted()).toEqual([site.url, agentUrl].toSorted())
   await visited.leave()
 })
@@ -219,7 +220,9 @@ it('T-74 T-67 a payment that a reload cuts short is settled, and never made twic
 
 it('T-74 says when there is no agent service, when it is down, and when it works for another gateway', async () => {
   const discovery = `${agentUrl}/.well-known/svc-agent.json`
-  const visited = await visit(site, '/agent', {}, (page) => page.route(discovery, (route) => route.abort()))
+  const visited = await visit(site, '/agent', {}, async (page) => {
+    await page.route(discovery, (route) => route.abort())
+  })
   const { page } = visited
   await page.getByText('The agent service does not answer').waitFor()
   await expectGoodLooks(visited, 'agent-down')

@@ -180,7 +180,10 @@ function SessionView({ session, onDisconnect }: { session: AgentSession; onDisco
             session={session}
             delegations={current.delegations}
             registered={registered}
-            onChanged={() => void load()}
+            onChanged={() => {
+              said.value = ''
+              void load()
+            }}
           />
         </>
       )}
