@@ -47,7 +47,7 @@ export async function startAgent(config: Config, secrets: Secrets, overrides?: O
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
   infoRoutes(service, context)
-  subscriptionRoutes(service, rooms.subscriptions)
+  subscriptionRoutes(service, context, rooms)
   delegationRoutes(service, rooms.delegations, rooms.callers)
   const url = await service.app.listen({ host: config.http.host, port: config.http.port })
   registerJobs(context, rooms)

@@ -39,6 +39,9 @@ const VIEW_POLICY = {
   'trusted-types': 'svc-worker',
 }
 
+/** The agent service has an origin of its own, which the index of the gateway names. */
+const AGENT_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' https: http://localhost:* http://127.0.0.1:*" }
+
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
   { path: '/buy', policy: WALLET_POLICY, load: () => import('./pages/buy/buy.tsx') },
@@ -47,6 +50,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/verify', ...VERIFY },
   { path: '/verify/{receipt_id}', ...VERIFY },
   { path: '/view/{receipt_id}/{+filename}', policy: VIEW_POLICY, load: () => import('./pages/view/view.tsx') },
+  { path: '/agent', policy: AGENT_POLICY, load: () => import('./pages/agent/agent.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
   { path: '/operator', load: () => import('./pages/operator/operator.tsx') },
 ]

@@ -1,9 +1,29 @@
+import * as payment from '@svc/api/agent/payment'
 import { confirmSubscription, requestSubscription } from '@svc/api/agent/subscriptions'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
+import { findPayment, type PageSeller, paymentOutcome, preparePayment, sendPayment } from '@svc/sales/pay-from-page'
+import type { Callers } from '../callers/callers.ts'
+import type { Context } from '../context.ts'
+import { findPayRequest, findPurchase } from './store.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
-export function subscriptionRoutes(service: Service, subscriptions: Subscriptions): void {
+export function subscriptionRoutes(
+  service: Service,
+  context: Context,
+  { subscriptions, callers }: { subscriptions: Subscriptions; callers: Callers },
+): void {
   serve(service, requestSubscription, ({ query, wire }) => subscriptions.request(query, wire))
   serve(service, confirmSubscription, ({ body, wire }) => subscriptions.confirm(body, wire))
+  const { db } = context.database
+  const seller: PageSeller = {
+    ...context,
+    limitStranger: callers.limitStranger,
+    findQuote: (payReqId) => findPayRequest(db, payReqId),
+    findTransaction: async (payReqId) => (await findPurchase(db, payReqId))?.tx ?? null,
+  }
+  serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(seller, body, wire))
+  serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(seller, body, wire))
+  serve(service, payment.paymentOutcome, ({ body, wire }) => paymentOutcome(seller, body, wire))
+  serve(service, payment.findPayment, ({ body, wire }) => findPayment(seller, body, wire))
 }

@@ -9,23 +9,26 @@ import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import { findPayment, type PageSeller, paymentOutcome, preparePayment, sendPayment } from '@svc/sales/pay-from-page'
+import { limitStranger } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
 import { confirmSponsored, confirmSponsoredBatch } from './confirm-sponsored.ts'
-import { findPayment, paymentOutcome, preparePayment, sendPayment } from './pay-from-page.ts'
 import { showPrice } from './price-storage.ts'
 import { findByTransaction, readReceiptText, verifyReceipt } from './receipts.ts'
 import type { PurchasesContext } from './room.ts'
+import { findPayRequest, findReceiptOfRequest } from './store.ts'
 import { summarizeTreasury } from './summarize-treasury.ts'
 import { verifyPayment } from './verify-payment.ts'
 
 export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesContext): void {
+  const seller = pageSeller(context)
   serve(service, purchases.price, ({ query }) => showPrice(context, query))
   serve(service, purchases.requestStorage, ({ body, wire }) => context.requestQuote(body, wire))
   serve(service, purchases.confirmStorage, ({ body, wire }) => context.confirmPayment(body, wire))
-  serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(context, body, wire))
-  serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(context, body, wire))
-  serve(service, payment.paymentOutcome, ({ body, wire }) => paymentOutcome(context, body, wire))
-  serve(service, payment.findPayment, ({ body, wire }) => findPayment(context, body, wire))
+  serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(seller, body, wire))
+  serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(seller, body, wire))
+  serve(service, payment.paymentOutcome, ({ body, wire }) => paymentOutcome(seller, body, wire))
+  serve(service, payment.findPayment, ({ body, wire }) => findPayment(seller, body, wire))
   serve(
     service,
     receipts.readReceipt,
@@ -43,6 +46,16 @@ export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesC
   const { isInternalCaller } = auth
   serveKnown(service, internal.treasurySummary, isInternalCaller, () => summarizeTreasury(context))
   serveKnown(service, internal.findReceipts, isInternalCaller, ({ query }) => findByTransaction(context, query.tx))
+}
+
+function pageSeller(context: PurchasesContext): PageSeller {
+  const { db } = context.database
+  return {
+    ...context,
+    limitStranger: (wire) => limitStranger(context, wire, null),
+    findQuote: (payReqId) => findPayRequest(db, payReqId),
+    findTransaction: async (payReqId) => (await findReceiptOfRequest(db, payReqId))?.tx_hash ?? null,
+  }
 }
 
 async function requireSponsor({ sponsors }: Auth, { headers }: WireRequest): Promise<{ service: string }> {

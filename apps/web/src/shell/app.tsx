@@ -98,7 +98,7 @@ function Footer() {
           ))}
           {agentUrl && (
             <li>
-              <a href={`${agentUrl}/.well-known/svc-agent.json`}>{t.agent}</a>
+              <a href={urlOf('/agent')}>{t.agent}</a>
             </li>
           )}
           <li>

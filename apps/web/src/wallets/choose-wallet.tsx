@@ -157,7 +157,7 @@ function KeyWallet({ onConnected, namespace }: ChooserProps) {
           const own = namespaceOf(signer.address)
           problem.value = namespace && own !== namespace ? t.wrongChain[namespace] : null
           if (problem.value) return
-          const payer = await keyPayer(signer, text)
+          const paying = await keyPayer(signer, text)
           onConnected({
             name: t.keyName,
             icon: null,
@@ -165,7 +165,7 @@ function KeyWallet({ onConnected, namespace }: ChooserProps) {
             address: signer.address,
             isSilent: true,
             signer,
-            payer,
+            ...paying,
           })
         }}
       />

@@ -28,7 +28,7 @@ export const DEMO_WALLETS: readonly FoundWallet[] = (['solana', 'eip155'] as con
       address: signer.address,
       isSilent: true,
       signer,
-      payer: await keyPayer(signer, toHex(secret)),
+      ...(await keyPayer(signer, toHex(secret))),
     }
   },
 }))

@@ -37,7 +37,7 @@ function found({ info, provider }: EIP6963ProviderDetail): FoundWallet {
           address,
           sign: async (message) => String(await ask(wallet, 'personal_sign', [`0x${toHex(message)}`, address])),
         },
-        payer: await injectedEvmPayer(wallet, address),
+        ...(await injectedEvmPayer(wallet, address)),
       }
     },
   }

@@ -17,7 +17,7 @@ import type { WalletAccount } from '@wallet-standard/base'
 import { publicUrl } from '../gateway.ts'
 import { createSignedClient } from '../signed-client.ts'
 import { ask, type EvmProvider } from './evm-provider.ts'
-import { type Namespace, problemOf, WalletError, wordsOf } from './wallet.ts'
+import { type ConnectedWallet, type Namespace, problemOf, WalletError, wordsOf } from './wallet.ts'
 
 async function gatewayNode(): Promise<GatewayNode> {
   return { client: await createSignedClient(null), isLocal: isPrivateHost(publicUrl()) }
@@ -32,11 +32,17 @@ export function namespaceOf(address: string): Namespace {
   return address.startsWith('0x') ? 'eip155' : 'solana'
 }
 
+type Paying = Pick<ConnectedWallet, 'payer' | 'payerAt'>
+
+async function payingBy(payerAt: Paying['payerAt']): Promise<Paying> {
+  return { payer: payerAt(await gatewayNode()), payerAt }
+}
+
 /** `text` is the key that the signer was read from. */
-export async function keyPayer(signer: Signer, text: string): Promise<Wallet> {
-  const node = await gatewayNode()
-  if (namespaceOf(signer.address) === 'solana') return primaryKeyWallet(node, signer)
-  return evmKeyWallet(node, `0x${text.trim().replace(/^0x/i, '').toLowerCase()}`, signer.address)
+export function keyPayer(signer: Signer, text: string): Promise<Paying> {
+  if (namespaceOf(signer.address) === 'solana') return payingBy((node) => primaryKeyWallet(node, signer))
+  const key = `0x${text.trim().replace(/^0x/i, '').toLowerCase()}` as const
+  return payingBy((node) => evmKeyWallet(node, key, signer.address))
 }
 
 interface SignFeature {
@@ -47,8 +53,11 @@ interface SignAndSendFeature {
 }
 
 /** Of the two features of the wallet standard, the one that shows the payment before it is sent is preferred. */
-export async function standardPayer(account: WalletAccount, sign: unknown, signAndSend: unknown): Promise<Wallet> {
-  const node = await gatewayNode()
+export function standardPayer(account: WalletAccount, sign: unknown, signAndSend: unknown): Promise<Paying> {
+  return payingBy((node) => standardWallet(node, account, sign, signAndSend))
+}
+
+function standardWallet(node: GatewayNode, account: WalletAccount, sign: unknown, signAndSend: unknown): Wallet {
   if (sign) {
     const feature = sign as SignFeature
     return primaryWallet(node, account.address, async (transaction, { network }) => {
@@ -80,8 +89,11 @@ function chainOf({ isLocal }: GatewayNode, network: string): WalletAccount['chai
   return isLocal ? 'solana:localnet' : (CHAINS[network] ?? 'solana:mainnet')
 }
 
-export async function injectedEvmPayer(wallet: EvmProvider, address: string): Promise<Wallet> {
-  const node = await gatewayNode()
+export function injectedEvmPayer(wallet: EvmProvider, address: string): Promise<Paying> {
+  return payingBy((node) => injectedEvmWallet(node, wallet, address))
+}
+
+function injectedEvmWallet(node: GatewayNode, wallet: EvmProvider, address: string): Wallet {
   return evmSendingWallet(node, address, async (request) => {
     await onChain(wallet, request).catch(nothingSent)
     const transaction = {

@@ -55,7 +55,7 @@ function found(wallet: StandardWallet, place: number): FoundWallet {
         address: account.address,
         isSilent: false,
         signer: signerFromWalletStandard(account, signMessage),
-        payer: await standardPayer(account, wallet.features[SIGN], wallet.features[SIGN_AND_SEND]),
+        ...(await standardPayer(account, wallet.features[SIGN], wallet.features[SIGN_AND_SEND])),
       }
     },
   }

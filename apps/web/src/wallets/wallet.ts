@@ -1,6 +1,7 @@
 // A wallet that a person connected to this page, and what can go wrong with it.
 
 import type { Wallet } from '@svc/sdk'
+import type { GatewayNode } from '@svc/sdk/gateway-wallets'
 import type { Signer } from '@svc/sdk/signers'
 
 export type Namespace = 'solana' | 'eip155'
@@ -17,6 +18,8 @@ export interface ConnectedWallet {
   signer: Signer
   /** Signs, sends and looks up payments, with this gateway as its node. */
   payer: Wallet
+  /** The same with another service as its node, which sells by itself. */
+  payerAt: (node: GatewayNode) => Wallet
 }
 
 /** A wallet that can be connected. */

@@ -3,6 +3,7 @@
 import { endpointsOf } from '../endpoint.ts'
 import * as delegations from './delegations.ts'
 import * as info from './info.ts'
+import * as payment from './payment.ts'
 import * as subscriptions from './subscriptions.ts'
 
-export const agentEndpoints = endpointsOf([info, subscriptions, delegations])
+export const agentEndpoints = endpointsOf([info, subscriptions, payment, delegations])

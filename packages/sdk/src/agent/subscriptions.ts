@@ -24,8 +24,13 @@ export interface Subscribed {
   subscription: Subscription
 }
 
+export interface SubscribeIntention extends Intention {
+  /** The quote that the buyer sees; by default a new one. */
+  quote?: SubscriptionQuote
+}
+
 /** Gets a quote, pays it and confirms the payment, or resumes where it stopped. Another intent adds thirty days. */
-export async function subscribe(context: Context, intention: Intention): Promise<Subscribed> {
+export async function subscribe(context: Context, intention: SubscribeIntention): Promise<Subscribed> {
   const { asset, wallet, signal } = intention
   const receipt = await receiptOnce(context, intention, {
     order: { subscription_days: SUBSCRIPTION_DAYS, ...(asset && { pay_asset: asset }) },
@@ -39,9 +44,11 @@ export async function subscribe(context: Context, intention: Intention): Promise
   return { receipt, subscription }
 }
 
-async function nextPayable(context: Context, { wallet, asset, signal }: Intention): Promise<Payable> {
-  const next = payableLeg(await quote(context, signal), wallet, asset)
+async function nextPayable(context: Context, intention: SubscribeIntention): Promise<Payable> {
+  const { wallet, asset, signal, quote: shown } = intention
+  const next = payableLeg(shown ?? (await quote(context, signal)), wallet, asset)
   if (hasTime(context, next, wallet.landsWithin)) return next
+  if (shown) throw new PaymentError('not_moved', 'the quote has too little time left: ask for a new one')
   throw new PaymentError('not_moved', 'quotes of this service end sooner than a payment can land')
 }
 

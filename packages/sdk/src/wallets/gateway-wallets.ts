@@ -1,4 +1,4 @@
-// Wallets whose node is the gateway that sells: pages may talk to no other host. The gateway tells fees and balances and
+// Wallets whose node is the service that sells: pages reach no chain. The service tells fees and balances and
 // how long a transaction can land; what is signed is made here from the leg that the buyer sees.
 
 import type { PaymentFacts } from '@svc/api/payment'
@@ -14,10 +14,25 @@ import { OWN_PAYMENT } from './objections.ts'
 import type { Lifetime } from './solana-node.ts'
 import type { SignedPayment, Wallet } from './wallet.ts'
 
+/** The same requests at another path and under another name. */
+export interface PaymentEndpoints {
+  preparePayment: At<typeof preparePayment>
+  sendPayment: At<typeof sendPayment>
+  paymentOutcome: At<typeof paymentOutcome>
+  findPayment: At<typeof findPayment>
+}
+type At<E> = Omit<E, 'name' | 'path'> & { name: string; path: string }
+
 export interface GatewayNode {
   client: Pick<Client, 'call'>
+  /** Of another service than the gateway. */
+  endpoints?: PaymentEndpoints
   /** Whether the gateway is on this machine or network. */
   isLocal: boolean
+}
+
+function endpointsOf({ endpoints }: GatewayNode): PaymentEndpoints {
+  return endpoints ?? { preparePayment, sendPayment, paymentOutcome, findPayment }
 }
 
 /** Whose payments are looked up and sent again, without a key: to go on with a purchase before a wallet is connected. */
@@ -128,7 +143,9 @@ function readsOf(node: GatewayNode, namespace: Wallet['namespace'], address: str
     },
     async send({ raw, life }) {
       if (raw === '') return
-      await client.call(sendPayment, { body: { pay_req_id: life.pay_req_id as string, transaction: raw } })
+      await client.call(endpointsOf(node).sendPayment, {
+        body: { pay_req_id: life.pay_req_id as string, transaction: raw },
+      })
     },
     async outcomeOf({ tx, raw, life }) {
       const { pay_req_id, nonce, block, lastValidBlockHeight, slot } = life as Record<string, string>
@@ -139,7 +156,7 @@ function readsOf(node: GatewayNode, namespace: Wallet['namespace'], address: str
         payer: address,
         life: known as { nonce: string; block: string },
       }
-      const { outcome } = (await client.call(paymentOutcome, { body })).body
+      const { outcome } = (await client.call(endpointsOf(node).paymentOutcome, { body })).body
       // A wallet that sends by itself may replace its transaction by one that pays the same, and may have given it
       // another lifetime. So it is not over because one transaction can no longer land.
       return outcome === 'expired' && raw === '' ? 'pending' : outcome
@@ -148,10 +165,10 @@ function readsOf(node: GatewayNode, namespace: Wallet['namespace'], address: str
 }
 
 /** The gateway finds payments that name the quote as Solana Pay does. */
-function findSentBy({ client }: GatewayNode) {
+function findSentBy(node: GatewayNode) {
   return async (leg: PaymentLeg): Promise<SignedPayment | null> => {
     const { pay_req_id } = leg.extra
-    const { payment } = (await client.call(findPayment, { body: { pay_req_id } })).body
+    const { payment } = (await node.client.call(endpointsOf(node).findPayment, { body: { pay_req_id } })).body
     return payment && sent(leg, payment.tx, { lastValidBlockHeight: UNKNOWN, slot: '0' })
   }
 }
@@ -159,9 +176,10 @@ function findSentBy({ client }: GatewayNode) {
 /** No chain gets so far. */
 const UNKNOWN = '9'.repeat(15)
 
-async function factsOf({ client }: GatewayNode, leg: PaymentLeg, payer: string): Promise<PaymentFacts> {
+async function factsOf(node: GatewayNode, leg: PaymentLeg, payer: string): Promise<PaymentFacts> {
   const { network, asset, extra } = leg
-  return (await client.call(preparePayment, { body: { pay_req_id: extra.pay_req_id, network, asset, payer } })).body
+  const body = { pay_req_id: extra.pay_req_id, network, asset, payer }
+  return (await node.client.call(endpointsOf(node).preparePayment, { body })).body
 }
 
 async function unsigned(node: GatewayNode, leg: PaymentLeg, address: string, reference?: string) {

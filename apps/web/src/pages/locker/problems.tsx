@@ -78,7 +78,7 @@ export function ProblemNote({ problem, retry }: { problem: Problem; retry?: () =
 }
 
 /** Something that a click starts: one at a time, with what went wrong. */
-export function useAction() {
+export function useAction(inWords: (error: unknown) => Problem = explain) {
   const isBusy = useSignal(false)
   const problem = useSignal<Problem | null>(null)
   const run = async (work: () => Promise<unknown>): Promise<void> => {
@@ -88,7 +88,7 @@ export function useAction() {
     try {
       await work()
     } catch (error) {
-      problem.value = explain(error)
+      problem.value = inWords(error)
     } finally {
       isBusy.value = false
     }

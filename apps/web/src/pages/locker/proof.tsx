@@ -6,6 +6,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts } from '#texts/locker'
 import { urlOf } from '../../address.ts'
+import { index } from '../../gateway.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Loading } from '../../ui/states.tsx'
@@ -66,12 +67,16 @@ export function Proof({ session }: { session: LockerSession }) {
   if (reading.problem) return <ProblemNote problem={reading.problem} retry={() => void reading.run(list.load)} />
   const statements = list.now.value
   if (!statements) return <Loading label={common.states.loading} />
+  const { value: known } = index.now
+  const hasAgent = known.state === 'ready' && known.value.agent_url !== undefined
   const isWaiting = newest.value && !newest.value.anchor && !newest.value.anchor_absence
   return (
     <div class="stack">
       <Card title={t.title}>
         <div class="stack">
-          <p class="soft">{t.text}</p>
+          <p class="soft">
+            {t.text} {hasAgent && <a href={urlOf('/agent')}>{t.agent}</a>}
+          </p>
           {newest.value ? (
             <p role="status">{isUnchanged.value ? t.unchanged : hasChanged(session) ? t.changed : t.current}</p>
           ) : (

@@ -11,6 +11,7 @@ const t = texts.ways
 export function Ways() {
   const { value } = index.now
   const isDevelopment = value.state === 'ready' && value.value.environment === 'development'
+  const hasAgent = value.state === 'ready' && value.value.agent_url !== undefined
   return (
     <section id="ways" class="ways" aria-label={t.title}>
       <h2>{t.title}</h2>
@@ -43,6 +44,11 @@ export function Ways() {
               },
             ]}
           />
+          {hasAgent && (
+            <p>
+              {t.agent.service} <a href={urlOf('/agent')}>{t.agent.open}</a>
+            </p>
+          )}
         </Way>
       </div>
     </section>

@@ -51,6 +51,7 @@ export const texts = {
   proof: {
     title: 'Prove what is here',
     text: 'A statement names every file by its hash, signed by the gateway. Published on chain, it cannot be dated back.',
+    agent: 'Let the agent service watch this locker.',
     attest: 'Attest and publish',
     attesting: 'Hashing and signing',
     push: 'Publish on chain',

@@ -51,6 +51,8 @@ export const texts = {
       label: 'configuration of the MCP server',
       command: 'command that adds the MCP server',
       clients: 'Most clients',
+      service: 'Or let the agent service watch your lockers.',
+      open: 'See what it does',
     },
   },
 }

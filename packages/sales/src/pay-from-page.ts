@@ -1,5 +1,5 @@
-// Paying from a page in a browser, which talks to its gateway only: what a wallet has to know of the chain, sending what
-// it has signed, and what became of it. Whoever knows a quote may ask, and only about that quote (T-66).
+// Paying from a page in a browser, which reaches no node: what a wallet has to know of the chain, sending what it has
+// signed, and what became of it. Whoever knows a quote may ask, and only about that quote (T-66).
 
 import type { Body } from '@svc/api/endpoint'
 import type {
@@ -10,7 +10,7 @@ import type {
   preparePayment as preparePaymentEndpoint,
   sendPayment as sendPaymentEndpoint,
 } from '@svc/api/payment'
-import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -18,36 +18,47 @@ import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { PayableLeg } from '@svc/payments/payer-node'
 import { canonicalTx, solanaPayReference } from '@svc/protocol/ids'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
-import { chainSilent, paymentRefused, payReqNotFound, quoteExpired } from '@svc/sales/errors'
-import { type QuotedLeg, quotedLeg, readPayment } from '@svc/sales/read-payment'
-import { limitStranger } from '../auth/limits.ts'
-import { type Context, unixNow } from '../context.ts'
-import { findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
+import { chainSilent, paymentRefused, payReqNotFound, quoteExpired } from './errors.ts'
+import { type QuotedLeg, type QuoteTime, quotedLeg, readPayment, type Seller } from './read-payment.ts'
+
+/** What a service provides for paying its quotes from a page. */
+export interface PageSeller extends Seller {
+  limitStranger(wire: WireRequest): Promise<void>
+  findQuote(payReqId: string): Promise<PayRequest | null>
+  /** The transaction that has paid a quote. */
+  findTransaction(payReqId: string): Promise<string | null>
+}
+
+interface PayRequest extends QuoteTime {
+  pay_req_id: string
+  /** The whole body of the 402 answer. */
+  quote: string
+}
 
 export async function preparePayment(
-  context: Context,
+  seller: PageSeller,
   { pay_req_id, network, asset, payer }: Body<typeof preparePaymentEndpoint>,
   wire: WireRequest,
 ): Promise<PaymentFacts> {
-  const request = await findQuote(context, pay_req_id, wire)
-  if (await findReceiptOfRequest(context.database.db, pay_req_id)) throw paymentRefused('quote_already_paid')
-  requireTime(context, request, 0)
+  const request = await findQuote(seller, pay_req_id, wire)
+  if ((await seller.findTransaction(pay_req_id)) !== null) throw paymentRefused('quote_already_paid')
+  requireTime(seller, request, 0)
   const leg = legsOf(request).find((one) => one.network.caip2 === network && isSameAsset(one, asset))
   if (!leg) throw legNotInQuote(request, network, asset)
-  const node = context.sales.payerNodes[leg.network.family]
+  const node = seller.sales.payerNodes[leg.network.family]
   if (payer !== undefined && !node.isAddress(payer)) throw notAnAddress(leg.network)
   return orSilent(node.facts(leg, payer ?? null))
 }
 
 /** Sends the same bytes as often as they come: they pay once. */
 export async function sendPayment(
-  context: Context,
+  seller: PageSeller,
   { pay_req_id, transaction }: Body<typeof sendPaymentEndpoint>,
   wire: WireRequest,
 ): Promise<{ tx: string }> {
-  const request = await findQuote(context, pay_req_id, wire)
+  const request = await findQuote(seller, pay_req_id, wire)
   const network = transaction.startsWith('0x') ? EVM : PRIMARY
-  const node = context.sales.payerNodes[network.family]
+  const node = seller.sales.payerNodes[network.family]
   const legs = legsOf(request).filter((leg) => leg.network === network)
   const inspected = await node.inspect(transaction, legs)
   if (inspected.outcome === 'malformed')
@@ -56,25 +67,25 @@ export async function sendPayment(
     })
   if (inspected.outcome === 'other') throw notSent('not_this_payment', inspected.problem)
   const { tx } = inspected
-  const receipt = await findReceiptOfRequest(context.database.db, pay_req_id)
-  if (receipt?.tx_hash === tx) return { tx }
-  if (receipt) throw paymentRefused('quote_already_paid')
-  requireTime(context, request, 0)
+  const paid = await seller.findTransaction(pay_req_id)
+  if (paid === tx) return { tx }
+  if (paid !== null) throw paymentRefused('quote_already_paid')
+  requireTime(seller, request, 0)
   const refusal = await orSilent(node.send(inspected))
   if (refusal !== null) throw notSent('would_fail', refusal)
   return { tx }
 }
 
 export async function paymentOutcome(
-  context: Context,
+  seller: PageSeller,
   { pay_req_id, tx, payer, life }: Body<typeof paymentOutcomeEndpoint>,
   wire: WireRequest,
 ): Promise<{ outcome: TransactionOutcome }> {
-  requireTime(context, await findQuote(context, pay_req_id, wire), context.config.payments.lateConfirmSeconds)
-  const { solana, evm } = context.sales.payerNodes
+  requireTime(seller, await findQuote(seller, pay_req_id, wire), seller.config.payments.lateConfirmSeconds)
+  const { solana, evm } = seller.sales.payerNodes
   const isEvm = 'nonce' in life
   const network = isEvm ? EVM : PRIMARY
-  if (!context.sales.reader(network).isTransactionId(tx))
+  if (!seller.sales.reader(network).isTransactionId(tx))
     throw new ValidationError({ loc: ['body', 'tx'], msg: `must be a transaction of ${network.name}, as life is` })
   if (!(isEvm ? evm : solana).isAddress(payer)) throw notAnAddress(network)
   const payment = { tx: canonicalTx(tx), payer }
@@ -86,27 +97,27 @@ export async function paymentOutcome(
 const MAX_READ = 10
 
 export async function findPayment(
-  context: Context,
+  seller: PageSeller,
   { pay_req_id }: Body<typeof findPaymentEndpoint>,
   wire: WireRequest,
 ): Promise<FoundPayment> {
-  const request = await findQuote(context, pay_req_id, wire)
-  requireTime(context, request, context.config.payments.lateConfirmSeconds)
+  const request = await findQuote(seller, pay_req_id, wire)
+  requireTime(seller, request, seller.config.payments.lateConfirmSeconds)
   const legs = legsOf(request).filter(({ network }) => network === PRIMARY)
   if (legs.length === 0) return { payment: null }
-  const found = await orSilent(context.sales.payerNodes.solana.transactionsNaming(solanaPayReference(pay_req_id)))
+  const found = await orSilent(seller.sales.payerNodes.solana.transactionsNaming(solanaPayReference(pay_req_id)))
   for (const tx of found.slice(0, MAX_READ)) {
     for (const leg of legs) {
-      if (await isPaid(context, tx, request, leg))
+      if (await isPaid(seller, tx, request, leg))
         return { payment: { tx, pay_network: leg.network.name, pay_asset: leg.ticker } }
     }
   }
   return { payment: null }
 }
 
-async function isPaid(context: Context, tx: string, request: PayRequest, leg: QuotedLeg): Promise<boolean> {
+async function isPaid(seller: PageSeller, tx: string, request: PayRequest, leg: QuotedLeg): Promise<boolean> {
   try {
-    const { outcome } = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
+    const { outcome } = await readPayment(seller, tx, [{ request, leg }], [request.pay_req_id])
     return outcome === 'found'
   } catch (error) {
     // Some nodes do not show it yet.
@@ -115,20 +126,20 @@ async function isPaid(context: Context, tx: string, request: PayRequest, leg: Qu
   }
 }
 
-async function findQuote(context: Context, payReqId: string, wire: WireRequest): Promise<PayRequest> {
-  await limitStranger(context, wire, null)
-  const request = await findPayRequest(context.database.db, payReqId)
+async function findQuote(seller: PageSeller, payReqId: string, wire: WireRequest): Promise<PayRequest> {
+  await seller.limitStranger(wire)
+  const request = await seller.findQuote(payReqId)
   if (!request) throw payReqNotFound()
   return request
 }
 
-function requireTime(context: Context, { expires_at }: PayRequest, graceSeconds: number): void {
-  const now = unixNow(context)
+function requireTime(seller: PageSeller, { expires_at }: PayRequest, graceSeconds: number): void {
+  const now = Math.floor(seller.now() / 1000)
   if (now > expires_at + graceSeconds) throw quoteExpired(expires_at, now)
 }
 
 function legsOf({ pay_req_id, quote }: PayRequest): (QuotedLeg & PayableLeg)[] {
-  const { accepts } = JSON.parse(quote) as Quote
+  const { accepts } = JSON.parse(quote) as { accepts: PaymentLeg[] }
   return accepts.map((leg) => ({ ...quotedLeg(leg), payReqId: pay_req_id }))
 }
 

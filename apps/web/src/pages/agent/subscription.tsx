@@ -1,0 +1,255 @@
+import { useSignal } from '@preact/signals'
+import type { Subscription, SubscriptionQuote } from '@svc/api/agent/subscriptions'
+import type { PaymentLeg } from '@svc/api/quote'
+import type { PurchaseRecord } from '@svc/sdk'
+import { useEffect, useId } from 'preact/hooks'
+import { texts } from '#texts/agent'
+import { common } from '#texts/common'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Status } from '../../ui/status.tsx'
+import { problemOf } from '../buy/problem.ts'
+import { ProblemNote, useAction } from '../locker/problems.tsx'
+import { explainAgent } from './problems.ts'
+import type { AgentSession } from './service.ts'
+import { type Doing, isUnanswered, nothingWasSent, type Paid, pay, readBegun, settle } from './subscribing.ts'
+
+const t = texts.subscription
+
+interface SubscriptionProps {
+  session: AgentSession
+  subscription: Subscription | null
+  /** The state after a payment; null if it has to be read again. */
+  onPaid: (subscription: Subscription | null) => void
+}
+
+export function SubscriptionCard({ session, subscription, onPaid }: SubscriptionProps) {
+  const begun = useSignal<PurchaseRecord | null>(null)
+  const quote = useSignal<SubscriptionQuote | null>(null)
+  const doing = useSignal<Doing | null>(null)
+  const said = useSignal('')
+  const failure = useSignal<{ title: string; text: string } | null>(null)
+  const asking = useAction(explainAgent)
+  const lookForBegun = async () => {
+    begun.value = await readBegun(session).catch(() => null)
+  }
+  useEffect(() => void lookForBegun(), [])
+
+  const ask = () =>
+    asking.run(async () => {
+      said.value = ''
+      failure.value = null
+      quote.value = await session.agent.quote()
+    })
+  const work = async (paying: Promise<Paid>) => {
+    failure.value = null
+    said.value = ''
+    try {
+      const paid = await paying
+      if (paid.outcome === 'subscribed') {
+        quote.value = null
+        said.value = t.done(texts.day(paid.subscription.expires_at))
+        onPaid(paid.subscription)
+      } else if (paid.outcome === 'elsewhere') {
+        quote.value = null
+        said.value = t.paidElsewhere
+        onPaid(null)
+      } else said.value = t.begun.voided
+    } catch (error) {
+      failure.value = await problemOf(error)
+    } finally {
+      doing.value = null
+      await lookForBegun()
+    }
+  }
+  const onDoing = (next: Doing) => {
+    doing.value = next
+  }
+
+  return (
+    <Card title={t.title} aside={<SubscriptionStatus subscription={subscription} />}>
+      <div class="stack">
+        <p>{stateText(subscription)}</p>
+        <div role="status">
+          {said.value && <p class="note note-good">{said.value}</p>}
+          {doing.value && (
+            <div class="agent-doing">
+              <span class="spinner" aria-hidden="true" />
+              <p>
+                {t.doing[doing.value]} {doing.value !== 'checking' && <span class="soft">{t.safe}</span>}
+              </p>
+            </div>
+          )}
+        </div>
+        {failure.value && <ProblemNote problem={{ ...failure.value, code: null }} />}
+        {asking.problem && <ProblemNote problem={asking.problem} />}
+        {doing.value === null &&
+          (begun.value ? (
+            <Begun
+              record={begun.value}
+              onLook={() => void work(settle(session, onDoing))}
+              onForget={() => void work(nothingWasSent(session).then(() => settle(session, onDoing)))}
+            />
+          ) : quote.value ? (
+            <Legs
+              session={session}
+              quote={quote.value}
+              onPay={(leg) => void work(pay(session, quote.value as SubscriptionQuote, leg, onDoing))}
+              onAnother={() => void ask()}
+            />
+          ) : (
+            <div class="row">
+              <Button
+                kind={subscription?.status === 'active' ? 'plain' : 'primary'}
+                busy={asking.isBusy}
+                onClick={() => void ask()}
+              >
+                {subscription?.status === 'active' ? t.extend : t.subscribe}
+              </Button>
+            </div>
+          ))}
+      </div>
+    </Card>
+  )
+}
+
+function SubscriptionStatus({ subscription }: { subscription: Subscription | null }) {
+  if (!subscription) return <Status tone="neutral">{t.none}</Status>
+  return subscription.status === 'active' ? (
+    <Status tone="good">{t.active}</Status>
+  ) : (
+    <Status tone="warn">{t.expired}</Status>
+  )
+}
+
+function stateText(subscription: Subscription | null): string {
+  if (!subscription) return t.noneText
+  const day = texts.day(subscription.expires_at)
+  return subscription.status === 'active' ? t.until(day) : t.since(day)
+}
+
+interface LegsProps {
+  session: AgentSession
+  quote: SubscriptionQuote
+  onPay: (leg: PaymentLeg) => void
+  onAnother: () => void
+}
+
+/** The ways to pay that the connected wallet has. */
+function Legs({ session, quote, onPay, onAnother }: LegsProps) {
+  const legs = quote.accepts.filter(({ network }) => network.startsWith(`${session.wallet.namespace}:`))
+  const chosen = useSignal(0)
+  const name = useId()
+  const fees = useFees(session, quote, legs)
+  const leg = legs[chosen.value] ?? legs[0]
+  if (!leg) return <p>{t.noLeg}</p>
+  return (
+    <div class="stack">
+      <fieldset class="agent-legs">
+        <legend>
+          {t.legs} · {common.dollars(quote.extensions.svc.price_summary.total_usd)}
+        </legend>
+        {legs.map((one, i) => (
+          <label key={one.asset}>
+            <input
+              type="radio"
+              name={name}
+              checked={one === leg}
+              onChange={() => {
+                chosen.value = i
+              }}
+            />
+            <b>
+              {one.extra.human_amount} {one.extra.name}
+            </b>
+            <span class="soft">
+              {networkName(one)} · {fees[i] ?? '…'}
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="field-hint">{t.owner}</p>
+      <div class="row">
+        <Button kind="primary" onClick={() => onPay(leg)}>
+          {t.pay(leg.extra.human_amount, leg.extra.name)}
+        </Button>
+        <Button kind="quiet" onClick={onAnother}>
+          {t.another}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function networkName({ network }: PaymentLeg): string {
+  return network.startsWith('solana:') ? 'Solana' : `EVM ${network.split(':')[1]}`
+}
+
+/** The network fee of each leg, as text. */
+function useFees(session: AgentSession, quote: SubscriptionQuote, legs: readonly PaymentLeg[]) {
+  const fees = useSignal<Readonly<Record<number, string>>>({})
+  const { pay_req_id } = quote.extensions.svc.info
+  useEffect(() => {
+    let isGone = false
+    fees.value = {}
+    const load = async () => {
+      const { amountText } = await import('@svc/sdk/money')
+      const payer = session.wallet.payerAt(session.node)
+      await Promise.all(
+        legs.map(async (leg, i) => {
+          const fee = await payer.fee?.(leg).catch(() => null)
+          const text = fee ? t.fee(`${amountText(fee.amount, fee.decimals)} ${fee.ticker}`) : t.feeUnknown
+          if (!isGone) fees.value = { ...fees.value, [i]: text }
+        }),
+      )
+    }
+    void load()
+    return () => {
+      isGone = true
+    }
+  }, [pay_req_id])
+  return fees.value
+}
+
+interface BegunProps {
+  record: PurchaseRecord
+  onLook: () => void
+  onForget: () => void
+}
+
+/** A payment whose outcome is not certain. */
+function Begun({ record, onLook, onForget }: BegunProps) {
+  const isSure = useSignal(false)
+  const tx = record.attempts.at(-1)?.payment.tx
+  return (
+    <div class="note note-warn stack">
+      <b>{t.begun.title}</b>
+      <p>{t.begun.text}</p>
+      {tx && <code>{tx}</code>}
+      <div class="row">
+        <Button kind="primary" onClick={onLook}>
+          {t.begun.look}
+        </Button>
+      </div>
+      {isUnanswered(record) && (
+        <>
+          <label class="agent-check">
+            <input
+              type="checkbox"
+              checked={isSure.value}
+              onChange={(event) => {
+                isSure.value = event.currentTarget.checked
+              }}
+            />
+            {t.begun.sure}
+          </label>
+          <div class="row">
+            <Button disabled={!isSure.value} onClick={onForget}>
+              {t.begun.forget}
+            </Button>
+          </div>
+        </>
+      )}
+    </div>
+  )
+}
