@@ -119,6 +119,7 @@ describe('the commands of the documents', () => {
       'docs/operations.md: run by apps/gateway/test/anchors/registry.test.ts',
       'docs/operations.md: run by apps/gateway/test/bin/deploy-evm-registry.test.ts',
       'docs/operations.md: run by apps/gateway/test/bin/import-attestations.test.ts',
+      'docs/operations.md: run by apps/gateway/test/bin/operate.test.ts',
       'docs/packages.md: run by acceptance/published.test.ts',
     ])
   })

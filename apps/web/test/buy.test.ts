@@ -4,7 +4,6 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { payLeg } from '@svc/devnet/pay-leg'
 import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
-import { lockerId } from '@svc/protocol/ids'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { injectEvmWallet, injectStandardWallet } from './injected-wallets.ts'
@@ -94,7 +93,7 @@ describe('the buy page', () => {
     await picture(page, 'buy-printed')
     await page.emulateMedia({ media: 'screen' })
     const locker = await page.getByRole('link', { name: 'Open the locker' }).getAttribute('href')
-    expect(locker).toBe(`${site.url}/locker/${lockerId(receiptId)}`)
+    expect(locker).toBe(`${site.url}/locker#${receiptId}`)
 
     await page.reload()
     expect(await receiptIdOf(page)).toBe(receiptId)

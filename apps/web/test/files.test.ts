@@ -13,7 +13,7 @@ import { sql } from 'kysely'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSite, type Site } from './site.ts'
-import { expectCalm, expectGoodLooks, visit } from './visit.ts'
+import { dropPaths, expectCalm, expectGoodLooks, visit } from './visit.ts'
 
 const MIB = 1024 * 1024
 const DESKTOP = { width: 1280, height: 900 }
@@ -66,15 +66,6 @@ async function looks(visited: { page: Page }, name: string): Promise<void> {
   await visited.page.mouse.move(0, 0)
   await expectGoodLooks(visited, name)
   await visited.page.setViewportSize(DESKTOP)
-}
-
-/** As a person drops files and folders from the desktop. */
-async function dropPaths(page: Page, paths: readonly string[]): Promise<void> {
-  const session = await page.context().newCDPSession(page)
-  const { x, y, width } = (await page.locator('.files').boundingBox())!
-  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-    await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + 40, data })
 }
 
 const nameButton = (page: Page, name: string) => page.getByRole('row').getByRole('button', { name, exact: true })

@@ -81,3 +81,12 @@ export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(PICTURES, { recursive: true })
   await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
 }
+
+/** As a person drops files and folders from the desktop on the files of a locker. */
+export async function dropPaths(page: Page, paths: readonly string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const { x, y, width } = (await page.locator('.files').boundingBox())!
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + 40, data })
+}

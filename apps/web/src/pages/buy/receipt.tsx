@@ -21,7 +21,8 @@ export function ReceiptView({ receipt }: { receipt: SignedReceipt }) {
       <div class="stack receipt">
         <p>{t.keep}</p>
         <div class="row no-print">
-          <a class="button button-primary" href={urlOf(`/locker/${locker}`)}>
+          {/* The page of lockers opens what was only paid for. */}
+          <a class="button button-primary" href={urlOf(of ? `/locker/${locker}` : `/locker#${receipt_id}`)}>
             {of ? t.openRenewed : t.open}
             <Icon name="arrow" />
           </a>
