@@ -118,8 +118,8 @@ describe('the commands of the documents', () => {
       'docs/agent.md: not run: a production host with its keys and nodes',
       'docs/operations.md: run by apps/gateway/test/anchors/registry.test.ts',
       'docs/operations.md: run by apps/gateway/test/bin/deploy-evm-registry.test.ts',
-      'docs/operations.md: run by apps/gateway/test/bin/import-attestations.test.ts',
       'docs/operations.md: run by apps/gateway/test/bin/operate.test.ts',
+      'docs/operations.md: run by apps/gateway/test/bin/import-attestations.test.ts',
       'docs/packages.md: run by acceptance/published.test.ts',
     ])
   })
