@@ -50,12 +50,13 @@ export async function seedCopies({ database }: Context, locker: Locker, count: n
     const statement = await tx.selectFrom('statements').selectAll().where('receipt_id', '=', receipt_id).execute()
     const replaced = {
       id: receipt_id.slice('rcpt_'.length),
+      purchase: receipt!.pay_req_id.slice('pr_'.length),
       locker: locker.locker_id.slice('locker_'.length),
       owner,
       digest: statement[0]!.statement_digest!.slice('sha256:'.length),
     }
     await sql`
-      create temporary table copies as select ${randomHex} as id, substr(${randomHex}, 1, 5) || number as locker,
+      create temporary table copies as select ${randomHex} as id, ${randomHex} as purchase, substr(${randomHex}, 1, 5) || number as locker,
         ${randomHex} || substr(${randomHex}, 1, 12) as owner, ${randomHex} || ${randomHex} as digest
       from (${numbersFrom(0, count)}) as numbers`.execute(tx)
     await withoutIndexes(tx, dialect, ['pay_requests', 'receipts', 'lockers', 'attestations'], async () => {

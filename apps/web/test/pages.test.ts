@@ -260,8 +260,8 @@ const FORM_ERRORS = [
   'RECEIPT_ID_MISMATCH',
   'MISSING_OPS',
 ]
-/** It has no keys to send payments with, and no network to fetch from. */
-const OF_THIS_GATEWAY = /does not send signed payments|host of the source is not known/
+/** It has no keys to send payments with, one chain only, and no network to fetch from. */
+const OF_THIS_GATEWAY = /does not send signed payments|not an asset of this gateway|host of the source is not known/
 
 describe('a gateway under a prefix', () => {
   it('T-61 has the same pages there, and sends nothing beside the prefix', async () => {

@@ -619,7 +619,6 @@ export const migrations: Migrations = {
       .createTable('uncounted_receipts')
       .addColumn('receipt_id', column.text, (c) => c.primaryKey())
       .execute()
-    await sql`insert into uncounted_receipts (receipt_id) select receipt_id from receipts`.execute(db)
     await db.schema
       .createIndex('receipts_confirmed_at')
       .on('receipts')
@@ -627,6 +626,9 @@ export const migrations: Migrations = {
       .execute()
     for (const statement of isSqlite(db) ? OPERATIONS_TRIGGERS.sqlite : OPERATIONS_TRIGGERS.postgres)
       await sql.raw(statement).execute(db)
+    // After the trigger, which waits for writers of earlier releases: each receipt is noted by one of the two.
+    await sql`insert into uncounted_receipts (receipt_id) select receipt_id from receipts where true
+      on conflict do nothing`.execute(db)
   },
 }
 
@@ -635,6 +637,11 @@ const OPERATIONS_TRIGGERS = {
   sqlite: [
     `create trigger receipts_uncounted after insert on receipts begin
        insert into uncounted_receipts (receipt_id) values (new.receipt_id);
+     end`,
+    // A row that takes the place of another would be deleted without a trigger.
+    `create trigger audit_log_at_end before insert on audit_log
+     when new.sequence <> coalesce((select max(sequence) from audit_log), 0) + 1 begin
+       select raise(abort, 'the audit log is append-only');
      end`,
     `create trigger audit_log_no_update before update on audit_log begin
        select raise(abort, 'the audit log is append-only');

@@ -248,6 +248,9 @@ forEachDatabase("the operator's endpoints", (database) => {
     const removeLast = () => db.deleteFrom('audit_log').where('sequence', '=', before.entries).execute()
     await expect(change()).rejects.toThrow('append-only')
     await expect(removeLast()).rejects.toThrow('append-only')
+    const replace = sql`insert or replace into audit_log
+      select sequence, at, 'nobody', action, target, outcome, reason, details, previous_hash, hash from audit_log`
+    if (dialect === 'sqlite') await expect(replace.execute(db)).rejects.toThrow('append-only')
     if (dialect === 'postgres') await expect(sql`truncate audit_log`.execute(db)).rejects.toThrow('append-only')
     for (const trigger of dialect === 'postgres' ? ['append_only'] : ['no_update', 'no_delete'])
       await sql.raw(`drop trigger audit_log_${trigger}${dialect === 'postgres' ? ' on audit_log' : ''}`).execute(db)

@@ -74,7 +74,8 @@ function standardWallet(node: GatewayNode, account: WalletAccount, sign: unknown
     // It would be sent to another chain than the gateway looks at.
     if (!account.chains.includes(chain)) throw refusal(new WalletError('wrong_network'))
     const [sent] = await feature.signAndSendTransaction({ account, transaction, chain }).catch(perhapsSent)
-    if (!sent) throw nothingSigned()
+    // It may have sent something all the same.
+    if (!sent) throw new Error('the wallet said nothing about what it sent')
     return sent.signature
   })
 }
