@@ -6,13 +6,13 @@ import { Button } from '../../ui/button.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { Progress } from '../../ui/progress.tsx'
 import { adviceFor } from './advice.ts'
-import { type Activity, type Checking, type Trouble, verdictOf } from './checking.ts'
+import { type Activity, type Checking, type Failure, verdictOf } from './checking.ts'
 import type { CheckedBundle, CheckResult } from './worker/messages.ts'
 
 export function Banner({ checking }: { checking: Checking }) {
-  const { activity, trouble, result } = checking
+  const { activity, failure, result } = checking
   if (activity.value) return <Working activity={activity.value} cancel={checking.cancel} />
-  if (trouble.value) return <TroubleBanner trouble={trouble.value} again={() => void checking.again()} />
+  if (failure.value) return <FailureBanner failure={failure.value} again={() => void checking.again()} />
   return result.value && <ResultBanner result={result.value} />
 }
 
@@ -28,25 +28,25 @@ function Working({ activity: { doing, step }, cancel }: { activity: Activity; ca
   )
 }
 
-function TroubleBanner({ trouble, again }: { trouble: Trouble; again: () => void }) {
-  const [title, text] = troubleText(trouble)
+function FailureBanner({ failure, again }: { failure: Failure; again: () => void }) {
+  const [title, text] = failureText(failure)
   return (
     <Verdict kind="open" icon="warning" title={title}>
       <p>{text}</p>
-      <Button onClick={again}>{t.trouble.again}</Button>
+      <Button onClick={again}>{t.failure.again}</Button>
     </Verdict>
   )
 }
 
-function troubleText(trouble: Trouble): [title: string, text: string] {
-  switch (trouble.kind) {
+function failureText(failure: Failure): [title: string, text: string] {
+  switch (failure.kind) {
     case 'cancelled':
-      return [t.trouble.cancelled, t.trouble.cancelledText]
+      return [t.failure.cancelled, t.failure.cancelledText]
     case 'not_fetched':
-      if (trouble.status === null) return [t.trouble.notFetched, t.trouble.noAnswer]
-      return [t.trouble.notFetched, [trouble.message, trouble.hint].filter(Boolean).join('. ')]
+      if (failure.status === null) return [t.failure.notFetched, t.failure.noAnswer]
+      return [t.failure.notFetched, [failure.message, failure.hint].filter(Boolean).join('. ')]
     case 'broken':
-      return [t.trouble.broken, [t.trouble.brokenText, trouble.message].filter(Boolean).join(' — ')]
+      return [t.failure.broken, [t.failure.brokenText, failure.message].filter(Boolean).join(' — ')]
   }
 }
 

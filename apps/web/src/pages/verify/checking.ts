@@ -21,7 +21,7 @@ export interface Opened {
 
 export type Activity = { doing: 'fetching' | 'checking' | 'hashing' | 'asking'; step: Step | null }
 
-export type Trouble =
+export type Failure =
   | { kind: 'cancelled' }
   | { kind: 'not_fetched'; message: string; status: number | null; hint: string | null }
   /** The browser gave up: out of memory, or the file is gone. */
@@ -46,13 +46,13 @@ export interface Checking {
   pending: Signal<Extract<Source, { kind: 'address' }> | null>
   result: Signal<CheckResult | null>
   activity: Signal<Activity | null>
-  trouble: Signal<Trouble | null>
+  failure: Signal<Failure | null>
   pins: Signal<Pins>
   node: Signal<string | null>
   files: Signal<GivenFiles | null>
   open(source: Source, agreed?: boolean): Promise<void>
   close(): void
-  /** After trouble: checks what is there, or fetches it. */
+  /** After a failure: checks what is there, or fetches it. */
   again(): Promise<void>
   pin(pins: Pins): Promise<void>
   ask(node: string): Promise<void>
@@ -68,7 +68,7 @@ export function createChecking(worker: CheckWorker): Checking {
   const pending = signal<Checking['pending']['value']>(null)
   const result = signal<CheckResult | null>(null)
   const activity = signal<Activity | null>(null)
-  const trouble = signal<Trouble | null>(null)
+  const failure = signal<Failure | null>(null)
   const pins = signal<Pins>({ keys: [], signers: [], domainTag: null })
   const node = signal<string | null>(null)
   const files = signal<GivenFiles | null>(null)
@@ -85,7 +85,7 @@ export function createChecking(worker: CheckWorker): Checking {
       if (!signal.aborted) activity.value = next
     }
     batch(() => {
-      trouble.value = null
+      failure.value = null
       show({ doing, step: null })
     })
     try {
@@ -95,7 +95,7 @@ export function createChecking(worker: CheckWorker): Checking {
         onStep: (step) => show({ doing: doingNow(), step }),
       })
     } catch (error) {
-      if (!signal.aborted) trouble.value = troubleOf(error)
+      if (!signal.aborted) failure.value = failureOf(error)
     }
     if (controller === mine) activity.value = null
   }
@@ -147,7 +147,7 @@ export function createChecking(worker: CheckWorker): Checking {
     pending,
     result,
     activity,
-    trouble,
+    failure,
     pins,
     node,
     files,
@@ -158,7 +158,7 @@ export function createChecking(worker: CheckWorker): Checking {
       clear()
       batch(() => {
         activity.value = null
-        trouble.value = null
+        failure.value = null
       })
     },
     async pin(next) {
@@ -194,7 +194,7 @@ export function createChecking(worker: CheckWorker): Checking {
       controller.abort()
       batch(() => {
         activity.value = null
-        trouble.value = { kind: 'cancelled' }
+        failure.value = { kind: 'cancelled' }
       })
     },
   }
@@ -215,7 +215,7 @@ interface Run {
   onStep(step: Step): void
 }
 
-function troubleOf(error: unknown): Trouble {
+function failureOf(error: unknown): Failure {
   if (error instanceof WorkFailed && error.name === 'FetchFailed') {
     const { message, status, hint } = error
     return { kind: 'not_fetched', message, status, hint }

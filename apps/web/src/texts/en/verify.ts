@@ -148,7 +148,7 @@ export const texts = {
     cancel: 'Cancel',
   },
 
-  trouble: {
+  failure: {
     cancelled: 'Cancelled: nothing is shown of an unfinished check',
     cancelledText: 'Facts below, if any, are those of the check before.',
     notFetched: 'The bundle could not be fetched',
