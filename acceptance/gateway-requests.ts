@@ -12,7 +12,7 @@ export interface Locker {
   lockerId: string
 }
 
-export function gatewayRequests(installation: Installation) {
+export function gatewayRequests(installation: Pick<Installation, 'gateway' | 'primaryChain' | 'evmChain'>) {
   async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const bytes = bytesOf(body)
     const json = bytes && { 'content-type': 'application/json' }

@@ -1,10 +1,12 @@
-// `npm start` as a user runs it, on free ports and with its own data folder.
+// `npm start` as a user runs it, on free ports and with its own data folder. `npm run test:postgres` runs the same stories
+// on PostgreSQL.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createFreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
 import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll } from 'vitest'
@@ -19,9 +21,13 @@ export interface Installation {
   remove(): Promise<void>
 }
 
-/** Chooses free ports and makes an empty data folder. */
+/** Whether the stories are told on PostgreSQL instead of SQLite. */
+export const isOnPostgres = process.env.SVC_TEST_DATABASE === 'postgres'
+
+/** Chooses free ports, and makes an empty data folder and, on PostgreSQL, empty databases. */
 export async function newInstallation(): Promise<Installation> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'svc-start-'))
+  const databases = isOnPostgres ? await newDatabases() : null
   const [port, agentPort, primaryPort, evmPort] = await Promise.all(Array.from({ length: 4 }, freePort))
   return {
     gateway: `http://localhost:${port}`,
@@ -35,8 +41,20 @@ export async function newInstallation(): Promise<Installation> {
       DEV_PRIMARY_RPC_PORT: String(primaryPort),
       DEV_EVM_RPC_PORT: String(evmPort),
       DATA_DIR: dataFolder,
+      ...databases?.variables,
     },
-    remove: () => rm(dataFolder, { recursive: true }),
+    async remove() {
+      await databases?.drop()
+      await rm(dataFolder, { recursive: true })
+    },
+  }
+}
+
+async function newDatabases() {
+  const [ofGateway, ofAgent] = await Promise.all([createFreshDatabase('postgres'), createFreshDatabase('postgres')])
+  return {
+    variables: { DATABASE_URL: ofGateway.url, AGENT_DATABASE_URL: ofAgent.url },
+    drop: () => Promise.all([ofGateway.drop(), ofAgent.drop()]),
   }
 }
 

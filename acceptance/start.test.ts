@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { chromium } from 'playwright'
 import { describe, expect, it } from 'vitest'
 import { chromiumPath } from '../scripts/chromium.ts'
-import { newInstallation, npmStart, useNpmStart } from './npm-start.ts'
+import { isOnPostgres, newInstallation, npmStart, useNpmStart } from './npm-start.ts'
 
 const service = useNpmStart()
 
@@ -23,8 +23,8 @@ describe('npm start', () => {
     await expect
       .poll(() => getJson(`${agent}/health`), POLL)
       .toMatchObject({ status: 'ok', checks: { gateway: 'ok', primary_chain: 'ok', evm_chain: 'ok' } })
-    expect(await readdir(service.dataFolder)).toContain('gateway.db')
-    expect(await readdir(`${service.dataFolder}/agent`)).toContain('agent.db')
+    expect((await readdir(service.dataFolder)).includes('gateway.db')).toBe(!isOnPostgres)
+    expect((await readdir(`${service.dataFolder}/agent`)).includes('agent.db')).toBe(!isOnPostgres)
   })
 
   it('VER-17 stops on Ctrl-C, and uses the same keys after a second start', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 
 const candidates = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** The browser that `scripts/prepare.mjs --with-browser` found or installed. */
+/** The browser that `scripts/prepare.mjs --for-tests` found or installed. */
 export function chromiumPath(): string {
   if (process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH
   for (const name of candidates) {

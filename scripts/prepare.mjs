@@ -12,7 +12,7 @@ const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrom
 
 installPackages()
 requireNode24()
-if (process.argv.includes('--with-browser')) installBrowser()
+if (process.argv.includes('--for-tests')) installPrograms()
 
 function installPackages() {
   const wanted = lockHash()
@@ -36,14 +36,22 @@ function requireNode24() {
   )
 }
 
-function installBrowser() {
-  if (process.env.CHROMIUM_PATH || browsers.some(onPath)) return
+function installPrograms() {
+  const missing = [
+    ...(process.env.CHROMIUM_PATH || browsers.some(onPath) ? [] : ['chromium']),
+    ...(process.env.NGINX_PATH || existsSync('/usr/sbin/nginx') || onPath('nginx') ? [] : ['nginx']),
+    ...(onPath('openssl') ? [] : ['openssl']),
+    ...(onPath('ssh-agent') ? [] : ['openssh-client']),
+  ]
+  if (missing.length === 0) return
   const isRootOnDebian = process.getuid?.() === 0 && onPath('apt-get')
   if (!isRootOnDebian)
-    fail('The tests need a Chromium: install one (package "chromium"), or set CHROMIUM_PATH to its binary.')
-  console.log('Installing Chromium for the browser tests…')
+    fail(
+      `The tests need Chromium, nginx, openssl and ssh-agent: install ${missing.join(' and ')}, or set CHROMIUM_PATH and NGINX_PATH to binaries.`,
+    )
+  console.log(`Installing ${missing.join(' and ')} for the tests…`)
   run('apt-get', ['update', '-qq'], 'apt-get update failed.')
-  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], 'Could not install Chromium.')
+  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], 'Could not install them.')
 }
 
 function lockHash() {

@@ -8,6 +8,7 @@ import { BAD_SIGNATURES } from './pack/bad-signatures.ts'
 import { BAD_STATEMENTS } from './pack/bad-statements.ts'
 import { type Case, expected } from './pack/case.ts'
 import { CHAINS, LINKS } from './pack/chains.ts'
+import { FOLLOWED } from './pack/followed.ts'
 import { NODES } from './pack/nodes.ts'
 import { BAD_REDACTED, REDACTED } from './pack/redacted.ts'
 import { REGISTERED } from './pack/registered.ts'
@@ -25,6 +26,7 @@ const CASES = [
   ...LINKS,
   ...REDACTED,
   ...BAD_REDACTED,
+  ...FOLLOWED,
 ]
 
 /** Every file of the pack by its name. */

@@ -27,6 +27,7 @@ export async function startGatewayProgram(variables: Readonly<Record<string, str
     PORT: port,
     LOG_LEVEL: 'warn',
     LOCAL_PROVIDERS: PROVIDERS.join(','),
+    MAX_REQUESTS_AT_ONCE: '0',
     RATE_LIMIT_ADDRESS: '0',
     RATE_LIMIT_RECEIPT: '0',
     RATE_LIMIT_SIGNER: '0',

@@ -18,7 +18,7 @@ export interface Report {
 }
 
 /** What the figures depend on. */
-function machineText(): string {
+export function machineText(): string {
   const memory = `${Math.round(totalmem() / 1024 ** 3)} GiB of memory`
   const date = new Date().toISOString().slice(0, 10)
   return `${processorName()}, ${cpus().length} × ${arch()}, ${memory}, ${type()} ${release()}, Node ${process.version}, ${date}`

@@ -11,6 +11,8 @@ export interface ServerProcess {
   /** Other values that the server reports. */
   facts: unknown
   cpuSeconds(): Promise<number>
+  /** Sends it a message of its own. */
+  tell(message: string): void
   /** The peak memory of the server while `work` runs, in MiB. */
   peakMemory(work: () => Promise<unknown>): Promise<number>
   stop(): Promise<void>
@@ -32,7 +34,7 @@ export async function startServer(
     child.send('usage')
     return ((await once(child, 'message')) as [Usage])[0]
   }
-  return serverProcess({ url, facts, usage, stop: () => stop(child) })
+  return serverProcess({ url, facts, usage, tell: (message) => void child.send(message), stop: () => stop(child) })
 }
 
 /** A server by what it uses at the moment. */
@@ -40,16 +42,19 @@ export function serverProcess({
   url,
   facts,
   usage,
+  tell = () => {},
   stop,
 }: {
   url: string
   facts: unknown
   usage: () => Promise<Usage>
+  tell?: (message: string) => void
   stop: () => Promise<void>
 }): ServerProcess {
   return {
     url,
     facts,
+    tell,
     cpuSeconds: async () => (await usage()).cpuSeconds,
     async peakMemory(work) {
       let peak = 0
@@ -84,7 +89,8 @@ export function reportTo(
   facts: unknown = null,
   othersCpuSeconds: () => number = () => 0,
 ): void {
-  parent.on('message', () => {
+  parent.on('message', (message) => {
+    if (message !== 'usage') return
     const { user, system } = process.cpuUsage()
     const memory = process.memoryUsage.rss() / 1_048_576
     parent.send?.({ cpuSeconds: (user + system) / 1e6 + othersCpuSeconds(), memory } satisfies Usage)

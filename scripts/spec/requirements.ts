@@ -9,7 +9,7 @@ export interface Requirement {
   isPlanned: boolean
 }
 
-const ROW = /^\| (?:\[([A-Z]+-\d{2})\]\(tests\.md#[a-z]+-\d{2}\)|([A-Z]+-\d{2})) \| \S.* \| (\S.*) \|$/
+const ROW = /^\| (?:\[([A-Z]+-\d{2,3})\]\(tests\.md#[a-z]+-\d{2,3}\)|([A-Z]+-\d{2,3})) \| \S.* \| (\S.*) \|$/
 
 /** Everything that may name a requirement: sources, tests, documents. */
 const NAMING = [
@@ -46,7 +46,7 @@ export function readRequirements(): { requirements: Map<string, Requirement>; fa
 }
 
 export function mentionedIds(families: string): { id: string; file: string }[] {
-  const pattern = new RegExp(`(?<![\\w-])(?:${families})-\\d{2}(?!\\w)`, 'g')
+  const pattern = new RegExp(`(?<![\\w-])(?:${families})-\\d{2,3}(?!\\w)`, 'g')
   return globSync(NAMING).flatMap((file) => {
     const found = readFileSync(file, 'utf8').match(pattern)
     return [...new Set(found)].map((id) => ({ id, file }))

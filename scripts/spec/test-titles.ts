@@ -13,7 +13,7 @@ export interface TestTitle {
 const FILES = ['{packages,apps}/*/test/**/*.ts', '{testbed,contracts,bench}/test/**/*.ts', 'acceptance/*.ts']
 
 export function readTestTitles(families: string): { titles: TestTitle[]; problems: string[] } {
-  const id = `(?:${families})-\\d{2}`
+  const id = `(?:${families})-\\d{2,3}`
   const title = new RegExp(`(['"\`])(${id}(?: ${id})*)(?: ((?:\\\\.|(?!\\1).)*))?\\1`, 'g')
   const misplaced = new RegExp(`(?<![\\w-])${id}(?!\\w)|^\\d{2}, `)
   const problems: string[] = []

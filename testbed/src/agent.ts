@@ -10,7 +10,7 @@ import { freePort } from '@svc/devnet/free-port'
 import type { Variables } from '@svc/http-service/config'
 
 /** Tests send more requests than people do. Tests of the limits set their own. */
-const NO_LIMITS = { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_IDENTITY: '0' }
+const NO_LIMITS = { MAX_REQUESTS_AT_ONCE: '0', RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_IDENTITY: '0' }
 
 /** Jobs run when a test drains the queue. Tests of the workers enable them. */
 const NO_WORKERS = { RUN_JOBS: 'false' }

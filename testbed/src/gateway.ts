@@ -1,6 +1,7 @@
 // A real gateway for tests: with its own data folder and port, removed afterwards.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROVIDERS } from '@svc/api/purchases'
@@ -11,7 +12,12 @@ import { type Gateway, startGateway } from '@svc/gateway/gateway'
 import type { Variables } from '@svc/http-service/config'
 
 /** Tests send more requests than people do. Tests of the limits set their own. */
-const NO_LIMITS = { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_RECEIPT: '0', RATE_LIMIT_SIGNER: '0' }
+const NO_LIMITS = {
+  MAX_REQUESTS_AT_ONCE: '0',
+  RATE_LIMIT_ADDRESS: '0',
+  RATE_LIMIT_RECEIPT: '0',
+  RATE_LIMIT_SIGNER: '0',
+}
 
 /** Jobs run when a test drains the queue. Tests of the workers enable them. */
 const NO_WORKERS = { RUN_JOBS: 'false' }
@@ -20,6 +26,7 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
   const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-'))
   const removeFolder = () => rm(folder, { recursive: true, force: true })
   try {
+    if (variables.DATABASE_URL) await writeStatementKey(variables.DATA_DIR ?? folder, variables.DATABASE_URL)
     const { config, secrets } = readConfig({
       SVC_MODE: 'development',
       HOST: '127.0.0.1',
@@ -43,4 +50,14 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
     await removeFolder()
     throw error
   }
+}
+
+/** Gateways of one database sign with one key, as replicas do. */
+async function writeStatementKey(dataDir: string, databaseUrl: string): Promise<void> {
+  const keys = join(dataDir, 'keys')
+  await mkdir(keys, { recursive: true, mode: 0o700 })
+  const file = { flag: 'wx', mode: 0o600 }
+  await writeFile(join(keys, 'statement.development.key'), hash('sha256', databaseUrl), file).catch((error) => {
+    if (error.code !== 'EEXIST') throw error
+  })
 }

@@ -7,7 +7,7 @@ import { createLocker } from '@svc/gateway/lockers/create-locker'
 import { insertPayRequests, insertReceipt } from '@svc/gateway/purchases/store'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
-import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
+import { receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
 
 export interface SeededPurchase {
   /** Base58, or an EVM address. */
@@ -27,25 +27,24 @@ export async function seedReceipt(context: Context, purchase: SeededPurchase): P
     { pay_req_id: `pr_${id}`, provider, units, quote, created_at: createdAt, expires_at: createdAt + 300 },
   ])
   const isEvm = owner.startsWith('0x')
-  const receipt = signReceipt(
-    {
-      receipt_id: receiptId(`pr_${id}`, `tx_${id}`),
-      pay_req_id: `pr_${id}`,
-      proof_id: randomBytes(16).toString('hex'),
-      paid_amount: '1',
-      paid_raw: '1',
-      pay_asset: 'USDC',
-      network: isEvm ? 'evm-mainnet' : 'primary-mainnet',
-      ...(isEvm ? { block_number: 1 } : { slot: 1 }),
-      sig_alg: isEvm ? 'secp256k1' : 'ed25519',
-      tx_hash: `tx_${id}`,
-      payer_pubkey: owner,
-      units,
-      confirmed_at: isoSeconds(createdAt),
-      result_hash: '',
-    },
-    signers.statement,
-  )
+  const unsigned = {
+    receipt_id: receiptId(`pr_${id}`, `tx_${id}`),
+    pay_req_id: `pr_${id}`,
+    proof_id: randomBytes(16).toString('hex'),
+    paid_amount: '1',
+    paid_raw: '1',
+    pay_asset: 'USDC',
+    network: isEvm ? 'evm-mainnet' : 'primary-mainnet',
+    ...(isEvm ? { block_number: 1 } : { slot: 1 }),
+    sig_alg: isEvm ? 'secp256k1' : 'ed25519',
+    tx_hash: `tx_${id}`,
+    payer_pubkey: owner,
+    units,
+    confirmed_at: isoSeconds(createdAt),
+    result_hash: '',
+  } as const
+  const signature = await signers.statement.sign(receiptMessage(unsigned))
+  const receipt = signedReceipt(unsigned, signers.statement.publicKey, signature)
   await insertReceipt(database.db, receipt)
   return receipt
 }

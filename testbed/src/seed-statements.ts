@@ -6,11 +6,12 @@ import { type AttestationRecord, attestationRecord } from '@svc/gateway/attestat
 import type { Snapshot } from '@svc/gateway/attestations/snapshots/make-snapshot'
 import { insertSnapshot } from '@svc/gateway/attestations/snapshots/store'
 import { takeSnapshot } from '@svc/gateway/attestations/snapshots/take-snapshot'
-import { writeStatement } from '@svc/gateway/attestations/statements'
+import { addStatement } from '@svc/gateway/attestations/statements'
 import { findAttestation, findRecord, insertStatement } from '@svc/gateway/attestations/store'
 import type { Context } from '@svc/gateway/context'
 import type { AttestationTable, Locker, StatementTable } from '@svc/gateway/db/schema'
-import { manifestSignature } from '@svc/protocol/attestation'
+import { manifestMessage, manifestSignature } from '@svc/protocol/attestation'
+import { toHex } from '@svc/protocol/bytes'
 import { type CheckMode, type EvidenceEnvelope, isoSeconds } from '@svc/protocol/evidence'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 
@@ -29,20 +30,20 @@ export async function seedStatement(
   locker: Locker,
   options: SeededStatement = {},
 ): Promise<AttestationRecord> {
-  const { config, signers, database } = context
-  const { signer = signers.statement, checkMode = 'recorded_hashes' } = options
+  const { config, database, statementKeys } = context
+  const { signer, checkMode = 'recorded_hashes' } = options
+  const given = signer && { publicKey: signer.publicKey, sign: async (message: Uint8Array) => signer.sign(message) }
   const issuer = {
     ...context,
     config: { ...config, attestations: { ...config.attestations, checkMode } },
-    signers: { ...signers, statement: signer },
+    statementKeys: { ...statementKeys, ...(given && { current: async () => given }) },
     publisher: null,
     queueEntry: null,
   }
+  await context.continuity.requireCurrent()
   const snapshot = await snapshotOf(context, locker, options.databaseUrl)
   const replacing = (await findAttestation(database.db, locker.receipt_id))?.sequence ?? null
-  const { record } = await database.db
-    .transaction()
-    .execute((tx) => writeStatement(tx, issuer, locker, { snapshot, publish: false, replacing, force: replacing }))
+  const { record } = await addStatement(issuer, locker, { snapshot, publish: false, replacing, force: replacing })
   const anchor = options.anchor?.(record.record.envelope as EvidenceEnvelope) ?? null
   await move(context, record, anchor, options.status ?? (anchor ? 'complete' : 'computed'))
   return (await findRecord(database.db, locker.receipt_id)) as AttestationRecord
@@ -77,14 +78,15 @@ interface SeededOracleRecord {
 export async function seedOracleRecord(
   context: Context,
   locker: Locker,
-  { databaseUrl, signer = context.signers.statement, anchor, oracleTx, at = 1_700_000_000 }: SeededOracleRecord = {},
+  { databaseUrl, signer, anchor, oracleTx, at = 1_700_000_000 }: SeededOracleRecord = {},
 ): Promise<AttestationRecord> {
   const { receipt_id, locker_id } = locker
   const snapshot = await snapshotOf(context, locker, databaseUrl)
+  const own = await context.signers.statement.sign(manifestMessage(snapshot.merkleRoot))
   const record = {
     result_hash: snapshot.resultHash,
     merkle_root: snapshot.merkleRoot,
-    manifest_signature: manifestSignature(snapshot.merkleRoot, signer),
+    manifest_signature: signer === undefined ? toHex(own) : manifestSignature(snapshot.merkleRoot, signer),
     file_count: snapshot.fileCount,
     total_bytes: Number(snapshot.totalBytes),
     attested_at: isoSeconds(at),

@@ -27,6 +27,7 @@ export const STATEMENT_KEY = keyOf('statement')
 export const RETIRED_KEY = keyOf('statement-retired')
 export const STRANGER_KEY = keyOf('stranger')
 export const PUBLICATION_KEY = keyOf('publication')
+export const RECOVERY_KEY = keyOf('recovery')
 export const OTHER_PUBLICATION_KEY = keyOf('publication-other')
 
 export function signingKeys(...entries: JsonObject[]): JsonObject {

@@ -1,6 +1,8 @@
 // Wires the rooms of the agent service together, starts it and stops it.
 
+import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { strangerLimit } from '@svc/guard/stranger-limit'
+import { createAdmission } from '@svc/http-service/admission'
 import { closeService } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
 import { type Callers, createCallers } from './callers/callers.ts'
@@ -43,7 +45,10 @@ export async function startAgent(config: Config, secrets: Secrets, overrides?: O
     checkResponses: config.mode === 'development',
     baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
+    admit: createAdmission(config.http.maxRequestsAtOnce),
     strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
+    isDatabaseUnavailable,
+    tracer: context.tracer,
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
   infoRoutes(service, context)

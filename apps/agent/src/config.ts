@@ -12,6 +12,7 @@ import {
 } from '@svc/http-service/config'
 import { readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
+import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/http-service/tracing'
 import type { SalesSecrets } from '@svc/sales/settings'
 import { type CallerLimits, readCallerLimits } from './callers/settings.ts'
 import { type DelegationSettings, readDelegationSettings } from './delegations/settings.ts'
@@ -24,6 +25,7 @@ export interface Config {
   dataDir: string
   http: HttpSettings
   log: { level: LogLevel }
+  tracing: TracingConfig | null
   gateway: GatewaySettings
   payments: PaymentSettings
   delegations: DelegationSettings
@@ -32,7 +34,7 @@ export interface Config {
   jobs: { enabled: boolean }
 }
 
-export interface Secrets extends SalesSecrets {
+export interface Secrets extends SalesSecrets, TracingSecrets {
   databaseUrl: string
   /** Signs receipts and findings. */
   signingSeed: Uint8Array
@@ -45,11 +47,13 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const mode = settings.oneOf('SVC_MODE', ['development', 'production'], 'production')
   const dataDir = resolve(settings.text('DATA_DIR', './data/agent'))
   const [payments, salesSecrets] = readPaymentSettings(settings, mode)
+  const [tracing, tracingSecrets] = readTracingSettings(settings, 'svc-agent')
   const config: Config = {
     mode,
     dataDir,
     http: readHttpSettings(settings, mode, 8403),
     log: readLogSettings(settings),
+    tracing,
     gateway: readGatewaySettings(settings, mode),
     payments,
     delegations: readDelegationSettings(settings),
@@ -59,6 +63,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   }
   const secrets: Secrets = {
     ...salesSecrets,
+    ...tracingSecrets,
     databaseUrl: settings.text('DATABASE_URL') || `sqlite:${dataDir}/agent.db`,
     signingSeed: readKey(settings, { mode, dataDir, variable: 'AGENT_KEY', name: 'agent' }),
     delegationSeed: readKey(settings, { mode, dataDir, variable: 'DELEGATION_KEY', name: 'delegation' }),

@@ -9,6 +9,7 @@ import type { Resolve } from '@svc/outgoing/resolve'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 import type { Queue } from '@svc/queue/queue'
 import type { Sales } from '@svc/sales/sales'
+import type { Tracer } from '@svc/tracing/tracer'
 import type { Config } from './config.ts'
 import type { Schema } from './db/schema.ts'
 import type { DelegationKeys } from './delegations/delegation-keys.ts'
@@ -35,6 +36,7 @@ export interface Context {
   /** Looks up hosts that owners name. */
   resolve: Resolve
   log: Log
+  tracer: Tracer | null
   /** Unix milliseconds. */
   now: () => number
   randomBytes: (length: number) => Uint8Array

@@ -6,6 +6,7 @@ import { createNonces } from '@svc/guard/nonces'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createSignerFinder } from '@svc/guard/signers'
 import { createLog } from '@svc/http-service/log'
+import { openTracer } from '@svc/http-service/tracing'
 import { createResolver } from '@svc/outgoing/resolve'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createQueue } from '@svc/queue/create-queue'
@@ -32,15 +33,18 @@ export async function createContext(
   const { databaseUrl } = secrets
   const log = overrides.log ?? createLog(config.log.level)
   opened.defer(() => log.output.flush())
+  const tracer = await openTracer(config.tracing, secrets, log)
+  opened.defer(() => tracer?.stop())
   const now = overrides.now ?? Date.now
   const database = await openDatabase<Schema>({ url: databaseUrl, migrations })
   opened.defer(() => database.close())
   const { db } = database
-  const queue = await createQueue<JobPayloads>({ database, databaseUrl, log, now, randomBytes })
+  const queue = await createQueue<JobPayloads>({ database, databaseUrl, log, now, randomBytes, tracer })
   opened.defer(() => queue.stop({ graceMs: JOBS_GRACE_MS }))
   const resolve = overrides.resolve ?? createResolver(config.work.dnsServers)
   return {
     config,
+    tracer,
     database,
     signer: ed25519Signer(secrets.signingSeed),
     delegationKeys: createDelegationKeys(secrets.delegationSeed),

@@ -7,12 +7,12 @@ import { migrations } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { useAgentStack } from './agent-stack.ts'
 
-const OPERATIONS = new URL('../../../docs/operations.md', import.meta.url)
+const GATEWAY_DOCUMENT = new URL('../../../docs/gateway.md', import.meta.url)
 
 forEachDatabase('the tables of the agent service', (database) => {
-  it('T-53 each is listed in docs/operations.md with its bound or its sweep', async () => {
+  it('T-53 each is listed in docs/gateway.md with its bound or its sweep', async () => {
     const { db } = await database.open<Schema>(migrations)
-    const [, section = ''] = readFileSync(OPERATIONS, 'utf8').split('### Tables of the agent service\n')
+    const [, section = ''] = readFileSync(GATEWAY_DOCUMENT, 'utf8').split('### Tables of the agent service\n')
     const rows = section.split('\n#')[0]!.split('\n')
     const listed = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name))
     expect(listed.sort()).toEqual((await tableNames(db as Kysely<unknown>)).sort())

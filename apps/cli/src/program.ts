@@ -35,7 +35,9 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     share: () => import('./files/share.ts'),
     url: () => import('./files/url.ts'),
     operators: () => import('./files/operators.ts'),
+    s3: () => import('./s3/s3.ts'),
     link: () => import('./files/link.ts'),
+    tus: () => import('./files/tus.ts'),
     revoke: () => import('./files/revoke.ts'),
   },
   'Prove:': {

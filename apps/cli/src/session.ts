@@ -98,7 +98,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     return {
       baseUrl,
       ...(key && { signer: key.signer }),
-      ...(pins && { pinnedKeys: pins.read }),
+      ...(pins && { pinnedKeys: pins.read, recoveryKeys: pins.listed.recovery }),
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
       onRetry,

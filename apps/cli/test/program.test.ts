@@ -40,6 +40,7 @@ describe('svc', () => {
       'url',
       'operators',
       'link',
+      'tus',
       'revoke',
     ])
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))

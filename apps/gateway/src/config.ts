@@ -13,6 +13,7 @@ import {
 } from '@svc/http-service/config'
 import { NO_KEY, readKey, refuseSharedKeys } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
+import { readTracingSettings, type TracingConfig, type TracingSecrets } from '@svc/http-service/tracing'
 import type { SalesSecrets } from '@svc/sales/settings'
 import {
   type EvmRegistryConfig,
@@ -32,11 +33,15 @@ import {
   readOidc,
 } from './auth/settings.ts'
 import { type BudgetConfig, readBudgetConfig } from './budgets/settings.ts'
+import { type ContinuityConfig, readContinuityConfig } from './continuity/settings.ts'
+import { type DatabaseConfig, readDatabaseConfig } from './db/settings.ts'
 import { type EvidenceConfig, readEvidenceConfig } from './evidence/settings.ts'
 import { readStorageConfig, type StorageConfig, type StorageSecrets } from './files/settings.ts'
+import { type KeyConfig, type KeySecrets, readKeyConfig, readKeySecrets, seedOf } from './keys/settings.ts'
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
 import { type PagesConfig, readPagesConfig } from './pages/settings.ts'
 import { type PaymentConfig, readPaymentConfig, withEnforcedNotice, withStorageNotice } from './purchases/settings.ts'
+import { readS3Config, type S3Config } from './s3/settings.ts'
 import { readX402Settings, type X402Config, type X402Secrets } from './x402/settings.ts'
 
 export interface Config {
@@ -44,7 +49,9 @@ export interface Config {
   dataDir: string
   http: HttpSettings
   log: { level: LogLevel }
+  tracing: TracingConfig | null
   evidence: EvidenceConfig
+  keys: KeyConfig
   payments: PaymentConfig
   storage: StorageConfig
   limits: LimitConfig
@@ -52,12 +59,15 @@ export interface Config {
   attestations: AttestConfig
   anchors: AnchorConfig
   budgets: BudgetConfig
+  continuity: ContinuityConfig
   evmRegistry: EvmRegistryConfig | null
+  database: DatabaseConfig
   /** How many processes of this gateway share its port. */
   processes: number
   /** Whether this process works on jobs. */
   jobs: { enabled: boolean }
   pages: PagesConfig
+  s3: S3Config
   x402: X402Config
   sponsors: OidcConfig | null
   internal: { oidc: OidcConfig | null; actors: ActorConfig }
@@ -69,12 +79,12 @@ export interface Secrets
     X402Secrets,
     EvmRegistrySecrets,
     StorageSecrets,
+    KeySecrets,
+    TracingSecrets,
     OwnSecrets {}
 
 interface OwnSecrets {
   databaseUrl: string
-  /** Signs receipts, attestations and statements. */
-  statementSeed: Uint8Array
   /** Signs transactions that publish statements. */
   publicationSeed: Uint8Array
   /** Signs short-URL tokens. */
@@ -91,15 +101,19 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const [evmRegistry, evmRegistrySecrets] = readEvmRegistrySettings(settings, payments, isProduction)
   const [storage, storageSecrets] = readStorageConfig(settings, isProduction, dataDir)
   const http = readHttpSettings(settings, mode, 8402)
+  const [tracing, tracingSecrets] = readTracingSettings(settings, 'svc-gateway')
   const lockers = readLockerConfig(settings, mode)
   const terms = isProduction ? withStorageNotice(payments.terms, storage.drivers) : payments.terms
+  const keySecrets = readKeySecrets(settings, mode, dataDir)
   const ownSecrets = readOwnSecrets(settings, mode, dataDir)
   const config: Config = {
     mode,
     dataDir,
     http,
     log: readLogSettings(settings),
+    tracing,
     evidence: readEvidenceConfig(settings, mode),
+    keys: readKeyConfig(settings),
     payments: { ...payments, terms: withEnforcedNotice(terms, lockers.enforcesTerms) },
     storage,
     limits: readLimits(settings),
@@ -107,24 +121,30 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     attestations: readAttestConfig(settings),
     anchors: readAnchorConfig(settings),
     budgets: readBudgetConfig(settings),
+    continuity: readContinuityConfig(settings, { databaseUrl: ownSecrets.databaseUrl, dataDir }),
     evmRegistry,
+    database: readDatabaseConfig(settings),
     processes: readProcesses(settings, ownSecrets.databaseUrl),
     jobs: { enabled: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
     pages: readPagesConfig(settings),
+    s3: readS3Config(settings, mode),
     x402,
     sponsors: readOidc(settings, 'SPONSOR_OIDC', mode),
     internal: { oidc: readOidc(settings, 'INTERNAL_OIDC', mode), actors: readActors(settings, mode) },
   }
   const secrets = {
     ...ownSecrets,
+    ...keySecrets,
     ...paymentSecrets,
     ...x402Secrets,
     ...evmRegistrySecrets,
     ...storageSecrets,
+    ...tracingSecrets,
     ...readAuthSecrets(settings, mode),
   }
   refuseSharedKeys(settings, [
-    ['STATEMENT_KEY', secrets.statementSeed],
+    ['STATEMENT_KEY', seedOf(secrets.statementKey)],
+    ['STATEMENT_KEY_NEXT', seedOf(secrets.nextStatementKey)],
     ['PUBLICATION_KEY', secrets.publicationSeed],
     ['SHORT_URL_KEY', secrets.shortUrlSeed],
     ['X402_SVM_FEE_PAYER_KEY', secrets.svmFeePayerSeed ?? NO_KEY],
@@ -156,7 +176,6 @@ function readOwnSecrets(settings: SettingsReader, mode: Mode, dataDir: string): 
   const key = (variable: string, name: string) => readKey(settings, { mode, dataDir, variable, name })
   return {
     databaseUrl: settings.text('DATABASE_URL') || `sqlite:${dataDir}/gateway.db`,
-    statementSeed: key('STATEMENT_KEY', 'statement'),
     publicationSeed: key('PUBLICATION_KEY', 'publication'),
     shortUrlSeed: key('SHORT_URL_KEY', 'short-url'),
   }

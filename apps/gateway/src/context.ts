@@ -9,23 +9,32 @@ import type { Ed25519Signer } from '@svc/protocol/keys'
 import type { Queue } from '@svc/queue/queue'
 import type { Sales } from '@svc/sales/sales'
 import type { Providers } from '@svc/storage/open-providers'
+import type { Tracer } from '@svc/tracing/tracer'
 import type { Config } from './config.ts'
+import type { Continuity } from './continuity/continuity.ts'
 import type { Schema } from './db/schema.ts'
 import type { JobPayloads } from './jobs/job-payloads.ts'
+import type { KeySigner } from './keys/signers/signer.ts'
+import type { StatementKeys } from './keys/statement-keys.ts'
 
 export interface Context {
   config: Config
   log: Log
+  tracer: Tracer | null
   process: OwnProcess
   /** Unix milliseconds. */
   now: () => number
   randomBytes: (length: number) => Uint8Array
-  signers: { statement: Ed25519Signer; publication: Ed25519Signer; shortUrl: Ed25519Signer }
+  /** `statement`: the configured key. Which one signs now, `statementKeys` knows. */
+  signers: { statement: KeySigner; publication: Ed25519Signer; shortUrl: Ed25519Signer }
+  statementKeys: StatementKeys
   database: Database<Schema>
   queue: Queue<JobPayloads>
   providers: Providers
   sales: Sales
   rateLimiter: RateLimiter
+  /** Keeps a database that was set back from signing, selling and accepting twice. */
+  continuity: Continuity
   /** Opens a URL that a caller gives, within the limits of fetching. */
   fetchSource: (url: string, maxBytes: number, signal: AbortSignal) => Promise<OpenedSource>
 }

@@ -1,29 +1,32 @@
 // The tools, opened on this one page from the configuration.
 
 import { randomBytes } from 'node:crypto'
+import { createSolanaNodes } from '@svc/chains/solana/nodes'
 import { openDatabase } from '@svc/database/open'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createLog } from '@svc/http-service/log'
 import { ownProcess } from '@svc/http-service/own-process'
+import { openTracer } from '@svc/http-service/tracing'
 import { openSource } from '@svc/outgoing/open-source'
 import { createResolver } from '@svc/outgoing/resolve'
-import { ed25519Signer } from '@svc/protocol/keys'
+import { PRIMARY } from '@svc/payments/networks'
+import { toBase58 } from '@svc/protocol/bytes'
+import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
 import { createQueue } from '@svc/queue/create-queue'
 import { openSales } from '@svc/sales/sales'
 import { openProviders } from '@svc/storage/open-providers'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
+import { type Continuity, createContinuity } from './continuity/continuity.ts'
 import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
+import { postgresLimits } from './db/settings.ts'
 import { findRefs } from './files/delivery/store.ts'
 import type { JobPayloads } from './jobs/job-payloads.ts'
+import { createStatementKeys } from './keys/statement-keys.ts'
 
 /** Jobs under way are given this long when the gateway stops. */
 const JOBS_GRACE_MS = 15_000
-
-/** Those of all processes; with those of the queue within the 100 that PostgreSQL takes by default, up to 10 processes. */
-const CONNECTIONS_OF_ALL = 48
-const MIN_CONNECTIONS = 4
 
 /** What is opened is closed with `opened`, the last first; also when a later step fails. */
 export async function createContext(
@@ -34,14 +37,29 @@ export async function createContext(
 ): Promise<Context> {
   const log = overrides.log ?? createLog(config.log.level)
   opened.defer(() => log.output.flush())
+  const tracer = await openTracer(config.tracing, secrets, log)
+  opened.defer(() => tracer?.stop())
   const now = overrides.now ?? Date.now
 
+  let continuity: Continuity | null = null
   const database = await openDatabase<Schema>({
     url: secrets.databaseUrl,
     migrations,
-    maxConnections: Math.max(MIN_CONNECTIONS, Math.floor(CONNECTIONS_OF_ALL / config.processes)),
+    onServer: (server) => continuity?.serverSeen(server),
+    postgres: postgresLimits(config.database, config.processes),
   })
   opened.defer(() => database.close())
+
+  const publication = ed25519Signer(secrets.publicationSeed)
+  const watched = createContinuity({
+    folder: config.continuity.logbookDir,
+    database,
+    publications: publicationsOf(config, secrets, publication),
+    log,
+    now,
+  })
+  continuity = watched
+  opened.defer(() => watched.stop())
 
   const openOwnProviders = () =>
     openProviders({
@@ -54,28 +72,42 @@ export async function createContext(
   opened.defer(() => providers.close?.())
 
   // Never a test's randomness: workers draw from it at any time, and none of it is in a statement.
-  const queue = await createQueue<JobPayloads>({ database, databaseUrl: secrets.databaseUrl, log, now, randomBytes })
-  opened.defer(() => queue.stop({ graceMs: JOBS_GRACE_MS }))
+  const queue = await createQueue<JobPayloads>({
+    database,
+    databaseUrl: secrets.databaseUrl,
+    log,
+    now,
+    randomBytes,
+    tracer,
+  })
+  // Jobs that wait for a database that is behind are released at once.
+  opened.defer(() => queue.stop({ graceMs: watched.status().state === 'behind' ? 0 : JOBS_GRACE_MS }))
 
+  const statementKeys = createStatementKeys({ secrets, database, now })
   const deadlineMs = config.storage.fetch.timeoutSeconds * 1000
   const resolve = createResolver(config.storage.fetch.dnsServers)
   return {
     config,
     log,
+    tracer,
     process: ownProcess(),
     now,
     randomBytes: overrides.randomBytes ?? randomBytes,
-    signers: {
-      statement: ed25519Signer(secrets.statementSeed),
-      publication: ed25519Signer(secrets.publicationSeed),
-      shortUrl: ed25519Signer(secrets.shortUrlSeed),
-    },
+    signers: { statement: statementKeys.configured, publication, shortUrl: ed25519Signer(secrets.shortUrlSeed) },
+    statementKeys,
     database,
     queue,
     providers,
     sales: await openSales(config.payments, secrets, now, log),
     rateLimiter: createRateLimiter({ db: database.db, now }),
+    continuity: watched,
     fetchSource:
       overrides.fetchSource ?? ((url, maxBytes, signal) => openSource(url, { resolve, deadlineMs, maxBytes, signal })),
   }
+}
+
+/** Where this gateway's anchors can be read. */
+function publicationsOf({ anchors }: Config, { primaryRpcUrls }: Secrets, key: Ed25519Signer) {
+  if (anchors.kind === 'off' || primaryRpcUrls.length === 0) return null
+  return { nodes: createSolanaNodes(PRIMARY, primaryRpcUrls), signer: toBase58(key.publicKey) }
 }

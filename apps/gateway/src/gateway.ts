@@ -1,13 +1,17 @@
 // Starts and stops one gateway.
 
+import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { strangerLimit } from '@svc/guard/stranger-limit'
+import { createAdmission } from '@svc/http-service/admission'
 import { closeService } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
+import { sql } from 'kysely'
 import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import { createContext } from './create-context.ts'
-import { noteSigningKey } from './info/signing-keys.ts'
+import type { Db } from './db/schema.ts'
 import { registerJobs } from './jobs/jobs.ts'
+import { noteSigningKey } from './keys/note-signing-key.ts'
 import { addRoutes, createRooms, type Rooms } from './wire.ts'
 
 export interface Gateway {
@@ -21,9 +25,16 @@ export interface Gateway {
 /** With the time that jobs are given, well within what a process has to stop. */
 const REQUESTS_GRACE_MS = 10_000
 
+/** A query waits for a connection and for the database behind those of other requests. */
+function databaseTurn(db: Db): (done: () => void) => void {
+  const query = sql`select 1`.compile(db)
+  return (done) => void db.executeQuery(query).then(done, done)
+}
+
 export async function startGateway(config: Config, secrets: Secrets, overrides: Overrides = {}): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const context = await createContext(config, secrets, overrides, opened)
+  await context.continuity.start()
   await noteSigningKey(context)
   const rooms = await createRooms(context, secrets)
   opened.defer(() => rooms.transfers.egress.save())
@@ -32,8 +43,12 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     checkResponses: config.mode === 'development',
     baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
+    admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: databaseTurn(context.database.db) }),
     strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
     onAnswer: rooms.info.metrics.noteAnswer,
+    isDatabaseUnavailable,
+    tracer: context.tracer,
+    onShed: rooms.info.metrics.noteShed,
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
   addRoutes(service, rooms)

@@ -26,14 +26,22 @@ import { infoRoutes } from './info/routes.ts'
 import { countOverTerms } from './lockers/over-terms.ts'
 import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
+import { createMpp, type MppContext } from './mpp/room.ts'
+import { mppRoutes } from './mpp/routes.ts'
 import { createOperations, type OperationsContext } from './operations/room.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { createPages, type PagesContext, viewerUrl } from './pages/room.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { createPurchases, type PurchasesContext } from './purchases/room.ts'
 import { purchaseRoutes } from './purchases/routes.ts'
+import { credentialRoutes } from './s3/credentials/routes.ts'
+import { createS3, type S3Context } from './s3/room.ts'
+import { s3Routes } from './s3/routes.ts'
 import { createTransfers, type TransfersContext } from './transfers/room.ts'
 import { transferRoutes } from './transfers/routes.ts'
+import { continueSessions } from './transfers/sessions/close-session.ts'
+import { createTus, type TusContext } from './tus/room.ts'
+import { tusRoutes } from './tus/routes.ts'
 import { createX402, type X402Context } from './x402/room.ts'
 import { x402Routes } from './x402/routes.ts'
 
@@ -43,9 +51,12 @@ export interface Rooms {
   pages: PagesContext
   purchases: PurchasesContext
   x402: X402Context
+  mpp: MppContext
   lockers: LockersContext
   files: FilesContext
   transfers: TransfersContext
+  s3: S3Context
+  tus: TusContext
   attestations: AttestationsContext
   anchors: AnchorsContext
   evidence: EvidenceContext
@@ -68,6 +79,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   const files = createFiles(context, { manifestChanged: attestations.manifestChanged })
   const pages = createPages(context)
   const transfers = createTransfers(files, { viewerUrl: (linkId, filename) => viewerUrl(pages, linkId, filename) })
+  const s3 = createS3(transfers)
   const lockers = createLockers(context, {
     listFiles: (locker) => firstFiles(context, locker),
     mintUrls: (caller, ttl_min) => firstUrls(files, caller, ttl_min),
@@ -79,6 +91,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   })
   const purchases = createPurchases(context, { keysAt: info.keysAt }, secrets)
   const x402 = await createX402(context, { storePayRequest: purchases.storePayRequest }, secrets)
+  const mpp = createMpp(x402, purchases)
   const evidence = createEvidence(context, {
     keysAt: info.keysAt,
     attest: attestations.attest,
@@ -89,6 +102,8 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     attestHealth: () => attestHealth(attestations),
     routeTimes: info.metrics.routeTimes,
     adoptArrived: (locker) => adoptArrived(files, locker, null),
+    publications: anchors.publisher,
+    continueSessions: (tx, lockerId, seconds) => continueSessions(transfers, tx, lockerId, seconds),
     saveEgress: transfers.egress.save,
   })
   return {
@@ -97,9 +112,12 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     pages,
     purchases,
     x402,
+    mpp,
     lockers,
     files,
     transfers,
+    s3,
+    tus: createTus(transfers),
     attestations,
     anchors,
     evidence,
@@ -113,9 +131,13 @@ export function addRoutes(service: Service, rooms: Rooms): void {
   pageRoutes(service, rooms.pages)
   purchaseRoutes(service, auth, rooms.purchases)
   x402Routes(service, rooms.x402)
+  mppRoutes(service, rooms.mpp)
   lockerRoutes(service, auth, rooms.lockers)
   fileRoutes(service, auth, rooms.files)
   transferRoutes(service, auth, rooms.transfers)
+  if (rooms.s3.config.s3.enabled) s3Routes(service, rooms.s3)
+  credentialRoutes(service, auth, rooms.s3)
+  tusRoutes(service, auth, rooms.tus)
   attestationRoutes(service, auth, rooms.attestations)
   anchorRoutes(service, auth, rooms.anchors)
   evidenceRoutes(service, auth, rooms.evidence)

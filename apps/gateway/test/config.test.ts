@@ -12,6 +12,7 @@ import { readDevSettings } from '@svc/testbed/dev-settings'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { readConfig } from '../src/config.ts'
+import { seedOf } from '../src/keys/settings.ts'
 
 let folder: string
 beforeAll(() => {
@@ -64,7 +65,7 @@ describe('production', () => {
 
   it('T-13 refuses development keys and the published test keys', () => {
     const { secrets } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
-    const development = { ...production(), STATEMENT_KEY: toHex(secrets.statementSeed) }
+    const development = { ...production(), STATEMENT_KEY: toHex(seedOf(secrets.statementKey)) }
     expect(() => readConfig(development)).toThrow('STATEMENT_KEY is a development key')
     const published = { ...production(), SHORT_URL_KEY: vectors.keys.short_url.seed_hex }
     expect(() => readConfig(published)).toThrow('SHORT_URL_KEY is a development key')
@@ -74,7 +75,7 @@ describe('production', () => {
     const file = join(folder, 'statement.key')
     writeFileSync(file, `${key(9)}\n`, { mode: 0o600 })
     const { STATEMENT_KEY, ...rest } = production()
-    expect(toHex(readConfig({ ...rest, STATEMENT_KEY_FILE: file }).secrets.statementSeed)).toBe(key(9))
+    expect(toHex(seedOf(readConfig({ ...rest, STATEMENT_KEY_FILE: file }).secrets.statementKey))).toBe(key(9))
     expect(() => readConfig({ ...rest, STATEMENT_KEY_FILE: `${file}.none` })).toThrow(
       'STATEMENT_KEY_FILE cannot be read: ENOENT',
     )

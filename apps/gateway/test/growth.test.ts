@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { tableNames } from '@svc/devnet/table-names'
+import { withoutTransferRequests } from '@svc/sales/quote'
 import { bytesOf, ed25519Identity, signCall } from '@svc/testbed/signing'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,11 +10,11 @@ import type { Db, Schema } from '../src/db/schema.ts'
 import { findPayRequest } from '../src/purchases/store.ts'
 import { type Market, openMarket, type Shop } from './purchases/market.ts'
 
-const OPERATIONS = new URL('../../../docs/operations.md', import.meta.url)
+const GATEWAY_DOCUMENT = new URL('../../../docs/gateway.md', import.meta.url)
 
 /** The names in the first column of the table in the section of that service. */
 function listedTables(service: string): string[] {
-  const [, section = ''] = readFileSync(OPERATIONS, 'utf8').split(`### Tables of the ${service}\n`)
+  const [, section = ''] = readFileSync(GATEWAY_DOCUMENT, 'utf8').split(`### Tables of the ${service}\n`)
   const [table = ''] = section.split('\n#')
   return table
     .split('\n')
@@ -52,7 +53,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     db = shop.gateway.context.database.db
   })
 
-  it('T-53 each is listed in docs/operations.md with its bound or its sweep', async () => {
+  it('T-53 each is listed in docs/gateway.md with its bound or its sweep', async () => {
     const names = await tableNames(db as Kysely<unknown>)
     expect(listedTables('gateway').sort()).toEqual(names.sort())
   })
@@ -109,6 +110,8 @@ forEachDatabase('the tables of the gateway', (database) => {
     for (let step = 0; step < STEPS; step++) {
       for (let i = 0; i < ADDRESSES_PER_STEP; i++) await strangers(`198.51.${step}.${i}`)
       market.clock.advance(DAY / STEPS)
+      // Nonces are also kept by the clock of the database, which does not move with this one.
+      await db.updateTable('nonces').set({ forget_at: 0 }).execute()
       await queue.drain()
     }
     const after = await countRows(db)
@@ -142,7 +145,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     await queue.drain()
     const again = await shop.confirm({ pay_req_id: leg.extra.pay_req_id }, tx)
     expect(again.body).toEqual({ ...first.body, idempotent: true })
-    expect((await findPayRequest(db, leg.extra.pay_req_id))?.quote).toBe(JSON.stringify(paid))
+    expect((await findPayRequest(db, leg.extra.pay_req_id))?.quote).toBe(JSON.stringify(withoutTransferRequests(paid)))
     expect((await countRows(db)).quote_templates).toBeGreaterThan(0)
   })
 })

@@ -56,6 +56,7 @@ export async function createContext(
   { warn, now = Date.now, wait }: ContextOptions,
 ): Promise<Context> {
   const { gateway, agent, stateFolder, walletFile, pinnedKeys, limits } = settings
+  const recoveryKeys = settings.listedChanges.recovery
   await mkdir(stateFolder, { recursive: true, mode: 0o700 })
   const journal = fileJournal(join(stateFolder, 'journal'))
   const opened = walletFile === null ? null : await openWallet(walletFile, settings)
@@ -76,7 +77,7 @@ export async function createContext(
       spending: createSpending({ journal, address: opened.signer.address, limits, today }),
       lock: keyedMutex(),
     },
-    client: createClient({ ...shared, baseUrl: gateway, pinnedKeys }, overrides),
+    client: createClient({ ...shared, baseUrl: gateway, pinnedKeys, recoveryKeys }, overrides),
     agent: agent === null ? null : createAgentClient({ ...shared, baseUrl: agent }, overrides),
     now,
   }

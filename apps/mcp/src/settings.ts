@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
 import { userFolder } from '@svc/sdk/user-folder'
-import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { type ListedChanges, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { SetupError } from './errors.ts'
 import { type Limits, microDollars } from './money/dollars.ts'
 
@@ -21,6 +21,8 @@ export interface Settings {
   nodes: { solana: string | null; eip155: string | null }
   /** Empty if the user pinned none. */
   pinnedKeys: PinnedKey[]
+  /** What the list of SVC_KEYS says besides. */
+  listedChanges: ListedChanges
   anchorSigners: string[]
   limits: Limits
 }
@@ -29,6 +31,8 @@ export interface Settings {
 export const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
 
 /** Throws one error that names every problem. */
+const NO_KEYS = { keys: [], changes: { endorsements: [], revocations: [] }, recovery: [] }
+
 export function readSettings(env: Variables, folder: string): Settings {
   const problems: string[] = []
   const note = <T>(problem: string, otherwise: T): T => {
@@ -50,12 +54,13 @@ export function readSettings(env: Variables, folder: string): Settings {
   const optional = <T>(name: string, read: (name: string, text: string) => T): T | null =>
     env[name] ? read(name, env[name]) : null
 
-  function keys(name: string, text: string): PinnedKey[] {
+  function keys(name: string, text: string): { keys: PinnedKey[] } & ListedChanges {
     const read = readPinnedKeys(text)
-    return read.ok ? read.keys : note(`${name}: ${read.problem}`, [])
+    return read.ok ? read : note(`${name}: ${read.problem}`, NO_KEYS)
   }
 
   const gateway = address('SVC_GATEWAY', env.SVC_GATEWAY || LOCAL_GATEWAY)
+  const pinned = optional('SVC_KEYS', keys) ?? NO_KEYS
   const settings: Settings = {
     gateway,
     agent: optional('SVC_AGENT', address) ?? (problems.length === 0 ? localAgent(gateway) : null),
@@ -63,7 +68,8 @@ export function readSettings(env: Variables, folder: string): Settings {
     stateFolder: stateFolder(env) ?? note('SVC_MCP_STATE must name a folder: nothing says where your home is', ''),
     walletFile: env.SVC_WALLET ? resolve(folder, env.SVC_WALLET) : null,
     nodes: { solana: optional('SVC_PRIMARY_RPC', address), eip155: optional('SVC_EVM_RPC', address) },
-    pinnedKeys: optional('SVC_KEYS', keys) ?? [],
+    pinnedKeys: pinned.keys,
+    listedChanges: { changes: pinned.changes, recovery: pinned.recovery },
     anchorSigners: (env.SVC_ANCHOR_SIGNERS ?? '').split(/[\s,]+/).filter((word) => word !== ''),
     limits: {
       perPurchase: dollars('SVC_MCP_MAX_USD', DEFAULTS.maxUsd),

@@ -7,6 +7,7 @@ import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { programEnvironment } from '@svc/devnet/program-environment'
 import { signReceipt } from '@svc/protocol/receipt'
 import { seedLocker } from '@svc/testbed/seed-lockers'
+import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RECEIPT_FACT_MEANINGS } from '../src/explain/facts.ts'
 import { codeOf, type TestServer, textOf } from './client.ts'
@@ -202,7 +203,7 @@ describe('a receipt', () => {
     const receipts = context.database.db.selectFrom('receipts').select('receipt')
     const stored = await receipts.where('receipt_id', '=', older.receipt_id).executeTakeFirstOrThrow()
     const { proof_id: _, receipt_sig, receipt_signer_pubkey, ...unsigned } = JSON.parse(stored.receipt)
-    const receipt = JSON.stringify(signReceipt(unsigned, context.signers.statement))
+    const receipt = JSON.stringify(signReceipt(unsigned, statementSigner(context)))
     const row = context.database.db.updateTable('receipts').where('receipt_id', '=', older.receipt_id)
     await row.set({ receipt }).execute()
     await server.call('put_file', { receipt_id: older.receipt_id, filename: 'a.txt', path: 'files/a.txt' })

@@ -18,8 +18,8 @@ export interface Route {
 /** Wallets bring their pictures as data: URLs. */
 const WALLET_POLICY = { 'img-src': "'self' data:" }
 
-/** Some storage providers take and send bytes themselves: the gateway redirects there (SHORT-09). */
-const LOCKER_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' https:" }
+/** Some storage providers take and send bytes themselves: the gateway redirects there, and names them here (SHORT-09). */
+const LOCKER_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' {storage}" }
 
 /** Visitors name nodes of chains and places of bundles themselves; all the work is done in a worker. */
 const VERIFY = {

@@ -1,14 +1,16 @@
+import { DEV_AGENT_TREASURY, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { freePort } from '@svc/devnet/free-port'
 import { AGENT_TREASURY, DEMO_PAYERS, type DevKey, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { createClient, type Locker } from '@svc/sdk'
 import { signerFromSeed } from '@svc/sdk/signers'
+import { holdings } from '@svc/sdk/test/market'
 import { startTestAgent } from '@svc/testbed/agent'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mirrorViews } from '../src/pages/agent/mirrors.ts'
-import { type InjectedWallet, injectStandardWallet } from './injected-wallets.ts'
+import { type InjectedWallet, injectEvmWallet, injectStandardWallet } from './injected-wallets.ts'
 import { openSite, type Site } from './site.ts'
 import { expectGoodLooks, visit } from './visit.ts'
 
@@ -26,13 +28,15 @@ let agentUrl: string
 beforeAll(async () => {
   const port = await freePort()
   agentUrl = `http://localhost:${port}`
-  site = await openSite({ variables: { AGENT_URL: agentUrl } })
+  site = await openSite({ withAllAssets: true, variables: { AGENT_URL: agentUrl } })
   agent = await startTestAgent({
     PORT: String(port),
     BASE_URL: agentUrl,
     GATEWAY_URL: site.url,
     PRIMARY_RPC_URLS: site.chains.primary.url,
     PRIMARY_TREASURY: AGENT_TREASURY.address,
+    EVM_RPC_URLS: site.chains.evm.url,
+    EVM_TREASURY: DEV_AGENT_TREASURY.address,
   })
 })
 afterAll(async () => {
@@ -70,6 +74,9 @@ async function treasuryUsdc(): Promise<bigint> {
   })
   return BigInt(((await response.json()) as { result: { value: { amount: string } } }).result.value.amount)
 }
+
+const treasuryUsdcOnEvm = () =>
+  holdings(site.chains, { primary: AGENT_TREASURY, evm: DEV_AGENT_TREASURY }, 'USDC on EVM')
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
 const card = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
@@ -215,6 +222,62 @@ it('T-74 T-67 a payment that a reload cuts short is settled, and never made twic
   await page.getByText(/It ended on/).waitFor()
   expect(await card(page, 'Delegate a locker').count()).toBe(0)
   await expectGoodLooks(visited, 'agent-expired')
+  await visited.leave()
+})
+
+it('T-74 T-67 a wallet of an EVM chain pays; its lost answer is settled by its transaction or on the word of its person', async () => {
+  let wallet!: InjectedWallet
+  const visited = await visit(site, '/agent', {}, async (page) => {
+    wallet = await injectEvmWallet(page, { account: DEV_PAYERS[2]!, rpcUrl: site.chains.evm.url })
+  })
+  const { page } = visited
+  const connect = async () => {
+    await button(page, /Test EVM wallet/).click()
+    await card(page, 'Subscription').waitFor()
+  }
+  const requests = () => wallet.seen.filter((what) => what === 'send').length
+  await connect()
+  const before = await treasuryUsdcOnEvm()
+  await button(page, 'Subscribe').click()
+  await payUsdc(page)
+  await page.getByText(/Your subscription runs until/).waitFor()
+
+  await button(page, 'Add 30 days').click()
+  wallet.answer(null)
+  await payUsdc(page)
+  await expect.poll(requests).toBe(2)
+  await page.reload()
+  // The wallet sends, and nobody hears its answer.
+  wallet.answer('approve')
+  await expect.poll(() => wallet.sent.length).toBe(2)
+  await connect()
+  await page.getByText('A payment was begun').waitFor()
+  await expectGoodLooks(visited, 'agent-lost-answer')
+  expect(await button(page, 'Add 30 days').count()).toBe(0)
+  await button(page, 'See what became of it').click()
+  await page.getByText('its answer did not arrive here').waitFor()
+  const paste = async (tx: string) => {
+    await page.getByLabel('Transaction').fill(tx)
+    await button(page, 'I have paid: get the receipt').click()
+  }
+  // One that paid for something else changes nothing.
+  await paste(wallet.sent[0] as string)
+  await page.getByText('The payment was made, but the gateway does not accept it').waitFor()
+  await paste(wallet.sent[1] as string)
+  await page.getByText(/Your subscription runs until/).waitFor()
+
+  await button(page, 'Add 30 days').click()
+  wallet.answer(null)
+  await payUsdc(page)
+  await button(page, 'My wallet shows no request').click()
+  await page.getByText('its answer did not arrive here').waitFor()
+  await page.getByLabel(/I have looked/).check()
+  await button(page, /^Nothing was sent/).click()
+  await page.getByText('That payment was not made.').waitFor()
+  wallet.answer('reject')
+  await button(page, /^Pay [\d.]+ USDC/).waitFor()
+  expect([requests(), wallet.sent.length]).toEqual([3, 2])
+  expect((await treasuryUsdcOnEvm()) - before).toBe(2n * PRICE_USDC)
   await visited.leave()
 })
 

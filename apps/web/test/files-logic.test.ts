@@ -1,9 +1,10 @@
 import type { FileList } from '@svc/api/files'
 import { describe, expect, it } from 'vitest'
+import { common } from '#texts/common'
 import { createListing, PAGE, type PageQuery } from '../src/pages/locker/files/listing.ts'
-import { nameParts, plainName } from '../src/pages/locker/files/name.tsx'
 import { afterScroll, boxPx, rowsInSight, scrollFor, topShowing } from '../src/pages/locker/files/scrolling.ts'
 import { numbered, type PlannedFile, plannedFiles, resolveConflicts } from '../src/pages/locker/files/uploads/plan.ts'
+import { filenameParts, shortFilename } from '../src/ui/filename.tsx'
 
 describe('the place of a list in its box', () => {
   const short = { rows: 1000, rowPx: 44, viewPx: 600 }
@@ -31,7 +32,8 @@ describe('the place of a list in its box', () => {
 
 describe('a listing', () => {
   /** A folder of so many files, as the gateway answers. */
-  function folderOf(count: number) {
+  function folderOf(size: number) {
+    let count = size
     const asked: PageQuery[] = []
     const name = (i: number) => `f${String(i).padStart(7, '0')}`
     const read = async (query: PageQuery): Promise<FileList> => {
@@ -49,8 +51,12 @@ describe('a listing', () => {
         }),
       }
     }
-    return { listing: createListing(read), asked, name }
+    const grow = (more: number) => {
+      count += more
+    }
+    return { listing: createListing(read), asked, name, grow }
   }
+  const outlines = (asked: readonly PageQuery[]) => asked.filter(({ outline }) => outline).length
 
   it('FILE-13 reads one page of a small folder, and sorts it', async () => {
     const { listing, asked } = folderOf(3)
@@ -87,6 +93,68 @@ describe('a listing', () => {
     listing.need(2 * PAGE, 2 * PAGE)
     await expect.poll(() => [listing.rows.value, listing.isCounted.value]).toEqual([1200, true])
     expect(asked.some(({ outline }) => outline)).toBe(false)
+  })
+
+  it('FILE-13 reads rows in sight again after a change, and counts when no more is to come', async () => {
+    const { listing, asked, name, grow } = folderOf(10_000)
+    await listing.open({ folder: '', search: '' })
+    const sight = () => listing.need(7_000, 7_010)
+    sight()
+    await expect.poll(() => listing.entryAt(7_000)?.name).toBe(name(7_000))
+    const before = asked.length
+    grow(1_000)
+    // Many at once are two: the one under way, and one more.
+    await Promise.all([1, 2, 3, 4].map(() => listing.refresh({ isChanging: true })))
+    expect([asked.length - before, outlines(asked), listing.rows.value]).toEqual([2, 1, 10_000])
+    expect(listing.entryAt(7_000)?.name).toBe(name(7_000))
+    sight()
+    await expect.poll(() => asked.length - before).toBe(3)
+    await listing.refresh()
+    expect([outlines(asked), listing.rows.value, listing.isCounted.value]).toEqual([2, 11_000, true])
+    sight()
+    listing.need(10_400, 10_400)
+    await expect.poll(() => listing.entryAt(10_400)?.name).toBe(name(10_400))
+    expect([listing.rowOf(name(10_400)), listing.rowOf(name(7_003)), listing.rowOf('no')]).toEqual([
+      10_400,
+      7_003,
+      null,
+    ])
+    // A page that ends elsewhere says that the list has changed, once.
+    grow(1_000)
+    listing.need(10_500, 10_500)
+    await expect.poll(() => listing.rows.value).toBe(12_000)
+    grow(1_000)
+    listing.need(11_999, 11_999)
+    await expect.poll(() => listing.entryAt(11_999)?.name).toBe(name(11_999))
+    expect([outlines(asked), listing.isCounted.value]).toEqual([3, false])
+  })
+
+  it('FILE-13 drops pages of a reading that is over', async () => {
+    const answers: ((page: FileList) => void)[] = []
+    const listing = createListing(() => new Promise((resolve) => answers.push(resolve)))
+    const page = (first: string, next?: string) => ({
+      locker_id: 'locker_1',
+      files: [{ filename: first }] as FileList['files'],
+      count: 1,
+      ...(next && { next_cursor: next }),
+    })
+    const opened = listing.open({ folder: '', search: 'x' })
+    answers[0]?.(page('x1', 'old'))
+    await opened
+    listing.need(PAGE, PAGE)
+    const again = listing.refresh()
+    // Where pages begin is not known until the first is there.
+    listing.need(PAGE, PAGE)
+    expect(answers.length).toBe(3)
+    answers[2]?.(page('x2', 'new'))
+    await again
+    answers[1]?.(page('x of the reading before'))
+    await Promise.resolve()
+    expect([listing.entryAt(0)?.name, listing.entryAt(PAGE)]).toEqual(['x2', null])
+    listing.need(PAGE, PAGE)
+    answers[3]?.(page('x3'))
+    await expect.poll(() => listing.entryAt(PAGE)?.name).toBe('x3')
+    expect([listing.rows.value, listing.isCounted.value]).toEqual([PAGE + 1, true])
   })
 
   it('T-69 leaves out what a gateway lists of another folder', async () => {
@@ -134,8 +202,12 @@ describe('names of uploads', () => {
   })
 })
 
+it('FILE-13 one byte is one byte', () => {
+  expect([0, 1, 2, 1536].map(common.bytes)).toEqual(['0 bytes', '1 byte', '2 bytes', '1.5 KiB'])
+})
+
 it('T-69 characters that cannot be seen are shown by their number, and long names are cut in sentences', () => {
-  expect(nameParts('a\u202eb\u0007\u200b')).toEqual(['a', 'U+202E', 'b', 'U+0007', '', 'U+200B', ''])
-  expect(plainName('a\u2066b')).toBe('a[U+2066]b')
-  expect([...plainName('😀'.repeat(500))].length).toBe(81)
+  expect(filenameParts('a\u202eb\u0007\u200b')).toEqual(['a', 'U+202E', 'b', 'U+0007', '', 'U+200B', ''])
+  expect(shortFilename('a\u2066b')).toBe('a[U+2066]b')
+  expect([...shortFilename('😀'.repeat(500))].length).toBe(81)
 })

@@ -56,7 +56,6 @@ async function unlock(page: Page): Promise<void> {
 
 async function visitFiles({ locker }: Pick<Awaited<ReturnType<typeof newLocker>>, 'locker'>, hash = '') {
   const visited = await visit(site, `/locker/${locker.locker_id}${hash}`, { acceptDownloads: true })
-  visited.page.setDefaultTimeout(30_000)
   await unlock(visited.page)
   return visited
 }
@@ -103,7 +102,7 @@ async function watchParts(page: Page, held = Number.POSITIVE_INFINITY) {
 }
 
 describe('uploads', () => {
-  it('FILE-12 takes files and folders that are dropped, an empty file and a thousand small ones', async () => {
+  it('FILE-12 takes files and folders that are dropped, an empty file and hundreds of small ones', async () => {
     const house = await newLocker()
     const visited = await visitFiles(house)
     const { page } = visited
@@ -124,10 +123,10 @@ describe('uploads', () => {
 
     const many = join(folder, 'many')
     mkdirSync(many)
-    for (let i = 0; i < 1000; i++) writeFileSync(join(many, `${String(i).padStart(4, '0')}.txt`), `file ${i}`)
+    for (let i = 0; i < 250; i++) writeFileSync(join(many, `${String(i).padStart(4, '0')}.txt`), `file ${i}`)
     await page.getByLabel('Upload a folder').setInputFiles(many)
-    await page.getByText('1,003 of 1,003 files').waitFor({ timeout: 90_000 })
-    expect((await house.names()).length).toBe(1003)
+    await page.getByText('253 of 253 files').waitFor()
+    expect((await house.names()).length).toBe(253)
     await click(page, 'Clear')
     await nameButton(page, 'many').waitFor()
     await looks(visited, 'files-folders')
@@ -137,7 +136,7 @@ describe('uploads', () => {
 
   it('SESS-02 SESS-04 goes on after a reload with what was not sent, and only with the same file', async () => {
     const house = await newLocker()
-    const { path, bytes } = largeFile('large.bin', 6)
+    const { path, bytes } = largeFile('large.bin', 4)
     const visited = await visitFiles(house)
     const { page } = visited
     const asked: string[] = []
@@ -167,7 +166,7 @@ describe('uploads', () => {
     const second = await watchParts(page)
     await page.getByLabel('Choose the files again').setInputFiles(path)
     await page.getByText('1 of 1 file').waitFor()
-    expect(second.sent.toSorted()).toEqual([2, 3, 4, 5])
+    expect(second.sent.toSorted()).toEqual([2, 3])
     expect((await house.bytes('large.bin')).equals(bytes)).toBe(true)
     await page.reload()
     await unlock(page)
@@ -176,7 +175,7 @@ describe('uploads', () => {
     await visited.leave()
   })
 
-  it('SESS-02 SESS-04 pauses, continues and cancels', async () => {
+  it('SESS-02 SESS-04 T-76 pauses, continues, cancels, goes on behind other pages, and ends with the lock', async () => {
     const house = await newLocker()
     const { path, bytes } = largeFile('paused.bin', 3)
     const visited = await visitFiles(house)
@@ -205,6 +204,26 @@ describe('uploads', () => {
     await unlock(page)
     await nameButton(page, 'paused.bin').waitFor()
     expect(await page.getByText('cancelled.bin').count()).toBe(0)
+
+    await page.unroute('**/parts?*')
+    const last = await watchParts(page, 1)
+    await picker(page).setInputFiles(largeFile('locked.bin', 2).path)
+    await expect.poll(() => last.sent).toEqual([0])
+    await page.getByRole('navigation').getByRole('link', { name: 'Locker', exact: true }).click()
+    await page.getByRole('link', { name: house.locker.locker_id }).waitFor()
+    // The document is asked whether it may be left, whatever page it shows.
+    expect(await page.evaluate(() => dispatchEvent(new Event('beforeunload', { cancelable: true })))).toBe(false)
+    await page.getByRole('link', { name: house.locker.locker_id }).click()
+    await page.getByRole('region', { name: 'Uploads', exact: true }).getByText('Uploading ·').waitFor()
+    await click(page, 'Lock')
+    last.release()
+    await unlock(page)
+    const unfinished = page.getByRole('region', { name: 'Unfinished uploads' })
+    await unfinished.getByText('locked.bin').waitFor()
+    expect([await house.names(), await page.getByRole('region', { name: 'Uploads', exact: true }).count()]).toEqual([
+      ['paused.bin'],
+      0,
+    ])
     await visited.leave()
   })
 
@@ -274,6 +293,11 @@ describe('the list', () => {
     await page.getByRole('row').nth(1).focus()
     await page.keyboard.press('ArrowDown')
     expect(await focusedName()).toBe('docs')
+    // What is listed before it moves it, and the focus goes along.
+    await picker(page).setInputFiles(textFile('AAA.txt'))
+    await nameButton(page, 'AAA.txt').waitFor()
+    expect(await focusedName()).toBe('docs')
+    await house.client.remove(house.locker, 'AAA.txt')
     await page.keyboard.press('Enter')
     await nameButton(page, 'letter.txt').waitFor()
     expect([await shownNames(), new URL(page.url()).hash]).toEqual([['2026', 'letter.txt'], '#files/docs'])
@@ -388,12 +412,16 @@ describe('a file', () => {
   it('FILE-18 is renamed, says which statement it is in, and its proof is computed in the page', async () => {
     const house = await newLocker({ 'one.txt': '1', 'two.txt': '2' })
     await house.client.attest(house.locker)
+    const { id } = await house.client.changePublicLink(house.locker, 'rotate')
     const visited = await visitFiles(house)
     const { page } = visited
+    const viewer = dialog(page).getByRole('link', { name: 'Open in a tab' })
     const link = page.getByRole('row').filter({ hasText: 'one.txt' }).getByRole('link')
     await link.getByText('in no. 1').waitFor()
     expect(await link.getAttribute('href')).toBe(`${site.url}/verify/${house.locker.receipt_id}`)
     await nameButton(page, 'one.txt').click()
+    expect(await viewer.getAttribute('href')).toBe(`${site.url}/view/${id}/one.txt`)
+    await house.client.changePublicLink(house.locker, 'close')
     await click(page, 'Check its proof')
     await page.getByText('leads to the root of the newest statement').waitFor()
     await click(page, 'Rename')
@@ -409,11 +437,20 @@ describe('a file', () => {
     await nameButton(page, 'three.txt').click()
     await click(page, 'Check its proof')
     await page.getByText('The newest statement does not name this file yet.').waitFor()
+    await expect.poll(() => viewer.count()).toBe(0)
     expect(await house.names()).toEqual(['sub/three.txt', 'two.txt'])
+    await click(page, 'Close')
+
+    // Another session shows the list as well.
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await click(page, 'Let this browser in')
+    await page.getByText('This browser has a key for this locker').waitFor()
+    await page.getByRole('tab', { name: 'Files' }).click()
+    await page.locator('.files-box .filename').first().waitFor()
     await visited.leave()
   })
 
-  it('T-59 is encrypted and decrypted in the page, in the format of the command line', async () => {
+  it('T-59 T-76 is encrypted and decrypted in the page, as by the command line, until the page is locked', async () => {
     const house = await newLocker()
     const { locker, client } = house
     const identity = newIdentity()
@@ -461,6 +498,10 @@ describe('a file', () => {
     const stored = await decryptedDownload(await client.get(locker, 'secret.txt.age'), [key])
     expect(String(Buffer.from(await stored.bytes()))).toBe('nobody reads this on the way')
     for (const secret of ['nobody reads', identity]) expect(sent.join('\n')).not.toContain(secret)
+    await click(page, 'Lock')
+    await unlock(page)
+    await nameButton(page, 'note.txt.age').click()
+    await dialog(page).getByRole('button', { name: 'Give the key', exact: true }).waitFor()
     expectCalm(visited)
     await visited.leave()
   })

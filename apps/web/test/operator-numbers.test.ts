@@ -155,7 +155,7 @@ describe('what is wrong', () => {
       attestations: { ...well.attestations, oldest_nonfinal_age_sec: 7_300 },
       price_feed: { state: 'failing', prices: [] },
     } as OperatorOverview
-    const audit = { chain: { intact: false, entries: 4, head: null, broken_at: 3 } }
+    const audit = { chain: { intact: false, entries: 4, head: null, broken_at: 3, checked_at: '2026-01-01T00:00:00Z' } }
     const found = findingsOf({ overview, audit, overTerms: { lockers: [1] } })
     expect(found.map(({ tone, to }) => [tone, to])).toEqual([
       ['bad', '#audit'],

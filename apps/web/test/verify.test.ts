@@ -224,6 +224,28 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
+  it('T-38 T-63 what was found with other keys or another node does not stay, also after a cancelled check', async () => {
+    const visited = await visit(site, `/verify/${site.locker.receipt_id}`)
+    const { page } = visited
+    await verdict(page, /Nothing failed/)
+    await pinKeys(page, await gatewayKeys())
+    await page.locator('#key_pinned.fact-passed').waitFor()
+    const node = createServer(() => {})
+    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
+    const silent = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+    await page.getByLabel('Address of a node of the primary chain').fill(silent)
+    await page.getByRole('button', { name: 'Ask this node' }).click()
+    await page.locator('#key_pinned.fact-not_checked').waitFor()
+    expect(await page.locator('.fact-passed').count()).toBe(0)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await verdict(page, /Cancelled/)
+    expect(await page.locator('.fact-passed').count()).toBe(0)
+    await expectGoodLooks(visited, 'verify-outdated')
+    await visited.leave()
+    node.closeAllConnections()
+    node.close()
+  })
+
   it('T-63 works in a worker, shows how far it is, and can be cancelled', async () => {
     const visited = await visit(site, '/verify')
     const { page } = visited

@@ -34,6 +34,8 @@ beforeAll(async () => {
     ['empty.txt', new Uint8Array(), 'text/plain'],
     ['secret.pdf.age', utf8('age-encryption.org/v1\n-> X25519 abc\n'), 'application/octet-stream'],
     ['not-a.png', utf8('only words'), 'image/png'],
+    ['run.js', utf8('globalThis.ran = true; globalThis.postMessage?.(1)'), 'text/javascript'],
+    ['run.css', utf8('body { display: none }'), 'text/css'],
     ...HOSTILE.map((name) => [name, utf8(`content of ${name}`), 'text/plain'] as [string, Uint8Array, string]),
   ]
   for (const [name, bytes, contentType] of files) await client.put(site.locker, name, bytes, { contentType })
@@ -124,6 +126,39 @@ describe('the viewer', () => {
     },
   )
 
+  it('T-82 a stored script or style does not load into our pages', async () => {
+    const visited = await visit(site, '/')
+    const { page } = visited
+    const answers: [string, number][] = []
+    page.on('response', (response) => {
+      if (response.url().includes('/f/')) answers.push([response.url().split('/f/')[1]!, response.status()])
+    })
+    const load = (tag: string, filename: string) =>
+      page.evaluate(
+        ([tag, url]) =>
+          new Promise<string>((resolve) => {
+            const element = document.createElement(tag as 'link' | 'img')
+            element.onload = () => resolve('loaded')
+            element.onerror = () => resolve('refused')
+            Object.assign(element, tag === 'link' ? { rel: 'stylesheet', href: url } : { src: url })
+            document.head.append(element)
+          }),
+        [tag, site.url + publicPath(filename)],
+      )
+    expect(await load('link', 'run.css')).toBe('refused')
+    expect(await load('img', 'pictures/harbour.png')).toBe('loaded')
+    // As text: what builds the tests would rewrite it.
+    const script = JSON.stringify(site.url + publicPath('run.js'))
+    expect(await page.evaluate(`import(${script}).then(String, () => 'refused')`)).toBe('refused')
+    expect(await page.evaluate(() => 'ran' in window)).toBe(false)
+    expect(answers).toEqual([
+      ['run.css', 403],
+      ['pictures/harbour.png', 200],
+      ['run.js', 403],
+    ])
+    await visited.leave()
+  })
+
   it('T-73 shows hostile filenames as what they are, and finds their files', async () => {
     for (const filename of HOSTILE) {
       const visited = await visit(site, viewPath(filename))
@@ -210,6 +245,7 @@ describe('the viewer', () => {
       }),
     )
     await visited.page.getByText('Does not match').waitFor()
+    await visited.page.getByText('Another version is proven').waitFor()
     await expectGoodLooks(visited, 'view-differs')
     await visited.leave()
   })

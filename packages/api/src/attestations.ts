@@ -212,6 +212,7 @@ export const attest = endpoint({
     'RATE_LIMITED',
     'validation_error',
     'STORAGE_UNAVAILABLE',
+    'logbook_unavailable',
   ],
 })
 
@@ -245,5 +246,6 @@ export const push = endpoint({
     'anchor_failed',
     'RATE_LIMITED',
     'validation_error',
+    'logbook_unavailable',
   ],
 })

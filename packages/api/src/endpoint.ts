@@ -8,7 +8,7 @@ import { type ErrorCode, errorStatus } from './errors.ts'
 export interface Endpoint {
   /** Unique. The operation id in the interface description. */
   name: string
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Every POST says so, one way or the other; requests of other methods may be repeated. */
   repeatable?: Repeatable
   /** With `{name}` for parameters; `{+name}`, at the end, takes the rest of the path with its slashes. */
@@ -32,8 +32,12 @@ export interface Endpoint {
   responses: { [status: number]: TSchema }
   /** Sent with every success. */
   headers?: Readonly<Record<string, string>>
+  /** Errors have the headers, too; those of a path with a token always do. */
+  errorHeaders?: true
   contentType?: string
   errors?: readonly ErrorCode[]
+  /** How a payment credential may pay for it: methods of the Machine Payments Protocol. Amounts are in the 402. */
+  paymentMethods?: readonly string[]
   /** HEAD is part of the interface; any other GET answers it, too. */
   head?: true
   /** Set where bytes are uploaded or prepared to be: every error then says what to do next. */

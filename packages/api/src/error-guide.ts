@@ -76,13 +76,19 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   INTERNAL_AUTH_REQUIRED: { cause: 'The caller is not known as an internal one.', next: INTERNAL },
   UPLOAD_TOKEN_INVALID: {
-    cause: 'The token is not that of this upload session, or the access of the key that opened it was ended.',
-    next: `Send the \`upload_token\` of this session in \`X-Upload-Token\`. ${NEW_SESSION}`,
+    cause:
+      'The token is not that of this upload session or of tus uploads into this locker, is over, or the access of the key that asked for it was ended.',
+    next: `Send the \`upload_token\` of this session in \`X-Upload-Token\`. ${NEW_SESSION} For tus: \`POST /v1/lockers/{locker_id}/tus/tokens\`.`,
   },
 
   tx_required: {
     cause: 'The confirmation names no transaction, or not one of this chain.',
     next: 'Pay, then send the id of the transaction in `X402-TX` (or as `tx_sig`).',
+  },
+  payment_credential_invalid: {
+    cause:
+      '`Authorization: Payment` cannot be read, or is for no challenge that this gateway gave for the quote. Nothing was changed.',
+    next: 'Repeat all parameters of one challenge unchanged. If you have paid, do not pay again: confirm with `POST /v1/storage/confirm` and the transaction.',
   },
   tx_not_found: {
     cause: 'The chain does not show the transaction yet.',
@@ -150,6 +156,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The bytes came with another `Content-Type` than the file was created with.',
     next: 'Send the `upload_headers` exactly as they were answered.',
   },
+  LOADED_AS_CODE: {
+    cause: 'A page tried to load a stored file as a script, a style, a worker or a document inside of it.',
+    next: 'Fetch the file, open it, or show it as a picture, sound or film. Host code elsewhere.',
+  },
   ORACLE_SECRET_INVALID: {
     cause: '`X-Oracle-Secret` is not the secret of this gateway.',
     next: 'Leave the header out to read what is attested already.',
@@ -187,6 +197,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   OPERATOR_NOT_FOUND: {
     cause: 'The key is not an operator of the locker.',
     next: '`GET /v1/lockers/{locker_id}/record` lists those that are.',
+  },
+  S3_KEY_NOT_FOUND: {
+    cause: 'The locker has no S3 key with this id: it was revoked, has expired, or never was.',
+    next: '`GET /v1/lockers/{locker_id}/s3/keys` lists those that work.',
   },
   SESSION_NOT_FOUND: { cause: 'There is no such upload session, or it was deleted long ago.', next: NEW_SESSION },
   delegation_not_found: {
@@ -231,10 +245,43 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The receipt is of a renewal, which lengthens a locker that is there and opens none of its own.',
     next: 'Use the locker that `details` names: it is open.',
   },
+  TUS_CONCAT_INVALID: {
+    cause:
+      'The partial uploads that `Upload-Concat` names cannot be joined: one is unfinished, used, repeated or unknown.',
+    next: 'Finish each partial upload first, and name each of them once, in their order.',
+  },
+  TUS_UPLOAD_FINISHED: {
+    cause: 'The upload is finished or joined from others: it takes no bytes, and cannot be given up any more.',
+    next: 'Nothing is left to do. To replace the file, create another upload; to remove it, delete it from its locker.',
+  },
+  TUS_UPLOAD_NOT_FOUND: {
+    cause: 'There is no tus upload with this URL.',
+    next: 'Create an upload: `POST /v1/lockers/{locker_id}/tus`.',
+  },
+  TUS_OFFSET_MISMATCH: {
+    cause: '`Upload-Offset` is not how many bytes the gateway has, or another request went on with the upload.',
+    next: 'Send `HEAD` to the upload, and go on from the offset that it answers.',
+  },
+  TUS_UPLOAD_GONE: {
+    cause: 'The upload has expired or was given up, or the access of the key behind it was ended.',
+    next: 'Create another upload: `POST /v1/lockers/{locker_id}/tus`.',
+  },
+  TUS_VERSION_UNSUPPORTED: {
+    cause: 'The request has no `Tus-Resumable`, or that of another version.',
+    next: 'Send `Tus-Resumable: 1.0.0`, as every client of tus 1.0 does.',
+  },
+  TUS_CHECKSUM_MISMATCH: {
+    cause: 'The bytes are not those that `Upload-Checksum`, or `expected_hash` of the whole file, promised.',
+    next: 'With `Upload-Checksum`, send the chunk again: the offset has not moved. Otherwise upload the right file anew.',
+  },
   SESSION_CLOSED: { cause: 'The upload session is finished, or was ended.', next: NEW_SESSION },
   OPERATOR_LIMIT_EXCEEDED: {
     cause: 'The locker has as many operators as it may have.',
     next: 'Remove one: `DELETE /v1/lockers/{locker_id}/operators/{pubkey}`.',
+  },
+  S3_KEY_LIMIT_EXCEEDED: {
+    cause: 'The locker has as many S3 keys as it may have.',
+    next: 'Revoke one that nobody uses: `DELETE /v1/lockers/{locker_id}/s3/keys/{access_key_id}`.',
   },
   DELEGATION_LIMIT_EXCEEDED: {
     cause: 'The wallet has as many delegations as it may have, or made as many today.',
@@ -249,8 +296,9 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'If you paid in time, confirm with that transaction. If not, ask for a new quote.',
   },
   PRECONDITION_FAILED: {
-    cause: 'The file is no longer the one that `If-Match` or `If-Unmodified-Since` names.',
-    next: 'Read it from the beginning, without those headers.',
+    cause:
+      'The file is no longer the one that `If-Match`, `If-Unmodified-Since`, `expected_hash` or `expected_uploaded_at` names, or a new name is taken.',
+    next: 'Read the file or the list again, and decide with what is there now.',
   },
 
   body_too_large: {
@@ -302,6 +350,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: `Send the request again later. ${OPERATOR}`,
   },
   IAM_SIGNBLOB_PERMISSION_DENIED: { cause: 'The gateway may not sign addresses of its storage.', next: OPERATOR },
+  S3_DISABLED: {
+    cause: 'The operator of the gateway has not opened it for S3 clients.',
+    next: 'Use signed requests, short URLs and upload sessions, or ask the operator to set `S3_DOOR=on`.',
+  },
   anchor_failed: {
     cause: 'Publishing the statement on chain failed; the statement itself is made and signed.',
     next: 'Push again later: `POST /v1/attest/push`. A published statement is not published twice.',
@@ -310,14 +362,28 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The node does not show the transaction of the receipt now.',
     next: 'Ask again later. The signature of the receipt can be checked without a node.',
   },
+  overloaded: { cause: 'The service has more requests than it can serve in time.', next: RESEND },
   chain_unavailable: {
     cause: 'No node of the chain can be asked now, or there is no price of the coin (`details.reason`).',
     next: 'Nothing is decided about a payment: do not pay again. Confirm again after `Retry-After`, or pay in another asset.',
+  },
+  database_unavailable: {
+    cause: "The service's database is restarting, out of reach, or too busy to answer in time.",
+    next: 'Send the request again after `Retry-After`, with a new envelope if it is signed. A payment is not lost: confirm it again, never pay again.',
   },
   STORAGE_UNAVAILABLE: { cause: 'The storage provider cannot be used now.', next: RESEND },
   identity_provider_unavailable: { cause: 'The keys of the identity provider cannot be read now.', next: RESEND },
   gateway_unavailable: { cause: 'The agent service cannot reach the gateway now.', next: RESEND },
   signing_key_unavailable: { cause: 'The gateway cannot sign now.', next: RESEND },
+  database_behind: {
+    cause:
+      'The database of the gateway was restored, or was exchanged for another, and may lack what the gateway has signed or taken. It can be read; nothing is signed, sold or changed.',
+    next: 'Nothing was changed: do not pay again. Sign the request anew and send it after `Retry-After`; if it lasts, tell the operator.',
+  },
+  logbook_unavailable: {
+    cause: 'The gateway cannot write its logbook, so it cannot promise that what it did will not be done twice.',
+    next: 'Do not pay again. Repeat the request later: a purchase or a statement that was made is found then.',
+  },
   LOCKER_CAPACITY_EXCEEDED: {
     cause: 'The locker has used up what was bought.',
     next: 'Delete files, or buy more.',

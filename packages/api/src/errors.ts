@@ -14,6 +14,7 @@ export const ERROR_STATUS = {
   malformed_request: 400,
   malformed_payment: 400,
   signed_payment_not_taken: 400,
+  TUS_CONCAT_INVALID: 400,
 
   // the caller
   MISSING_ENVELOPE: 401,
@@ -26,6 +27,7 @@ export const ERROR_STATUS = {
 
   // payment
   tx_required: 402,
+  payment_credential_invalid: 402,
   tx_not_found: 402,
   payment_verification_failed: 402,
 
@@ -48,7 +50,9 @@ export const ERROR_STATUS = {
   SHORT_URL_INVALID: 403,
   SHORT_URL_EXPIRED: 403,
   CONTENT_TYPE_MISMATCH: 403,
+  LOADED_AS_CODE: 403,
   ORACLE_SECRET_INVALID: 403,
+  TUS_UPLOAD_FINISHED: 403,
 
   // not found
   not_found: 404,
@@ -60,7 +64,9 @@ export const ERROR_STATUS = {
   FILE_NOT_ATTESTED: 404,
   statement_not_found: 404,
   OPERATOR_NOT_FOUND: 404,
+  S3_KEY_NOT_FOUND: 404,
   SESSION_NOT_FOUND: 404,
+  TUS_UPLOAD_NOT_FOUND: 404,
   delegation_not_found: 404,
   job_not_found: 404,
   method_not_allowed: 405,
@@ -77,9 +83,13 @@ export const ERROR_STATUS = {
   SESSION_CLOSED: 409,
   payment_already_used: 409,
   OPERATOR_LIMIT_EXCEEDED: 409,
+  S3_KEY_LIMIT_EXCEEDED: 409,
   DELEGATION_LIMIT_EXCEEDED: 409,
+  TUS_OFFSET_MISMATCH: 409,
   quote_expired: 410,
+  TUS_UPLOAD_GONE: 410,
   PRECONDITION_FAILED: 412,
+  TUS_VERSION_UNSUPPORTED: 412,
 
   // form and size
   body_too_large: 413,
@@ -91,6 +101,7 @@ export const ERROR_STATUS = {
   LOCKER_FROZEN: 423,
   headers_too_large: 431,
   LOCKER_TAKEN_DOWN: 451,
+  TUS_CHECKSUM_MISMATCH: 460,
 
   // limits
   LOCKER_LIMIT_EXCEEDED: 429,
@@ -99,13 +110,18 @@ export const ERROR_STATUS = {
   // server errors
   internal_error: 500,
   IAM_SIGNBLOB_PERMISSION_DENIED: 500,
+  S3_DISABLED: 501,
   anchor_failed: 502,
   tx_not_found_on_chain: 502,
+  overloaded: 503,
   chain_unavailable: 503,
+  database_unavailable: 503,
   STORAGE_UNAVAILABLE: 503,
   identity_provider_unavailable: 503,
   gateway_unavailable: 503,
   signing_key_unavailable: 503,
+  database_behind: 503,
+  logbook_unavailable: 503,
   LOCKER_CAPACITY_EXCEEDED: 507,
 } as const
 

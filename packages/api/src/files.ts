@@ -93,6 +93,12 @@ export const FileList = Type.Object(
         {
           entries: Type.Integer({ description: 'All files of the list, and folders where they are asked for.' }),
           cursors: Type.Array(Type.String(), { description: 'Where the second page begins, the third, and so on.' }),
+          truncated: Type.Optional(
+            Type.Boolean({
+              description:
+                'True when the list goes on behind the last of these pages. Then `entries` counts up to there.',
+            }),
+          ),
         },
         { title: 'FileListOutline' },
       ),
@@ -128,7 +134,8 @@ export const listFiles = endpoint({
     ),
     outline: Type.Optional(
       Type.Boolean({
-        description: 'The answer also says where each page of this size begins, so that any can be read.',
+        description:
+          'The answer also says where each page of this size begins, so that any can be read. Needs a `limit` of at least 100.',
       }),
     ),
   }),
@@ -180,9 +187,21 @@ export const deleteFile = endpoint({
   auth: { ops: ['locker:write'] },
   summary: 'Remove a file from its locker',
   params: FilePath,
+  query: Type.Object({
+    expected_hash: Type.Optional(
+      Type.String({ description: 'SHA-256 that the file must have; 412 if it has another, or none yet.' }),
+    ),
+    expected_uploaded_at: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description:
+          '`uploaded_at` that the file must have, as listed, or `none` without bytes; 412 if it has another.',
+      }),
+    ),
+  }),
   responses: { 200: FileDeleted },
   headers: NO_STORE,
-  errors: [...ERRORS, 'FILE_NOT_FOUND', ...RESTRICTION_ERRORS],
+  errors: [...ERRORS, 'FILE_NOT_FOUND', 'PRECONDITION_FAILED', ...RESTRICTION_ERRORS],
 })
 
 export const FilesRenamed = Type.Object(

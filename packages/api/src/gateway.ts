@@ -15,8 +15,10 @@ import * as payment from './payment.ts'
 import * as proofs from './proofs.ts'
 import * as purchases from './purchases.ts'
 import * as receipts from './receipts.ts'
+import * as s3Credentials from './s3-credentials.ts'
 import * as sponsored from './sponsored.ts'
 import * as transfers from './transfers.ts'
+import * as tus from './tus.ts'
 import * as uploadSessions from './upload-sessions.ts'
 import * as usage from './usage.ts'
 import * as x402 from './x402.ts'
@@ -34,6 +36,8 @@ export const gatewayEndpoints = endpointsOf([
   confirmFiles,
   transfers,
   uploadSessions,
+  s3Credentials,
+  tus,
   attestations,
   evidence,
   proofs,

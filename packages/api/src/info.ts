@@ -1,6 +1,12 @@
 // Service information and keys.
 
-import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
+import {
+  KEY_ENDORSEMENT_SCHEMA,
+  KEY_ENDORSEMENT_TAG,
+  KEY_REVOCATION_SCHEMA,
+  KEY_REVOCATION_TAG,
+  SIGNING_KEYS_SCHEMA,
+} from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { Hex, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
@@ -34,6 +40,26 @@ export const Health = Type.Object(
         description: 'What the gateway may spend today on publishing, and on x402 payments that fail.',
       }),
     ),
+    continuity: Type.Optional(
+      Type.Object(
+        {
+          state: Type.Enum(['current', 'checking', 'behind'], {
+            description:
+              '`behind`: the database lacks what this gateway has signed; it can be read, and nothing is signed or sold.',
+          }),
+          logbook: Words(['ok', 'failing', 'off']),
+          chain: Type.Enum(['ok', 'failing', 'off'], { description: '`failing`: no node could be asked yet.' }),
+          missing_statements: Type.Integer({ minimum: 0 }),
+          missing: Type.Array(
+            Type.Object({ proof_id: Type.String(), sequence: Type.Integer(), statement_digest: Hex(32) }),
+            { description: 'The first 100 statements that are missing.' },
+          ),
+          missing_payments: Type.Integer({ minimum: 0 }),
+          heal: Type.Optional(Type.String({ description: 'What the operator does next.' })),
+        },
+        { description: 'Whether the database has all that this gateway has signed and taken.' },
+      ),
+    ),
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'What needs attention soon; the gateway still serves.' }),
     ),
@@ -60,13 +86,66 @@ export const SigningKey = Type.Object(
     status: Words(['active', 'retired']),
     valid_from: Type.Optional(Timestamp('The key signs from here on.')),
     valid_to: Type.Optional(Timestamp('A retired key signed until here; what it signed stays checkable.')),
+    revoked_since: Type.Optional(
+      Timestamp('From here on the key may have been with a thief: what is not on chain from before proves nothing.'),
+    ),
   },
   { title: 'SigningKey' },
 )
 export type SigningKey = Static<typeof SigningKey>
 
+const NAMED_KEY = { key_id: Type.String({ pattern: '^ed25519:[0-9a-f]{16}$' }), public_key_hex: Hex(32) }
+const NamedKey = Type.Object(NAMED_KEY, { title: 'NamedKey' })
+
+const KEY_CHANGE = {
+  purpose: Words(['statement']),
+  audience: Type.String({ description: 'The public address of the gateway.' }),
+}
+
+export const KeyEndorsement = Type.Object(
+  {
+    body: Type.Object({
+      schema: Type.Literal(KEY_ENDORSEMENT_SCHEMA),
+      ...KEY_CHANGE,
+      endorser: NamedKey,
+      endorsed: NamedKey,
+      valid_from: Timestamp('From here on the endorsed key signs.'),
+      issued_at: Timestamp(),
+    }),
+    signature: Hex(64),
+  },
+  { title: 'KeyEndorsement', description: `By the endorser, over ${KEY_ENDORSEMENT_TAG}, a zero byte and a SHA-256.` },
+)
+
+export const KeyRevocation = Type.Object(
+  {
+    body: Type.Object({
+      schema: Type.Literal(KEY_REVOCATION_SCHEMA),
+      ...KEY_CHANGE,
+      revoked: NamedKey,
+      revoked_by: NamedKey,
+      since: Timestamp('Only what is on chain from before counts.'),
+      issued_at: Timestamp(),
+    }),
+    signature: Hex(64),
+  },
+  { title: 'KeyRevocation', description: `By revoked_by, over ${KEY_REVOCATION_TAG}, a zero byte and a SHA-256.` },
+)
+
 export const SigningKeys = Type.Object(
-  { schema: Type.Literal(SIGNING_KEYS_SCHEMA), keys: Type.Array(SigningKey), note: Type.String() },
+  {
+    schema: Type.Literal(SIGNING_KEYS_SCHEMA),
+    keys: Type.Array(SigningKey),
+    note: Type.String(),
+    next: Type.Optional(
+      Type.Array(Type.Object({ ...NAMED_KEY, alg: Type.Literal('ed25519'), valid_from: Timestamp('Not before.') }), {
+        description: 'Keys that will sign.',
+      }),
+    ),
+    endorsements: Type.Optional(Type.Array(KeyEndorsement)),
+    revocations: Type.Optional(Type.Array(KeyRevocation)),
+    recovery: Type.Optional(NamedKey),
+  },
   { title: 'SigningKeys' },
 )
 export type SigningKeys = Static<typeof SigningKeys>

@@ -84,7 +84,7 @@ export const internalAttestPayment = endpoint({
       publish_after: Type.Optional(Timestamp('The budget is used up: the code is published after this.')),
     }),
   },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'receipt_not_found', 'anchor_failed', 'validation_error'],
+  errors: ['INTERNAL_AUTH_REQUIRED', 'receipt_not_found', 'anchor_failed', 'validation_error', 'database_behind'],
 })
 
 export const internalBridgeRetry = endpoint({
@@ -107,7 +107,7 @@ export const internalBridgeRetry = endpoint({
       deferred: Type.Optional(Type.Integer({ description: 'The budget is used up: these are written later.' })),
     }),
   },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'chain_unavailable'],
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'chain_unavailable', 'database_behind'],
 })
 
 export const CronAttestAnswer = Type.Object(
@@ -134,7 +134,14 @@ export const internalCronAttest = endpoint({
   summary: 'Attest again the lockers that are due; 5xx where one of them should be retried soon',
   body: Type.Object({ dry_run: Type.Optional(Type.Boolean({ default: false })) }),
   responses: { 200: CronAttestAnswer },
-  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'STORAGE_UNAVAILABLE', 'chain_unavailable', 'internal_error'],
+  errors: [
+    'INTERNAL_AUTH_REQUIRED',
+    'validation_error',
+    'STORAGE_UNAVAILABLE',
+    'chain_unavailable',
+    'database_behind',
+    'internal_error',
+  ],
 })
 
 export const internalAttestHealth = endpoint({

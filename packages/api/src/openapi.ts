@@ -32,6 +32,7 @@ export function openApiDocument(
       license: { name: 'UNLICENSED' },
     },
     servers: [{ url: service.baseUrl }],
+    'x-service-info': { categories: ['storage'], docs: { homepage: service.baseUrl } },
     paths,
     components: { schemas: components, securitySchemes: SECURITY_SCHEMES },
   }
@@ -79,6 +80,7 @@ function operation(endpoint: Endpoint, components: Node): Node {
     summary: endpoint.summary,
     security: security(auth),
     ...(typeof auth === 'object' && { 'x-required-ops': requiredOps(auth) }),
+    ...paymentInfo(endpoint),
     parameters: [
       ...parameters('path', endpoint.params, components),
       ...parameters('query', endpoint.query, components),
@@ -87,6 +89,13 @@ function operation(endpoint: Endpoint, components: Node): Node {
     ...requestBody(endpoint, components),
     responses: { ...successes(endpoint, components), ...failures(endpoint, components) },
   }
+}
+
+/** For directories of paid services. Prices follow the rates of the chains, so the 402 alone names amounts. */
+function paymentInfo({ paymentMethods }: Endpoint): Node {
+  if (!paymentMethods) return {}
+  const offers = paymentMethods.map((method) => ({ intent: 'charge', method, amount: null }))
+  return { 'x-payment-info': { offers } }
 }
 
 /** Status and headers of the GET, without a body. */

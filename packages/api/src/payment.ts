@@ -3,7 +3,7 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { NO_STORE, OrNull } from './wire.ts'
+import { NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp } from './wire.ts'
 
 const Amount = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'Atomic units.' })
 const Height = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$' })
@@ -103,7 +103,7 @@ export const preparePayment = endpoint({
   }),
   responses: { 200: PaymentFacts },
   headers: NO_STORE,
-  errors: ['leg_not_in_quote', 'payment_verification_failed', ...ERRORS],
+  errors: ['leg_not_in_quote', 'payment_verification_failed', 'database_behind', ...RESTRICTION_ERRORS, ...ERRORS],
 })
 
 export const sendPayment = endpoint({
@@ -124,7 +124,7 @@ export const sendPayment = endpoint({
   }),
   responses: { 200: SentPayment },
   headers: NO_STORE,
-  errors: ['malformed_payment', 'payment_verification_failed', ...ERRORS],
+  errors: ['malformed_payment', 'payment_verification_failed', 'database_behind', ...RESTRICTION_ERRORS, ...ERRORS],
 })
 
 export const paymentOutcome = endpoint({
@@ -146,6 +146,32 @@ export const paymentOutcome = endpoint({
   responses: { 200: PaymentOutcome },
   headers: NO_STORE,
   errors: ERRORS,
+})
+
+export const WatchedPayment = Type.Object(
+  {
+    watched_until: OrNull(
+      Timestamp(
+        'Until then the gateway looks for the payment by itself and makes the receipt. Null where it does not: it ' +
+          'watches enough quotes already, or the quote is paid or has no leg on the primary chain. Then `find` looks.',
+      ),
+    ),
+  },
+  { title: 'WatchedPayment' },
+)
+export type WatchedPayment = Static<typeof WatchedPayment>
+
+export const watchPayment = endpoint({
+  name: 'watchPayment',
+  method: 'POST',
+  repeatable: true,
+  path: '/v1/storage/payment/watch',
+  auth: 'public',
+  summary: 'Have the gateway look for the payment that a quote is paid with by its Solana Pay code',
+  body: Type.Object({ pay_req_id: PayReqId }),
+  responses: { 200: WatchedPayment },
+  headers: NO_STORE,
+  errors: ['pay_req_not_found', 'quote_expired', 'database_behind', 'RATE_LIMITED', 'validation_error'],
 })
 
 export const findPayment = endpoint({

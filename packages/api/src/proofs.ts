@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import { Anchor, AnchorAbsence, AttestedFile, EvidenceEnvelope, Facts } from './attestations.ts'
 import { endpoint } from './endpoint.ts'
 import { OfReceipt, open, READ_ERRORS, Sequence } from './evidence.ts'
-import { SigningKeys } from './info.ts'
+import { KeyEndorsement, KeyRevocation, SigningKeys } from './info.ts'
 import { Hex, OrNull, Sha256, Timestamp, Words } from './wire.ts'
 
 const Proof = Type.Array(Type.Object({ hash: Hex(32), position: Words(['left', 'right']) }))
@@ -146,6 +146,12 @@ export const RedactedBundle = Type.Object(
     envelope: EvidenceEnvelope,
     anchor: OrNull(Anchor),
     anchor_absence: Type.Optional(AnchorAbsence),
+    signing_keys: Type.Optional(
+      Type.Object(
+        { endorsements: Type.Array(KeyEndorsement), revocations: Type.Array(KeyRevocation) },
+        { description: 'How the key of the statement follows from earlier ones.' },
+      ),
+    ),
     how_to_verify: Type.Array(Type.String(), { minItems: 5, maxItems: 5 }),
     files: Type.Optional(
       Type.Array(

@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { AtomicAmount, LegChoice, OracleRate, PayerSignature, quoteOf } from './quote.ts'
 import { Receipt } from './receipts.ts'
-import { NO_STORE, Timestamp, Words } from './wire.ts'
+import { NO_STORE, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
 
 export const PROVIDERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore'] as const
 export const Provider = Words(PROVIDERS)
@@ -120,13 +120,27 @@ export const Extends = Type.Optional(
   }),
 )
 
+/** Of clients of the Machine Payments Protocol. */
+const PaymentHeaders = {
+  Authorization: Type.Optional(
+    Type.String({
+      pattern: '^Payment [A-Za-z0-9_-]+$',
+      description:
+        'A payment credential for a challenge of WWW-Authenticate: base64url of JSON. Answered with the receipt and Payment-Receipt.',
+    }),
+  ),
+  'Accept-Payment': Type.Optional(
+    Type.String({ description: 'Which challenges the client can use, as `solana/charge, evm/charge;q=0.5`.' }),
+  ),
+}
+
 export const requestStorage = endpoint({
   name: 'requestStorage',
   method: 'POST',
   repeatable: 'with-once-header',
   path: '/v1/storage/request',
   auth: 'public',
-  summary: 'Ask for a quote; the answer is 402 with what to pay',
+  summary: 'Ask for a quote; the answer is 402 with what to pay, or the receipt where a payment credential is sent',
   requestHeaders: Type.Object({
     'Idempotency-Key': Type.Optional(
       Type.String({
@@ -134,18 +148,26 @@ export const requestStorage = endpoint({
         description: 'The same key with the same body gives the same quote.',
       }),
     ),
+    ...PaymentHeaders,
   }),
   body: Type.Object({ units: Units, provider: Type.Optional(Provider), extends: Extends, ...LegChoice }),
-  responses: { 402: Quote },
+  responses: { 200: Confirmation, 402: Quote },
+  paymentMethods: ['solana', 'evm'],
   headers: NO_STORE,
   errors: [
+    'payment_credential_invalid',
+    'payment_verification_failed',
+    'tx_not_found',
+    'quote_expired',
     'leg_not_in_quote',
     'signed_payment_not_taken',
     'idempotency_conflict',
     'receipt_not_found',
     'locker_not_found',
     'receipt_is_renewal',
+    ...RESTRICTION_ERRORS,
     'chain_unavailable',
+    'database_behind',
     'STORAGE_UNAVAILABLE',
     'RATE_LIMITED',
     'validation_error',
@@ -162,6 +184,7 @@ export const confirmStorage = endpoint({
   summary: 'Show the transaction that paid a quote, get the receipt',
   requestHeaders: Type.Object({
     'X402-TX': Type.Optional(Type.String({ description: 'The transaction that paid; comes before tx_sig.' })),
+    Authorization: PaymentHeaders.Authorization,
   }),
   body: Type.Object({
     pay_req_id: Type.String(),
@@ -176,6 +199,7 @@ export const confirmStorage = endpoint({
   errors: [
     'RATE_LIMITED',
     'tx_required',
+    'payment_credential_invalid',
     'tx_not_found',
     'payment_verification_failed',
     'pay_req_not_found',
@@ -183,6 +207,8 @@ export const confirmStorage = endpoint({
     'leg_not_in_quote',
     'leg_incomplete',
     'chain_unavailable',
+    'database_behind',
+    'logbook_unavailable',
     'validation_error',
   ],
 })

@@ -23,6 +23,17 @@ const LegExtra = Type.Object({
   paymentFlow: Type.Optional(Type.String()),
   assetTransferMethod: Type.Optional(Type.String()),
   memo: Type.Optional(Type.String({ description: 'The payment reference, where x402 clients look for it.' })),
+  solana_pay: Type.Optional(
+    Type.Object(
+      {
+        url: Type.String({ description: 'Pays the leg, for a QR code. It names the wallet that owns `payTo`.' }),
+        reference: Type.String({ description: 'An address that the payment names, by which it is found on chain.' }),
+      },
+      {
+        description: 'On the primary chain: a transfer request of Solana Pay. The header `PAYMENT-REQUIRED` has none.',
+      },
+    ),
+  ),
 })
 
 export const PaymentLeg = Type.Object(

@@ -64,6 +64,8 @@ const ERRORS = [
   'quote_expired',
   'receipt_is_renewal',
   'chain_unavailable',
+  'database_behind',
+  'logbook_unavailable',
   'validation_error',
 ] as const
 

@@ -9,6 +9,7 @@ const TokenPath = Type.Object({ token: Type.String() })
 const TOKEN_ERRORS = ['SHORT_URL_INVALID', 'SHORT_URL_EXPIRED', 'FILE_NOT_FOUND'] as const
 const READ_ERRORS = [
   'CONTENT_NOT_FOUND',
+  'LOADED_AS_CODE',
   'PRECONDITION_FAILED',
   'RANGE_NOT_SATISFIABLE',
   'STORAGE_UNAVAILABLE',

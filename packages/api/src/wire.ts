@@ -41,4 +41,5 @@ export const ENVELOPE_ERRORS = [
   'BODY_HASH_MISMATCH',
   'MISSING_OPS',
   'NONCE_REPLAYED',
+  'database_behind',
 ] as const

@@ -87,6 +87,22 @@ export const PaymentSignature = Type.Object(
       extra: Type.Object({ pay_req_id: Type.String({ pattern: '^pr_[0-9a-f]{32}$' }) }),
     }),
     payload: Type.Union([EvmPayload, SvmPayload]),
+    extensions: Type.Optional(
+      Type.Object({
+        'payment-identifier': Type.Optional(
+          Type.Object({
+            info: Type.Object({
+              id: Type.Optional(
+                Type.String({
+                  pattern: '^[a-zA-Z0-9_-]{16,128}$',
+                  description: 'Names the purchase: the same name is paid once.',
+                }),
+              ),
+            }),
+          }),
+        ),
+      }),
+    ),
   },
   { title: 'PaymentSignature' },
 )
@@ -143,6 +159,8 @@ export const buyStorage = endpoint({
     'quote_expired',
     'validation_error',
     'chain_unavailable',
+    'database_behind',
+    'logbook_unavailable',
     'STORAGE_UNAVAILABLE',
   ],
 })

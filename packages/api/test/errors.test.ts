@@ -13,12 +13,17 @@ it('ERR-28 LOCK-15 T-56 the code of a full locker is declared by all that writes
     'confirmFile',
     'createFile',
     'createFiles',
+    'createTusUpload',
     'fetchAndStore',
     'finalizeUpload',
     'finalizeUploadJob',
     'openUploadSession',
+    'overrideTusMethod',
+    // HEAD stores what is whole before it says so.
+    'readTusUpload',
     'uploadPart',
     'writeByToken',
+    'writeTusUpload',
   ])
 })
 
@@ -33,25 +38,32 @@ it('ERR-30 every code that an endpoint declares has one error status', () => {
 })
 
 it.each([
+  [400, 'TUS_CONCAT_INVALID'],
   [400, 'leg_not_in_quote leg_incomplete mixed_networks receipt_has_no_tx_hash'],
   [401, 'MISSING_ENVELOPE LOCKER_ID_MISMATCH OIDC_TOKEN_INVALID BEARER_TOKEN_INVALID'],
   [401, 'INTERNAL_AUTH_REQUIRED UPLOAD_TOKEN_INVALID'],
-  [402, 'tx_required'],
+  [402, 'tx_required payment_credential_invalid'],
   [403, 'METHOD_MISMATCH PATH_MISMATCH NONCE_REPLAYED ENVELOPE_NOT_YET_VALID ENVELOPE_LIFETIME_INVALID OWNER_REQUIRED'],
   [403, 'SERVICE_NOT_AUTHORIZED OWNER_IDENTITY_MISMATCH SHORT_URL_INVALID SHORT_URL_EXPIRED CONTENT_TYPE_MISMATCH'],
-  [403, 'ORACLE_SECRET_INVALID'],
+  [403, 'ORACLE_SECRET_INVALID TUS_UPLOAD_FINISHED'],
   [404, 'pay_req_not_found locker_not_found FILE_NOT_FOUND FILE_NOT_ATTESTED OPERATOR_NOT_FOUND SESSION_NOT_FOUND'],
-  [404, 'not_found'],
+  [404, 'not_found S3_KEY_NOT_FOUND TUS_UPLOAD_NOT_FOUND'],
   [405, 'method_not_allowed'],
   [409, 'idempotency_conflict HASH_MISMATCH EMPTY_FILE_LIST CONTENT_HASH_CHANGED LOCKER_ID_COLLISION SESSION_CLOSED'],
-  [409, 'receipt_is_renewal'],
-  [410, 'quote_expired'],
+  [409, 'receipt_is_renewal S3_KEY_LIMIT_EXCEEDED TUS_OFFSET_MISMATCH'],
+  [410, 'quote_expired TUS_UPLOAD_GONE'],
+  [412, 'TUS_VERSION_UNSUPPORTED'],
   [413, 'UPLOAD_TOO_LARGE'],
   [415, 'unsupported_encoding'],
   [422, 'validation_error'],
   [429, 'RATE_LIMITED'],
+  [460, 'TUS_CHECKSUM_MISMATCH'],
+  [501, 'S3_DISABLED'],
   [502, 'anchor_failed tx_not_found_on_chain'],
-  [503, 'chain_unavailable signing_key_unavailable'],
+  [
+    503,
+    'chain_unavailable database_unavailable database_behind logbook_unavailable overloaded signing_key_unavailable',
+  ],
 ])('SHAPE-44 the codes that we named have the status %i: %s', (status, codes) => {
   const statuses: Record<string, number> = ERROR_STATUS
   for (const code of codes.split(' ')) expect(statuses[code], code).toBe(status)

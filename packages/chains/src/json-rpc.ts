@@ -3,13 +3,14 @@
 import http from 'node:http'
 import https from 'node:https'
 import { urlToHttpOptions } from 'node:url'
+import { withSpan } from '@svc/tracing/active-span'
 import { NodeProblem } from './node-pool.ts'
 
 /** One call; nothing of its answer has been checked. Throws `RpcError`, `HttpProblem` or `NodeProblem`. */
 export type JsonRpc = (method: string, params: unknown[], signal: AbortSignal) => Promise<unknown>
 
-/** Sends a JSON text and returns the text of the answer. Throws `HttpProblem` or `NodeProblem`. */
-export type PostJson = (text: string, signal: AbortSignal) => Promise<string>
+/** Sends a JSON text and returns the text of the answer. Traces name the method. Throws `HttpProblem` or `NodeProblem`. */
+export type PostJson = (text: string, signal: AbortSignal, method: string) => Promise<string>
 
 /** The node refuses the request before it reads it. */
 export class HttpProblem extends NodeProblem {
@@ -43,7 +44,7 @@ export function connectJsonRpc(url: string): JsonRpc {
   let id = 0
   return async (method, params, signal) => {
     id += 1
-    return resultOf(parseJson(await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), signal)))
+    return resultOf(parseJson(await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), signal, method)))
   }
 }
 
@@ -60,7 +61,7 @@ export function connectJsonRpcBatch(url: string): JsonRpcBatch {
   const post = createPostJson(url)
   return async (calls, signal) => {
     const questions = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }))
-    const answers = parseJson(await post(JSON.stringify(questions), signal))
+    const answers = parseJson(await post(JSON.stringify(questions), signal, calls.map(([method]) => method).join(' ')))
     if (!Array.isArray(answers)) throw new NodeProblem('no answers to a batch')
     return calls.map((_, id) => resultOrError(answers.find((answer) => answer?.id === id)))
   }
@@ -123,9 +124,10 @@ export function createPostJson(url: string): PostJson {
     throw new HttpProblem(status)
   }
 
-  return async (text, signal) => {
+  return async (text, signal, method) => {
     if (!configured) throw new NodeProblem('an address that is not a URL')
-    return send(configured, text, signal, MAX_REDIRECTS)
+    const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': method, 'server.address': configured.host } as const
+    return withSpan({ name: method, kind: 'client', attributes }, () => send(configured, text, signal, MAX_REDIRECTS))
   }
 }
 

@@ -1,4 +1,4 @@
-// PostgreSQL through `pg`: safe integers, and streams of rows.
+// PostgreSQL through `pg`: limits, safe integers, and streams of rows.
 
 import {
   type AbortableOperationOptions,
@@ -7,15 +7,41 @@ import {
   type Dialect,
   PostgresDialect,
   PostgresDriver,
+  type PostgresPool,
+  type PostgresPoolClient,
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
+import { postgresIdentity, type ServerIdentity } from './server-identity.ts'
+import { isConnectionBroken, queryError, unavailable } from './unavailable.ts'
 
-const CONNECTION_TIMEOUT_MS = 10_000
+/** What a process may take from the server, and how long it waits for it. */
+export interface PostgresLimits {
+  /** How many connections it may have at once; no more than 10. */
+  connections?: number
+  /** For a connection that is free. */
+  waitSeconds?: number
+  /** For one statement; 0 for no limit. */
+  statementSeconds?: number
+}
+
+export interface PostgresOptions extends PostgresLimits {
+  /** Called before a new connection is used, with the server that it leads to. */
+  onServer?: (server: ServerIdentity) => void
+}
+
 const MAX_CONNECTIONS = 10
+const WAIT_SECONDS = 10
+const STATEMENT_SECONDS = 60
+/** A transaction that does nothing for so long belongs to a process that hangs, or to a client that stopped reading. */
+const IDLE_TRANSACTION_MS = 120_000
+/** Longer than the server takes to cancel a statement: whoever waits for so long has lost the server. */
+const LOST_AFTER_MS = 10_000
+const KEEP_ALIVE_AFTER_MS = 10_000
 
-export function createPostgresDialect(url: string, maxConnections = MAX_CONNECTIONS): Dialect {
+export function createPostgresDialect(url: string, options: PostgresOptions = {}): Dialect {
+  const { connections = MAX_CONNECTIONS, waitSeconds = WAIT_SECONDS, statementSeconds = STATEMENT_SECONDS } = options
   const types = new pg.TypeOverrides()
   types.setTypeParser(pg.types.builtins.INT8, parseSafeNumber)
   types.setTypeParser(pg.types.builtins.NUMERIC, parseSafeNumber)
@@ -23,18 +49,73 @@ export function createPostgresDialect(url: string, maxConnections = MAX_CONNECTI
     connectionString: url,
     types,
     keepAlive: true,
-    max: Math.min(maxConnections, MAX_CONNECTIONS),
-    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    max: Math.min(connections, MAX_CONNECTIONS),
+    connectionTimeoutMillis: waitSeconds * 1000,
+    ...(statementSeconds > 0 && {
+      statement_timeout: statementSeconds * 1000,
+      query_timeout: statementSeconds * 1000 + LOST_AFTER_MS,
+      idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+    }),
   })
-  // The pool replaces an idle connection that the server closed; without a listener the error would end the process.
+  // The pool replaces a connection that the server closed, and its query fails; without listeners, for connections that
+  // are idle and for those in use, the error would end the process as well.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
 
   const dialect = new PostgresDialect({ pool })
   return {
-    createDriver: () => new PostgresCursorDriver({ pool }),
+    createDriver: () => new PostgresCursorDriver({ pool: tellingPool(pool, options) }),
     createQueryCompiler: () => dialect.createQueryCompiler(),
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
+  }
+}
+
+/** The pool, whose errors tell whether the database is away, and which keeps no connection that broke. */
+function tellingPool(pool: pg.Pool, { onServer }: PostgresOptions): PostgresPool {
+  const seen = new WeakSet<pg.PoolClient>()
+
+  /** Kysely's own hook is for its clients, which are new each time. */
+  async function announce(client: pg.PoolClient): Promise<void> {
+    if (!onServer || seen.has(client)) return
+    try {
+      onServer(await postgresIdentity(async (sql) => (await client.query(sql)).rows[0]))
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+    seen.add(client)
+  }
+
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      try {
+        const client = await pool.connect()
+        await announce(client)
+        return tellingClient(client)
+      } catch (error) {
+        throw unavailable(error)
+      }
+    },
+  }
+}
+
+function tellingClient(client: pg.PoolClient): PostgresPoolClient {
+  let isBroken = false
+  async function query(sql: string, parameters: readonly unknown[]): Promise<unknown> {
+    try {
+      return await client.query(sql, [...parameters])
+    } catch (error) {
+      isBroken ||= isConnectionBroken(error)
+      throw queryError(error)
+    }
+  }
+  return {
+    query: query as PostgresPoolClient['query'], // cursors of the package pg-cursor are not used
+    release: (destroy = false) => client.release(destroy || isBroken),
   }
 }
 

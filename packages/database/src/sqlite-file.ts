@@ -1,5 +1,6 @@
 // Opens SQLite files the one way this project uses them.
 
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { retry } from '@svc/concurrency/retry'
 
@@ -17,6 +18,22 @@ export async function openSqliteFile(path: string): Promise<DatabaseSync> {
 /** Sees what is committed when its first query begins, and neither waits for the writer nor blocks it. */
 export function openSqliteReader(path: string): DatabaseSync {
   return open(path, { readOnly: true })
+}
+
+/**
+ * In a transaction of the only connection that there is: fails at once while another process has the file open, and no
+ * process can open it until this one closes it.
+ */
+export function openSqliteAlone(path: string): DatabaseSync {
+  if (!existsSync(path)) throw new Error(`there is no SQLite file ${path}`)
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    database.exec('pragma locking_mode = exclusive; begin immediate')
+  } catch (cause) {
+    database.close()
+    throw new Error(`the SQLite file ${path} is in use: stop every process that has it open`, { cause })
+  }
+  return database
 }
 
 function open(path: string, { readOnly }: { readOnly: boolean }): DatabaseSync {

@@ -15,6 +15,7 @@ import {
 } from 'kysely'
 import { openSqliteFile, openSqliteReader } from './sqlite-file.ts'
 import { createStatementCache, readInChunks, runStatement, type StatementCache } from './sqlite-statements.ts'
+import { queryError } from './unavailable.ts'
 
 export function createSqliteDialect(path: string): Dialect {
   return {
@@ -52,7 +53,11 @@ function createSqliteDriver(path: string): Driver {
   let transaction: { connection: DatabaseConnection; releaseLock: () => void } | undefined
 
   function run<R>(query: CompiledQuery): QueryResult<R> {
-    return runStatement<R>(prepared(query.sql), query)
+    try {
+      return runStatement<R>(prepared(query.sql), query)
+    } catch (error) {
+      throw queryError(error)
+    }
   }
 
   function command(sql: string): void {

@@ -1,6 +1,11 @@
-import { forEachDatabase } from '@svc/devnet/databases'
-import { expect, it } from 'vitest'
+import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
+import { sql } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Migrations } from '../src/migrate.ts'
+import { openDatabase } from '../src/open.ts'
 import { type JournalSchema, journalMigrations } from './programs/journal.ts'
+
+const nothing = async () => {}
 
 forEachDatabase('migrations', (database) => {
   it('run in the order of their names, and each once', async () => {
@@ -11,9 +16,73 @@ forEachDatabase('migrations', (database) => {
     expect(order).toEqual(['a', 'b', 'c'])
   })
 
-  it('fail when the database has one that this version does not know', async () => {
-    const olderVersion = database.open({ '0001-a': async () => {} })
-    await expect(olderVersion).rejects.toThrow('does not know (0002-b, 0010-c): it belongs to a newer version')
+  it('ADD-31 fail where the database is of another service', async () => {
+    await expect(database.open({ '0001-other': nothing })).rejects.toThrow(
+      'does not know (0001-a, 0002-b, 0010-c), and lacks some that it has',
+    )
+  })
+})
+
+forEachDatabase('a release', (database) => {
+  const first: Migrations = {
+    '0001-users': async (db, column) => {
+      await db.schema.createTable('users').addColumn('name', column.text).execute()
+    },
+  }
+  const second: Migrations = {
+    ...first,
+    '0002-given-names': async (db, column) => {
+      await db.schema.alterTable('users').addColumn('given_name', column.text).execute()
+    },
+  }
+  const third: Migrations = {
+    ...second,
+    '0003-drop-names': {
+      needs: '0002-given-names',
+      contract: async (db) => void (await db.schema.alterTable('users').dropColumn('name').execute()),
+    },
+  }
+  const bookkept = async () => {
+    const { db } = await database.open<{ schema_migrations: { name: string; needs: string | null } }>(third)
+    return db.selectFrom('schema_migrations').selectAll().orderBy('name').execute()
+  }
+
+  it('ADD-31 starts beside a newer one that only expanded the schema, and both write', async () => {
+    type Users = { users: { name: string; given_name?: string } }
+    const old = await database.open<Users>(first)
+    const next = await database.open<Users>(second)
+    await old.db.insertInto('users').values({ name: 'a' }).execute()
+    await next.db.insertInto('users').values({ name: 'b', given_name: 'b' }).execute()
+    const restarted = await database.open<Users>(first)
+    await restarted.db.insertInto('users').values({ name: 'c' }).execute()
+    expect(await next.db.selectFrom('users').select('name').execute()).toHaveLength(3)
+  })
+
+  it('ADD-31 says which release is needed once the schema was contracted beyond it', async () => {
+    expect(await bookkept()).toMatchObject([{ needs: null }, { needs: null }, { needs: '0002-given-names' }])
+    await database.open(second)
+    await expect(database.open(first)).rejects.toThrow(
+      'took away what this one uses (0003-drop-names): run a release that has the migration 0002-given-names',
+    )
+  })
+
+  it('ADD-31 whose contraction needs a migration that is not before it cannot start', async () => {
+    const wrong = { ...third, '0004-wrong': { needs: '0005-later', contract: nothing } }
+    await expect(database.open(wrong)).rejects.toThrow('0004-wrong needs 0005-later')
+  })
+})
+
+forEachDatabase('a database of a release that kept only names', (database) => {
+  it('ADD-31 gets the column for what a migration needs', async () => {
+    const { db } = await database.open<{ schema_migrations: { name: string; needs: string | null } }>({
+      '0001-a': nothing,
+    })
+    await sql`alter table schema_migrations drop column needs`.execute(db)
+    await database.open({ '0001-a': nothing, '0002-b': { needs: '0001-a', contract: nothing } })
+    expect(await db.selectFrom('schema_migrations').selectAll().orderBy('name').execute()).toEqual([
+      { name: '0001-a', needs: null },
+      { name: '0002-b', needs: '0001-a' },
+    ])
   })
 })
 
@@ -26,5 +95,34 @@ forEachDatabase('a failing migration', (database) => {
     const { db } = await database.open<JournalSchema>(journalMigrations)
     const journal = await db.selectFrom('journal').select('entry').execute()
     expect(journal.map(({ entry }) => entry)).toEqual(Object.keys(journalMigrations))
+  })
+})
+
+describe('a migration of a table in use, on PostgreSQL', () => {
+  it('ADD-31 waits for the query that uses it, and lets others pass meanwhile', async () => {
+    const { url, drop } = await createFreshDatabase('postgres')
+    onTestFinished(drop)
+    const { db, close } = await openDatabase<JournalSchema>({ url, migrations: journalMigrations })
+    const reading = await db.startTransaction().execute()
+    await reading.selectFrom('journal').selectAll().execute()
+    const migrating = openDatabase({
+      url,
+      migrations: {
+        ...journalMigrations,
+        '0004-more': async (trx, column) => {
+          await trx.schema.alterTable('journal').addColumn('more', column.text).execute()
+        },
+      },
+    })
+    const isWaiting = async () => {
+      const { rows } = await sql<{ count: number }>`select count(*) as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%journal%'`.execute(db)
+      return (rows[0]?.count ?? 0) > 0
+    }
+    await expect.poll(isWaiting, { interval: 50 }).toBe(true)
+    expect(await db.selectFrom('journal').selectAll().execute()).toHaveLength(3)
+    await reading.commit().execute()
+    await (await migrating).close()
+    await close()
   })
 })

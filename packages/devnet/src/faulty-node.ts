@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { startHttpServer } from './http-server.ts'
+import { type HttpServerOptions, startHttpServer } from './http-server.ts'
 
 export interface Call {
   method: string
@@ -29,7 +29,11 @@ export interface FaultyNode {
   stop(): Promise<void>
 }
 
-export async function startFaultyNode(target: string, first: Behaviour = honestly): Promise<FaultyNode> {
+export async function startFaultyNode(
+  target: string,
+  first: Behaviour = honestly,
+  options: Pick<HttpServerOptions, 'host'> = {},
+): Promise<FaultyNode> {
   const calls: string[] = []
   let behaviour = first
 
@@ -43,7 +47,7 @@ export async function startFaultyNode(target: string, first: Behaviour = honestl
     if (reply) sendReply(response, reply)
   }
 
-  const { url, stop } = await startHttpServer(answer)
+  const { url, stop } = await startHttpServer(answer, options)
   return {
     url,
     calls,

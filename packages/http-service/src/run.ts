@@ -46,7 +46,8 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
 /** A sentence for errors that the operator can fix, where a stack trace would only hide it. */
 function advice(error: unknown): string | null {
   if (error instanceof ConfigError) return error.message
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number }
+  const { name, message, code, port } = error as NodeJS.ErrnoException & { port?: number }
+  if (name === 'DatabaseUnavailable') return `Cannot start: ${message} (see DATABASE_URL).`
   return code === 'EADDRINUSE'
     ? `Port ${port} is in use: stop what runs there, or choose another (see .env.example).`
     : null

@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Bytes } from './answer.ts'
 import type { FileStream } from './byte-streams.ts'
 import type { Log } from './log.ts'
+import { routerPath } from './paths.ts'
 import { createSendFile } from './send-file.ts'
 import { hasBody } from './wire-request.ts'
 
@@ -17,10 +18,21 @@ const REQUEST_HEADERS = [
   'X402-TX',
   'PAYMENT-SIGNATURE',
   'X-PAYMENT',
+  'Accept-Payment',
   'X-Svc-Envelope',
   'X-Svc-Signature',
   'X-Svc-Identity',
   'X-Upload-Token',
+  'Tus-Resumable',
+  'Upload-Length',
+  'Upload-Offset',
+  'Upload-Metadata',
+  'Upload-Defer-Length',
+  'Upload-Concat',
+  'Upload-Checksum',
+  'X-HTTP-Method-Override',
+  'X-Requested-With',
+  'X-Request-ID',
   'Authorization',
   'Range',
   'If-Range',
@@ -35,6 +47,8 @@ const REQUEST_HEADERS = [
 const EXPOSED_HEADERS = [
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',
+  'WWW-Authenticate',
+  'Payment-Receipt',
   'Retry-After',
   'ETag',
   'Last-Modified',
@@ -42,6 +56,19 @@ const EXPOSED_HEADERS = [
   'Content-Range',
   'Content-Disposition',
   'Location',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Tus-Extension',
+  'Tus-Max-Size',
+  'Tus-Checksum-Algorithm',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Concat',
+  'Upload-Expires',
+  'Svc-Content-Hash',
+  'Svc-Filename',
   'X-Request-Id',
 ].join(', ')
 
@@ -53,7 +80,7 @@ export const EVERY_ORIGIN = { 'access-control-allow-origin': '*' }
 
 const PREFLIGHT = headerList({
   ...EVERY_ORIGIN,
-  'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE, OPTIONS',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': REQUEST_HEADERS,
   'access-control-max-age': '86400',
 })
@@ -130,7 +157,7 @@ export function createSendBytes(log: Log): SendBytes {
   return (request, reply, route, { status, headers, stream, onBrokenOff }) => {
     const exposed = request.headers.origin !== undefined && EXPOSED
     discardRest(request.raw)
-    reply.raw.writeHead(status, { ...EVERY_ORIGIN, ...headers, ...exposed, 'x-request-id': request.id })
+    reply.raw.writeHead(status, { ...EVERY_ORIGIN, ...exposed, ...headers, 'x-request-id': request.id })
     reply.hijack()
     const finish = () => writeLine?.(requestLine(request, route, status))
     if (!stream) {
@@ -170,6 +197,18 @@ function lineWriter(log: Log): WriteLine {
 export function answerPreflights(app: FastifyInstance, send: Send): void {
   app.options('*', (request, reply) =>
     send(request, reply, { route: null, status: 204, headers: PREFLIGHT, text: null }),
+  )
+}
+
+/** OPTIONS at one path, which also tells programs what it can do. */
+export function answerOptions(
+  { app, send }: { app: FastifyInstance; send: Send },
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const list = PREFLIGHT.concat(headerList(headers))
+  app.options(routerPath(path), (request, reply) =>
+    send(request, reply, { route: null, status: 204, headers: list, text: null }),
   )
 }
 

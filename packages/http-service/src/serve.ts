@@ -136,6 +136,7 @@ function register<E extends Endpoint, Caller>(
       : send(request, reply, result)
   }
 
+  const hasErrorHeaders = endpoint.headers && (endpoint.auth === 'path-token' || endpoint.errorHeaders)
   service.routes.add(endpoint.method, endpoint.path)
   service.add(
     {
@@ -146,7 +147,7 @@ function register<E extends Endpoint, Caller>(
       bodyLimit: maxBodyBytes(endpoint),
       config: {
         // Errors of a path that holds a token are as private as its answers.
-        ...(endpoint.auth === 'path-token' && endpoint.headers && { errorHeaders: endpoint.headers }),
+        ...(hasErrorHeaders && { errorHeaders: endpoint.headers }),
         ...(endpoint.upload && { upload: endpoint.upload }),
       },
       handler: handle,

@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Admit } from './admission.ts'
 import { ServiceError } from './service-error.ts'
 
 const HEADERS_TIMEOUT_MS = 15_000
@@ -11,9 +12,25 @@ const KEEP_ALIVE_MS = 72_000
 /** Node's limit for all headers together, which no path exceeds. */
 export const MAX_HEAD_BYTES = 16_384
 
-export type Refuse = (request: IncomingMessage, response: ServerResponse, error: ServiceError) => void
+export type Refuse = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: ServiceError,
+  connection: { close: boolean },
+) => void
 
-export function createHttpServer(handle: RequestListener, refuse: Refuse): Server {
+/** Paths that are answered however busy the process is: a service that is not asked how it is would be taken for dead. */
+const ALWAYS_TAKEN = ['/health/live', '/health/ready', '/metrics']
+/** Larger bodies of refused requests are not waited for. */
+const MAX_DISCARDED_BYTES = 65_536
+
+interface HttpServerOptions {
+  handle: RequestListener
+  refuse: Refuse
+  admit: Admit | null
+}
+
+export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): Server {
   const options = {
     maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -27,8 +44,12 @@ export function createHttpServer(handle: RequestListener, refuse: Refuse): Serve
     const socket: ServedSocket = request.socket
     socket[LAST] = { request, response }
     const problem = headProblem(request)
-    if (problem) refuse(request, response, problem)
-    else handle(request, response)
+    if (problem) return void refuse(request, response, problem, { close: true })
+    if (!admit || ALWAYS_TAKEN.includes(request.url ?? '')) return void handle(request, response)
+    const release = admit()
+    if (!release) return void refuse(request, response, overloaded(), { close: !isSmall(request) })
+    response.once('close', release)
+    handle(request, response)
   }
   return createServer(options, receive).on('checkContinue', (request, response) => {
     const { shouldKeepAlive } = response
@@ -62,6 +83,22 @@ const waiting = new WeakMap<IncomingMessage, () => void>()
 export function sendContinue(request: IncomingMessage): void {
   waiting.get(request)?.()
   waiting.delete(request)
+}
+
+let refusals = 0
+
+/** Clients that are refused together come back one after the other. */
+function overloaded(): ServiceError {
+  const seconds = 1 + (refusals++ % 3)
+  return new ServiceError('overloaded', 'the service has more requests than it can serve in time', {
+    hint: 'nothing was changed: send the same request again after the pause that Retry-After names',
+    headers: { 'retry-after': `${seconds}` },
+  })
+}
+
+/** Whether the connection can be used for the next request: its body has to be read before. */
+function isSmall({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= MAX_DISCARDED_BYTES
 }
 
 /** Two parties that read such a head differently could be made to disagree about who is asked for what. */

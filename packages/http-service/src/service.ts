@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import type { UploadAdvice } from '@svc/api/endpoint'
 import { errorUrl } from '@svc/api/error-pages'
 import type { ErrorCode } from '@svc/api/errors'
+import type { Tracer } from '@svc/tracing/tracer'
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -13,6 +14,8 @@ import Fastify, {
   type FastifyRequest,
   type RouteOptions,
 } from 'fastify'
+import type { Admit } from './admission.ts'
+import { type Door, doorFinder, type ErrorAnswer } from './door.ts'
 import { readBody } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
@@ -33,8 +36,13 @@ import {
 } from './send.ts'
 import { createHttpServer, lastExchange, MAX_HEAD_BYTES, type Refuse } from './server.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
+import { tracedHandler } from './tracing.ts'
 import { markUpload, withUploadDetails } from './upload-errors.ts'
 import type { WireRequest } from './wire-request.ts'
+
+/** Of the framework. Endpoints see a `WireRequest` instead; doors for other protocols answer by themselves. */
+export type Request = FastifyRequest
+export type Reply = FastifyReply
 
 export interface Service {
   app: FastifyInstance
@@ -45,6 +53,7 @@ export interface Service {
   routes: PathMatcher
   send: Send
   sendBytes: SendBytes
+  addDoor(door: Door): void
   /** A route that takes bytes gets them as they arrive; other routes get their body collected first. */
   add(route: RouteOptions, body: { takesBytes: boolean }): void
 }
@@ -63,8 +72,16 @@ export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> 
   baseUrl?: string
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[]
+  /** Which requests are taken on; without it all are. */
+  admit?: Admit | null
+  /** Called for every request that is not. */
+  onShed?: () => void
   /** Called for every answer when it is sent, and for a stream when it has ended. */
   onAnswer?: OnAnswer
+  /** Whether an error means that the database is away: then the answer is 503, and the client may try again. */
+  isDatabaseUnavailable?: (error: unknown) => boolean
+  /** Null where nothing is traced. */
+  tracer?: Tracer | null
 }
 
 const ERROR_HEADERS = {
@@ -84,35 +101,39 @@ declare module 'fastify' {
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { log, checkResponses, strangers = null, baseUrl = null, trustedProxies = [], onAnswer } = options
-  const textOf = errorText(baseUrl)
+  const { log, checkResponses, strangers = null, baseUrl = null, trustedProxies = [] } = options
+  const { admit = null, tracer = null, onAnswer, onShed } = options
+  const doors: Door[] = []
+  const findDoor = doorFinder(doors)
+  const ownAnswer = errorAnswer(baseUrl)
+  const answerOf: AnswerError = (error, id, request) =>
+    (request && findDoor(request)?.answerOf(error, id, request)) ?? ownAnswer(error, id, request)
   const send = createSend(log, onAnswer ?? null)
   const sendBytes = onAnswer ? observedAtEnd(createSendBytes(log), onAnswer) : createSendBytes(log)
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof ServiceError ? error : fromFramework(error)
     const { url: route = null, config } = request.routeOptions
     if (!known) log.error({ request_id: request.id, route, err: error })
-    const answer = known ?? new ServiceError('internal_error', 'something went wrong on our side', { hint: OUR_FAULT })
-    send(request, reply, {
-      route,
-      status: answer.status,
-      headers: headerList({ ...ERROR_HEADERS, ...config?.errorHeaders, ...answer.headers }),
-      text: textOf(answer, request.id, request.raw),
-    })
+    const refusal = known ?? (options.isDatabaseUnavailable?.(error) ? databaseUnavailable() : internalError())
+    const { status, headers, text } = answerOf(refusal, request.id, request.raw)
+    send(request, reply, { route, status, headers: headerList({ ...headers, ...config?.errorHeaders }), text })
   }
-  const refuse: Refuse = (request, response, error) => {
+  const refuse: Refuse = (request, response, error, { close }) => {
     const id = newRequestId(request)
-    logUnread(log, id, error)
-    response.writeHead(error.status, { ...rawHeaders(id), connection: 'close' }).end(textOf(error, id))
+    if (error.code === 'overloaded') onShed?.()
+    else logUnread(log, id, error)
+    const { status, headers, text } = answerOf(error, id, request)
+    response.writeHead(status, { ...rawHeaders(id), ...headers, ...(close && { connection: 'close' }) }).end(text)
   }
   const app = Fastify({
     logger: false,
     genReqId: newRequestId,
-    serverFactory: (handle) => createHttpServer(handle, refuse),
+    serverFactory: (handle) => createHttpServer({ handle, refuse, admit }),
     routerOptions: { maxParamLength: MAX_HEAD_BYTES },
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => answerMalformedRequest(log, textOf, error, socket),
+    rewriteUrl: (request) => findDoor(request)?.route ?? request.url ?? '',
+    clientErrorHandler: (error, socket) => answerMalformedRequest(log, answerOf, error, socket),
     frameworkErrors: answerError,
   })
   const routes = pathMatcher()
@@ -120,15 +141,17 @@ export function createService(options: ServiceOptions): Service {
   answerPreflights(app, send)
   app.setErrorHandler<FastifyError>(answerError)
   app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
-  return { app, log, checkResponses, strangers, routes, send, sendBytes, add: routeAdder(app) }
+  const addDoor = (door: Door) => void doors.push(door)
+  return { app, log, checkResponses, strangers, routes, send, sendBytes, addDoor, add: routeAdder(app, tracer) }
 }
 
-type ErrorText = (error: ServiceError, requestId: string, request?: IncomingMessage) => string
+type AnswerError = (error: ServiceError, requestId: string, request?: IncomingMessage) => ErrorAnswer
 
-function errorText(baseUrl: string | null): ErrorText {
+function errorAnswer(baseUrl: string | null): AnswerError {
   return (error, requestId, request) => {
     const page = baseUrl !== null && { docs_url: errorUrl(baseUrl, error.code) }
-    return JSON.stringify(withUploadDetails({ ...error.body(requestId), ...page }, request))
+    const text = JSON.stringify(withUploadDetails({ ...error.body(requestId), ...page }, request))
+    return { status: error.status, headers: { ...ERROR_HEADERS, ...error.headers }, text }
   }
 }
 
@@ -144,8 +167,9 @@ function observedAtEnd(sendBytes: SendBytes, onAnswer: OnAnswer): SendBytes {
   }
 }
 
-function routeAdder(app: FastifyInstance): Service['add'] {
-  return (route, { takesBytes }) => {
+function routeAdder(app: FastifyInstance, tracer: Tracer | null): Service['add'] {
+  return (plain, { takesBytes }) => {
+    const route = tracer ? { ...plain, handler: tracedHandler(tracer, plain) } : plain
     const upload = route.config?.upload
     const mark = upload ? [async ({ raw }: FastifyRequest) => markUpload(raw, upload)] : []
     if (!takesBytes) return void app.route({ ...route, onRequest: mark })
@@ -197,6 +221,18 @@ function fromFramework(error: unknown): ServiceError | null {
   }
 }
 
+function databaseUnavailable(): ServiceError {
+  return new ServiceError('database_unavailable', 'the database does not answer at the moment', {
+    hint: 'send the request again after Retry-After, with a new envelope if it is signed; confirming a payment again is safe',
+    headers: { 'retry-after': String(DATABASE_RETRY_SECONDS) },
+  })
+}
+
+function internalError(): ServiceError {
+  return new ServiceError('internal_error', 'something went wrong on our side', { hint: OUR_FAULT })
+}
+
+const DATABASE_RETRY_SECONDS = 5
 const OUR_FAULT = 'try again in a moment; if it stays so, tell the operator the request_id'
 const METHODS = 'see /openapi.json for the paths and methods there are'
 
@@ -223,7 +259,12 @@ const NOT_HTTP: ParserError = [
 ]
 
 /** For requests that are not HTTP. There is no reply object, so the answer is written by hand. */
-function answerMalformedRequest(log: Log, textOf: ErrorText, error: Error & { code?: string }, socket: Socket): void {
+function answerMalformedRequest(
+  log: Log,
+  answerOf: AnswerError,
+  error: Error & { code?: string },
+  socket: Socket,
+): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const last = lastExchange(socket)
   const isInBody = last !== undefined && !last.request.complete
@@ -235,7 +276,7 @@ function answerMalformedRequest(log: Log, textOf: ErrorText, error: Error & { co
   if (isAnswered && (isInBody || !last.response.writableFinished)) return void socket.destroy()
   const answer = () => {
     if (!socket.writable) return
-    writeError(log, textOf, socket, new ServiceError(...(PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP)), last?.request)
+    writeError(log, answerOf, socket, new ServiceError(...(PARSER_ERRORS[error.code ?? ''] ?? NOT_HTTP)), last?.request)
     // An operation that waits for the rest of the body must learn now that none will come.
     if (isInBody) socket.destroySoon()
     else closeLater(socket)
@@ -245,13 +286,19 @@ function answerMalformedRequest(log: Log, textOf: ErrorText, error: Error & { co
   else answer()
 }
 
-function writeError(log: Log, textOf: ErrorText, socket: Socket, error: ServiceError, request?: IncomingMessage): void {
+function writeError(
+  log: Log,
+  answerOf: AnswerError,
+  socket: Socket,
+  error: ServiceError,
+  request?: IncomingMessage,
+): void {
   const id = newRequestId()
-  const body = textOf(error, id, request)
-  const headers = { ...rawHeaders(id), 'content-length': Buffer.byteLength(body), connection: 'close' }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const { status, headers, text } = answerOf(error, id, request)
+  const all = { ...rawHeaders(id), ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   logUnread(log, id, error)
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
 }
 
 function logUnread(log: Log, id: string, { status, message }: ServiceError): void {
@@ -260,7 +307,7 @@ function logUnread(log: Log, id: string, { status, message }: ServiceError): voi
 
 /** For answers that the framework does not send. */
 function rawHeaders(id: string): Record<string, string> {
-  return { ...ERROR_HEADERS, ...EXPOSED, 'x-request-id': id }
+  return { ...EXPOSED, 'x-request-id': id }
 }
 
 const processId = randomBytes(6).toString('hex')

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { targetOf } from './door.ts'
 
 /** The request as it arrived, which is what signatures are checked against. */
 export interface WireRequest {
@@ -41,7 +42,7 @@ export class FastifyWireRequest implements WireRequest {
   }
 
   get target() {
-    return this.#request.raw.url ?? ''
+    return targetOf(this.#request.raw)
   }
 
   get headers() {

@@ -8,6 +8,8 @@ import type { Destination } from './payment.ts'
 
 export interface Leg extends Destination {
   of: Asset
+  /** The treasury; of tokens of the primary chain, the owner of `payTo`. */
+  wallet: string
 }
 
 export interface LegSettings {
@@ -20,9 +22,9 @@ export interface LegSettings {
 /** In table order: the first is the default leg of a quote that covers all (AMB-08). */
 export async function configuredLegs({ treasuries, address }: LegSettings): Promise<Leg[]> {
   const legs = ASSETS.map(async (of): Promise<Leg | null> => {
-    const treasury = treasuries.get(of.network)
+    const wallet = treasuries.get(of.network)
     const asset = address(of)
-    return treasury && asset ? { of, asset, payTo: await paymentAddress(of.network, treasury, asset) } : null
+    return wallet && asset ? { of, asset, payTo: await paymentAddress(of.network, wallet, asset), wallet } : null
   })
   return (await Promise.all(legs)).filter((leg) => leg !== null)
 }

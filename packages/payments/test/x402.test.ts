@@ -15,7 +15,7 @@ const rateOf = (ticker: string): Rate => {
 const rates: Rates = { SOL: rateOf('SOL'), MON: rateOf('MON'), ETH: rateOf('WETH') }
 const legs = expected.map(({ network, asset }): Leg => {
   const of = findAsset(network === 'primary' ? PRIMARY : EVM, asset)!
-  return { of, asset: 'asset', payTo: 'destination' }
+  return { of, asset: 'asset', payTo: 'destination', wallet: 'wallet' }
 })
 
 describe('legs on the wire', () => {

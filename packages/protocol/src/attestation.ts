@@ -23,9 +23,13 @@ const UNSIGNED = 'unsigned:'
 
 /** Merkle rule 12: over the 64 ASCII characters of the bare root. Without a key the value is marked as unsigned. */
 export function manifestSignature(merkleRoot: string, signer: Ed25519Signer | null): string {
-  const root = bare(merkleRoot)
-  if (!signer) return UNSIGNED + sha256Hex(root).slice(0, 32)
-  return toHex(signer.sign(asciiBytes(root)))
+  if (!signer) return UNSIGNED + sha256Hex(bare(merkleRoot)).slice(0, 32)
+  return toHex(signer.sign(manifestMessage(merkleRoot)))
+}
+
+/** The signed bytes of Merkle rule 12. */
+export function manifestMessage(merkleRoot: string): Uint8Array {
+  return asciiBytes(bare(merkleRoot))
 }
 
 export function isUnsigned(manifestSignature: string): boolean {

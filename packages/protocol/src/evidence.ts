@@ -60,15 +60,31 @@ export function issueStatement(
   signer: Ed25519Signer | null,
   domainTag: string,
 ): EvidenceEnvelope {
-  const publicKeyHex = signer && toHex(signer.publicKey)
-  const body = evidenceBody(statement, issuerKeyId(publicKeyHex))
+  const draft = draftStatement(statement, signer && toHex(signer.publicKey), domainTag)
+  return signedStatement(draft, signer ? signer.sign(draft.message) : null)
+}
+
+/** A statement before it is signed, for keys that are elsewhere. */
+export interface StatementDraft {
+  body: EvidenceBody
+  digest: string
+  issuerHex: string | null
+  message: Uint8Array
+}
+
+export function draftStatement(statement: Statement, issuerHex: string | null, domainTag: string): StatementDraft {
+  const body = evidenceBody(statement, issuerKeyId(issuerHex))
   const digest = statementDigest(body)
+  return { body, digest, issuerHex, message: statementMessage(digest, domainTag) }
+}
+
+export function signedStatement(draft: StatementDraft, signature: Uint8Array | null): EvidenceEnvelope {
   return {
-    body,
-    statement_digest: digest,
-    signature: signer && toHex(signer.sign(statementMessage(digest, domainTag))),
-    issuer_pubkey: publicKeyHex,
-    sig_alg: signer ? 'ed25519' : 'none',
+    body: draft.body,
+    statement_digest: draft.digest,
+    signature: signature && toHex(signature),
+    issuer_pubkey: draft.issuerHex,
+    sig_alg: signature ? 'ed25519' : 'none',
   }
 }
 

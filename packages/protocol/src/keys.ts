@@ -148,7 +148,7 @@ export function evmAddressOf(privateKey: Uint8Array): string {
 }
 
 /** Replicas whose clocks differ, or that are replaced one by one, sign with two keys for some time. */
-const HANDOVER_SECONDS = 600
+export const HANDOVER_SECONDS = 600
 
 /** When a key of a signing-key list is valid, in Unix seconds; null where it has no limit. */
 export interface KeyPeriod {

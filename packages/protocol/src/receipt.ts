@@ -47,11 +47,12 @@ export function receiptMessage(receipt: Receipt): Uint8Array {
 }
 
 export function signReceipt(receipt: Receipt, signer: Ed25519Signer): SignedReceipt {
-  return {
-    ...receipt,
-    receipt_sig: toHex(signer.sign(receiptMessage(receipt))),
-    receipt_signer_pubkey: toHex(signer.publicKey),
-  }
+  return signedReceipt(receipt, signer.publicKey, signer.sign(receiptMessage(receipt)))
+}
+
+/** With a signature over `receiptMessage`, for keys that are elsewhere. */
+export function signedReceipt(receipt: Receipt, publicKey: Uint8Array, signature: Uint8Array): SignedReceipt {
+  return { ...receipt, receipt_sig: toHex(signature), receipt_signer_pubkey: toHex(publicKey) }
 }
 
 export function isReceiptSignedBy(key: Ed25519Verifier, receipt: SignedReceipt): boolean {

@@ -2,6 +2,8 @@
 // the leaves of all files without their names. docs/redacted-bundles.md describes the format.
 
 import type { EvidenceEnvelope } from './evidence.ts'
+import type { KeyChanges } from './follow-keys.ts'
+import { readEndorsement, readRevocation } from './key-changes.ts'
 import type { FileEntry, ProofStep } from './merkle.ts'
 import { EVIDENCE_SCHEMA, MERKLE_ALGORITHM, REDACTED_BUNDLE_SCHEMA } from './names.ts'
 
@@ -19,6 +21,7 @@ interface Stated<Anchor, Absence> {
   envelope: EvidenceEnvelope
   anchor: Anchor | null
   anchor_absence?: Absence | undefined
+  key_changes: { [Kind in keyof KeyChanges]: readonly unknown[] }
 }
 
 const ANCHOR_FIELDS = [
@@ -34,7 +37,7 @@ const REGISTRY_FIELDS = ['program', 'credential', 'schema', 'nonce', 'attestatio
  */
 export function redactedHead<Anchor extends { readonly sas?: unknown }, Absence extends object>(
   redaction: Redaction,
-  { envelope, anchor, anchor_absence }: Stated<Anchor, Absence>,
+  { envelope, anchor, anchor_absence, key_changes }: Stated<Anchor, Absence>,
   domainTag: string,
 ) {
   const { body, statement_digest, signature, issuer_pubkey, sig_alg } = envelope
@@ -45,8 +48,18 @@ export function redactedHead<Anchor extends { readonly sas?: unknown }, Absence 
     envelope: { body, statement_digest, signature, issuer_pubkey, sig_alg },
     anchor: anchor && withRegistry(picked(anchor, ANCHOR_FIELDS), anchor.sas),
     ...(anchor_absence && { anchor_absence: picked(anchor_absence, ABSENCE_FIELDS) }),
+    ...signedChanges(key_changes),
     how_to_verify: howToVerify(redaction, domainTag),
   }
+}
+
+/** Of the signing-key list only what lets a reader follow keys from a pinned one to the one that signed. */
+function signedChanges({ endorsements, revocations }: Stated<unknown, unknown>['key_changes']) {
+  const signed = {
+    endorsements: endorsements.map(readEndorsement).filter((change) => typeof change !== 'string'),
+    revocations: revocations.map(readRevocation).filter((change) => typeof change !== 'string'),
+  }
+  return signed.endorsements.length + signed.revocations.length > 0 && { signing_keys: signed }
 }
 
 function withRegistry<Anchor>(anchor: Anchor, sas: unknown): Anchor {

@@ -1,5 +1,6 @@
 import type { Database } from '@svc/database/open'
 import { toHex } from '@svc/protocol/bytes'
+import type { Tracer } from '@svc/tracing/tracer'
 import type { Engine, Job, StoredJob } from './engine.ts'
 import type { JobCounts, ListedJob, Queue, Tx } from './queue.ts'
 import type { QueueLog } from './run-job.ts'
@@ -7,6 +8,7 @@ import { fireSchedules, type Schedule } from './schedules.ts'
 import { createSqliteEngine } from './sqlite-engine.ts'
 import { countDeadJobs, deleteDeadJobs, findDeadJob, newestDeadJobs, removeDeadJob } from './store.ts'
 import type { DeadJobTable, QueueTables } from './tables.ts'
+import { payloadText, readPayload, runTraced } from './traced-jobs.ts'
 import { createWorkers } from './workers.ts'
 
 export interface QueueOptions {
@@ -16,6 +18,8 @@ export interface QueueOptions {
   /** Unix milliseconds. When this is `Date.now` itself, PostgreSQL's clock is used, which all processes share. */
   now: () => number
   randomBytes: (length: number) => Uint8Array
+  /** Null where nothing is traced. */
+  tracer?: Tracer | null
 }
 
 const GRACE_MS = 30_000
@@ -24,7 +28,7 @@ const MAX_DEAD_LETTERS = 100
 const DEAD_KEPT_MS = 90 * 86_400_000
 
 export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jobs>> {
-  const { database, log, now, randomBytes } = options
+  const { database, log, now, randomBytes, tracer = null } = options
   const db = database.db
   const engine = await openEngine(options)
   const schedules = new Map<string, Schedule>()
@@ -44,11 +48,15 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
 
   return {
     enqueue(tx, kind, payload, { key = null, maxAttempts = null, delaySeconds = 0 } = {}) {
-      return insert(tx, { kind, key, payload: JSON.stringify(payload), maxAttempts }, delaySeconds)
+      return insert(tx, { kind, key, payload: payloadText(payload), maxAttempts }, delaySeconds)
     },
 
     handle(kind, { concurrency = 1, maxAttempts = MAX_ATTEMPTS }, handler) {
-      workers.add(kind, { concurrency, maxAttempts, handle: (payload, run) => handler(JSON.parse(payload), run) })
+      workers.add(kind, {
+        concurrency,
+        maxAttempts,
+        handle: (text, run) => runTraced(tracer, kind, text, run, (payload) => handler(payload as never, run)),
+      })
     },
 
     every(seconds, kind, payload) {
@@ -67,7 +75,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
       return rows.map(({ id, kind, payload, error, attempts, failed_at }) => ({
         id,
         kind,
-        payload: JSON.parse(payload),
+        payload: readPayload(payload).payload,
         error,
         attempts,
         failed_at,
@@ -114,11 +122,20 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
 }
 
 function storedJob({ dueAt, payload, ...job }: StoredJob): ListedJob {
-  return { ...job, payload: JSON.parse(payload), at: dueAt, error: null }
+  return { ...job, payload: readPayload(payload).payload, at: dueAt, error: null }
 }
 
 function deadJob({ id, kind, key, payload, attempts, error, failed_at }: DeadJobTable): ListedJob {
-  return { id, kind, key, payload: JSON.parse(payload), state: 'dead', attempts, at: Date.parse(failed_at), error }
+  return {
+    id,
+    kind,
+    key,
+    payload: readPayload(payload).payload,
+    state: 'dead',
+    attempts,
+    at: Date.parse(failed_at),
+    error,
+  }
 }
 
 /** Loads pg-boss only where it is needed. */

@@ -3,6 +3,7 @@
 // waits, and counting jobs as they are now.
 
 import { singleFlight } from '@svc/concurrency/sharing'
+import { unavailable } from '@svc/database/unavailable'
 import { type Kysely, sql } from 'kysely'
 import { type CommandResponse, fromKysely, type JobWithMetadata, PgBoss, type SendOptions } from 'pg-boss'
 import {
@@ -69,9 +70,14 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
 
   /** pg-boss needs a queue for each kind before it takes jobs. */
   async function prepare(kind: string): Promise<void> {
-    if (!existing.has(kind)) await createOnce(kind, () => boss.createQueue(kind))
-    existing.add(kind)
-    await syncTime()
+    try {
+      if (!existing.has(kind)) await createOnce(kind, () => boss.createQueue(kind))
+      existing.add(kind)
+      await syncTime()
+    } catch (error) {
+      // By connections of pg-boss, and nothing but the connection can fail.
+      throw unavailable(error)
+    }
   }
 
   return {
@@ -81,8 +87,12 @@ export async function openBossEngine({ db, databaseUrl, log, now }: BossEngineOp
       if (key !== null && (await isWaiting(tx, kind, key))) return false
       const data: JobData = { payload, max_attempts: maxAttempts, spared: 0 }
       const options = { ...JOB_OPTIONS, id, startAfter: delaySeconds, ...(key !== null && { singletonKey: key }) }
-      const sent = await boss.send(kind, data, { ...options, db: fromKysely(tx) })
-      if (sent === null) throw new Error(`there is a job ${id} already`)
+      const send = () => boss.send(kind, data, { ...options, db: fromKysely(tx) })
+      if ((await send()) !== null) return true
+      // The database may have been restored to a moment before the queue was made.
+      existing.delete(kind)
+      await prepare(kind)
+      if ((await send()) === null) throw new Error(`there is a job ${id} already`)
       return true
     },
 

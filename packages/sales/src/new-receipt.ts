@@ -1,11 +1,10 @@
-// The receipt of a payment, signed.
+// The receipt of a payment.
 
 import { displayAmount } from '@svc/payments/amounts'
 import type { ChainPayment } from '@svc/payments/payment'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
-import type { Ed25519Signer } from '@svc/protocol/keys'
-import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
+import type { Receipt } from '@svc/protocol/receipt'
 import type { QuotedLeg } from './read-payment.ts'
 
 export interface Paid {
@@ -21,28 +20,26 @@ export interface Paid {
   confirmedAt: number
 }
 
-export function newReceipt(paid: Paid, signer: Ed25519Signer): SignedReceipt {
+/** Not signed yet. */
+export function newReceipt(paid: Paid): Receipt {
   const { payReqId, units, leg, payment, proofId, confirmedAt } = paid
   const { network } = leg
-  return signReceipt(
-    {
-      receipt_id: receiptId(payReqId, payment.tx),
-      pay_req_id: payReqId,
-      ...(proofId !== undefined && { proof_id: proofId }),
-      ...(paid.extends !== undefined && { extends: paid.extends }),
-      paid_amount: displayAmount(leg.amount, leg.decimals),
-      paid_raw: String(leg.amount),
-      received_raw: String(payment.received),
-      pay_asset: leg.ticker,
-      network: network.name,
-      ...(network.family === 'evm' ? { block_number: payment.height } : { slot: payment.height }),
-      sig_alg: network.sigAlg,
-      tx_hash: payment.tx,
-      payer_pubkey: network.family === 'evm' ? payment.payer.toLowerCase() : payment.payer,
-      units,
-      confirmed_at: isoSeconds(confirmedAt),
-      result_hash: '',
-    },
-    signer,
-  )
+  return {
+    receipt_id: receiptId(payReqId, payment.tx),
+    pay_req_id: payReqId,
+    ...(proofId !== undefined && { proof_id: proofId }),
+    ...(paid.extends !== undefined && { extends: paid.extends }),
+    paid_amount: displayAmount(leg.amount, leg.decimals),
+    paid_raw: String(leg.amount),
+    received_raw: String(payment.received),
+    pay_asset: leg.ticker,
+    network: network.name,
+    ...(network.family === 'evm' ? { block_number: payment.height } : { slot: payment.height }),
+    sig_alg: network.sigAlg,
+    tx_hash: payment.tx,
+    payer_pubkey: network.family === 'evm' ? payment.payer.toLowerCase() : payment.payer,
+    units,
+    confirmed_at: isoSeconds(confirmedAt),
+    result_hash: '',
+  }
 }

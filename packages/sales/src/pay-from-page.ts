@@ -27,6 +27,10 @@ export interface PageSeller extends Seller {
   findQuote(payReqId: string): Promise<PayRequest | null>
   /** The transaction that has paid a quote. */
   findTransaction(payReqId: string): Promise<string | null>
+  /** Throws where a quote is no longer sold. What was paid for it stays paid. */
+  requireForSale?(request: PayRequest): Promise<void>
+  /** What the service knows of a payment that it looks for by itself; null where it has not looked lately. */
+  findWatched?(payReqId: string): Promise<FoundPayment | null>
 }
 
 interface PayRequest extends QuoteTime {
@@ -43,6 +47,7 @@ export async function preparePayment(
   const request = await findQuote(seller, pay_req_id, wire)
   if ((await seller.findTransaction(pay_req_id)) !== null) throw paymentRefused('quote_already_paid')
   requireTime(seller, request, 0)
+  await seller.requireForSale?.(request)
   const leg = legsOf(request).find((one) => one.network.caip2 === network && isSameAsset(one, asset))
   if (!leg) throw legNotInQuote(request, network, asset)
   const node = seller.sales.payerNodes[leg.network.family]
@@ -71,6 +76,7 @@ export async function sendPayment(
   if (paid === tx) return { tx }
   if (paid !== null) throw paymentRefused('quote_already_paid')
   requireTime(seller, request, 0)
+  await seller.requireForSale?.(request)
   const refusal = await orSilent(node.send(inspected))
   if (refusal !== null) throw notSent('would_fail', refusal)
   return { tx }
@@ -95,6 +101,7 @@ export async function paymentOutcome(
 
 /** How many transactions are read that name the quote's Solana Pay reference: anybody who saw the code can make some. */
 const MAX_READ = 10
+const NEWEST = 20
 
 export async function findPayment(
   seller: PageSeller,
@@ -105,8 +112,10 @@ export async function findPayment(
   requireTime(seller, request, seller.config.payments.lateConfirmSeconds)
   const legs = legsOf(request).filter(({ network }) => network === PRIMARY)
   if (legs.length === 0) return { payment: null }
+  const watched = (await seller.findWatched?.(pay_req_id)) ?? null
+  if (watched) return watched
   const found = await orSilent(seller.sales.payerNodes.solana.transactionsNaming(solanaPayReference(pay_req_id)))
-  for (const tx of found.slice(0, MAX_READ)) {
+  for (const tx of found.slice(-NEWEST).slice(0, MAX_READ)) {
     for (const leg of legs) {
       if (await isPaid(seller, tx, request, leg))
         return { payment: { tx, pay_network: leg.network.name, pay_asset: leg.ticker } }

@@ -2,8 +2,8 @@
 // with placeholders for those, so that the next quote is made without serializing it again, and stored without its text.
 
 import { isoSeconds } from '@svc/protocol/evidence'
-import { paymentReference } from '@svc/protocol/ids'
-import { type AnyQuote, headerText, type QuoteId } from './quote.ts'
+import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
+import { type AnyQuote, headerText, type QuoteId, withoutTransferRequests } from './quote.ts'
 
 /** The id and time that a template's quote is made with: an id that is never issued, and the last second of year 9999. */
 export const PLACEHOLDER: QuoteId = { payReqId: `pr_${'0'.repeat(32)}`, expiresAt: 253_402_300_799 }
@@ -11,6 +11,8 @@ export const PLACEHOLDER: QuoteId = { payReqId: `pr_${'0'.repeat(32)}`, expiresA
 export interface QuoteTemplate {
   body: Pieces
   header: Pieces
+  /** The body without its transfer requests. */
+  kept: Pieces
 }
 
 /** Text, the name of a placeholder, text, and so on. Stored templates are such lists: the names are fixed for good. */
@@ -22,11 +24,17 @@ const PLACEHOLDERS: Readonly<Record<string, (id: QuoteId) => string>> = {
   reference: ({ payReqId }) => paymentReference(payReqId),
   referenceHex: ({ payReqId }) => Buffer.from(paymentReference(payReqId)).toString('hex'),
   expires: ({ expiresAt }) => isoSeconds(expiresAt),
+  // Never stored: earlier releases do not know it, and run beside this one while a fleet is updated.
+  transferReference: ({ payReqId }) => solanaPayReference(payReqId),
 }
 
 /** The quote must be made with `PLACEHOLDER`. */
 export function quoteTemplate(quote: AnyQuote): QuoteTemplate {
-  return { body: piecesOf(JSON.stringify(quote)), header: piecesOf(headerText(quote)) }
+  return {
+    body: piecesOf(JSON.stringify(quote)),
+    header: piecesOf(headerText(quote)),
+    kept: piecesOf(JSON.stringify(withoutTransferRequests(quote))),
+  }
 }
 
 export function fillTemplate({ body, header }: QuoteTemplate, id: QuoteId): { body: string; header: string } {
@@ -34,7 +42,7 @@ export function fillTemplate({ body, header }: QuoteTemplate, id: QuoteId): { bo
   return { body: fill(body, id, texts), header: fill(header, id, texts) }
 }
 
-/** What is stored of a quote: its whole body, or the body of its template. */
+/** What is stored of a quote: its whole body, or what its template stores. */
 export interface StoredQuote {
   pay_req_id: string
   expires_at: number
@@ -44,11 +52,11 @@ export interface StoredQuote {
 }
 
 /** What `storedBody` needs of a template. */
-export function templateText({ body }: QuoteTemplate): string {
-  return JSON.stringify(body)
+export function templateText({ kept }: QuoteTemplate): string {
+  return JSON.stringify(kept)
 }
 
-/** The body as it was answered. */
+/** The body as it was answered; one that was stored by its template has no transfer requests. */
 export function storedBody({ pay_req_id: payReqId, expires_at: expiresAt, quote, template }: StoredQuote): string {
   return template === null ? quote : fill(JSON.parse(template), { payReqId, expiresAt }, new Map())
 }

@@ -1,6 +1,8 @@
 // The body of a 402 response: what to pay, where, by when, and what for.
 
 import { Answer, JsonText } from '@svc/http-service/answer'
+import { displayAmount } from '@svc/payments/amounts'
+import { transferRequest } from '@svc/payments/solana/pay-request'
 import { type PricedLeg, x402Leg } from '@svc/payments/x402'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -36,7 +38,7 @@ export function quoteBody<Terms, Summary>(offer: Offer<Terms, Summary>) {
   return {
     x402Version: 2 as const,
     resource: { url: offer.url, description: offer.description, mimeType: 'application/json' },
-    accepts: legs.map((leg) => x402Leg(leg, payReqId)),
+    accepts: legs.map((leg) => withTransferRequest(leg, offer)),
     error: 'Payment required: pay one of the legs, then confirm with the transaction.',
     extensions: {
       svc: {
@@ -63,6 +65,14 @@ export function quoteBody<Terms, Summary>(offer: Offer<Terms, Summary>) {
   }
 }
 
+/** On the primary chain, what a wallet on a phone reads (ADD-49). */
+function withTransferRequest(leg: PricedLeg, { payReqId, url, description }: Offer<unknown, unknown>) {
+  const wire = x402Leg(leg, payReqId)
+  if (leg.of.network.family !== 'solana') return wire
+  const seller = { label: new URL(url).host, message: description }
+  return { ...wire, extra: { ...wire.extra, solana_pay: transferRequest(leg, payReqId, seller) } }
+}
+
 const INFO_SCHEMA = {
   type: 'object',
   required: ['flow', 'confirm_url', 'confirm_header', 'pay_req_id', 'expires_at'],
@@ -73,7 +83,7 @@ const INFO_SCHEMA = {
 export interface AnyQuote {
   x402Version: 2
   resource: object
-  accepts: readonly object[]
+  accepts: readonly { extra: object }[]
   extensions: { svc: { info: object } }
 }
 
@@ -82,13 +92,29 @@ export function quoteAnswer<Quote extends AnyQuote>(text: string, quote: Quote):
 }
 
 /** Stock x402 clients read only the header. It leaves out what is for people, because servers limit headers (ADD-01). */
-export function headerText({ x402Version, resource, accepts, extensions }: AnyQuote): string {
+export function headerText(quote: AnyQuote): string {
+  const { x402Version, resource, accepts, extensions } = withoutTransferRequests(quote)
   return JSON.stringify({ x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } })
 }
 
-export function paymentRequired<Quote>(body: string, header: string): Answer<JsonText<Quote>> {
+/** Transfer requests are long, and follow from the rest of the quote. */
+export function withoutTransferRequests<Quote extends AnyQuote>(quote: Quote): Quote {
+  const accepts = quote.accepts.map((leg) => {
+    const { solana_pay: _, ...extra } = leg.extra as { solana_pay?: object }
+    return { ...leg, extra }
+  })
+  return { ...quote, accepts }
+}
+
+/** `challenges` are those of the Machine Payments Protocol, where there are any. */
+export function paymentRequired<Quote>(
+  body: string,
+  header: string,
+  challenges: string | null = null,
+): Answer<JsonText<Quote>> {
   const encoded = Buffer.from(header).toString('base64')
-  return new Answer(402, new JsonText<Quote>(body), { 'payment-required': encoded })
+  const headers = { 'payment-required': encoded, ...(challenges !== null && { 'www-authenticate': challenges }) }
+  return new Answer(402, new JsonText<Quote>(body), headers)
 }
 
 function steps(offer: Offer<unknown, unknown>): string[] {
@@ -128,7 +154,7 @@ function payCommand({ of, asset, payTo, amount }: PricedLeg, payReqId: string): 
       ? `cast send ${payTo} 0x${memo} --value ${amount}`
       : `cast send ${asset} $(cast calldata 'transfer(address,uint256)' ${payTo} ${amount})${memo}`
   }
-  const display = x402Leg({ of, asset, payTo, amount, rate: null }, payReqId).extra.human_amount
+  const display = displayAmount(amount, of.decimals)
   return isNative
     ? `solana transfer ${payTo} ${display} --with-memo ${reference}`
     : `spl-token transfer ${asset} ${display} ${payTo} --with-memo ${reference}`
@@ -145,7 +171,7 @@ function legacyForm(leg: PricedLeg, payReqId: string) {
     pay_network: network.name,
     pay_asset: ticker,
     amount_raw: amount,
-    amount_sol: isSol ? x402Leg(leg, payReqId).extra.human_amount : null,
+    amount_sol: isSol ? displayAmount(leg.amount, leg.of.decimals) : null,
     amount_lamports: isSol ? amount : null,
     amount_wei: ticker === 'MON' ? amount : null,
   }

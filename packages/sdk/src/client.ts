@@ -10,7 +10,15 @@ import { checkFindings } from './agent/findings.ts'
 import * as subscriptions from './agent/subscriptions.ts'
 import { call, open } from './calls/call.ts'
 import type { CallArguments } from './calls/input.ts'
-import { type ClientOptions, type Context, createContext, type Overrides, type Service, trustedKey } from './context.ts'
+import {
+  type ClientOptions,
+  type Context,
+  createContext,
+  NO_KEYS,
+  type Overrides,
+  type Service,
+  trustedKey,
+} from './context.ts'
 import { attest, push } from './evidence/attest.ts'
 import { bundle, checkPayment, proof, receipt, redactedBundle, verify } from './evidence/read.ts'
 import { get, getMany, getPublicly } from './files/get.ts'
@@ -27,23 +35,31 @@ import {
   publicLink,
   removeOperator,
   revokeAccess,
+  tusToken,
   usage,
 } from './lockers.ts'
 import { buy, buyQuoted, renew } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
 import { quote } from './purchases/quote.ts'
+import { createS3Key, revokeS3Key, s3Credentials, s3Keys } from './s3-credentials.ts'
 
 const gateway: Service = {
   name: 'gateway',
   async readKeys(context) {
     const { body } = await call(context, keys)
-    return body.keys.map(({ public_key_hex, use, valid_from, valid_to }) => ({
+    const keysShown = body.keys.map(({ public_key_hex, use, valid_from, valid_to }) => ({
       publicKeyHex: public_key_hex,
       use,
       validFrom: unixSeconds(valid_from),
       validTo: unixSeconds(valid_to),
     }))
+    const { endorsements = [], revocations = [], recovery } = body
+    return {
+      keys: keysShown,
+      changes: { endorsements, revocations },
+      recovery: recovery ? [recovery.public_key_hex] : [],
+    }
   },
   signerHeaders: () => ({}),
 }
@@ -52,7 +68,7 @@ const agentService: Service = {
   name: 'agent service',
   async readKeys(context) {
     const { body } = await call(context, discovery)
-    return [trustedKey(body.signing_key.public_key_hex)]
+    return { ...NO_KEYS, keys: [trustedKey(body.signing_key.public_key_hex)] }
   },
   signerHeaders: (address) => ({ [HEADER_IDENTITY]: address }),
 }
@@ -84,6 +100,11 @@ const gatewayOperations = {
   revokeAccess,
   publicLink,
   changePublicLink,
+  s3Credentials,
+  createS3Key,
+  s3Keys,
+  revokeS3Key,
+  tusToken,
   attest,
   push,
   verify,

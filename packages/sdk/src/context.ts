@@ -1,6 +1,7 @@
 // The context that the operations of a client share.
 
 import { sleep } from '@svc/concurrency/retry'
+import type { KeyChanges } from '@svc/protocol/follow-keys'
 import type { TrustedKey } from '@svc/protocol/keys'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import type { ServiceName } from './errors.ts'
@@ -20,6 +21,8 @@ export interface ClientOptions {
    * signature, of one with a period and a use only what it may have signed.
    */
   pinnedKeys?: readonly (string | TrustedKey)[]
+  /** Recovery keys in 64 hex, from the same source as the pinned keys: their word on other keys is taken. */
+  recoveryKeys?: readonly string[]
   /** The tag that statements are signed under, if the deployment has its own. */
   domainTag?: string
   /** Receives warnings for people; the default writes them to the console. */
@@ -48,11 +51,20 @@ export interface Overrides {
   wait?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
+/** Nothing but signatures makes any of it true. */
+export interface ShownKeys {
+  keys: TrustedKey[]
+  changes: KeyChanges
+  recovery: string[]
+}
+
+export const NO_KEYS: ShownKeys = { keys: [], changes: { endorsements: [], revocations: [] }, recovery: [] }
+
 /** The differences between the two services. */
 export interface Service {
   readonly name: ServiceName
   /** The public keys that the service shows. */
-  readKeys(context: Context): Promise<TrustedKey[]>
+  readKeys(context: Context): Promise<ShownKeys>
   /** Headers of signed requests besides the signature. */
   signerHeaders(address: string): Record<string, string>
 }
@@ -66,6 +78,7 @@ export interface Context {
   /** Whether the journal is the default one, in memory. */
   readonly hasDefaultJournal: boolean
   readonly pinnedKeys: readonly TrustedKey[]
+  readonly recoveryKeys: readonly string[]
   readonly domainTag: string
   readonly warn: (text: string) => void
   readonly onRetry: (retry: Retry) => void
@@ -92,6 +105,7 @@ export function createContext(
     journal: options.journal ?? memoryJournal(),
     hasDefaultJournal: options.journal === undefined,
     pinnedKeys: (options.pinnedKeys ?? []).map(trustedKey),
+    recoveryKeys: options.recoveryKeys ?? [],
     domainTag: options.domainTag ?? DEFAULT_DOMAIN_TAG,
     warn: options.onWarning ?? console.warn,
     onRetry: options.onRetry ?? (() => {}),

@@ -1,6 +1,8 @@
 // The public interface of the SDK: clients of a gateway and its agent service, for Node and browsers.
 
 export type { ListedLocker, PublicLink } from '@svc/api/lockers'
+export type { NewS3Key, S3Credentials, S3Key } from '@svc/api/s3-credentials'
+export type { TusToken } from '@svc/api/tus'
 export type { LockerUsage } from '@svc/api/usage'
 export { publicUrl } from './calls/target.ts'
 export { type AgentClient, type Client, createAgentClient, createClient } from './client.ts'
@@ -9,6 +11,7 @@ export * from './errors.ts'
 export { contentTypeOf } from './files/content-type.ts'
 export type { Download } from './files/download.ts'
 export { ENCRYPTED_ENDING, plainName } from './files/filename.ts'
+export type { RemoveOptions } from './files/list.ts'
 export type { NamedBytes, PutOutcome } from './files/put-many.ts'
 export type { Rename, RenameOptions } from './files/rename.ts'
 export { chunksOf, type Source, streamSource } from './files/source.ts'
@@ -26,5 +29,6 @@ export {
   releaseUnpaid,
 } from './purchases/purchase.ts'
 export { payableLeg } from './purchases/quote.ts'
+export type { S3CredentialOptions, S3KeyOptions } from './s3-credentials.ts'
 export * from './signers.ts'
 export type { NetworkFee, SignedPayment, Wallet } from './wallets/wallet.ts'

@@ -51,20 +51,38 @@ export interface JournalEntry<T> {
   read(): Promise<T | null>
   /** Writes if the entry is still what was last read or written here, and returns whether it did. */
   write(value: T | null): Promise<boolean>
+  /** Changes what is there now, also if others write at the same time. */
+  update(change: (value: T | null) => T | null): Promise<void>
 }
+
+/** More writers than any journal has. */
+const MAX_ROUNDS = 1_000
 
 export function journalEntry<T>(journal: Journal, key: string): JournalEntry<T> {
   let known: string | null = null
+  const parsed = (text: string | null): T | null => (text === null ? null : JSON.parse(text))
+  const textOf = (value: T | null) => (value === null ? null : JSON.stringify(value))
   return {
     async read() {
       known = await journal.get(key)
-      return known === null ? null : JSON.parse(known)
+      return parsed(known)
     },
     async write(value) {
-      const text = value === null ? null : JSON.stringify(value)
+      const text = textOf(value)
       if (!(await journal.put(key, text, known))) return false
       known = text
       return true
+    },
+    async update(change) {
+      // Of writers at the same time one succeeds, so each round leaves fewer of them.
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        const before = await journal.get(key)
+        const text = textOf(change(parsed(before)))
+        if (!(await journal.put(key, text, before))) continue
+        known = text
+        return
+      }
+      throw new Error('the journal refuses every write')
     },
   }
 }

@@ -16,6 +16,7 @@ import {
   revokeAccess as revokeEndpoint,
   signedProvision,
 } from '@svc/api/lockers'
+import { createTusToken, type TusToken } from '@svc/api/tus'
 import { type LockerUsage, lockerUsage } from '@svc/api/usage'
 import { lockerId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
@@ -164,4 +165,21 @@ export async function changePublicLink(
   signal?: AbortSignal,
 ): Promise<PublicLink> {
   return (await call(context, changeLinkEndpoint, { params: { locker_id }, body: { action }, signal })).body.public_link
+}
+
+export interface TusTokenOptions {
+  /** For how many minutes it creates uploads; an hour by default, a day at most. */
+  ttl_min?: number
+  /** Put before the names of all files. */
+  prefix?: string
+  signal?: AbortSignal | undefined
+}
+
+/** What stock tus clients need to upload into the locker: an address and a header. */
+export async function tusToken(
+  context: Context,
+  { locker_id }: Locker,
+  { signal, ...body }: TusTokenOptions = {},
+): Promise<TusToken> {
+  return (await call(context, createTusToken, { params: { locker_id }, body, signal })).body
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Journal, memoryJournal, storageJournal } from '../src/journal.ts'
+import { type Journal, journalEntry, memoryJournal, storageJournal } from '../src/journal.ts'
 import { fileJournal } from '../src/node/file-journal.ts'
 
 let folder: string
@@ -49,6 +49,13 @@ describe.each(journals)('a journal %s', (_, make) => {
       expect(await journal.put('a', 'mine', stale), JSON.stringify(stale)).toBe(false)
     expect(await journal.put('b', 'mine', 'one')).toBe(false)
     expect([await journal.get('a'), await journal.get('b')]).toEqual(['one', null])
+  })
+
+  it('T-79 loses no change of an entry that many make at the same time', async () => {
+    const journal = make()
+    const add = () => journalEntry<number[]>(journal, 'a').update((all) => [...(all ?? []), all?.length ?? 0])
+    await Promise.all(Array.from({ length: 20 }, add))
+    expect(await journalEntry<number[]>(journal, 'a').read()).toEqual(Array.from({ length: 20 }, (_, i) => i))
   })
 
   it('accepts one of many concurrent writes', async () => {

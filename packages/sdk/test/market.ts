@@ -4,6 +4,7 @@ import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import type { ChainAddresses } from '@svc/devnet/pay-leg'
 import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as callPrimary } from '@svc/devnet/primary-chain/dev-client'
 import { toHex } from '@svc/protocol/bytes'
@@ -71,7 +72,7 @@ interface Treasuries {
 }
 
 /** The balance of a seller, in atomic units. */
-export async function holdings(chains: LocalChains, { primary, evm }: Treasuries, asset: Held): Promise<bigint> {
+export async function holdings(chains: ChainAddresses, { primary, evm }: Treasuries, asset: Held): Promise<bigint> {
   const { address } = evm
   const evmChain = connectAs(evm, chains.evm.url)
   if (asset === 'MON') return evmChain.getBalance({ address })

@@ -35,6 +35,8 @@ interface UploadTerms {
 export interface StorageProvider {
   /** The largest object it accepts; `Infinity` when there is no limit. */
   readonly maxBytes: number
+  /** The origin of the addresses that clients are sent to; absent where all bytes go through the gateway. */
+  readonly redirectsTo?: string
   /**
    * Headers that a client must send, beside the content type, when it uploads to the provider itself: a redirect cannot
    * carry them. None when the bytes come through the gateway. `maxBytes` is the same as for `uploadTarget`.

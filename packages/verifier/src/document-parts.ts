@@ -90,7 +90,7 @@ function redactedParts(bundle: JsonObject): DocumentParts {
     envelope,
     v1Signature: null,
     anchor: objectOrNull(bundle, 'anchor'),
-    signingKeys: null,
+    signingKeys: bundle.signing_keys ?? null,
   }
 }
 

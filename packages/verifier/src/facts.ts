@@ -36,8 +36,8 @@ type OnlineFact = (typeof ONLINE_FACTS)[number]
 type RedactedFact = (typeof REDACTED_FACTS)[number]
 export type BundleFact = OfflineFact | OnlineFact | RedactedFact
 
-/** `why` is a short plain sentence for a person. */
-export type Fact = { value: 'passed' } | { value: Exclude<FactValue, 'passed'>; why: string }
+/** `why` is a short plain sentence for a person; a fact that passed has one where it passed in an unusual way. */
+export type Fact = { value: 'passed'; why?: string } | { value: Exclude<FactValue, 'passed'>; why: string }
 
 type OfflineFacts = Record<OfflineFact, Fact>
 export type OnlineFacts = Record<OnlineFact, Fact>

@@ -2,6 +2,7 @@
 
 import type { Json } from '@svc/protocol/canonical'
 import { unixSeconds } from '@svc/protocol/evidence'
+import { type FollowedKeys, followKeys, type KeyChanges } from '@svc/protocol/follow-keys'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, type TrustedKey } from '@svc/protocol/keys'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
@@ -12,7 +13,38 @@ export type KeyUse = 'evidence-envelope' | 'attestation' | 'receipt'
 
 export type PinnedKey = TrustedKey
 
-export type PinnedKeys = { ok: true; keys: PinnedKey[] } | { ok: false; problem: string }
+/** What a signing-key list holds besides keys. */
+export interface ListedChanges {
+  changes: KeyChanges
+  /** In hex; of a pinned list, a key whose word is taken over that of the others. */
+  recovery: string[]
+}
+
+export type PinnedKeys = ({ ok: true; keys: PinnedKey[] } & ListedChanges) | { ok: false; problem: string }
+
+/** What a verifier has of keys besides the bundle. */
+export interface GivenKeys {
+  /** Statement keys, as `readPinnedKeys` returns them. */
+  pinnedKeys?: readonly PinnedKey[]
+  /** What came with them, or later from the gateway. */
+  listed?: ListedChanges
+  /** The address of the gateway that the keys were pinned for; endorsements of another one do not count. */
+  audience?: string
+}
+
+/** `ownList`: the signing-key list of a bundle, whose changes are good if their signatures lead to a given key. */
+export function followedKeys({ pinnedKeys = [], listed, audience }: GivenKeys, ownList: Json): FollowedKeys {
+  const own = listedChanges(ownList)
+  return followKeys({
+    pinned: pinnedKeys,
+    recovery: listed?.recovery ?? [],
+    changes: {
+      endorsements: [...(listed?.changes.endorsements ?? []), ...own.endorsements],
+      revocations: [...(listed?.changes.revocations ?? []), ...own.revocations],
+    },
+    audience,
+  })
+}
 
 const MAX_LIST_BYTES = 1024 * 1024
 
@@ -22,27 +54,43 @@ const MAX_LIST_BYTES = 1024 * 1024
  */
 export function readPinnedKeys(text: string): PinnedKeys {
   try {
-    return { ok: true, keys: text.trimStart().startsWith('{') ? keysOfList(text) : keysOfHex(text) }
+    return { ok: true, ...(text.trimStart().startsWith('{') ? keysOfList(text) : keysOfHex(text)) }
   } catch (error) {
     return { ok: false, problem: (error as Error).message }
   }
 }
 
-function keysOfHex(text: string): PinnedKey[] {
+type ReadKeys = { keys: PinnedKey[] } & ListedChanges
+
+function keysOfHex(text: string): ReadKeys {
   const words = text.split(/[\s,]+/).filter((word) => word !== '')
   if (words.length === 0) throw new RangeError('there is no key')
-  return words.map((word) => {
+  const keys = words.map((word) => {
     if (/^ed25519:/i.test(word)) throw new RangeError(`${quoted(word)} is a key id, too short to pin: give the key`)
     return { publicKeyHex: publicKey(word), use: null, validFrom: null, validTo: null }
   })
+  return { keys, changes: { endorsements: [], revocations: [] }, recovery: [] }
 }
 
-function keysOfList(text: string): PinnedKey[] {
+function keysOfList(text: string): ReadKeys {
   const list = parseStrictJson(text, MAX_LIST_BYTES)
   if (!isObject(list) || list.schema !== SIGNING_KEYS_SCHEMA)
     throw new RangeError(`schema is not ${SIGNING_KEYS_SCHEMA}`)
   if (!Array.isArray(list.keys) || list.keys.length === 0) throw new RangeError('there is no key in the list')
-  return list.keys.map(listedKey)
+  return {
+    keys: list.keys.map(listedKey),
+    changes: listedChanges(list),
+    recovery: isObject(list.recovery) ? [publicKey(list.recovery.public_key_hex)] : [],
+  }
+}
+
+/** Of a signing-key list, given or in a bundle. Nothing in them is checked. */
+export function listedChanges(list: Json): KeyChanges {
+  const listed = (field: string): readonly Json[] => {
+    const value = isObject(list) ? list[field] : undefined
+    return Array.isArray(value) ? value : []
+  }
+  return { endorsements: listed('endorsements'), revocations: listed('revocations') }
 }
 
 function listedKey(entry: Json): PinnedKey {

@@ -6,7 +6,6 @@ import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { type Fact, failed, notChecked, PASSED, passedUnless, type RECEIPT_FACTS } from './facts.ts'
-import type { PinnedKey } from './pinned-keys.ts'
 import { holds, keyPinned } from './signature-facts.ts'
 import type { VerifiedBundle } from './verify-bundle.ts'
 
@@ -41,9 +40,10 @@ export function uncheckedWith(
   return unchecked.filter((field) => !(isLinked && field === 'receipt_id'))
 }
 
-type Bundle = Pick<VerifiedBundle, 'facts' | 'key' | 'envelope' | 'receiptId'>
+type Bundle = Pick<VerifiedBundle, 'facts' | 'key' | 'envelope' | 'receiptId' | 'followed'>
 
-export function receiptFacts(of: ReceiptTexts, pinned: readonly PinnedKey[], bundle: Bundle): ReceiptFacts {
+/** Checked with the keys that the bundle was checked with. */
+export function receiptFacts(of: ReceiptTexts, bundle: Bundle): ReceiptFacts {
   const receipt = of as SignedReceipt // every field is signed, of whatever type it is
   const { receipt_id, pay_req_id, tx_hash, receipt_signer_pubkey, confirmed_at } = receipt
   const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)
@@ -54,9 +54,9 @@ export function receiptFacts(of: ReceiptTexts, pinned: readonly PinnedKey[], bun
       receipt_id === receiptId(pay_req_id, tx_hash) ? null : 'the id does not follow from quote and payment',
     ),
     receipt_key_pinned:
-      pinned.length === 0
+      bundle.followed.keys.length === 0
         ? notChecked('no key was pinned: the signature shows only that the receipt agrees with itself')
-        : keyPinned(receipt_signer_pubkey, pinned, { use: 'receipt', at: unixSeconds(confirmed_at) }),
+        : keyPinned(receipt_signer_pubkey, bundle.followed, { use: 'receipt', at: unixSeconds(confirmed_at) }),
   }
   return { ...own, receipt_is_of_bundle: isOfBundle(receipt, own, bundle) }
 }
@@ -73,9 +73,13 @@ function isOfBundle(receipt: SignedReceipt, own: Omit<ReceiptFacts, 'receipt_is_
   if (proofId === null)
     return notChecked('nothing signed links them: the receipt is from before receipts named a proof')
   if (proofId !== envelope.body.proof_id) return failed('the receipt is of another proof than the statement')
-  const areSigned = own.receipt_signature_valid === PASSED && facts.signature_valid === PASSED
+  const areSigned = hasPassed(own.receipt_signature_valid) && hasPassed(facts.signature_valid)
   if (!areSigned) return notChecked('nothing signed links them: a signature does not hold')
-  const arePinned = own.receipt_key_pinned === PASSED && facts.key_pinned === PASSED
+  const arePinned = hasPassed(own.receipt_key_pinned) && hasPassed(facts.key_pinned)
   if (receipt.receipt_signer_pubkey === key?.public_key_hex || arePinned) return PASSED
   return notChecked('receipt and statement are signed by two keys that are not both pinned')
+}
+
+function hasPassed({ value }: Fact): boolean {
+  return value === 'passed'
 }

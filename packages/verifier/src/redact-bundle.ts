@@ -10,7 +10,7 @@ import { type Redaction, redactedHead, type ShownFile } from '@svc/protocol/reda
 import { envelopeBindsCommitment, merkleRootMatches, statementDigestMatches } from './envelope-facts.ts'
 import type { Fact } from './facts.ts'
 import type { CountedFiles } from './file-list.ts'
-import type { PinnedKey } from './pinned-keys.ts'
+import { followedKeys, listedChanges, type PinnedKey } from './pinned-keys.ts'
 import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
 import { signatureFacts } from './signature-facts.ts'
 import { quoted, type Refusal, RefusedBundle } from './untrusted.ts'
@@ -119,12 +119,13 @@ function headOf(parts: BundleParts, redaction: Redaction, options: RedactionOpti
   const { envelope, anchor, document } = parts
   if (!envelope)
     throw new RefusedRedaction('no_statement', 'a version-1 bundle has no statement that could stand alone')
-  requireValid(parts, parts.files, signatureFacts(parts, pinnedKeys, domainTag).signature_valid)
+  requireValid(parts, parts.files, signatureFacts(parts, followedKeys({ pinnedKeys }, null), domainTag).signature_valid)
   const absence = document.anchor_absence as object | null | undefined
   const stated = {
     envelope: envelope as unknown as EvidenceEnvelope, // its digest and signature hold
     anchor,
     anchor_absence: absence ?? undefined,
+    key_changes: listedChanges(parts.signingKeys),
   }
   const head = redactedHead(redaction, stated, domainTag)
   requireNoReceipt(parts, head)

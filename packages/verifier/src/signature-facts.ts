@@ -2,6 +2,7 @@ import { isManifestSignedBy, isUnsigned } from '@svc/protocol/attestation'
 import { bare } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { type EvidenceEnvelope, isoSeconds, isStatementSignedBy, unixSeconds } from '@svc/protocol/evidence'
+import type { FollowedKeys } from '@svc/protocol/follow-keys'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { type Ed25519Verifier, ed25519PublicKeyFromHex, isTrustedKey } from '@svc/protocol/keys'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
@@ -13,14 +14,21 @@ import { isObject, type JsonObject } from './untrusted.ts'
 export interface SigningKey {
   public_key_hex: string
   key_id: string
-  /** Whether it was among the given keys. A key from the bundle proves only that the bundle agrees with itself. */
+  /**
+   * Whether it is one of the given keys, or one that they lead to by endorsements. A key from the bundle proves only that
+   * the bundle agrees with itself.
+   */
   pinned: boolean
+  /** The ids of the keys that led to it, the given one first; empty where it was given itself. */
+  endorsed_by: string[]
 }
 
 export interface SignatureFacts {
   signature_valid: Fact
   key_pinned: Fact
   key: SigningKey | null
+  /** Of the key that signed: since when, in Unix seconds, and what `key_pinned` would be without it. */
+  revocation: { since: number; otherwise: Fact } | null
 }
 
 /** A signature, and what is needed to check it. */
@@ -35,46 +43,81 @@ interface Signed {
   contradicts(keyHex: string): string | null
 }
 
-export function signatureFacts(parts: BundleParts, pinned: readonly PinnedKey[], domainTag: string): SignatureFacts {
-  if (parts.envelope) return statementSignature(parts.envelope, pinned, domainTag)
-  return factsOf(signedRoot(parts), pinned)
+export function signatureFacts(parts: BundleParts, followed: FollowedKeys, domainTag: string): SignatureFacts {
+  if (parts.envelope) return statementSignature(parts.envelope, followed, domainTag)
+  return factsOf(signedRoot(parts), followed)
 }
 
-export function statementSignature(
-  envelope: JsonObject,
-  pinned: readonly PinnedKey[],
-  domainTag: string,
-): SignatureFacts {
-  return factsOf(signedStatement(envelope, domainTag), pinned)
+export function statementSignature(envelope: JsonObject, followed: FollowedKeys, domainTag: string): SignatureFacts {
+  return factsOf(signedStatement(envelope, domainTag), followed)
 }
 
-function factsOf(signed: Signed | string, pinned: readonly PinnedKey[]): SignatureFacts {
-  if (typeof signed === 'string') return unsigned(signed, pinned)
-  const usable = pinned.filter(({ use }) => use === null || use === signed.use)
+function factsOf(signed: Signed | string, followed: FollowedKeys): SignatureFacts {
+  const { keys } = followed
+  if (typeof signed === 'string') return unsigned(signed, keys)
+  const usable = keys.filter(({ use }) => use === null || use === signed.use)
   const signer = findSigner(usable.map(({ publicKeyHex }) => publicKeyHex).concat(signed.ownKeys), signed)
-  if (signer === null) return unsigned('the signature is of none of the keys', pinned)
+  if (signer === null) return unsigned('the signature is of none of the keys', keys)
   const contradiction = signed.contradicts(signer)
+  const since = followed.revoked.get(signer)
   return {
     signature_valid: contradiction === null ? PASSED : failed(contradiction),
-    key_pinned: pinned.length === 0 ? NOTHING_PINNED : keyPinned(signer, pinned, signed),
-    key: { public_key_hex: signer, key_id: issuerKeyId(signer), pinned: isAmong(usable, signer) },
+    key_pinned: keys.length === 0 ? NOTHING_PINNED : keyPinned(signer, followed, signed),
+    revocation: since === undefined ? null : { since, otherwise: keyTrusted(signer, followed, signed) },
+    key: {
+      public_key_hex: signer,
+      key_id: issuerKeyId(signer),
+      pinned: isAmong(usable, signer),
+      endorsed_by: endorsersOf(signer, followed),
+    },
   }
+}
+
+function endorsersOf(signer: string, { paths }: FollowedKeys): string[] {
+  return (paths.get(signer) ?? []).map(({ body }) => body.endorser.key_id)
 }
 
 const NOTHING_PINNED = notChecked('no key was pinned: the signature shows only that the bundle agrees with itself')
 
 function unsigned(why: string, pinned: readonly PinnedKey[]): SignatureFacts {
   const key_pinned = pinned.length === 0 ? NOTHING_PINNED : failed('nothing is signed by a pinned key')
-  return { signature_valid: failed(why), key_pinned, key: null }
+  return { signature_valid: failed(why), key_pinned, key: null, revocation: null }
 }
 
-/** Whether the key that signed is pinned for that use, and was in use at that time. */
-export function keyPinned(signer: string, pinned: readonly PinnedKey[], signed: Pick<Signed, 'use' | 'at'>): Fact {
-  if (isTrustedKey(signer, pinned, signed)) return PASSED
-  const usable = pinned.filter(({ use }) => use === null || use === signed.use)
-  if (!isAmong(usable, signer)) return failed('the key that signed is not among the pinned keys')
+/** Whether the key that signed is trusted for that use, and was in use at that time. */
+export function keyPinned(signer: string, followed: FollowedKeys, signed: Pick<Signed, 'use' | 'at'>): Fact {
+  const since = followed.revoked.get(signer)
+  return since === undefined ? keyTrusted(signer, followed, signed) : failed(revokedSince(since))
+}
+
+function keyTrusted(signer: string, followed: FollowedKeys, signed: Pick<Signed, 'use' | 'at'>): Fact {
+  const { keys, refused } = followed
+  if (isTrustedKey(signer, keys, signed)) {
+    const endorsers = endorsersOf(signer, followed)
+    return endorsers.length === 0
+      ? PASSED
+      : { value: 'passed', why: `not pinned itself, but endorsed: ${[...endorsers, issuerKeyId(signer)].join(' → ')}` }
+  }
+  const usable = keys.filter(({ use }) => use === null || use === signed.use)
+  if (!isAmong(usable, signer)) {
+    const refusal = refused.get(signer)
+    const endorsement = refusal === undefined ? '' : `, and its endorsement is refused: ${refusal}`
+    return failed(`the key that signed is not among the pinned keys${endorsement}`)
+  }
   const { at } = signed
   return failed(at === null ? 'the key has a period, and there is no time' : `the key was not in use ${isoSeconds(at)}`)
+}
+
+function revokedSince(since: number): string {
+  return `the key was revoked since ${isoSeconds(since)}: only an anchor on chain from before then shows that this was not made by a thief`
+}
+
+/** What a thief signs can carry any date, but nobody can put it into a block of the past (ADD-39). */
+export function anchoredBefore(since: number, blockTime: number): Fact {
+  return {
+    value: 'passed',
+    why: `the key was revoked since ${isoSeconds(since)}, and the statement was on chain before: ${isoSeconds(blockTime)}`,
+  }
 }
 
 function isAmong(keys: readonly PinnedKey[], hex: string): boolean {

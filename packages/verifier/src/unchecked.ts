@@ -6,7 +6,7 @@ import type { AnchorTransaction } from './rpc.ts'
 import { isObject, type JsonObject, otherFields } from './untrusted.ts'
 
 const BUNDLE = ['schema', 'bundle_version', 'algorithms', 'commitment', 'files', 'envelope', 'v1_signature', 'anchor']
-const REDACTED = ['schema', 'redaction', 'algorithms', 'envelope', 'anchor', 'files', 'leaf_hashes']
+const REDACTED = ['schema', 'redaction', 'algorithms', 'envelope', 'anchor', 'files', 'leaf_hashes', 'signing_keys']
 const ALGORITHMS = ['merkle', 'envelope']
 const ENVELOPE = ['body', 'statement_digest', 'signature', 'issuer_pubkey', 'sig_alg']
 const SIGNED_COMMITMENT = ['manifest_file_count', 'total_bytes', 'check_mode', 'attested_at']

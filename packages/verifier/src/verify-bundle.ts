@@ -1,6 +1,7 @@
 // Evidence bundle → facts. The package makes no requests of its own: it asks a node only through the given function.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import type { FollowedKeys } from '@svc/protocol/follow-keys'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { createFileCheck, type FileSource, type FilesReport } from './check-files.ts'
 import { createLeafCheck } from './check-leaves.ts'
@@ -10,22 +11,28 @@ import {
   statementDigestMatches,
   wellFormedEnvelope,
 } from './envelope-facts.ts'
-import { type BundleFact, type BundleFacts, notChecked, OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from './facts.ts'
+import {
+  type BundleFact,
+  type BundleFacts,
+  type Fact,
+  notChecked,
+  OFFLINE_FACTS,
+  ONLINE_FACTS,
+  REDACTED_FACTS,
+} from './facts.ts'
 import type { CountedFiles } from './file-list.ts'
 import type { PlacedFile } from './inclusion.ts'
-import { checkOnline } from './online-facts.ts'
-import type { PinnedKey } from './pinned-keys.ts'
+import { checkOnline, type OnlineCheck } from './online-facts.ts'
+import { followedKeys, type GivenKeys } from './pinned-keys.ts'
 import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
 import { isPartial, type RedactedReport, redactedFacts, redactedReport } from './redacted-facts.ts'
 import type { Rpc } from './rpc.ts'
-import { type SigningKey, signatureFacts } from './signature-facts.ts'
+import { anchoredBefore, type SignatureFacts, type SigningKey, signatureFacts } from './signature-facts.ts'
 import { uncheckedFields } from './unchecked.ts'
 import { type JsonObject, type Refusal, RefusedBundle } from './untrusted.ts'
 
 /** What the verifier has besides the bundle. With none of it, it checks that the bundle agrees with itself. */
-export interface Given {
-  /** Statement keys, as `readPinnedKeys` returns them. */
-  pinnedKeys?: readonly PinnedKey[]
+export interface Given extends GivenKeys {
   /** Publication keys in base58. */
   pinnedSigners?: readonly string[]
   /** 25 characters, when the gateway does not use the default tag. */
@@ -46,6 +53,8 @@ export interface VerifiedBundle {
   unchecked: string[]
   /** The key that verifies the signature. */
   key: SigningKey | null
+  /** The given keys, and those that they lead to by the changes that were given and those in the bundle. */
+  followed: FollowedKeys
   /** The statement; null in version 1, and when it is malformed. */
   envelope: EvidenceEnvelope | null
   receiptId: string | null
@@ -93,7 +102,8 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
   const ofLeaves = leafCheck?.end() ?? null
   const checked = parts.redaction === 'no_names' ? ofLeaves : check?.end({ isPartial: isPartialList(parts) })
   const inFolder = ofLeaves?.files ?? null
-  const { key, ...signature } = signatureFacts(parts, given.pinnedKeys ?? [], given.domainTag ?? DEFAULT_DOMAIN_TAG)
+  const followed = followedKeys(given, parts.signingKeys)
+  const { key, revocation, ...signature } = signatureFacts(parts, followed, given.domainTag ?? DEFAULT_DOMAIN_TAG)
   const envelope = wellFormedEnvelope(parts)
   const { version, anchor } = parts
   const online = await checkOnline(given.rpc, { version, anchor, envelope, pinnedSigners: given.pinnedSigners ?? [] })
@@ -105,6 +115,7 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
     envelope_binds_commitment,
     ...more,
     ...signature,
+    key_pinned: anchoredInTime(revocation, online) ?? signature.key_pinned,
     ...online.facts,
   }
   return {
@@ -113,6 +124,7 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
     failed: [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS].filter((name) => facts[name]?.value === 'failed'),
     unchecked: uncheckedFields(parts, online.transaction),
     key,
+    followed,
     envelope,
     receiptId: typeof parts.receiptId === 'string' ? parts.receiptId : null,
     anchor,
@@ -120,6 +132,15 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
     redacted: parts.redaction === null ? null : redactedReport(parts, inFolder),
     files: checked?.report ?? null,
   }
+}
+
+/** A statement of a revoked key is good if a block from before holds it. Null where that is not shown. */
+function anchoredInTime(revocation: SignatureFacts['revocation'], { facts, transaction }: OnlineCheck): Fact | null {
+  const blockTime = transaction?.blockTime ?? null
+  if (revocation?.otherwise.value !== 'passed' || blockTime === null || blockTime >= revocation.since) return null
+  const { anchor_tx_succeeded, anchor_payload_matches, anchor_finalized } = facts
+  const needed = [anchor_tx_succeeded, anchor_payload_matches, anchor_finalized]
+  return needed.every(({ value }) => value === 'passed') ? anchoredBefore(revocation.since, blockTime) : null
 }
 
 const NAMES_NEEDED = 'the bundle names no files, so it can only be compared with all files of a folder'

@@ -5,7 +5,7 @@ import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
 import { statementDigestMatches, wellFormedEnvelope } from './envelope-facts.ts'
 import type { Fact } from './facts.ts'
-import type { PinnedKey } from './pinned-keys.ts'
+import { followedKeys, type GivenKeys } from './pinned-keys.ts'
 import { type SigningKey, statementSignature } from './signature-facts.ts'
 import type { JsonObject } from './untrusted.ts'
 
@@ -23,10 +23,10 @@ export interface VerifiedStatement {
 
 export function verifyStatement(
   envelope: JsonObject,
-  { pinnedKeys = [], domainTag = DEFAULT_DOMAIN_TAG }: { pinnedKeys?: readonly PinnedKey[]; domainTag?: string } = {},
+  { domainTag = DEFAULT_DOMAIN_TAG, ...keys }: GivenKeys & { domainTag?: string } = {},
 ): VerifiedStatement {
-  const { key, ...signature } = statementSignature(envelope, pinnedKeys, domainTag)
-  const facts = { statement_digest_matches: statementDigestMatches({ envelope }), ...signature }
+  const { key, signature_valid, key_pinned } = statementSignature(envelope, followedKeys(keys, null), domainTag)
+  const facts = { statement_digest_matches: statementDigestMatches({ envelope }), signature_valid, key_pinned }
   return {
     facts,
     failed: FACTS.filter((name) => facts[name].value === 'failed'),

@@ -129,7 +129,7 @@ const RETIRED = {
 async function factsIn({ receipt = SIGNED, document = OF_RECEIPT, pins = [KEY] }: Situation): Promise<ReceiptFacts> {
   const pinned = Array.isArray(pins) && pins.length === 0 ? [] : pinnedKeys(pins)
   const about = await verified([utf8(JSON.stringify(document))], { pinnedKeys: pinned })
-  return receiptFacts(receipt as typeof SIGNED, pinned, about)
+  return receiptFacts(receipt as typeof SIGNED, about)
 }
 
 const RECEIPT_STORIES: Record<(typeof RECEIPT_FACTS)[number], Stories<Situation>> = {

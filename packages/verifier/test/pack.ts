@@ -44,7 +44,7 @@ export async function verified(chunks: Chunks, given: Given = {}): Promise<Verif
 
 export async function givenOf(given: PackGiven): Promise<Given> {
   return {
-    ...(given.pinned_keys && { pinnedKeys: pinnedKeys(given.pinned_keys) }),
+    ...(given.pinned_keys && givenKeys(given.pinned_keys)),
     ...(given.pinned_signers && { pinnedSigners: given.pinned_signers }),
     ...(given.domain_tag && { domainTag: given.domain_tag }),
     ...(given.files && { files: folder(given.files) }),
@@ -53,9 +53,14 @@ export async function givenOf(given: PackGiven): Promise<Given> {
 }
 
 export function pinnedKeys(given: string[] | object) {
+  return givenKeys(given).pinnedKeys
+}
+
+function givenKeys(given: string[] | object) {
   const read = readPinnedKeys(Array.isArray(given) ? given.join() : JSON.stringify(given))
   if (!read.ok) throw new Error(read.problem)
-  return read.keys
+  const { keys, changes, recovery } = read
+  return { pinnedKeys: keys, listed: { changes, recovery } }
 }
 
 function folder(files: Record<string, string>): FileSource {

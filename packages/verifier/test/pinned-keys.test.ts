@@ -8,6 +8,8 @@ const otherHex = vectors.keys.short_url.public_key_hex
 const [entry] = list.keys
 const unbounded = { use: null, validFrom: null, validTo: null }
 
+const nothingElse = { changes: { endorsements: [], revocations: [] }, recovery: [] }
+
 function listWith(change: object): string {
   return JSON.stringify({ ...list, keys: [{ ...entry, ...change }] })
 }
@@ -20,6 +22,7 @@ describe('pinned keys', () => {
       expect(readPinnedKeys(text)).toEqual({
         ok: true,
         keys: keys.map((publicKeyHex) => ({ publicKeyHex, ...unbounded })),
+        ...nothingElse,
       })
     },
   )
@@ -28,6 +31,7 @@ describe('pinned keys', () => {
     expect(readPinnedKeys(JSON.stringify(list))).toEqual({
       ok: true,
       keys: list.keys.map(({ use }) => ({ ...unbounded, publicKeyHex: hex, use })),
+      ...nothingElse,
     })
   })
 

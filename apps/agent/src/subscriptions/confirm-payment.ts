@@ -3,6 +3,7 @@ import type { Body } from '@svc/api/endpoint'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ChainPayment } from '@svc/payments/payment'
+import { signReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import { newReceipt } from '@svc/sales/new-receipt'
 import { payerProof, requirePayerProof, requireTransaction } from '@svc/sales/payer-proof'
@@ -40,7 +41,8 @@ export async function confirmPayment(
   await callers.limitStranger(wire)
   const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
   const { pay_req_id: payReqId } = request
-  const receipt = newReceipt({ payReqId, units: 1, leg, payment, confirmedAt: unixNow(context) }, context.signer)
+  const paid = newReceipt({ payReqId, units: 1, leg, payment, confirmedAt: unixNow(context) })
+  const receipt = signReceipt(paid, context.signer)
   requirePayer(receipt.payer_pubkey, identity)
   const { purchase, isNew } = await extendSubscription(context, receipt)
   return confirmation(context, purchase, identity, !isNew)

@@ -4,7 +4,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { PRIMARY } from '@svc/payments/networks'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import type { SignedReceipt } from '@svc/protocol/receipt'
+import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import { newReceipt } from '@svc/sales/new-receipt'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
@@ -51,7 +51,10 @@ forEachDatabase('payments for subscriptions', (database) => {
       references: [],
       authorizations: [],
     } as const
-    return newReceipt({ payReqId: payReqId || (await quoted()), units: 1, leg, payment, confirmedAt: time }, signer)
+    return signReceipt(
+      newReceipt({ payReqId: payReqId || (await quoted()), units: 1, leg, payment, confirmedAt: time }),
+      signer,
+    )
   }
 
   const counts = async () => {

@@ -1,5 +1,6 @@
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { paymentReference } from '@svc/protocol/ids'
+import { withoutTransferRequests } from '@svc/sales/quote'
 import { startTestAgent } from '@svc/testbed/agent'
 import { expect, it, onTestFinished } from 'vitest'
 import { findPayRequest } from '../../src/subscriptions/store.ts'
@@ -87,7 +88,7 @@ async function asGateway(): Promise<{ body: { accepts: { payTo: string }[] } }> 
 it('AGENT-02 ADD-01 a quote carries its legs in the PAYMENT-REQUIRED header for x402 clients', async () => {
   const { headers, body } = await api.requestQuote()
   const header = JSON.parse(Buffer.from(headers.get('payment-required')!, 'base64').toString())
-  const { x402Version, resource, accepts, extensions } = body
+  const { x402Version, resource, accepts, extensions } = withoutTransferRequests(body)
   expect(header).toEqual({ x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } })
 })
 

@@ -1,7 +1,7 @@
 // The keys that a bundle is checked against: those given by --keys, else those pinned for the gateway.
 
 import { readFile, stat } from 'node:fs/promises'
-import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { type ListedChanges, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { UsageError } from '../errors.ts'
 import { durationText } from '../output/quantities.ts'
 import type { Session } from '../session.ts'
@@ -9,6 +9,9 @@ import { type ReadPins, readPins } from '../setup/pinned.ts'
 
 export interface GivenKeys {
   pinnedKeys: PinnedKey[]
+  listed: ListedChanges
+  /** The gateway that they were pinned for; null where nobody said so. */
+  audience: string | null
   pinnedSigners: string[]
   domainTag: string | null
   /** For people: where the keys come from and how old they are. */
@@ -20,17 +23,33 @@ export async function givenKeys(session: Session, words: readonly string[]): Pro
   const read = await Promise.all(words.map((word) => keysOf(word, session.world.now())))
   return {
     pinnedKeys: read.flatMap(({ keys }) => keys),
+    listed: {
+      changes: {
+        endorsements: read.flatMap(({ changes }) => changes.endorsements),
+        revocations: read.flatMap(({ changes }) => changes.revocations),
+      },
+      recovery: read.flatMap(({ recovery }) => recovery),
+    },
+    audience: null,
     pinnedSigners: [],
     domainTag: null,
     from: [...new Set(read.map(({ from }) => from))].join(', '),
   }
 }
 
+const NOTHING = {
+  pinnedKeys: [],
+  listed: { changes: { endorsements: [], revocations: [] }, recovery: [] },
+  audience: null,
+}
+
 function pinnedFor(pins: ReadPins | null, now: number): GivenKeys {
-  if (!pins) return { pinnedKeys: [], pinnedSigners: [], domainTag: null, from: null }
-  const { gateway, pinned_at, anchor_signer, domain_tag, file, read } = pins
+  if (!pins) return { ...NOTHING, pinnedSigners: [], domainTag: null, from: null }
+  const { gateway, pinned_at, anchor_signer, domain_tag, file, read, listed } = pins
   return {
     pinnedKeys: read,
+    listed,
+    audience: gateway,
     pinnedSigners: anchor_signer === null ? [] : [anchor_signer],
     domainTag: domain_tag,
     from: `pinned ${ago(Date.parse(pinned_at), now)} for ${gateway} (${file})`,
@@ -38,13 +57,13 @@ function pinnedFor(pins: ReadPins | null, now: number): GivenKeys {
 }
 
 /** A word is a key in hex or the path of a file with keys. */
-async function keysOf(word: string, now: number): Promise<{ keys: PinnedKey[]; from: string }> {
+async function keysOf(word: string, now: number): Promise<{ keys: PinnedKey[]; from: string } & ListedChanges> {
   const isKey = /^[0-9a-f]{64}$/i.test(word) || word.startsWith('ed25519:')
   const text = isKey ? word.toLowerCase() : await textOf(word)
   const read = readPinnedKeys(text)
   if (!read.ok) throw new UsageError(isKey ? read.problem : `${word}: ${read.problem}`)
-  if (isKey) return { keys: read.keys, from: 'given by --keys' }
-  return { keys: read.keys, from: `given by ${word}, written ${ago((await stat(word)).mtimeMs, now)}` }
+  if (isKey) return { ...read, from: 'given by --keys' }
+  return { ...read, from: `given by ${word}, written ${ago((await stat(word)).mtimeMs, now)}` }
 }
 
 function textOf(path: string): Promise<string> {

@@ -73,7 +73,7 @@ const NAME_WIDTH = 26
 
 function factText(name: string, fact: Fact, style: Style): string {
   const mark = { passed: style.good('✓'), failed: style.bad('✗'), not_checked: '–', unavailable: '–' }[fact.value]
-  const why = 'why' in fact ? WORDS[fact.value] + fact.why : ''
+  const why = fact.why === undefined ? '' : WORDS[fact.value] + fact.why
   return `${mark} ${name.padEnd(NAME_WIDTH)}${fact.value === 'failed' ? style.bad(why) : style.dim(why)}`.trimEnd()
 }
 

@@ -127,11 +127,13 @@ async function judge(
   decrypt: Decrypt | null,
 ): Promise<Judged[]> {
   const { dir, rpc, allowExtra = false } = options
-  const { pinnedKeys } = keys
+  const { pinnedKeys, listed, audience } = keys
   const domainTag = options.domainTag ?? keys.domainTag
   const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) })
   const given = {
     pinnedKeys,
+    listed,
+    ...(audience !== null && { audience }),
     pinnedSigners: options.signer ?? keys.pinnedSigners,
     ...(domainTag !== null && { domainTag }),
     ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: world.signal }) }),
@@ -143,7 +145,7 @@ async function judge(
     const files = decrypted?.source ?? folder
     const verification = await verifyFile(world, path, { ...given, ...(files && { files }) })
     world.signal.throwIfAborted()
-    const facts = receipt && !verification.refused ? receiptFacts(receipt, pinnedKeys, verification) : null
+    const facts = receipt && !verification.refused ? receiptFacts(receipt, verification) : null
     const decryption = decrypted && !verification.refused ? await decrypted.report() : null
     judged.push({ path, verification, receipt: facts, decryption })
   }

@@ -27,7 +27,7 @@ export function add(program: Command, open: Open): void {
 
 export const MAX_MINUTES = 1440
 
-function minutes(text: string): number {
+export function minutes(text: string): number {
   const value = Number(text)
   if (/^\d+$/.test(text) && value >= 1 && value <= MAX_MINUTES) return value
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_MINUTES}.`)

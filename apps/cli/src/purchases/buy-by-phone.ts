@@ -1,15 +1,13 @@
-// Buys with a wallet on a phone: shows the payment as a QR code, finds it on chain, and confirms it.
+// Buys with a wallet on a phone: shows the payment as a QR code, waits until the gateway sees it, and confirms it.
 
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findPayment, watchPayment } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
-import { toBase58 } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Client, lockerOf, namedTags, readPurchase } from '@svc/sdk'
-import { isGatewayError, PaymentError } from '@svc/sdk/errors'
-import { jsonRpc } from '@svc/sdk/json-rpc'
-import { solanaPayUrl } from '@svc/sdk/wallet-urls'
+import { GatewayError, isGatewayError, PaymentError } from '@svc/sdk/errors'
+import { transferRequestOf } from '@svc/sdk/wallet-urls'
 import { Failure, UsageError } from '../errors.ts'
 import { qrText } from '../output/qr.ts'
 import { shown } from '../output/shown.ts'
@@ -17,7 +15,6 @@ import { pairs } from '../output/table.ts'
 import { paidPairs } from '../output/texts.ts'
 import type { Session } from '../session.ts'
 import { knownLockers, rememberLocker } from '../setup/known-lockers.ts'
-import { nodeFor } from '../setup/wallet.ts'
 import { askedAmount, requireAsset, requireWithin } from './approve-payment.ts'
 import { type BuyOptions, orderText } from './order.ts'
 import { type AskedPayment, type PhonePurchase, phonePurchase, resumeCommand } from './phone-purchase.ts'
@@ -108,28 +105,26 @@ async function askForPayment(
   )
   output.note(`\n${qrText(payment.url)}\n`)
   output.result({ payment_url: payment.url, expires_at: payment.expires_at }, () => shown(payment.url))
+  await askToWatch(client, payment, world.signal)
   return waitFor(session, client, asked, options)
 }
 
 async function newPayment(session: Session, client: Client, options: BuyOptions): Promise<AskedPayment> {
   const { units, provider, asset } = options
-  // Of all assets, because a wallet needs more than its own leg tells.
   const quote = await client.quote({ units, ...(provider && { provider }) }, { signal: session.world.signal })
   const legs = quote.accepts.filter(({ extra }) => asset === undefined || extra.name === asset)
   const leg = legs.find((one) => !isEvm(one)) ?? legs[0]
   if (!leg) throw new UsageError(`this service does not take ${asset}`)
   requireWithin(leg, options)
-  const reference = toBase58(randomBytes(32))
-  const label = new URL(session.gateway).host
   // A URL for EVM wallets has no place for the reference of the quote, so anybody could claim the payment.
-  const url = isEvm(leg) ? null : await solanaPayUrl({ accepts: quote.accepts, leg, reference, label })
-  if (url === null)
+  const request = await transferRequestOf(leg)
+  if (request === null)
     throw new Failure(
       `no wallet can pay ${leg.extra.name} here by a QR code`,
       'pay from this machine, or --asset SOL / USDC on the primary chain',
     )
   await requireRealMoneyIsSafe(session, quote)
-  return { leg, url, reference, expires_at: quote.extensions.svc.info.expires_at }
+  return { leg, url: request.url, expires_at: quote.extensions.svc.info.expires_at }
 }
 
 function isEvm({ network }: PaymentLeg): boolean {
@@ -165,33 +160,37 @@ async function waitFor(
   }
 }
 
-/** The receipt, if one of the payments is on chain. */
+/** Then the receipt is made also if nobody waits here any more. Without it, the payment is found all the same. */
+async function askToWatch(client: Client, { leg }: AskedPayment, signal: AbortSignal): Promise<void> {
+  try {
+    await client.call(watchPayment, { body: { pay_req_id: leg.extra.pay_req_id }, signal })
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+  }
+}
+
+/** Refusals that pass, and those of quotes that nobody can pay any more. */
+const NOT_NOW = ['chain_unavailable', 'RATE_LIMITED'] as const
+const NO_MORE = ['quote_expired', 'pay_req_not_found'] as const
+
+/** The receipt, if the gateway sees one of the payments. */
 async function lookFor(
   session: Session,
   client: Client,
   asked: readonly AskedPayment[],
   { units }: BuyOptions,
 ): Promise<SignedReceipt | null> {
-  const { world, settings, gateway, output } = session
-  const { signal } = world
-  const ask = jsonRpc(nodeFor({ namespace: 'solana' }, settings, gateway), { signal })
-  for (const { leg, reference } of asked) {
-    const found = (await ask('getSignaturesForAddress', [reference, { commitment: 'confirmed', limit: 20 }])) as Found[]
-    for (const { signature: tx } of found.filter(({ err }) => err === null)) {
-      const receipt = await client.confirm({ leg, tx }, { expected: { units }, signal }).catch((error: unknown) => {
-        // Anybody who saw the code can name its reference in a transaction that pays nothing.
-        const cause = error instanceof PaymentError ? error.cause : error
-        if (!isGatewayError(cause, 'payment_verification_failed')) throw error
-        output.warn(`${tx} does not pay this: ${shown(cause.message)}`)
-        return null
-      })
-      if (receipt) return receipt
+  const { signal } = session.world
+  for (const { leg } of asked) {
+    try {
+      const { pay_req_id, name } = leg.extra
+      const { payment } = (await client.call(findPayment, { body: { pay_req_id }, signal })).body
+      if (payment?.pay_asset === name)
+        return await client.confirm({ leg, tx: payment.tx }, { expected: { units }, signal })
+    } catch (error) {
+      const cause = error instanceof PaymentError ? error.cause : error
+      if (!isGatewayError(cause, ...NOT_NOW, ...NO_MORE)) throw error
     }
   }
   return null
-}
-
-interface Found {
-  signature: string
-  err: unknown
 }

@@ -8,8 +8,6 @@ export interface AskedPayment {
   leg: PaymentLeg
   /** What the QR code says. */
   url: string
-  /** The payment is found on chain under it. */
-  reference: string
   expires_at: string
 }
 

@@ -1,4 +1,7 @@
 import { discovery, keys as keysEndpoint, type SigningKeys } from '@svc/api/info'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { type FollowedKeys, followKeys } from '@svc/protocol/follow-keys'
+import { issuerKeyId } from '@svc/protocol/ids'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import type { Command } from 'commander'
 import { Failure, NotVerified, UsageError } from '../errors.ts'
@@ -33,27 +36,81 @@ async function show(session: Session): Promise<void> {
   const { output, world, folder, gateway } = session
   const { body } = await (await session.client()).call(keysEndpoint, { signal: world.signal })
   const pins = await readPins(folder, gateway)
-  const trusted = new Set(pins && keyHexes(pins.read))
-  const document = { ...body, keys: body.keys.map((key) => ({ ...key, pinned: trusted.has(key.public_key_hex) })) }
-  output.result(document, () => keysText(document.keys))
-  if (!pins) return output.note('\nNone is pinned: `svc keys pin` trusts them from here on.')
+  const found = pins && (await follow(session, pins, body))
+  const trusted = new Set(found?.keys.map(({ publicKeyHex }) => publicKeyHex))
+  const document = {
+    ...body,
+    keys: body.keys.map((key) => ({ ...key, pinned: trusted.has(key.public_key_hex) })),
+    ...(found && { followed: [...found.paths.keys()], revoked: [...found.revoked.keys()] }),
+  }
+  output.result(document, () => keysText(document.keys, body.next ?? []))
+  if (!found) return output.note('\nNone is pinned: `svc keys pin` trusts them from here on.')
+  for (const [hex, since] of found.revoked) {
+    if (trusted.has(hex))
+      output.warn(`${issuerKeyId(hex)} was revoked since ${isoSeconds(since)}: it may be with a thief`)
+  }
   const strange = body.keys.filter(({ public_key_hex }) => !trusted.has(public_key_hex))
   if (strange.length > 0)
     throw new NotVerified(
-      `the gateway shows keys that are not pinned: ${[...new Set(strange.map(({ key_id }) => key_id))].join(', ')}`,
+      `the gateway shows keys that are not pinned: ${[...new Set(strange.map(named(found)))].join(', ')}`,
       'ask its operator, not the gateway; then `svc keys pin --replace`',
     )
 }
 
-function keysText(keys: readonly (SigningKeys['keys'][number] & { pinned: boolean })[]): string {
+function named({ refused }: FollowedKeys) {
+  return ({ key_id, public_key_hex }: SigningKeys['keys'][number]) => {
+    const refusal = refused.get(public_key_hex)
+    return refusal === undefined ? key_id : `${key_id} (its endorsement is refused: ${refusal})`
+  }
+}
+
+/** Keys that the pinned ones have endorsed are pinned too, with what led to them (ADD-37). */
+async function follow(
+  { output, folder, gateway, world }: Session,
+  pins: ReadPins,
+  list: SigningKeys,
+): Promise<FollowedKeys> {
+  const { pinned, before, listed, read: _, file: __, ...kept } = pins
+  const { endorsements = [], revocations = [] } = list
+  const changes = {
+    endorsements: [...listed.changes.endorsements, ...endorsements],
+    revocations: [...listed.changes.revocations, ...revocations],
+  }
+  const found = followKeys({ pinned, before, recovery: listed.recovery, changes, audience: gateway })
+  if (found.paths.size === 0 && found.revoked.size === 0) return found
+  const step = {
+    followed_at: new Date(world.now()).toISOString(),
+    keys: found.keys.filter(({ publicKeyHex }) => found.paths.has(publicKeyHex)),
+    endorsements: [...new Set([...found.paths.values()].flat())],
+  }
+  const steps = [...(pins.followed ?? []), ...(found.paths.size > 0 ? [step] : [])]
+  await savePins(folder, { ...kept, followed: steps, revocations })
+  for (const [hex, path] of found.paths) {
+    const ids = [...path.map(({ body }) => body.endorser.key_id), issuerKeyId(hex)]
+    output.warn(
+      `THE GATEWAY HAS A NEW KEY, ${hex}. It is trusted from here on, because a pinned key endorsed it: ${ids.join(' → ')}`,
+    )
+  }
+  return found
+}
+
+type ShownKey = SigningKeys['keys'][number] & { pinned: boolean }
+
+function keysText(keys: readonly ShownKey[], next: NonNullable<SigningKeys['next']>): string {
   const columns = ['PUBLIC KEY', 'USE', 'STATUS', 'PINNED'].map((title) => ({ title }))
-  const rows = keys.map(({ public_key_hex, use, status, pinned }) => [
+  const rows = keys.map(({ public_key_hex, use, status, revoked_since, pinned }) => [
     shown(public_key_hex),
     shown(use),
-    shown(status),
+    revoked_since === undefined ? shown(status) : 'revoked',
     pinned ? 'yes' : 'no',
   ])
-  return table(columns, rows)
+  const announced = next.map(({ public_key_hex, valid_from }) => [
+    shown(public_key_hex),
+    'all',
+    `from ${shown(valid_from)}`,
+    'no',
+  ])
+  return table(columns, [...rows, ...announced])
 }
 
 async function pin(session: Session, hexes: readonly string[], { replace = false }: PinOptions): Promise<void> {

@@ -1,7 +1,10 @@
 // The pinned keys of a gateway, as they were when they were pinned.
 
 import { join } from 'node:path'
-import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import type { SigningKeys } from '@svc/api/info'
+import { type FollowedBefore, followKeys } from '@svc/protocol/follow-keys'
+import type { Endorsement } from '@svc/protocol/key-changes'
+import { type ListedChanges, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { Failure } from '../errors.ts'
 import { readJson, writeJson } from './folder.ts'
 
@@ -13,11 +16,26 @@ export interface Pins {
   /** The key that publishes on chain, in base58; null if unknown. */
   anchor_signer: string | null
   domain_tag: string | null
+  /** Keys that the pinned ones have endorsed since, and how. */
+  followed?: Followed[]
+  /** Of the gateway's list, as they were seen last. */
+  revocations?: NonNullable<SigningKeys['revocations']>
+}
+
+interface Followed {
+  followed_at: string
+  keys: PinnedKey[]
+  endorsements: Endorsement[]
 }
 
 export interface ReadPins extends Pins {
   file: string
+  /** The followed ones included. */
   read: PinnedKey[]
+  pinned: PinnedKey[]
+  before: FollowedBefore[]
+  /** What the pinned list says besides. */
+  listed: ListedChanges
 }
 
 /** Null if none are pinned. */
@@ -28,7 +46,14 @@ export async function readPins(folder: string, gateway: string): Promise<ReadPin
   const read = readPinnedKeys(pins.keys)
   if (!read.ok)
     throw new Failure(`the pinned keys in ${file} cannot be read: ${read.problem}`, 'run `svc keys pin` again')
-  return { ...pins, file, read: read.keys }
+  const { keys, changes, recovery } = read
+  const before = (pins.followed ?? []).map(({ followed_at, ...step }) => ({
+    at: Date.parse(followed_at) / 1000,
+    ...step,
+  }))
+  const known = { ...changes, revocations: [...changes.revocations, ...(pins.revocations ?? [])] }
+  const followed = followKeys({ pinned: keys, before, recovery, changes: known, audience: gateway })
+  return { ...pins, file, read: followed.keys, pinned: keys, before, listed: { changes: known, recovery } }
 }
 
 export async function savePins(folder: string, pins: Pins): Promise<string> {

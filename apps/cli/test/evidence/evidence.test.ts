@@ -2,6 +2,11 @@
 
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toHex } from '@svc/protocol/bytes'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from '../locker.ts'
 import { jsonDocument } from '../world.ts'
@@ -22,6 +27,35 @@ const svc = async (...args: string[]) => {
   expect(result.exitCode, result.stderr + result.stdout).toBe(0)
   return result
 }
+
+describe('keys', () => {
+  it('ADD-37 that a pinned key endorsed are followed, loudly and once; others stay strange', async () => {
+    const { proxy, gateway } = home.house
+    const old = statementSigner(gateway.context)
+    const at = isoSeconds(Math.floor(gateway.context.now() / 1000))
+    const lieWith = (seed: number, endorser = old) => {
+      const endorsed = namedKey(toHex(ed25519Signer(new Uint8Array(32).fill(seed)).publicKey))
+      const audience = proxy.url
+      const keys = { endorser: namedKey(toHex(endorser.publicKey)), endorsed }
+      const times = { valid_from: at, issued_at: at }
+      const body = { schema: 'svc/key-endorsement/v1', purpose: 'statement', audience, ...keys, ...times } as const
+      const endorsements = [signedChange(body, endorser.sign(endorsementMessage(body)))]
+      const entry = { ...endorsed, alg: 'ed25519', use: 'receipt', status: 'active', valid_from: at }
+      proxy.behave()
+      proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, keys: [entry], endorsements }) })
+      return endorsed
+    }
+    const next = lieWith(21)
+    const first = await svc('keys')
+    expect(first.stderr).toContain(`THE GATEWAY HAS A NEW KEY, ${next.public_key_hex}`)
+    expect((await svc('keys')).stderr).not.toContain('NEW KEY')
+    expect((await svc('whoami')).stdout).toContain('2 keys pinned')
+    const stranger = ed25519Signer(new Uint8Array(32).fill(22))
+    const { key_id } = lieWith(23, stranger)
+    const refused = await home.svc(['keys'])
+    expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining(key_id)])
+  })
+})
 
 describe('evidence', () => {
   it('ATT-06 EVID-11 MERK-17 VER-01 CLI-02 two attestations verify, each on its own and together as a chain', async () => {

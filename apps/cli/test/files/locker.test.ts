@@ -1,7 +1,12 @@
 // The file commands of an owner, against a real gateway.
 
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { run } from '../../src/run.ts'
@@ -238,6 +243,21 @@ describe('url, operators and rm', () => {
     })
     await svc('link', 'open')
     expect((await fetch(second)).status).toBe(200)
+  })
+
+  it('ADD-46 a tus token is printed with a snippet that uploads', async () => {
+    const snippet = (await svc('tus', 'token', '--ttl', '5', '--prefix', 'in/')).stdout
+    const [script, source] = [join(home.folder, 'upload.mjs'), join(home.folder, 'by-tus.txt')]
+    const client = pathToFileURL(createRequire(import.meta.url).resolve('tus-js-client')).href
+    await writeFile(script, snippet.replace("'tus-js-client'", `'${client}'`))
+    await writeFile(source, 'by tus')
+    const { stdout } = await promisify(execFile)(process.execPath, [script, source])
+    expect(stdout.trim()).toBe(`sha256:${createHash('sha256').update('by tus').digest('hex')}`)
+    expect((await svc('cat', 'in/by-tus.txt')).stdout).toBe('by tus')
+    await svc('rm', 'in/by-tus.txt', '--yes')
+    expect(jsonDocument((await svc('tus', 'token', '--json')).stdout)).toMatchObject({
+      tus_endpoint: expect.stringContaining('/tus'),
+    })
   })
 
   it('OPER-04 an operator can work with files and nothing else, until the owner removes the key', async () => {

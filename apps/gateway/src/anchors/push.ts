@@ -12,6 +12,7 @@ import { PermanentError } from '@svc/queue/queue'
 import { notAttested } from '../attestations/errors.ts'
 import type { Publishing, Push } from '../attestations/publishing.ts'
 import type { AttestationRecord } from '../attestations/record.ts'
+import { noteStatement } from '../attestations/statements.ts'
 import { findAttestation, findRecord } from '../attestations/store.ts'
 import { type ReceiptCaller, receiptMismatch } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
@@ -23,7 +24,8 @@ import type { PreparedPublication, Publisher } from './publisher.ts'
 import { recordNotSent, recordOutcome } from './record-outcome.ts'
 import { findAnchor, findSent, type Statement } from './store.ts'
 
-type Parts = Pick<Context, 'database' | 'config' | 'now' | 'log' | 'queue'> & Pick<Publishing, 'queueEntry'>
+type Parts = Pick<Context, 'database' | 'config' | 'now' | 'log' | 'queue' | 'continuity'> &
+  Pick<Publishing, 'queueEntry'>
 type Publishable = AttestationRecord & { record: { envelope: EvidenceEnvelope } }
 
 const SKIPPED: PushResult = {
@@ -46,6 +48,7 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
     if (!record || !isPublishable(record)) throw await nothingToPublish(receiptId)
     if (record.anchor) return published('already_anchored', record.anchor)
     if (!publisher) return SKIPPED
+    await parts.continuity.requireCurrent()
     const result = await share(`${receiptId} ${record.sequence}`, () => publish(publisher, record))
     return result === 'superseded' ? push(receiptId) : result
   }
@@ -81,7 +84,11 @@ export function createPush(parts: Parts, publisher: Publisher | null): Push {
           if (noted !== 'noted' && noted !== 'under_way') stopped = noted
           return noted === 'noted'
         },
-        send: ({ publication }) => publisher.nodes.send(publication.raw),
+        async send({ publication }) {
+          // Another process may have made the statement, and stopped before it could note it.
+          await noteStatement(parts, { record })
+          await publisher.nodes.send(publication.raw)
+        },
       })
     } catch (error) {
       return failed(statement, problemOf(error))

@@ -11,7 +11,7 @@ import { findLockerOf } from '../files/store.ts'
 import type { Publishing } from './publishing.ts'
 import { createLockerReader } from './read-locker.ts'
 import type { Attested } from './record.ts'
-import { writeStatement } from './statements.ts'
+import { addStatement, noteStatement } from './statements.ts'
 import { findAttestation, findRecord } from './store.ts'
 
 interface AttestOptions {
@@ -47,12 +47,15 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
     const snapshot = await readLocker(locker)
     if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
     const work = { snapshot, replacing: known?.sequence ?? null, force: replacing ?? null, publish }
-    return { basis, outcome: await db.transaction().execute((tx) => writeStatement(tx, parts, locker, work)) }
+    const attested = await addStatement(parts, locker, work)
+    if (attested.isNew) await noteStatement(parts, attested.record)
+    return { basis, outcome: attested }
   }
 
   return async ({ locker_id, receipt_id }, { replacing, publish = false } = {}) => {
     const locker = await findLockerOf(db, { locker_id })
     if (!locker) throw lockerNotFound()
+    await parts.continuity.requireCurrent()
     for (;;) {
       const known = await findAttestation(db, receipt_id)
       if (known && isCurrent(known, locker) && known.sequence !== replacing) {

@@ -1,17 +1,19 @@
 // Statements: what one says about a snapshot, and how it is added to the chain of its receipt.
 
-import { manifestSignature } from '@svc/protocol/attestation'
+import { manifestMessage } from '@svc/protocol/attestation'
 import { bare, toHex } from '@svc/protocol/bytes'
-import { type CheckMode, type EvidenceEnvelope, issueStatement } from '@svc/protocol/evidence'
+import { type CheckMode, draftStatement, type EvidenceEnvelope, signedStatement } from '@svc/protocol/evidence'
 import { MERKLE_VERSION } from '@svc/protocol/names'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import type { AttestationTable, Locker, Schema, StatementTable } from '../db/schema.ts'
+import type { AttestationTable, Db, Locker, Schema, StatementTable } from '../db/schema.ts'
 import type { Publishing } from './publishing.ts'
-import { type Attested, attestationRecord, type StatementRecord } from './record.ts'
+import { type AttestationRecord, type Attested, attestationRecord, type StatementRecord } from './record.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
 import { insertSnapshot } from './snapshots/store.ts'
 import {
+  findAttestation,
+  findLostStatement,
   findReceiptProof,
   findRecord,
   findStatement,
@@ -29,32 +31,81 @@ interface Work {
   publish: boolean
 }
 
+type Parts = Context & Pick<Publishing, 'publisher' | 'queueEntry'>
+
 /**
- * Adds the next statement of a receipt. The receipt's row is locked, so each statement follows on the newest one. A
- * statement that was written since the work began, about the same files or later ones, is returned instead (T-18), and
- * so is one that says the same: files that are uploaded again unchanged make no statement (FILE-32).
+ * Adds the next statement of a receipt. A statement that was written since the work began, about the same files or later
+ * ones, is returned instead (T-18), and so is one that says the same: files that are uploaded again unchanged make no
+ * statement (FILE-32). It is signed before the transaction, because a key that is elsewhere may take seconds: nothing is
+ * locked meanwhile, and a signature that another statement came before is thrown away (T-91).
  */
-export async function writeStatement(
+export async function addStatement(context: Parts, locker: Locker, work: Work): Promise<Attested> {
+  const { db } = context.database
+  for (;;) {
+    const signed = await signNext(context, locker, work)
+    const attested = await db.transaction().execute((tx) => writeStatement(tx, context, locker, work, signed))
+    if (attested) return attested
+  }
+}
+
+/** The statement that follows on the newest one; null where it looks as if none were needed. */
+async function signNext(context: Parts, { receipt_id }: Locker, work: Work): Promise<NewStatement | null> {
+  const { db } = context.database
+  const before = await findAttestation(db, receipt_id)
+  if (before && isOvertaken(before, work)) return null
+  const { newest, predecessor } = await standingOf(db, receipt_id, before)
+  if (newest && isRepetition(context, newest, predecessor, work)) return null
+  return newStatement(context, work.snapshot, predecessor)
+}
+
+/** What the next statement of a receipt follows on: the newest one, or a later one that the database has lost. */
+async function standingOf(db: Db, receiptId: string, before: AttestationTable | null) {
+  const sequence = before?.sequence ?? null
+  const newest = sequence === null ? null : await findStatement(db, receiptId, sequence)
+  const proofId = before?.proof_id ?? (await findReceiptProof(db, receiptId))
+  const lost = await findLostStatement(db, proofId, sequence ?? 0)
+  const predecessor: Predecessor = {
+    proofId,
+    sequence: lost?.sequence ?? sequence ?? 0,
+    statementDigest: (lost ?? newest)?.statement_digest ?? null,
+  }
+  return { newest, predecessor }
+}
+
+function isOvertaken(before: AttestationTable, { replacing, snapshot }: Work): boolean {
+  return before.sequence !== replacing && (before.manifest_version ?? -1) >= snapshot.manifestVersion
+}
+
+/** What comes after a lost statement is always said, because nobody knows what that one said. */
+function isRepetition(
+  { config }: Parts,
+  newest: StatementTable,
+  { sequence }: Predecessor,
+  { force, snapshot }: Work,
+): boolean {
+  if (newest.sequence === force || newest.sequence !== sequence) return false
+  return saysTheSame(newest, snapshot, config.attestations.checkMode)
+}
+
+/** The receipt's row is locked, so each statement follows on the newest one. Null if `record` does not. */
+async function writeStatement(
   tx: Transaction<Schema>,
-  context: Context & Pick<Publishing, 'publisher' | 'queueEntry'>,
+  context: Parts,
   { receipt_id, locker_id }: Locker,
-  { snapshot, replacing, force, publish }: Work,
-): Promise<Attested> {
+  work: Work,
+  record: NewStatement | null,
+): Promise<Attested | null> {
+  const { snapshot, publish } = work
   const before = await lockAttestation(tx, { receipt_id, locker_id })
-  const isOvertaken = before.sequence !== replacing && (before.manifest_version ?? -1) >= snapshot.manifestVersion
-  if (isOvertaken) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
-  const newest = before.sequence === null ? null : await findStatement(tx, receipt_id, before.sequence)
-  const isForced = force !== null && before.sequence === force
-  if (newest && !isForced && saysTheSame(newest, snapshot, context.config.attestations.checkMode)) {
+  if (isOvertaken(before, work)) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
+  const { newest, predecessor } = await standingOf(tx, receipt_id, before)
+  context.continuity.assertFollows(predecessor.proofId, predecessor.sequence)
+  if (newest && isRepetition(context, newest, predecessor, work)) {
     const current = { ...before, manifest_version: Math.max(before.manifest_version ?? 0, snapshot.manifestVersion) }
     await updateAttestation(tx, current)
     return { record: attestationRecord(newest, current), isNew: false }
   }
-  const record = newStatement(context, snapshot, {
-    proofId: before.proof_id ?? (await findReceiptProof(tx, receipt_id)),
-    sequence: before.sequence ?? 0,
-    statementDigest: newest?.statement_digest ?? null,
-  })
+  if (!record || !follows(record, predecessor)) return null
   const { sequence, issued_at_unix } = record.envelope.body
   const statement: StatementTable = {
     receipt_id,
@@ -87,6 +138,22 @@ export async function writeStatement(
   return { record: attestationRecord(statement, after), isNew: true }
 }
 
+function follows({ envelope }: NewStatement, { proofId, sequence, statementDigest }: Predecessor): boolean {
+  const { body } = envelope
+  const isOfProof = proofId === null || body.proof_id === proofId
+  return isOfProof && body.sequence === sequence + 1 && body.prev_statement_digest === statementDigest
+}
+
+/** In the logbook, after the commit and before anybody learns of the statement. */
+export async function noteStatement(
+  { continuity }: Pick<Context, 'continuity'>,
+  { record: { envelope } }: Pick<AttestationRecord, 'record'>,
+): Promise<void> {
+  if (!envelope) return
+  const { body, statement_digest: digest } = envelope
+  await continuity.noteStatement({ proofId: body.proof_id, sequence: body.sequence, digest })
+}
+
 /** Compares everything that a statement says about files. A record of the oracle era is no statement. */
 function saysTheSame({ record }: StatementTable, snapshot: Snapshot, checkMode: CheckMode): boolean {
   const { envelope } = JSON.parse(record) as StatementRecord
@@ -113,12 +180,13 @@ interface Predecessor {
 type NewStatement = StatementRecord & { envelope: EvidenceEnvelope; evidence_seq: number; proof_id: string }
 
 /** The fields of version 1, unchanged, with the envelope beside them. */
-function newStatement(context: Context, snapshot: Snapshot, predecessor: Predecessor): NewStatement {
-  const { signers, config, randomBytes } = context
+async function newStatement(context: Context, snapshot: Snapshot, predecessor: Predecessor): Promise<NewStatement> {
+  const { statementKeys, config, randomBytes } = context
+  const key = await statementKeys.current()
   const { merkleRoot, manifestDigest, resultHash, fileCount, manifestFileCount, totalBytes } = snapshot
   const checkMode: CheckMode = config.attestations.checkMode
   const proofId = predecessor.proofId ?? toHex(randomBytes(16))
-  const envelope = issueStatement(
+  const draft = draftStatement(
     {
       proofId,
       sequence: predecessor.sequence + 1,
@@ -132,13 +200,15 @@ function newStatement(context: Context, snapshot: Snapshot, predecessor: Predece
       issuedAtUnix: unixNow(context),
       nonce: toHex(randomBytes(16)),
     },
-    signers.statement,
+    toHex(key.publicKey),
     config.evidence.domainTag,
   )
+  const [signature, ofManifest] = await Promise.all([key.sign(draft.message), key.sign(manifestMessage(merkleRoot))])
+  const envelope = signedStatement(draft, signature)
   return {
     result_hash: resultHash,
     merkle_root: merkleRoot,
-    manifest_signature: manifestSignature(merkleRoot, signers.statement),
+    manifest_signature: toHex(ofManifest),
     file_count: fileCount,
     total_bytes: Number(totalBytes),
     attested_at: envelope.body.issued_at,

@@ -13,6 +13,7 @@ import { sigAlgOf } from '@svc/protocol/keys'
 import type { Op } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
+import type { Continuity } from '../continuity/continuity.ts'
 import type { Db, Locker } from '../db/schema.ts'
 import type { AudienceCheck } from './audience.ts'
 import { lockerNotFound, lockerNotOpen, receiptNotFound } from './errors.ts'
@@ -56,14 +57,19 @@ interface CallersOptions {
    */
   perAddress: number
   requireAudience: AudienceCheck
+  continuity: Pick<Continuity, 'requireCurrent' | 'assertUnused' | 'noteNonce'>
 }
 
 /** Only the payer's own key may do these (AMB-89). */
 const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'locker:attest', 'locker:refresh']
 const NONCE_KEPT_SECONDS = 60
 
-export function createCallers({ db, now, rateLimiter, perAddress, requireAudience }: CallersOptions): Callers {
-  const useNonce = createNonces(db)
+/** These change nothing, so they are served also from a database that is behind. */
+const READING_OPS: readonly unknown[] = ['locker:read', 'locker:list']
+
+export function createCallers(options: CallersOptions): Callers {
+  const { db, now, rateLimiter, perAddress, requireAudience, continuity } = options
+  const useNonce = createNonces(db, continuity.noteNonce)
   const findSigner = createSignerFinder()
   const findLocker = batch(async (ids: string[]) => {
     const found = new Map((await findLockers(db, [...new Set(ids)])).map((locker) => [locker.locker_id, locker]))
@@ -80,6 +86,7 @@ export function createCallers({ db, now, rateLimiter, perAddress, requireAudienc
     const signer = await requireSigner(wire, signed, candidates)
     requireMatchingEnvelope(envelope, wire, ops, Math.floor(now() / 1000))
     requireRole(signer, ops)
+    if (!ops.flat().every((op) => READING_OPS.includes(op))) await continuity.requireCurrent()
     await requireUnusedNonce(signer, envelope)
     return { signer, envelope }
   }
@@ -101,8 +108,11 @@ export function createCallers({ db, now, rateLimiter, perAddress, requireAudienc
     return found ? lockerNotOpen(found.receipt) : lockerNotFound()
   }
 
-  async function requireUnusedNonce({ identity }: Signer, { nonce, exp }: RequestEnvelope): Promise<void> {
+  /** Asked again afterwards: the nonce may have been the first query to another database. */
+  async function requireUnusedNonce({ identity }: Signer, { nonce, iat, exp }: RequestEnvelope): Promise<void> {
+    continuity.assertUnused(iat)
     if (!(await useNonce({ signer: identity, nonce, forget_at: exp + NONCE_KEPT_SECONDS }))) throw replayed()
+    continuity.assertUnused(iat)
   }
 
   return {

@@ -24,7 +24,7 @@ export interface Auth {
 }
 
 export async function createAuth(
-  { config, database, rateLimiter, now }: Context,
+  { config, database, rateLimiter, now, continuity }: Context,
   { internalSecret, oracleSecret }: AuthSecrets,
 ): Promise<Auth> {
   const { sponsors, internal, evidence, limits } = config
@@ -35,6 +35,7 @@ export async function createAuth(
       rateLimiter,
       perAddress: limits.perAddress,
       requireAudience: createAudienceCheck(config.mode, config.http.baseUrl),
+      continuity,
     }),
     isInternalCaller: createInternalCallerCheck({
       mode: config.mode,

@@ -2,7 +2,7 @@
 // whole. `--head` is a head that was kept elsewhere: it shows that the end was not cut off. Ends with 1 if it was changed.
 
 import { parseArgs } from 'node:util'
-import { checkChain, readAuditLog } from '../operations/audit.ts'
+import { auditPage, checkChain } from '../operations/audit.ts'
 import { withOperations } from './with-operations.ts'
 
 const CHANGED = 1
@@ -11,9 +11,10 @@ const ENTRIES = 500
 export async function run(args: string[]): Promise<void> {
   await withOperations(async (context) => {
     const { values } = parseArgs({ args, options: { head: { type: 'string' } } })
-    const { entries } = await readAuditLog(context, { limit: ENTRIES })
+    const { db } = context.database
+    const { entries } = await auditPage(db, { limit: ENTRIES })
     for (const entry of entries) console.log(JSON.stringify(entry))
-    const { intact, head, broken_at } = await checkChain(context.database.db, values.head ?? null)
+    const { intact, head, broken_at } = await checkChain(db, values.head ?? null)
     console.error(
       intact ? `The log is whole. Head: ${head ?? 'none yet'}` : `The log was changed at entry ${broken_at}.`,
     )

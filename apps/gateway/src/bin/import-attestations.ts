@@ -1,5 +1,5 @@
 // `svc-gateway import-attestations [--dry-run] <export>`: takes over attestation records of the oracle era. See
-// docs/operations.md.
+// docs/import-attestations.md.
 
 import { open } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -10,7 +10,7 @@ import { readExport } from '../attestations/import/read-export.ts'
 import { readConfig } from '../config.ts'
 import { migrations } from '../db/migrations.ts'
 import type { Schema } from '../db/schema.ts'
-import { createKeysAt } from '../info/signing-keys.ts'
+import { createKeysAt } from '../keys/signing-keys.ts'
 
 const REFUSED_SOME = 1
 const COULD_NOT_RUN = 2

@@ -1,5 +1,5 @@
 // `svc-gateway set-up-registry`: prepares the attestation registry, once. A second run changes nothing. See
-// docs/operations.md.
+// docs/gateway.md.
 
 import { ed25519Signer } from '@svc/protocol/keys'
 import { setUpRegistry } from '../anchors/registry/set-up.ts'

@@ -23,6 +23,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'deploy the registry contract on the EVM chain',
     load: () => import('./deploy-evm-registry.ts'),
   },
+  'migrate-to-postgres': {
+    about: 'move the SQLite database of a stopped gateway to an empty PostgreSQL',
+    load: () => import('./migrate-to-postgres.ts'),
+  },
   jobs: {
     about: 'list, show, retry and delete jobs that failed',
     load: () => import('./jobs.ts'),
@@ -30,6 +34,14 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
   lockers: {
     about: 'show, freeze, unfreeze and take down lockers',
     load: () => import('./lockers.ts'),
+  },
+  keys: {
+    about: 'list, announce, rotate, withdraw and revoke the keys that sign statements',
+    load: () => import('./keys.ts'),
+  },
+  continuity: {
+    about: 'show what a restored database lacks, rebuild it, or accept that it is lost',
+    load: () => import('./continuity.ts'),
   },
   audit: {
     about: 'print the log of what was done by hand, and check that it is whole',

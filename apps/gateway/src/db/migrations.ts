@@ -630,6 +630,155 @@ export const migrations: Migrations = {
     await sql`insert into uncounted_receipts (receipt_id) select receipt_id from receipts where true
       on conflict do nothing`.execute(db)
   },
+
+  '0026-several-refunds': async (db, column) => {
+    await db.schema
+      .createTable('refunds')
+      .addColumn('network', column.text, (c) => c.notNull())
+      .addColumn('tx', column.text, (c) => c.notNull())
+      .addColumn('position', column.integer, (c) => c.notNull())
+      .addColumn('asset', column.text, (c) => c.notNull())
+      .addColumn('amount', column.text, (c) => c.notNull())
+      .addColumn('received', column.text, (c) => c.notNull())
+      .addColumn('refund_tx', column.text)
+      .addColumn('decided_by', column.text, (c) => c.notNull())
+      .addColumn('decided_at', column.text, (c) => c.notNull())
+      .addColumn('reason', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('refunds_pk', ['network', 'tx', 'position'])
+      .execute()
+    // The table before stays for processes that know no other. Where it is not known what arrived, nothing more can be
+    // claimed or refunded.
+    await sql`insert into refunds
+      select r.network, r.tx, 0, r.asset, r.amount,
+        coalesce((select p.received from payment_transactions p
+          where p.network = r.network and p.tx = r.tx and p.asset = r.asset), r.amount),
+        r.refund_tx, r.decided_by, r.decided_at, r.reason
+      from payment_refunds r`.execute(db)
+  },
+
+  '0027-continuity': async (db, column) => {
+    await db.schema
+      .createTable('lost_statements')
+      .addColumn('proof_id', column.text, (c) => c.primaryKey())
+      .addColumn('sequence', column.integer, (c) => c.notNull())
+      .addColumn('statement_digest', column.text, (c) => c.notNull())
+      .addColumn('noted_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createTable('lost_receipts')
+      .addColumn('receipt_hash', column.text, (c) => c.primaryKey())
+      .addColumn('network', column.text, (c) => c.notNull())
+      .addColumn('tx', column.text, (c) => c.notNull())
+      .addColumn('proof_id', column.text)
+      .addColumn('confirmed_at', column.integer, (c) => c.notNull())
+      .addColumn('noted_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('lost_receipts_tx').on('lost_receipts').column('tx').execute()
+    await db.schema.createIndex('attestations_proof').on('attestations').column('proof_id').execute()
+    const proof = isSqlite(db) ? sql`receipt ->> 'proof_id'` : sql`cast(receipt as json) ->> 'proof_id'`
+    await sql`create index receipts_proof on receipts ((${proof}))`.execute(db)
+  },
+
+  '0029-key-changes': async (db, column) => {
+    await db.schema.alterTable('signing_keys').addColumn('revoked_since', column.text).execute()
+    await db.schema
+      .createTable('announced_keys')
+      .addColumn('public_key_hex', column.text, (c) => c.primaryKey())
+      .addColumn('purpose', column.text, (c) => c.notNull())
+      .addColumn('valid_from', column.text, (c) => c.notNull())
+      .addColumn('announced_at', column.text, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createTable('key_changes')
+      .addColumn('kind', column.text, (c) => c.notNull())
+      .addColumn('purpose', column.text, (c) => c.notNull())
+      .addColumn('public_key_hex', column.text, (c) => c.notNull())
+      .addColumn('signed_by', column.text, (c) => c.notNull())
+      .addColumn('document', column.text, (c) => c.notNull())
+      .addColumn('issued_at', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('key_changes_pk', ['kind', 'public_key_hex', 'signed_by'])
+      .execute()
+  },
+
+  '0030-s3-keys': async (db, column) => {
+    await db.schema
+      .createTable('s3_keys')
+      .addColumn('access_key_id', column.text, (c) => c.primaryKey())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('name', column.text, (c) => c.notNull())
+      .addColumn('access', column.text, (c) => c.notNull())
+      .addColumn('prefix', column.text, (c) => c.notNull())
+      .addColumn('minted_by', column.text, (c) => c.notNull())
+      .addColumn('minted_epoch', column.integer, (c) => c.notNull())
+      .addColumn('created_at', column.integer, (c) => c.notNull())
+      .addColumn('expires_at', column.integer, (c) => c.notNull())
+      .addColumn('last_used_at', column.integer)
+      .execute()
+    await db.schema.createIndex('s3_keys_locker').on('s3_keys').column('locker_id').execute()
+    await db.schema.createIndex('s3_keys_expires_at').on('s3_keys').column('expires_at').execute()
+  },
+
+  '0031-file-metadata': async (db, column) => {
+    await db.schema.alterTable('files').addColumn('metadata', column.text).execute()
+  },
+
+  '0032-s3-folders': async (db, column) => {
+    await db.schema
+      .createTable('s3_folders')
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('folder', column.text, (c) => c.notNull())
+      .addColumn('content_type', column.text, (c) => c.notNull())
+      .addColumn('metadata', column.text)
+      .addColumn('created_at', column.integer, (c) => c.notNull())
+      .addPrimaryKeyConstraint('s3_folders_pk', ['locker_id', 'folder'])
+      .execute()
+  },
+
+  '0033-s3-multipart': async (db, column) => {
+    const sessions = db.schema.alterTable('upload_sessions')
+    await sessions.addColumn('door', column.text).execute()
+    await sessions.addColumn('opened_at', column.integer).execute()
+    const files = db.schema.alterTable('upload_session_files')
+    for (const name of ['metadata', 'checksum_algorithm', 'checksum_type', 'checksum', 'chosen_parts', 'replaces']) {
+      await files.addColumn(name, column.text).execute()
+    }
+    await files.addColumn('chosen_revision', column.integer).execute()
+    const parts = db.schema.alterTable('upload_parts')
+    await parts.addColumn('checksum', column.text).execute()
+    await parts.addColumn('received_at', column.integer).execute()
+    await db.schema
+      .createIndex('upload_sessions_open')
+      .on('upload_sessions')
+      .column('locker_id')
+      .where(sql.ref('closed_at'), 'is', null)
+      .execute()
+  },
+
+  '0034-tus': async (db, column) => {
+    await db.schema
+      .createTable('tus_uploads')
+      .addColumn('session_id', column.text, (c) => c.primaryKey())
+      .addColumn('kind', column.text, (c) => c.notNull())
+      .addColumn('upload_metadata', column.text)
+      .addColumn('upload_concat', column.text)
+      .addColumn('block_bytes', column.integer, (c) => c.notNull())
+      .execute()
+  },
+
+  '0035-watched-quotes': async (db, column) => {
+    await db.schema
+      .createTable('watched_quotes')
+      .addColumn('pay_req_id', column.text, (c) => c.primaryKey())
+      .addColumn('watched_at', column.integer, (c) => c.notNull())
+      .addColumn('watched_until', column.integer, (c) => c.notNull())
+      .addColumn('due_at', column.integer, (c) => c.notNull())
+      .addColumn('looked_at', column.integer)
+      .addColumn('passed_tx', column.text)
+      .addColumn('tx', column.text)
+      .addColumn('asset', column.text)
+      .execute()
+    await db.schema.createIndex('watched_quotes_due').on('watched_quotes').column('due_at').execute()
+  },
 }
 
 /** In the database, so that they hold for every release that writes to it, and for hands at its console. */

@@ -12,7 +12,10 @@ export type FileRow = Selectable<FileTable>
 
 export interface Schema extends QueueTables, GuardTables {
   signing_keys: SigningKeyTable
+  announced_keys: AnnouncedKeyTable
+  key_changes: KeyChangeTable
   pay_requests: PayRequestTable
+  watched_quotes: WatchedQuoteTable
   quote_templates: QuoteTemplateTable
   idempotency_keys: IdempotencyKeyTable
   payment_transactions: PaymentTransactionTable
@@ -25,10 +28,12 @@ export interface Schema extends QueueTables, GuardTables {
   files: FileTable
   objects: ObjectTable
   direct_uploads: DirectUploadTable
+  s3_folders: S3FolderTable
   settling_objects: SettlingObjectTable
   upload_sessions: UploadSessionTable
   upload_session_files: UploadSessionFileTable
   upload_parts: UploadPartTable
+  tus_uploads: TusUploadTable
   attestations: AttestationTable
   statements: StatementTable
   snapshots: SnapshotTable
@@ -44,10 +49,32 @@ export interface Schema extends QueueTables, GuardTables {
   renewals: RenewalTable
   locker_egress: LockerEgressTable
   audit_log: AuditLogTable
-  payment_refunds: PaymentRefundTable
+  refunds: RefundTable
   growth_samples: GrowthSampleTable
   sales_periods: SalesPeriodTable
+  s3_keys: S3KeyTable
   uncounted_receipts: { receipt_id: string }
+  lost_statements: LostStatementTable
+  lost_receipts: LostReceiptTable
+}
+
+/** A statement that was made and is not in this database: the next one of its proof follows on it. */
+export interface LostStatementTable {
+  proof_id: string
+  /** The highest that was lost. */
+  sequence: number
+  statement_digest: string
+  noted_at: number
+}
+
+/** A receipt that was signed and is not in this database. Its quote gets it again, as it was. */
+export interface LostReceiptTable {
+  receipt_hash: string
+  network: string
+  tx: string
+  proof_id: string | null
+  confirmed_at: number
+  noted_at: number
 }
 
 /** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be checked. */
@@ -55,6 +82,27 @@ export interface SigningKeyTable {
   public_key_hex: string
   valid_from: string
   valid_to: string | null
+  /** What it signed from here on may be of a thief. */
+  revoked_since: Generated<string | null>
+}
+
+/** Keys that will sign, apart from those that do or did: earlier releases take every row there for one of these. */
+export interface AnnouncedKeyTable {
+  public_key_hex: string
+  purpose: string
+  valid_from: string
+  announced_at: string
+}
+
+/** Signed documents about keys, which clients check. */
+interface KeyChangeTable {
+  kind: 'endorsement' | 'revocation'
+  purpose: string
+  /** The key that is endorsed or revoked. */
+  public_key_hex: string
+  signed_by: string
+  document: string
+  issued_at: string
 }
 
 /** A quote, which fixes what a payment must be. One that was paid is never deleted. */
@@ -67,6 +115,21 @@ export interface PayRequestTable {
   /** The body of the 402 answer; empty where it is made from a template. */
   quote: string
   template_id: string | null
+}
+
+/** A quote whose payment by a Solana Pay code the gateway looks for. Times are Unix seconds. */
+export interface WatchedQuoteTable {
+  pay_req_id: string
+  watched_at: number
+  watched_until: number
+  /** When it is looked for next. Whoever moves it on looks. */
+  due_at: number
+  looked_at: number | null
+  /** The newest transaction of those that were read and do not pay: none up to it is read again. */
+  passed_tx: string | null
+  /** The transaction that paid, and the ticker of the leg, once found. */
+  tx: string | null
+  asset: string | null
 }
 
 /** What quotes for the same order at the same rates have in common. Deleted when no quote has it any more. */
@@ -90,8 +153,11 @@ interface IdempotencyKeyTable {
 export interface PaymentTransactionTable {
   network: string
   tx: string
-  /** `refund`: no receipt may claim it, because the operator pays it back. */
-  kind: 'single' | 'batch' | 'authorizations' | 'refund'
+  /**
+   * `refund`: no receipt claims it so far, and the operator pays some of it back. `lost`: it has receipts that this
+   * database lost, and nobody else may claim it.
+   */
+  kind: 'single' | 'batch' | 'authorizations' | 'refund' | 'lost'
   /** Of several authorizations, the payer of the first that was claimed. */
   payer: string
   /** Ticker. A row counts one asset; other assets in the same transaction are ignored. */
@@ -165,6 +231,23 @@ interface LockerTable {
   delivered_bytes: number
 }
 
+/** A long-lived key for S3 clients. Its secret is not stored: it follows from the row and a key of the gateway. */
+export interface S3KeyTable {
+  access_key_id: string
+  locker_id: string
+  name: string
+  access: 'read' | 'write'
+  /** Empty for the whole locker. */
+  prefix: string
+  /** Who made it, and in which access epoch of the locker. */
+  minted_by: string
+  minted_epoch: number
+  created_at: number
+  expires_at: number
+  /** Written at most once an hour. */
+  last_used_at: number | null
+}
+
 /** Finds the lockers that a key operates. Who may act is decided by `operators` of the locker alone. */
 interface LockerOperatorTable {
   operator: string
@@ -194,6 +277,19 @@ interface FileTable {
   upload_expected_hash: string | null
   /** The newest object that a client uploads to the provider directly; null when no direct upload is awaited. */
   upload_object_id: string | null
+  /** Headers that a client of S3 sent to have them back, as canonical JSON; null when there are none. */
+  metadata: Generated<string | null>
+}
+
+/** A key of the S3 door that ends with a slash and has no bytes. It is no file: manifest and statements know nothing of it. */
+export interface S3FolderTable {
+  locker_id: string
+  /** With the slash at its end. */
+  folder: string
+  content_type: string
+  /** Canonical JSON of what a client said about it; null when it said nothing. */
+  metadata: string | null
+  created_at: number
 }
 
 /** Every object that is or may be at a provider. The row is written before the first byte and deleted after the last. */
@@ -250,7 +346,11 @@ export interface UploadSessionTable {
   /** Who opened it, and in which access epoch of the locker; null for sessions of releases up to 1.0.0. */
   minted_by: string | null
   minted_epoch: number | null
+  /** The door through which parts come; null for upload sessions, which a token opens. */
+  door: 's3' | 'tus' | null
   status: 'partial' | 'complete' | 'failed'
+  /** Null for sessions of releases up to 1.3.0. */
+  opened_at: number | null
   expires_at: number
   /** When the session ended, also where it stays partial. */
   closed_at: number | null
@@ -266,6 +366,13 @@ export interface UploadSessionFileTable {
   content_type: string
   size_bytes: number | null
   expected_hash: string | null
+  /** Of the file, as its door keeps it. */
+  metadata: string | null
+  /** What the client checks its parts and the file with, where it said so. */
+  checksum_algorithm: string | null
+  checksum_type: string | null
+  /** Of the chosen parts together. */
+  checksum: string | null
   state: 'open' | 'stored' | 'failed'
   /** Updated with each part, so that no query has to sum them up. */
   received_bytes: number
@@ -274,6 +381,12 @@ export interface UploadSessionFileTable {
   top_index: number
   /** Increases with every part, so that the worker notices a part that arrives while it assembles. */
   revision: number
+  /** The revision in which the client chose the parts of the file, so that their indexes may have gaps. */
+  chosen_revision: number | null
+  /** A digest of what the client chose. */
+  chosen_parts: string | null
+  /** The only object that the file may take the place of, and empty for none; null where it may be any. */
+  replaces: string | null
   /** Of a stored file, and of one that failed because of its hash. */
   content_hash: string | null
   /** The error code of a failed file. */
@@ -286,6 +399,19 @@ export interface UploadSessionFileTable {
   upload_state: 'open' | 'sealed' | 'complete' | null
 }
 
+/** What a tus upload has beside its session and the one file of that. */
+export interface TusUploadTable {
+  session_id: string
+  /** `partial`: only to be joined. `final`: joined from others. */
+  kind: 'whole' | 'partial' | 'final'
+  /** As the client sent it. */
+  upload_metadata: string | null
+  /** Of a final upload: the partial ones, as the client named them. */
+  upload_concat: string | null
+  /** How long the parts are that its bytes are kept in. */
+  block_bytes: number
+}
+
 export interface UploadPartTable {
   session_id: string
   file_id: string
@@ -295,6 +421,10 @@ export interface UploadPartTable {
   size_bytes: number
   /** Hex. */
   sha256: string
+  /** Base64, of the file's algorithm. */
+  checksum: string | null
+  /** Null for parts of releases up to 1.3.0. */
+  received_at: number | null
   /** The provider's name for a part in the file's object; null for an object of its own. */
   part_ref: string | null
   /** Where it begins in the file's object, once that is complete. */
@@ -517,12 +647,16 @@ export interface AuditLogTable {
 }
 
 /** A payment that the operator has decided to pay back. */
-export interface PaymentRefundTable {
+/** Of a payment there may be several, in one asset or in several. Its row of `payment_transactions` is locked to write one. */
+export interface RefundTable {
   network: string
   tx: string
+  /** From 0 in each transaction. */
+  position: number
   asset: string
-  /** Atomic units, decimal text. */
+  /** Atomic units that are paid back, and all that arrived in this asset; decimal text. */
   amount: string
+  received: string
   /** Null until it is sent. */
   refund_tx: string | null
   decided_by: string

@@ -8,7 +8,7 @@ import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/
 import type { AttestationRecord } from '../attestations/record.ts'
 import type { StoredFile } from '../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, withFiles } from '../attestations/view.ts'
-import { listSigningKeys } from '../info/signing-keys.ts'
+import { listSigningKeys } from '../keys/signing-keys.ts'
 import { type Attested, type FactsContext, factsOf, limitLong, readAttested } from './read-evidence.ts'
 
 export async function readEvidenceBundle(

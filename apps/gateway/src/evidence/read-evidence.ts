@@ -12,7 +12,7 @@ import { isLong } from '../attestations/view.ts'
 import { receiptNotFound } from '../auth/errors.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import type { KeysAt } from '../info/signing-keys.ts'
+import type { KeysAt } from '../keys/signing-keys.ts'
 import { findEvidence, type Standing } from './store.ts'
 
 export interface Evidence {

@@ -10,6 +10,7 @@ import { type Redaction, redactedHead, type ShownFile } from '@svc/protocol/reda
 import type { AttestationRecord } from '../attestations/record.ts'
 import { answerInPieces, filesOf, withList } from '../attestations/view.ts'
 import type { Context } from '../context.ts'
+import { listSigningKeys } from '../keys/signing-keys.ts'
 import { fileNotAttested } from './merkle-proof.ts'
 import { limitLong, readAttested } from './read-evidence.ts'
 import type { EvidenceContext } from './room.ts'
@@ -28,7 +29,7 @@ export async function readRedactedBundle(
   const { record } = await readAttested(context, receipt_id, sequence)
   const filenames = filename && [...new Set(filename)]
   requireNoReceipt(record, filenames ?? [])
-  const head = headOf(context, record, filenames ? 'chosen_files' : 'no_names')
+  const head = await headOf(context, record, filenames ? 'chosen_files' : 'no_names')
   // The first proof of a block reads the whole block.
   await limitLong(context, wire, record, filenames && filenames.length * BLOCK_LEAVES)
   if (!filenames) return answerInPieces<RedactedBundle>(record, withList(head, 'leaf_hashes', leaves(context, record)))
@@ -36,11 +37,14 @@ export async function readRedactedBundle(
   return new JsonText<RedactedBundle>(JSON.stringify({ ...head, files }))
 }
 
-function headOf({ config }: Context, { receiptId, record, anchor, anchorAbsence }: AttestationRecord, of: Redaction) {
+async function headOf(context: Context, of: AttestationRecord, redaction: Redaction) {
+  const { receiptId, record, anchor, anchorAbsence } = of
   const { envelope } = record
   if (!envelope) throw notRedactable(receiptId)
-  const stated = { envelope, anchor, anchor_absence: anchorAbsence ?? undefined }
-  return redactedHead(of, stated, config.evidence.domainTag)
+  const { endorsements = [], revocations = [] } = await listSigningKeys(context)
+  const key_changes = { endorsements, revocations }
+  const stated = { envelope, anchor, anchor_absence: anchorAbsence ?? undefined, key_changes }
+  return redactedHead(redaction, stated, context.config.evidence.domainTag)
 }
 
 async function* leaves({ database }: Context, record: AttestationRecord): AsyncGenerator<string[]> {

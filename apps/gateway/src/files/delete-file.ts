@@ -1,4 +1,6 @@
-import type { FileDeleted } from '@svc/api/files'
+import type { Query } from '@svc/api/endpoint'
+import type * as files from '@svc/api/files'
+import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { LockerCaller } from '../auth/callers.ts'
 import { type Context, unixNow } from '../context.ts'
@@ -6,30 +8,53 @@ import type { FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded, type Grant, grantTo, isGranted } from '../lockers/access.ts'
 import { isBeingDelivered } from './delivery/store.ts'
 import { fileNotFound, keyRemoved } from './errors.ts'
-import { noSuchFile } from './name-files.ts'
+import { HASH_PROBLEM, noSuchFile, readExpectedHash } from './name-files.ts'
+import { endDirectUploads, releaseObjects } from './object-store.ts'
 import { removeObject } from './objects.ts'
-import {
-  changeManifest,
-  deleteFileRow,
-  endDirectUploads,
-  findFile,
-  lockFile,
-  releaseObjects,
-  unconfirmedBytes,
-} from './store.ts'
+import { changeManifest, deleteFileRow, findFile, lockFile, unconfirmedBytes } from './store.ts'
 
 export async function deleteFile(
   context: Context,
   { locker, signer }: LockerCaller,
   filename: string,
-): Promise<FileDeleted> {
+  query: Query<typeof files.deleteFile>,
+): Promise<files.FileDeleted> {
+  const condition = readCondition(query)
   const file = await findFile(context.database.db, locker.locker_id, filename)
   if (!file) throw noSuchFile(context, filename)
   try {
-    return await removeFile(context, locker, filename, grantTo(signer.identity, locker))
+    return await removeFile(context, locker, filename, { grant: grantTo(signer.identity, locker), condition })
   } catch (error) {
     throw error instanceof AccessEnded ? keyRemoved() : error
   }
+}
+
+/** The bytes that a caller means to remove. A newer upload under the same name is left alone (T-75). */
+interface Condition {
+  contentHash?: string
+  /** Null: the file has no bytes yet. */
+  uploadedAt?: string | null
+}
+
+const NO_UPLOAD = 'none'
+
+function readCondition({ expected_hash, expected_uploaded_at }: Query<typeof files.deleteFile>): Condition {
+  const contentHash = expected_hash === undefined ? null : readExpectedHash(expected_hash)
+  if (expected_hash !== undefined && contentHash === null)
+    throw new ValidationError({ loc: ['query', 'expected_hash'], msg: HASH_PROBLEM })
+  return {
+    ...(contentHash !== null && { contentHash }),
+    ...(expected_uploaded_at !== undefined && {
+      uploadedAt: expected_uploaded_at === NO_UPLOAD ? null : expected_uploaded_at,
+    }),
+  }
+}
+
+interface Removal {
+  grant: Grant
+  condition?: Condition
+  /** Throws unless this file is meant. */
+  check?: (file: FileRow) => void
 }
 
 /** `bytes_removed` is false while the bytes are left to the sweep. Throws `AccessEnded` when the grant has ended. */
@@ -37,10 +62,10 @@ export async function removeFile(
   context: Context,
   locker: Locker,
   filename: string,
-  grant: Grant,
-): Promise<FileDeleted> {
+  removal: Removal,
+): Promise<files.FileDeleted> {
   const { locker_id, provider } = locker
-  const { object_id: id, provider_ref: ref, isInDelivery } = await deleteEntry(context, locker_id, filename, grant)
+  const { object_id: id, provider_ref: ref, isInDelivery } = await deleteEntry(context, locker_id, filename, removal)
   const isRemoved = id === null || (!isInDelivery && (await removeObject(context, provider, id, ref)))
   return { ok: true, locker_id, filename, deleted: true, bytes_removed: isRemoved }
 }
@@ -54,11 +79,18 @@ interface DeletedEntry extends FileRow {
  * Leaves the objects of direct uploads to the sweep. A redirected client can still write them, and without a row they
  * would stay forever.
  */
-async function deleteEntry(context: Context, lockerId: string, filename: string, grant: Grant): Promise<DeletedEntry> {
+async function deleteEntry(
+  context: Context,
+  lockerId: string,
+  filename: string,
+  { grant, condition = {}, check }: Removal,
+): Promise<DeletedEntry> {
   const now = unixNow(context)
   return context.database.db.transaction().execute(async (tx) => {
     const file = await lockFile(tx, lockerId, filename)
     if (!file) throw fileNotFound(filename)
+    requireUnchanged(file, condition)
+    check?.(file)
     if (file.upload_object_id !== null) await endDirectUploads(tx, file)
     await deleteFileRow(tx, lockerId, filename)
     await releaseObjects(tx, file.object_id === null ? [] : [file.object_id], now)
@@ -67,5 +99,17 @@ async function deleteEntry(context: Context, lockerId: string, filename: string,
     const change = { at: isoSeconds(now), files: -1, bytes: -(file.size_bytes ?? 0), unconfirmed }
     if (!isGranted(await changeManifest(tx, lockerId, change), grant)) throw new AccessEnded()
     return { ...file, isInDelivery }
+  })
+}
+
+function requireUnchanged(
+  { filename, content_hash, uploaded_at }: FileRow,
+  { contentHash, uploadedAt }: Condition,
+): void {
+  const hasHash = contentHash === undefined || contentHash === content_hash
+  if (hasHash && (uploadedAt === undefined || uploadedAt === uploaded_at)) return
+  throw new ServiceError('PRECONDITION_FAILED', `${JSON.stringify(filename)} is not the file that was expected`, {
+    hint: 'it was uploaded again: read the list of files; nothing was removed',
+    details: { filename, content_hash, uploaded_at },
   })
 }

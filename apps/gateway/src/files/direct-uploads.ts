@@ -3,15 +3,17 @@
 
 import type { ServiceError } from '@svc/http-service/service-error'
 import type { ObjectKey } from '@svc/storage/provider'
+import { isRestrictionError } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
 import type { DirectUploadTable, FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded, grantOf, isGranted } from '../lockers/access.ts'
 import { isCapacityExceeded } from '../lockers/terms.ts'
 import { directUploadTooLarge } from './errors.ts'
+import { findDirectUploads, findLockerUploads, giveUpDirectUpload } from './object-store.ts'
 import { maxObjectBytes, removeObject, statObject } from './objects.ts'
 import { putFile } from './put-file.ts'
 import type { FilesContext } from './room.ts'
-import { findDirectUploads, findFile, findLockerUploads, giveUpDirectUpload } from './store.ts'
+import { findFile } from './store.ts'
 
 export interface CurrentBytes {
   file: FileRow
@@ -52,15 +54,14 @@ export async function adoptUploads(
 
 type Adoption =
   | { outcome: 'adopted'; file: FileRow }
-  | { outcome: 'absent' | 'revoked' }
+  | { outcome: 'absent' | 'revoked' | 'restricted' }
   | { outcome: 'refused'; refusal: ServiceError }
 
-/** Bytes that cannot be taken are removed. */
+/** Bytes that cannot be taken are removed. A locker that is restricted takes none, and they stay where they are (T-80). */
 export async function adoptUpload(context: FilesContext, locker: Locker, upload: DirectUploadTable): Promise<Adoption> {
   const { object_id: id, filename } = upload
   const grant = grantOf(upload)
-  // A locker that is frozen takes nothing, and what it has can be read.
-  if (locker.restriction !== null) return { outcome: 'absent' }
+  if (locker.restriction !== null) return { outcome: 'restricted' }
   const found = await statObject(context, locker, { id, ref: null })
   if (!found) return { outcome: 'absent' }
   const maxBytes = maxObjectBytes(context, locker.provider)
@@ -75,6 +76,7 @@ export async function adoptUpload(context: FilesContext, locker: Locker, upload:
     const put = { filename, object, grant, contentType, expectedHash, mayCreate: false, adopts: upload }
     return { outcome: 'adopted', file: await putFile(context, locker, put) }
   } catch (error) {
+    if (isRestrictionError(error)) return { outcome: 'restricted' }
     const isFull = isCapacityExceeded(error)
     if (!isFull && !(error instanceof AccessEnded)) throw error
     await giveUpUpload(context, locker, upload)

@@ -89,5 +89,6 @@ export function newFile({ locker_id }: Locker, { filename, contentType, expected
     upload_content_type: contentType,
     upload_expected_hash: expectedHash,
     upload_object_id: null,
+    metadata: null,
   }
 }

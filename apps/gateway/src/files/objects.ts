@@ -7,8 +7,8 @@ import { type ObjectKey, ProviderError, type StoredObject } from '@svc/storage/p
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { storageError } from './errors.ts'
+import { awaitObject, deleteObjectRow } from './object-store.ts'
 import type { FilesContext } from './room.ts'
-import { awaitObject, deleteObjectRow } from './store.ts'
 
 export interface NewObject extends StoredObject {
   id: string

@@ -7,20 +7,10 @@ import { requireTime, requireWithinTerms } from '../lockers/terms.ts'
 import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import { type NamedFile, newFile } from './name-files.ts'
+import { endDirectUploads, holdObject, isAwaited, releaseObjects } from './object-store.ts'
 import type { NewObject } from './objects.ts'
 import type { FilesContext } from './room.ts'
-import {
-  changeManifest,
-  countUnconfirmed,
-  endDirectUploads,
-  holdObject,
-  isAwaited,
-  lockFile,
-  releaseObjects,
-  unconfirmedBytes,
-  updateFile,
-  upsertFiles,
-} from './store.ts'
+import { changeManifest, countUnconfirmed, lockFile, unconfirmedBytes, updateFile, upsertFiles } from './store.ts'
 
 export interface FilePut extends NamedFile {
   object: NewObject
@@ -30,6 +20,10 @@ export interface FilePut extends NamedFile {
   contentHash?: string
   /** Whether to create a name that does not exist, or was deleted meanwhile. */
   mayCreate: boolean
+  /** As `files.metadata` keeps it. Other bytes without it have none. */
+  metadata?: string | null
+  /** Throws unless this may take the place of the file that is there, which is null for a new name. */
+  check?: (before: FileRow | null) => void
   /** The direct upload that the object belongs to. It is ignored once the file has bytes that were sent later. */
   adopts?: DirectUploadTable
   /** An upload session holds the object, and gives it up in the same transaction. */
@@ -63,11 +57,13 @@ export async function putFileIn(
     before = (await lockFile(tx, locker_id, filename)) ?? null
   } while (!before && put.mayCreate)
   if (!before) throw fileNotFound(filename)
+  put.check?.(isNew ? null : before)
   const isAwaiting = before.upload_object_id !== null
   if (put.adopts && !(isAwaiting && (await isAwaited(tx, before, object.id)))) return before
   if (!put.isHeld && !(await holdObject(tx, object.id, object.ref, now))) throw uploadAbandoned()
   const changes = {
     content_type: put.contentType,
+    metadata: put.metadata ?? null,
     expected_hash: put.expectedHash,
     object_id: object.id,
     provider_ref: object.ref,

@@ -15,8 +15,9 @@ import type { FileRow, Locker, Schema } from '../db/schema.ts'
 import { AccessEnded, type Grant, grantTo, isGranted } from '../lockers/access.ts'
 import { fileNotFound, keepsChanging, keyRemoved } from './errors.ts'
 import { HASH_PROBLEM, newFile, readExpectedHash } from './name-files.ts'
+import { releaseObjects } from './object-store.ts'
 import type { FilesContext } from './room.ts'
-import { changeManifest, insertMissingFiles, lockFiles, moveNames, releaseObjects, unconfirmedBytes } from './store.ts'
+import { changeManifest, insertMissingFiles, lockFiles, moveNames, unconfirmedBytes } from './store.ts'
 
 interface Rename {
   filename: string

@@ -6,7 +6,7 @@ import type { Locker, ObjectTable, Schema } from '../db/schema.ts'
 import { type AddFile, createFileAdder } from './add-files.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
 import { createKeyMarks, type MarkKey } from './mark-keys.ts'
-import { insertObjects } from './store.ts'
+import { insertObjects } from './object-store.ts'
 
 interface Needs {
   /** Called in the transaction that changes a locker's manifest. */

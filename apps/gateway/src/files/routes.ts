@@ -19,11 +19,16 @@ import type { FilesContext } from './room.ts'
 export function fileRoutes(service: Service, auth: Auth, context: FilesContext): void {
   serveLocker(service, auth, files.createFile, ({ caller, body }) => createFile(context, caller, body))
   serveLocker(service, auth, files.createFiles, ({ caller, body }) => createFiles(context, caller, body))
-  serveLocker(service, auth, files.listFiles, ({ caller, query }) => listFiles(context, caller.locker, query))
+  serveLocker(service, auth, files.listFiles, async ({ caller, query, wire }) => {
+    using hangUp = hangUpSignal(wire)
+    return await listFiles(context, caller.locker, query, hangUp.signal)
+  })
   serveLocker(service, auth, files.getFile, ({ caller, params, query }) =>
     getFile(context, caller, params.filename, query.ttl_min),
   )
-  serveLocker(service, auth, files.deleteFile, ({ caller, params }) => deleteFile(context, caller, params.filename))
+  serveLocker(service, auth, files.deleteFile, ({ caller, params, query }) =>
+    deleteFile(context, caller, params.filename, query),
+  )
   serveLocker(service, auth, files.renameFiles, ({ caller, body }) => renameFiles(context, caller, body))
   serveLocker(service, auth, files.fileUrls, ({ caller, body }) => fileUrls(context, caller, body))
   serveLocker(service, auth, files.readManifest, ({ caller, query }) => readManifest(context, caller.locker, query))

@@ -1,12 +1,13 @@
 // Removes objects that nothing holds. What a client uploaded directly is looked for first: it may never have been read or
-// confirmed (T-50).
+// confirmed (T-50). In a locker that is restricted, what has arrived waits (T-80).
 
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
 import { adoptUpload, giveUpUpload } from './direct-uploads.ts'
+import { findDirectUpload, findUnheldObjects, markForRemoval, postponeRemoval } from './object-store.ts'
 import { removeForGood } from './objects.ts'
 import type { FilesContext } from './room.ts'
-import { findDirectUpload, findLockerOf, findUnheldObjects, markForRemoval, postponeRemoval } from './store.ts'
+import { findLockerOf } from './store.ts'
 
 /** Time for readers that began before the file was replaced. */
 const RELEASED_KEPT_SECONDS = 15 * 60
@@ -35,7 +36,9 @@ async function sweepObject(context: FilesContext, object: ObjectTable): Promise<
   if (!locker) return removeUnheld(context, object)
   try {
     const { outcome } = await adoptUpload(context, locker, upload)
-    return outcome === 'absent' ? await giveUpUpload(context, locker, upload) : outcome !== 'adopted'
+    if (outcome === 'restricted') await postponeRemoval(db, object, unixNow(context))
+    if (outcome === 'absent') return giveUpUpload(context, locker, upload)
+    return outcome === 'refused' || outcome === 'revoked'
   } catch (error) {
     context.log.warn({ object_id: object.object_id, err: error }, 'a direct upload could not be looked for yet')
     await postponeRemoval(db, object, unixNow(context))

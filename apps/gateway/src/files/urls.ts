@@ -1,15 +1,17 @@
 // Short URLs. Each allows one operation on one file until it expires, or the key that asked for it loses access.
 
 import { setImmediate } from 'node:timers/promises'
+import type { Signer } from '@svc/guard/signers'
 import { toHex } from '@svc/protocol/bytes'
 import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
 import { providerCode } from '@svc/storage/open-providers'
 import type { LockerCaller } from '../auth/callers.ts'
 import { requireServed, requireWritable } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
+import type { Locker } from '../db/schema.ts'
+import type { ListedFile } from './lists/store.ts'
 import { maxObjectBytes } from './objects.ts'
 import type { FilesContext } from './room.ts'
-import type { ListedFile } from './store.ts'
 
 const DEFAULT_TTL_MINUTES = 30
 const FROZEN_TTL_MINUTES = 5
@@ -24,17 +26,22 @@ export interface UrlMinter {
   url(method: TokenMethod, filename: string): string
 }
 
+/** For how long what a caller asks for may open the files of a locker. */
+export function allowedMinutes(locker: Locker, { role }: Signer, asked: number): number {
+  requireServed(locker)
+  if (locker.restriction === null) return asked
+  // Of a frozen locker the owner still reads, and that takes a URL; it ends too soon to be of use to others.
+  if (role !== 'owner') requireWritable(locker)
+  return Math.min(asked, FROZEN_TTL_MINUTES)
+}
+
 /** Mints URLs of one locker, for one caller, that all expire at the same time. */
 export function urlMinter(
   context: FilesContext,
   { locker, signer, envelope }: LockerCaller,
   ttlMinutes = DEFAULT_TTL_MINUTES,
 ): UrlMinter {
-  requireServed(locker)
-  const isFrozen = locker.restriction !== null
-  // Of a frozen locker the owner still reads, and that takes a URL; it ends too soon to be of use to others.
-  if (isFrozen && signer.role !== 'owner') requireWritable(locker)
-  const expiresIn = (isFrozen ? Math.min(ttlMinutes, FROZEN_TTL_MINUTES) : ttlMinutes) * 60
+  const expiresIn = allowedMinutes(locker, signer, ttlMinutes) * 60
   const fields = {
     expires: unixNow(context) + expiresIn,
     lockerId: locker.locker_id,

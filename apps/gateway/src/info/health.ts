@@ -5,34 +5,42 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
+import type { ContinuityStatus } from '../continuity/continuity.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
 import { feedState, standIns } from './price-feed.ts'
 import type { KnownBalance } from './publishing-costs.ts'
 import type { InfoContext } from './room.ts'
 
-/** 503 only when the gateway cannot serve. A single chain or provider that does not answer shows in `checks` instead. */
+/**
+ * 503 only when the gateway cannot serve. A single chain or provider that does not answer shows in `checks` instead; a
+ * database that is behind, or a logbook that fails, is `degraded` with 200, because it is read from.
+ */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
-  const [database, health, primary_chain, evm_chain, balance, prices, budgets] = await Promise.all([
+  const [database, health, primary_chain, evm_chain, signing_key, balance, prices, budgets] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),
     context.providers.health(),
     context.sales.health(PRIMARY),
     context.sales.health(EVM),
+    context.statementKeys.health(),
     context.publishingCosts.balance(),
     context.sales.prices(),
     // Without a database, `database` says so.
     budgetStates(context).catch((): BudgetState[] => []),
   ])
   const storage = state([...health.values()].some(Boolean))
+  const continuity = context.continuity.status()
   const warnings = [
     ...silentProviders(health),
+    ...(signing_key === 'failing' ? [NO_SIGNER] : []),
     ...context.sales.warnings(),
     ...standIns(prices),
     ...(balance.state === 'low' ? [lowBalance(balance)] : []),
+    ...continuityWarnings(continuity),
     ...budgets.filter(({ isExhausted }) => isExhausted).map(usedUp),
   ]
   const isServing = database === 'ok' && storage === 'ok'
   return new Answer(isServing ? 200 : 503, {
-    status: isServing ? 'ok' : 'degraded',
+    status: isServing && maySign(continuity) ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
     time: isoSeconds(unixNow(context)),
     checks: {
@@ -40,17 +48,54 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
       storage,
       primary_chain,
       evm_chain,
-      signing_key: 'ok',
+      signing_key,
       publication_key: balance.state,
       price_feed: feedState(prices),
     },
     providers: Object.fromEntries([...health].map(([name, isHealthy]) => [name, state(isHealthy)])),
     budgets: Object.fromEntries(budgets.map(({ name, isExhausted }) => [name, isExhausted ? 'used_up' : 'ok'])),
+    continuity: shownContinuity(continuity),
     ...(warnings.length > 0 && { warnings }),
   })
 }
 
-/** For load balancers: asks only what every request needs. */
+const MAX_MISSING = 100
+
+/** Named by proof and sequence, which are public: receipt ids open things. */
+function maySign({ state, logbook }: ContinuityStatus): boolean {
+  return state !== 'behind' && logbook !== 'failing'
+}
+
+function shownContinuity({ missing, isReplaced, ...status }: ContinuityStatus): NonNullable<Health['continuity']> {
+  const { statements, payments } = missing
+  return {
+    state: status.state,
+    logbook: status.logbook,
+    chain: status.chain,
+    missing_statements: statements.length,
+    missing: statements
+      .slice(0, MAX_MISSING)
+      .map(({ proofId: proof_id, sequence, digest: statement_digest }) => ({ proof_id, sequence, statement_digest })),
+    missing_payments: payments.length,
+    ...(status.state === 'behind' && { heal: isReplaced ? RESTART : HEAL }),
+  }
+}
+
+const HEAL =
+  'restore a newer backup; or run `svc-gateway continuity rebuild` with the evidence bundles of the missing statements, then `svc-gateway continuity accept` for what cannot be rebuilt: docs/operations.md, "A database was restored"'
+const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'
+
+function continuityWarnings({ state, logbook }: ContinuityStatus): string[] {
+  return [
+    ...(state === 'behind'
+      ? ['the database is behind what this gateway has signed: it only reads, see continuity']
+      : []),
+    ...(logbook === 'off' ? ['LOGBOOK_DIR is off: a restored database is noticed by its anchors only'] : []),
+    ...(logbook === 'failing' ? ['the logbook cannot be written: nothing is signed'] : []),
+  ]
+}
+
+/** For load balancers: asks only what every request needs. A database that is behind is ready, for reading. */
 export async function checkReadiness({ database: { db }, providers }: InfoContext): Promise<Answer<Readiness>> {
   const [database, health] = await Promise.all([works(() => sql`select 1`.execute(db)), providers.health()])
   const storage = state([...health.values()].some(Boolean))
@@ -59,6 +104,8 @@ export async function checkReadiness({ database: { db }, providers }: InfoContex
     ? new Answer(200, { status: 'ready', checks: { database, storage } })
     : new Answer(503, { status: 'not_ready', checks: { database, storage } }, { 'retry-after': '1' })
 }
+
+const NO_SIGNER = 'the statement key cannot be used: receipts and statements wait until its signer answers'
 
 function lowBalance({ address, lamports, anchorsLeft }: KnownBalance): string {
   return `publication key ${address} holds ${lamports} lamports: about ${anchorsLeft} more anchors`

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts'
+import { createKeysAt, type KeysAt } from '../keys/signing-keys.ts'
 import type { Counts } from './metrics/database.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createPublishingCosts, type PublicationKey, type PublishingCosts } from './publishing-costs.ts'
-import { createKeysAt, type KeysAt } from './signing-keys.ts'
 import { createStats, type ReadStats } from './stats.ts'
 
 interface Needs extends Counts {

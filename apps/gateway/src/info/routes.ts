@@ -7,9 +7,9 @@ import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { toHex } from '@svc/protocol/bytes'
 import type { Auth } from '../auth/room.ts'
+import { listSigningKeys } from '../keys/signing-keys.ts'
 import { checkHealth, checkReadiness } from './health.ts'
 import type { InfoContext } from './room.ts'
-import { listSigningKeys } from './signing-keys.ts'
 
 export function infoRoutes(service: Service, auth: Auth, context: InfoContext): void {
   const { baseUrl } = context.config.http

@@ -1,31 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
-import type { BudgetDayTable, Db, ObjectTable, PublicationTable, Schema, SigningKeyTable } from '../db/schema.ts'
-
-export async function activateSigningKey(db: Kysely<Schema>, publicKeyHex: string, now: string): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    await tx
-      .updateTable('signing_keys')
-      .set({ valid_to: now })
-      .where('valid_to', 'is', null)
-      .where('public_key_hex', '!=', publicKeyHex)
-      .execute()
-    await tx
-      .insertInto('signing_keys')
-      .values({ public_key_hex: publicKeyHex, valid_from: now, valid_to: null })
-      .onConflict((conflict) => conflict.column('public_key_hex').doUpdateSet({ valid_to: null }))
-      .execute()
-  })
-}
-
-/** The active key first, then retired ones, newest first. */
-export function allSigningKeys(db: Kysely<Schema>): Promise<Selectable<SigningKeyTable>[]> {
-  return db
-    .selectFrom('signing_keys')
-    .selectAll()
-    .orderBy((eb) => eb.case().when('valid_to', 'is', null).then(0).else(1).end())
-    .orderBy('valid_from', 'desc')
-    .execute()
-}
+import type { BudgetDayTable, Db, ObjectTable, PublicationTable } from '../db/schema.ts'
 
 const RECENT_ANCHORS = 100
 
@@ -52,13 +25,13 @@ export function streamPublicationCosts(db: Db): AsyncIterable<PublicationCost> {
     .stream(ROWS_AT_ONCE)
 }
 
-/** Row by row: the amounts are too large for an exact SQL sum on both engines. */
-export function streamPayments(db: Db): AsyncIterable<{ network: string; asset: string; received: string }> {
+/** Quotes whose payment is looked for, and when the first of them is due. */
+export async function watchedQuotes(db: Db): Promise<{ count: number; due_at: number | null }> {
   return db
-    .selectFrom('payment_transactions')
-    .select(['network', 'asset', 'received'])
-    .where('kind', '!=', 'refund')
-    .stream(ROWS_AT_ONCE)
+    .selectFrom('watched_quotes')
+    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min<number | null>('due_at').as('due_at')])
+    .where('tx', 'is', null)
+    .executeTakeFirstOrThrow()
 }
 
 export async function countRows(db: Db, table: 'receipts' | 'lockers'): Promise<number> {

@@ -13,6 +13,7 @@ export interface JobPayloads {
   'cron-attest': Nothing
   'watch-publications': Nothing
   'resume-settlements': Nothing
+  'watch-payments': Nothing
   'forget-nonces': Nothing
   'forget-rate-limits': Nothing
   'resume-finalizations': Nothing
@@ -20,6 +21,7 @@ export interface JobPayloads {
   'sweep-sessions': Nothing
   'sweep-objects': Nothing
   'sweep-quotes': Nothing
+  'sweep-s3-keys': Nothing
   'forget-dead-jobs': Nothing
   'sweep-settling': Nothing
   'count-sales': Nothing

@@ -19,7 +19,10 @@ import type { FilesContext } from '../files/room.ts'
 import { sweepObjects } from '../files/sweep-objects.ts'
 import { sampleGrowth } from '../operations/growth.ts'
 import { countSales } from '../operations/sales.ts'
+import type { PurchasesContext } from '../purchases/room.ts'
 import { sweepQuotes } from '../purchases/sweep-quotes.ts'
+import { watchPayments } from '../purchases/watch/watch-payments.ts'
+import { sweepKeys } from '../s3/credentials/sweep-keys.ts'
 import type { TransfersContext } from '../transfers/room.ts'
 import { resumeFinalizations, sweepSessions } from '../transfers/sessions/close-session.ts'
 import type { X402Context } from '../x402/room.ts'
@@ -34,13 +37,14 @@ interface JobRooms {
   anchors: AnchorsContext
   attestations: AttestationsContext
   files: FilesContext
+  purchases: PurchasesContext
   transfers: TransfersContext
   x402: X402Context
 }
 
 /** Call this once. From then on the workers do what is due. */
-export function registerJobs({ anchors, attestations, files, transfers, x402 }: JobRooms): void {
-  const { queue, config, rateLimiter, database } = attestations
+export function registerJobs({ anchors, attestations, files, purchases, transfers, x402 }: JobRooms): void {
+  const { queue, config, rateLimiter, database, continuity } = attestations
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
   const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
 
@@ -56,6 +60,7 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   if (anchors.publisher) regularly(15, 'watch-publications', () => watchPublications(anchors))
   if (anchors.evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(anchors, {}))
   if (x402.settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(x402))
+  regularly(60, 'watch-payments', (run) => watchPayments(purchases, run.signal))
   regularly(60, 'forget-nonces', () => forgetNonces(database.db, unixNow(attestations)))
   regularly(300, 'forget-rate-limits', () => rateLimiter.forget())
   regularly(60, 'resume-finalizations', () => resumeFinalizations(transfers))
@@ -63,18 +68,23 @@ export function registerJobs({ anchors, attestations, files, transfers, x402 }: 
   regularly(300, 'sweep-sessions', () => sweepSessions(transfers))
   regularly(300, 'sweep-objects', () => sweepObjects(files))
   regularly(600, 'sweep-quotes', (run) => sweepQuotes(attestations, run.signal))
+  regularly(3600, 'sweep-s3-keys', (run) => sweepKeys(files, run.signal))
   regularly(3600, 'forget-dead-jobs', () => queue.forgetDead())
   regularly(600, 'sweep-settling', () => sweepDeliveries(files))
   regularly(60, 'count-sales', () => countSales(attestations))
   regularly(3600, 'sample-growth', () => sampleGrowth(attestations))
 
-  /** Every job may be interrupted and repeated: it commits its own writes and skips what is done. */
+  /**
+   * Every job may be interrupted and repeated: it commits its own writes and skips what is done. None runs on a database
+   * that is behind: it would do again what was done, and sweep away what it does not know.
+   */
   function handle<Kind extends keyof JobPayloads>(
     kind: Kind,
     options: HandleOptions,
     work: (payload: JobPayloads[Kind], run: JobRun) => Promise<unknown>,
   ): void {
     queue.handle(kind, options, async (payload, run) => {
+      await continuity.whenCurrent(run.signal)
       await work(payload, run).catch(giveUpOnRefusal)
       return async () => {}
     })

@@ -7,7 +7,7 @@ import { Answer, JsonStream } from '@svc/http-service/answer'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../context.ts'
-import type { Db, PaymentRefundTable } from '../db/schema.ts'
+import type { Db, RefundTable } from '../db/schema.ts'
 import { readRange, type TimeRange } from './ranges.ts'
 import { displayedAmount, quotedUsd } from './sales.ts'
 import { pageOfReceipts, refundsBetween, type SoldReceipt } from './store.ts'
@@ -128,7 +128,7 @@ const TREASURY_COLUMNS = [
   'reason',
 ]
 
-type Movement = { sale: SoldReceipt } | { refund: PaymentRefundTable }
+type Movement = { sale: SoldReceipt } | { refund: RefundTable }
 
 /** Sales and refunds in order of time. Refunds are few. */
 async function* movements(db: Db, range: TextRange): AsyncGenerator<Movement[]> {

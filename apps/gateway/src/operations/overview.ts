@@ -7,7 +7,7 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { type Context, unixNow } from '../context.ts'
 import { type BudgetState, budgetStates } from '../info/budget-states.ts'
 import { feedState } from '../info/price-feed.ts'
-import { allSigningKeys } from '../info/store.ts'
+import { allSigningKeys } from '../keys/store.ts'
 import type { OperationsContext } from './room.ts'
 
 /** The business and its health at a glance. */

@@ -14,19 +14,22 @@ import { chainUnavailable, paymentRefused, payReqNotFound, txNotFound } from '@s
 import { paidLeg, type QuotedLeg } from '@svc/sales/read-payment'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import type { PaymentRefundTable, PaymentTransactionTable, Schema } from '../db/schema.ts'
+import type { RefundTable, Schema } from '../db/schema.ts'
 import { claimPayment } from '../purchases/claim-payments.ts'
 import { newReceipt } from '../purchases/confirm-payment.ts'
 import {
+  claimedAmount,
+  findAuthorizationOwners,
   findPayRequest,
+  findReceiptOfRequest,
   findReceiptsOfTransaction,
+  findRefunds,
   insertPaymentTransactions,
   lockPaymentTransaction,
-  setAmounts,
 } from '../purchases/store.ts'
 import type { Actor } from './actors.ts'
 import { appendAudit } from './audit.ts'
-import { findPayment, findRefund, putRefund } from './store.ts'
+import { findPayment, insertRefund, setRefundTx } from './store.ts'
 
 type LookedUp = operations.OperatorPayment
 
@@ -40,9 +43,14 @@ export async function lookUpPayment(context: Context, query: Query<typeof operat
       reading: await context.sales.reader(leg.of.network).read(tx, leg),
     })),
   )
-  const arrivals = readings.flatMap(({ leg, reading }) => (reading.outcome === 'found' ? [arrival(leg, reading)] : []))
   const payment = await findPayment(db, network, tx)
-  const refund = await findRefund(db, network, tx)
+  const refunds = await findRefunds(db, { network, tx })
+  const arrivals: LookedUp['arrivals'] = []
+  for (const { leg, reading } of readings) {
+    if (reading.outcome !== 'found') continue
+    const claimed = await claimedAmount(db, { network, tx, asset: leg.of.ticker })
+    arrivals.push(arrival(leg, reading, { claimed, refunded: refundedIn(leg.of.ticker, refunds) }))
+  }
   return {
     network,
     tx,
@@ -50,8 +58,13 @@ export async function lookUpPayment(context: Context, query: Query<typeof operat
     arrivals,
     claimed_raw: payment && payment.kind !== 'refund' ? payment.bound : '0',
     receipts: (await findReceiptsOfTransaction(db, tx)).filter((receipt) => receipt.network === network),
-    refund: refund && shownRefund(refund),
+    refund: refunds[0] ? shownRefund(refunds[0]) : null,
+    refunds: refunds.map(shownRefund),
   } satisfies LookedUp
+}
+
+function refundedIn(asset: string, refunds: readonly RefundTable[]): bigint {
+  return refunds.filter((refund) => refund.asset === asset).reduce((sum, { amount }) => sum + BigInt(amount), 0n)
 }
 
 function transactionOf({ network, tx }: { network: string; tx: string }): { network: string; tx: string } {
@@ -70,7 +83,11 @@ function chainOf(outcomes: readonly string[]): LookedUp['chain'] {
   return outcomes.includes('unavailable') || outcomes.length === 0 ? 'unavailable' : 'not_found'
 }
 
-function arrival({ of }: Leg, { received, payer, blockTime, references }: ChainPayment): LookedUp['arrivals'][number] {
+function arrival(
+  { of }: Leg,
+  { received, payer, blockTime, references }: ChainPayment,
+  { claimed, refunded }: { claimed: bigint; refunded: bigint },
+): LookedUp['arrivals'][number] {
   return {
     asset: of.ticker,
     received_raw: String(received),
@@ -78,6 +95,8 @@ function arrival({ of }: Leg, { received, payer, blockTime, references }: ChainP
     payer,
     block_time: blockTime === null ? null : isoSeconds(blockTime),
     references: [...references],
+    claimed_raw: String(claimed),
+    refunded_raw: String(refunded),
   }
 }
 
@@ -87,6 +106,7 @@ function arrival({ of }: Leg, { received, payer, blockTime, references }: ChainP
  */
 export async function attachPayment(context: Context, actor: Actor, order: Body<typeof operations.attachPayment>) {
   const { network, tx } = transactionOf(order)
+  await context.continuity.requireCurrent()
   const request = await findPayRequest(context.database.db, order.pay_req_id)
   if (!request) throw payReqNotFound()
   const { accepts } = JSON.parse(request.quote) as Quote
@@ -99,7 +119,7 @@ export async function attachPayment(context: Context, actor: Actor, order: Body<
   }
   const paid = isShort ? { ...leg, amount: payment.received } : leg
   const { receipt, isNew } = await claimPayment(context, {
-    receipt: newReceipt(context, request, paid, payment),
+    receipt: await newReceipt(context, request, paid, payment),
     payment,
     andThen: (transaction) =>
       appendAudit(context, transaction, {
@@ -142,36 +162,48 @@ function alreadyUsed(message: string, details?: Record<string, unknown>): Servic
   })
 }
 
-/** From then on no quote can claim what is refunded. The transaction that paid it back may be named now or later. */
+/**
+ * From then on no quote can claim what is refunded, and all refunds together stay within what receipts leave, asset by
+ * asset (T-83). The transaction that paid it back may be named now or later; it also tells refunds of one amount apart.
+ */
 export async function refundPayment(context: Context, actor: Actor, order: Body<typeof operations.refundPayment>) {
   const { network, tx } = transactionOf(order)
   const leg = legsOn(context, network).find(({ of }) => of.ticker.toLowerCase() === order.asset.toLowerCase())
   if (!leg) throw new ValidationError({ loc: ['body', 'asset'], msg: 'is not an asset of this gateway' })
+  if (BigInt(order.amount_raw) === 0n) throw new ValidationError({ loc: ['body', 'amount_raw'], msg: 'must not be 0' })
   const { ticker: asset, network: chain } = leg.of
   const refundTx = order.refund_tx === undefined ? null : canonicalTx(order.refund_tx)
-  const known = await findRefund(context.database.db, network, tx)
-  const payment = known ? null : await readArrival(context, tx, { ...leg, network: chain })
-  return context.database.db.transaction().execute(async (transaction) => {
-    const before = await findRefund(transaction, network, tx)
-    if (before && !isSameRefund(before, { asset, amount: order.amount_raw, refundTx })) {
-      throw alreadyUsed('another refund of this transaction is recorded')
-    }
+  await context.continuity.requireCurrent()
+  const wanted = { asset, amount: order.amount_raw, refundTx }
+  const isKnown = sameRefund(await findRefunds(context.database.db, { network, tx }), wanted) !== undefined
+  const payment = isKnown ? null : await readArrival(context, tx, { ...leg, network: chain })
+  const refunded = await context.database.db.transaction().execute(async (transaction) => {
+    const refunds = await lockRefunds(transaction, { network, tx, asset, payment })
+    const before = sameRefund(refunds, wanted)
     if (before && (refundTx === null || before.refund_tx !== null)) {
       return { ok: true, changed: false, refund: shownRefund(before) } as const
     }
-    if (payment && !before) await blockClaims(transaction, { network, tx, asset, amount: order.amount_raw, payment })
-    const decided: PaymentRefundTable = before ?? {
-      network,
-      tx,
-      asset,
-      amount: order.amount_raw,
-      refund_tx: null,
-      decided_by: actor.identity,
-      decided_at: isoSeconds(unixNow(context)),
-      reason: order.reason,
+    if (!before && !payment) throw alreadyUsed('another refund of this transaction is recorded')
+    const refund: RefundTable = {
+      ...(before ?? {
+        network,
+        tx,
+        position: refunds.length,
+        asset,
+        amount: order.amount_raw,
+        received: String(payment?.received),
+        decided_by: actor.identity,
+        decided_at: isoSeconds(unixNow(context)),
+        reason: order.reason,
+      }),
+      refund_tx: refundTx,
     }
-    const refund = { ...decided, refund_tx: refundTx }
-    await putRefund(transaction, refund)
+    if (before) await setRefundTx(transaction, refund)
+    else {
+      await requireSettled(transaction, network, payment?.authorizations ?? [])
+      await requireUnused(transaction, refund, refunds)
+      await insertRefund(transaction, refund)
+    }
     await appendAudit(context, transaction, {
       actor: actor.identity,
       action: 'refund_payment',
@@ -181,38 +213,75 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
     })
     return { ok: true, changed: true, refund: shownRefund(refund) } as const
   })
+  await context.continuity.noteRefund({ network, tx })
+  return refunded
 }
 
-function isSameRefund(
-  before: PaymentRefundTable,
-  { asset, amount, refundTx }: { asset: string; amount: string; refundTx: string | null },
-): boolean {
-  const isSameTx = refundTx === null || before.refund_tx === null || before.refund_tx === refundTx
-  return before.asset === asset && before.amount === amount && isSameTx
-}
-
-interface Refunded extends Pick<PaymentTransactionTable, 'network' | 'tx' | 'asset'> {
+interface WantedRefund {
+  asset: string
   amount: string
-  payment: ChainPayment
+  refundTx: string | null
 }
 
-/** What receipts account for stays paid. */
-async function blockClaims(transaction: Transaction<Schema>, { payment, amount, ...key }: Refunded): Promise<void> {
-  const received = String(payment.received)
-  const row = { ...key, kind: 'refund', payer: payment.payer, received, bound: received } as const
-  const isFree = (await insertPaymentTransactions(transaction, [row])) > 0
-  const claimed = isFree ? null : await lockPaymentTransaction(transaction, key)
-  const used = claimed && claimed.asset === key.asset ? BigInt(claimed.bound) : 0n
-  if (BigInt(amount) > payment.received - used) {
-    throw alreadyUsed('receipts account for more of this transaction than would be left', {
-      received_raw: received,
-      claimed_raw: String(used),
-    })
+/** The refund that an order means; none where it is another one. */
+function sameRefund(
+  refunds: readonly RefundTable[],
+  { asset, amount, refundTx }: WantedRefund,
+): RefundTable | undefined {
+  const alike = refunds.filter((refund) => refund.asset === asset && refund.amount === amount)
+  if (refundTx === null) return alike[0]
+  return alike.find(({ refund_tx }) => refund_tx === refundTx) ?? alike.find(({ refund_tx }) => refund_tx === null)
+}
+
+/** Claims and other refunds of the transaction wait until this database transaction ends. */
+async function lockRefunds(
+  transaction: Transaction<Schema>,
+  { payment, ...key }: { network: string; tx: string; asset: string; payment: ChainPayment | null },
+): Promise<RefundTable[]> {
+  if (payment) {
+    const row = {
+      ...key,
+      kind: 'refund',
+      payer: payment.payer,
+      received: String(payment.received),
+      bound: '0',
+    } as const
+    await insertPaymentTransactions(transaction, [row])
   }
-  if (claimed?.kind === 'batch') await setAmounts(transaction, { ...claimed, bound: claimed.received })
+  await lockPaymentTransaction(transaction, key)
+  return findRefunds(transaction, key)
 }
 
-function shownRefund(refund: PaymentRefundTable): NonNullable<LookedUp['refund']> {
+/** The quote of an authorization that has paid gets its receipt by itself. */
+async function requireSettled(
+  transaction: Transaction<Schema>,
+  network: string,
+  authorizations: readonly string[],
+): Promise<void> {
+  const owners = await findAuthorizationOwners(transaction, network, authorizations)
+  for (const owner of owners) {
+    if (await findReceiptOfRequest(transaction, owner)) continue
+    throw alreadyUsed(`an authorization in this transaction pays ${owner}, which has no receipt yet`)
+  }
+}
+
+/** What receipts account for stays paid, and nothing is refunded twice. */
+async function requireUnused(
+  transaction: Transaction<Schema>,
+  refund: RefundTable,
+  refunds: readonly RefundTable[],
+): Promise<void> {
+  const claimed = await claimedAmount(transaction, refund)
+  const refunded = refundedIn(refund.asset, refunds)
+  if (BigInt(refund.amount) <= BigInt(refund.received) - claimed - refunded) return
+  throw alreadyUsed('receipts and refunds account for more of this transaction than would be left', {
+    received_raw: refund.received,
+    claimed_raw: String(claimed),
+    refunded_raw: String(refunded),
+  })
+}
+
+function shownRefund(refund: RefundTable): NonNullable<LookedUp['refund']> {
   const { asset, amount, refund_tx, decided_by, decided_at, reason } = refund
   return { amount_raw: amount, asset, refund_tx, decided_by, decided_at, reason }
 }

@@ -32,13 +32,16 @@ export async function restrictLocker(context: OperationsContext, actor: Actor, l
     if (before.restriction === state && before.restriction_notice === shown) {
       return { ok: true, changed: false, locker: operatorLocker(context, before) } as const
     }
-    const since = before.restriction === state ? before.restricted_at : isoSeconds(unixNow(context))
+    const now = unixNow(context)
+    const since = before.restriction === state ? before.restricted_at : isoSeconds(now)
     const changes = {
       restriction: state,
       restricted_at: state === null ? null : since,
       restriction_notice: shown,
     }
     await updateLocker(tx, lockerId, changes)
+    if (before.restricted_at !== null && before.restriction !== state)
+      await context.continueSessions(tx, lockerId, now - Date.parse(before.restricted_at) / 1000)
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: ACTIONS[restriction],

@@ -2,10 +2,13 @@
 
 import type { Health } from '@svc/api/info'
 import type { AttestHealth } from '@svc/api/internal-attestations'
+import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
-import type { Locker } from '../db/schema.ts'
+import type { Locker, Schema } from '../db/schema.ts'
 import type { RouteTimes } from '../info/metrics/http.ts'
+import { createChainFollower, type FollowChain } from './audit.ts'
 import { createTotals, type Totals } from './growth.ts'
+import type { Publications } from './rebuild-statement.ts'
 
 /** What other rooms know. */
 interface Needs {
@@ -14,6 +17,10 @@ interface Needs {
   routeTimes(): Promise<RouteTimes[]>
   /** Takes direct uploads that have arrived, before a locker takes no more. */
   adoptArrived(locker: Locker): Promise<void>
+  /** Where this gateway's anchors are; null where nothing is published. */
+  publications: Publications | null
+  /** Lets a locker's uploads go on where a restriction has stopped them for so long. */
+  continueSessions(tx: Transaction<Schema>, lockerId: string, seconds: number): Promise<void>
   /** Writes what this process has counted of bytes that were sent. */
   saveEgress(): Promise<void>
 }
@@ -21,8 +28,9 @@ interface Needs {
 export interface OperationsContext extends Context, Needs {
   /** Counted now and then, not at each request. */
   totals: () => Promise<Totals>
+  followChain: FollowChain
 }
 
 export function createOperations(context: Context, needs: Needs): OperationsContext {
-  return { ...context, ...needs, totals: createTotals(context) }
+  return { ...context, ...needs, totals: createTotals(context), followChain: createChainFollower(context) }
 }

@@ -17,6 +17,7 @@ import { readRange } from './ranges.ts'
 import {
   countUncounted,
   findPeriod,
+  hasUncounted,
   periodsBetween,
   putPeriod,
   type SoldReceipt,
@@ -28,11 +29,11 @@ const HOUR = 3600
 const DAY = 86_400
 const BATCH = 500
 /** What a reader waits for; the rest is left to the job. */
-const READER_BATCHES = 4
+const READER_BATCHES = 1
 
 export async function countSales({ database: { db } }: Pick<Context, 'database'>, batches = Infinity): Promise<void> {
   for (let i = 0; i < batches; i++) {
-    if ((await countUncounted(db)) === 0) return
+    if (!(await hasUncounted(db))) return
     await db.transaction().execute(countBatch)
   }
 }

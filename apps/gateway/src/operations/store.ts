@@ -5,8 +5,8 @@ import type {
   Db,
   GrowthSampleTable,
   Locker,
-  PaymentRefundTable,
   PaymentTransactionTable,
+  RefundTable,
   SalesPeriodTable,
   Schema,
 } from '../db/schema.ts'
@@ -171,6 +171,10 @@ export async function takeUncounted(tx: Tx, limit: number): Promise<UncountedRec
   return rows
 }
 
+export async function hasUncounted(db: Db): Promise<boolean> {
+  return (await db.selectFrom('uncounted_receipts').select('receipt_id').limit(1).executeTakeFirst()) !== undefined
+}
+
 export async function countUncounted(db: Db): Promise<number> {
   const { count } = await db
     .selectFrom('uncounted_receipts')
@@ -277,9 +281,9 @@ export function pageOfReceipts(db: Db, { from, to, after, limit }: ReceiptPage):
     .execute()
 }
 
-export function refundsBetween(db: Db, from: string, to: string): Promise<PaymentRefundTable[]> {
-  const refunds = db.selectFrom('payment_refunds').selectAll().where('decided_at', '>=', from)
-  return refunds.where('decided_at', '<', to).orderBy('decided_at').orderBy('tx').execute()
+export function refundsBetween(db: Db, from: string, to: string): Promise<RefundTable[]> {
+  const refunds = db.selectFrom('refunds').selectAll().where('decided_at', '>=', from).where('decided_at', '<', to)
+  return refunds.orderBy('decided_at').orderBy('tx').orderBy('position').execute()
 }
 
 // Lockers
@@ -325,16 +329,17 @@ export function searchLockers(db: Db, { by, text, after, limit }: LockerSearch):
 
 // Payments
 
-export async function findRefund(db: Db, network: string, tx: string): Promise<PaymentRefundTable | null> {
-  const row = db.selectFrom('payment_refunds').selectAll().where('network', '=', network).where('tx', '=', tx)
-  return (await row.forUpdate().executeTakeFirst()) ?? null
+export async function insertRefund(tx: Tx, refund: RefundTable): Promise<void> {
+  await tx.insertInto('refunds').values(refund).execute()
 }
 
-export async function putRefund(tx: Tx, refund: PaymentRefundTable): Promise<void> {
+export async function setRefundTx(tx: Tx, refund: RefundTable): Promise<void> {
   await tx
-    .insertInto('payment_refunds')
-    .values(refund)
-    .onConflict((conflict) => conflict.columns(['network', 'tx']).doUpdateSet({ refund_tx: refund.refund_tx }))
+    .updateTable('refunds')
+    .set({ refund_tx: refund.refund_tx })
+    .where('network', '=', refund.network)
+    .where('tx', '=', refund.tx)
+    .where('position', '=', refund.position)
     .execute()
 }
 

@@ -36,12 +36,23 @@ const PAGE_HEADERS = {
 
 export type ShowPage = (wire: WireRequest) => Bytes
 
+interface PagePolicy {
+  /** Directives that differ from the usual ones. `{storage}` stands for the origins of storage providers. */
+  different?: Readonly<Record<string, string>>
+  storageOrigins: () => readonly string[]
+}
+
 /** The document names its files relative to where it is shown, so that it works under any prefix. */
-export function showPage(html: string, different: Readonly<Record<string, string>> = {}): ShowPage {
-  const policy = Object.entries({ ...POLICY, ...different })
+export function showPage(html: string, { different = {}, storageOrigins }: PagePolicy): ShowPage {
+  const directives = Object.entries({ ...POLICY, ...different })
     .map((directive) => directive.join(' '))
     .join('; ')
   return (wire) => {
+    const policy = directives.replace(/ \{storage\}/g, () =>
+      storageOrigins()
+        .map((origin) => ` ${origin}`)
+        .join(''),
+    )
     const { pathname } = new URL(wire.target, 'http://gateway')
     const up = '../'.repeat(pathname.split('/').length - 2)
     const text = Buffer.from(html.replaceAll('"./', `"${up || './'}`))

@@ -11,7 +11,8 @@ import type { PagesContext } from './room.ts'
 
 export function pageRoutes(service: Service, context: PagesContext): void {
   const { pages } = context
-  const show = pages && showPage(pages.html)
+  const storageOrigins = () => redirectOrigins(context)
+  const show = pages && showPage(pages.html, { storageOrigins })
   const savedCopy = pages?.savedCopy ?? null
   const index = () => discoveryDocument(context, savedCopy)
   serve(service, info.discovery, index)
@@ -20,7 +21,8 @@ export function pageRoutes(service: Service, context: PagesContext): void {
   if (!show) return
   const declared: readonly string[] = [info.home.path, info.docs.path]
   for (const { path, policy } of pages.pages)
-    if (!declared.includes(path)) add(service, path, showPage(pages.html, policy))
+    if (!declared.includes(path))
+      add(service, path, showPage(pages.html, { ...(policy && { different: policy }), storageOrigins }))
   if (savedCopy) {
     add(service, '/verify.html', (wire) => downloadAnswer(savedCopy.asset, 'verify.html', wire))
     add(service, '/verify.html.sha256', (wire) => textAnswer(`${savedCopy.sha256}  verify.html\n`, wire))
@@ -30,6 +32,12 @@ export function pageRoutes(service: Service, context: PagesContext): void {
     if (!asset) throw new ServiceError('not_found', 'there is no such file of a page')
     return assetAnswer(asset, wire)
   })
+}
+
+/** Where the bytes of lockers are sent to and fetched from by clients themselves (SHORT-09). */
+function redirectOrigins({ config, providers }: PagesContext): string[] {
+  const origins = Object.keys(config.storage.drivers).flatMap((name) => providers.named(name).redirectsTo ?? [])
+  return [...new Set(origins)]
 }
 
 const WITHOUT_PAGES =

@@ -6,18 +6,23 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
+import { receiptHash } from '../continuity/entries.ts'
 import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
 import { renewLocker } from '../lockers/renew-locker.ts'
 import {
+  claimedAmount,
   deletePaymentTransaction,
+  describeLostPayment,
   findAuthorizationOwners,
+  findLostReceipt,
   findReceiptOfRequest,
+  findRefunds,
   insertPaymentTransactions,
   insertReceipt,
   insertReceipts,
   lockPaymentTransaction,
-  setAmounts,
   takeAuthorization,
+  updatePaymentTransaction,
 } from './store.ts'
 
 interface Claim {
@@ -35,11 +40,15 @@ interface Claimed {
   isNew: boolean
 }
 
+export type ClaimPayment = (claim: Claim) => Promise<Claimed>
+
 /** Claims that arrive together share a commit. */
-export function createClaims(context: Context): (claim: Claim) => Promise<Claimed> {
+export function createClaims(context: Context): ClaimPayment {
   const claimInBatch = batch(async (claims: Claim[]) => {
-    if (claims.length > 1 && (await claimTogether(context, claims)))
+    if (claims.length > 1 && (await claimTogether(context, claims))) {
+      await context.continuity.noteReceipts(claims.map(({ receipt }) => receipt))
       return claims.map(({ receipt }) => Promise.resolve({ receipt, isNew: true }))
+    }
     const alone: Promise<Claimed>[] = []
     for (const claim of claims) {
       const claimed = claimPayment(context, claim)
@@ -69,6 +78,7 @@ async function claimTogether(context: Context, claims: readonly Claim[]): Promis
         inOrder(entries, (entry) => `${entry.network} ${entry.tx}`),
       )
       if (booked < claims.length) throw new Error('a transaction is claimed')
+      context.continuity.assertCurrent()
       const written = await insertReceipts(
         tx,
         inOrder(receipts, ({ pay_req_id }) => pay_req_id),
@@ -96,8 +106,9 @@ function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): T[] {
 export async function claimPayment(context: Context, claim: Claim): Promise<Claimed> {
   const { receipt, payment, authorization, andThen } = claim
   const kind = authorization === undefined ? 'single' : 'authorizations'
-  return context.database.db.transaction().execute(async (tx) => {
+  const claimed = await context.database.db.transaction().execute(async (tx): Promise<Claimed> => {
     const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
+    context.continuity.assertCurrent()
     if (written) {
       await renewLocker(tx, receipt, paidAt(context, payment))
       await andThen?.(tx)
@@ -109,6 +120,8 @@ export async function claimPayment(context: Context, claim: Claim): Promise<Clai
     if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
     return { receipt: existing, isNew: false }
   })
+  if (claimed.isNew) await context.continuity.noteReceipts([claimed.receipt])
+  return claimed
 }
 
 /** A payment counts from when it was made, however late it is confirmed (AMB-06). */
@@ -132,19 +145,25 @@ export async function bookReceipts(
 ): Promise<SignedReceipt[]> {
   const [first] = receipts
   if (!first || !(await mayUse(tx, kind, receipts, authorizations))) return []
-  const entry = await openEntry(tx, kind, first)
+  const entry = await openEntry(tx, kind, receipts)
   if (!entry) return []
   const written: SignedReceipt[] = []
   // Always in the same order: concurrent batches with quotes in common would deadlock otherwise.
   for (const receipt of inOrder(receipts, ({ pay_req_id }) => pay_req_id)) {
     if (await insertReceipt(tx, receipt)) written.push(receipt)
   }
-  const bound = written.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), BigInt(entry.bound))
-  if (bound > BigInt(entry.received)) throw paymentRefused('amount_too_small')
-  if (entry.isUnrecorded) return written
+  const paid = written.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), 0n)
+  if (entry.unrefunded !== null && paid > entry.unrefunded) throw paymentRefused('transaction_already_used')
+  const { row, isNew, isRecorded } = entry
+  const bound = BigInt(row.bound) + paid
+  if (bound > BigInt(row.received)) throw paymentRefused('amount_too_small')
+  if (row.kind === 'lost') {
+    if (written.length > 0) await describeLostPayment(tx, { ...row, bound: String(bound) })
+    return written
+  }
   // With nothing bound, other transactions paid these quotes first, and this one stays free for other quotes.
-  if (bound === 0n) await deletePaymentTransaction(tx, entry)
-  else if (written.length > 0) await setAmounts(tx, { ...entry, bound: String(bound) })
+  if (bound === 0n && isNew) await deletePaymentTransaction(tx, row)
+  else if (written.length > 0 && isRecorded) await updatePaymentTransaction(tx, { ...row, bound: String(bound) })
   return written
 }
 
@@ -165,22 +184,57 @@ async function mayUse(
   return owners.every((owner) => receipts.some((receipt) => receipt.pay_req_id === owner))
 }
 
-interface Entry extends PaymentTransactionTable {
-  isUnrecorded?: true
+interface Entry {
+  row: PaymentTransactionTable
+  isNew: boolean
+  /** False where the row counts another asset. */
+  isRecorded: boolean
+  /** What refunds of the asset leave to receipts; null without refunds (T-83). */
+  unrefunded: bigint | null
 }
 
 /** The row of a chain transaction, locked until the database transaction ends; null when the transaction is taken. */
-async function openEntry(tx: Transaction<Schema>, kind: Kind, receipt: SignedReceipt): Promise<Entry | null> {
-  const entry = entryOf(kind, receipt)
-  if ((await insertPaymentTransactions(tx, [entry])) > 0) return entry
+async function openEntry(
+  tx: Transaction<Schema>,
+  kind: Kind,
+  receipts: readonly SignedReceipt[],
+): Promise<Entry | null> {
+  const row = entryOf(kind, receipts[0] as SignedReceipt)
+  if ((await insertPaymentTransactions(tx, [row])) > 0) return { row, isNew: true, isRecorded: true, unrefunded: null }
+  const known = await lockPaymentTransaction(tx, row)
+  const entry = { isNew: false, isRecorded: true, unrefunded: await unrefunded(tx, row) }
+  if (known.kind === 'refund') return { ...entry, row }
+  if (known.kind === 'lost') return (await areLost(tx, receipts)) ? { ...entry, row: withLost(known, row) } : null
   if (kind === 'single') return null
-  const known = await lockPaymentTransaction(tx, entry)
   // Another asset in the same transaction is other money. The authorization has a row of its own, and is taken once.
-  if (kind === 'authorizations' && known.asset !== entry.asset) return { ...entry, isUnrecorded: true }
-  if (known.kind !== kind || known.asset !== entry.asset) return null
-  if (kind === 'authorizations') return { ...known, received: String(BigInt(known.received) + BigInt(entry.received)) }
+  if (kind === 'authorizations' && known.asset !== row.asset) return { ...entry, row, isRecorded: false }
+  if (known.kind !== kind || known.asset !== row.asset) return null
+  if (kind === 'authorizations') {
+    return { ...entry, row: { ...known, received: String(BigInt(known.received) + BigInt(row.received)) } }
+  }
   // Another asset or amount means another destination, whose money this row does not count.
-  return known.received === entry.received ? known : null
+  return known.received === row.received ? { ...entry, row: known } : null
+}
+
+async function unrefunded(tx: Transaction<Schema>, payment: PaymentTransactionTable): Promise<bigint | null> {
+  const refunds = (await findRefunds(tx, payment)).filter(({ asset }) => asset === payment.asset)
+  const [first] = refunds
+  if (!first) return null
+  const refunded = refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  return BigInt(first.received) - refunded - (await claimedAmount(tx, payment))
+}
+
+/** Whether these are receipts that the database has lost, made again: only they may use such a transaction. */
+async function areLost(tx: Transaction<Schema>, receipts: readonly SignedReceipt[]): Promise<boolean> {
+  for (const { receipt_id } of receipts) if (!(await findLostReceipt(tx, receiptHash(receipt_id)))) return false
+  return true
+}
+
+/** Of authorizations, each brings its own amount; otherwise it is that of the whole transaction. */
+function withLost(known: PaymentTransactionTable, entry: PaymentTransactionTable): PaymentTransactionTable {
+  const isShared = entry.kind === 'authorizations' && known.asset === entry.asset
+  const received = isShared ? String(BigInt(known.received) + BigInt(entry.received)) : entry.received
+  return { ...entry, kind: 'lost', received, bound: known.asset === entry.asset ? known.bound : '0' }
 }
 
 function entryOf(kind: Kind, receipt: SignedReceipt): PaymentTransactionTable {

@@ -5,25 +5,26 @@ import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { ChainPayment } from '@svc/payments/payment'
 import { toHex } from '@svc/protocol/bytes'
-import type { SignedReceipt } from '@svc/protocol/receipt'
+import { receiptId } from '@svc/protocol/ids'
+import { receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import * as sales from '@svc/sales/new-receipt'
 import { payerProof, requirePayerProof, requireTransaction } from '@svc/sales/payer-proof'
 import { inQuoteTime, paidLeg, type QuotedLeg, readPayment } from '@svc/sales/read-payment'
 import { limitStranger } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
-import { createClaims } from './claim-payments.ts'
+import { receiptHash } from '../continuity/entries.ts'
+import type { ClaimPayment } from './claim-payments.ts'
 import { confirmUrlOf } from './quote.ts'
-import { findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
+import { findLostReceipt, findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
 
 export type ConfirmPayment = (body: ConfirmBody, wire: WireRequest) => Promise<Confirmation>
 
 /** Checks in the order of AMB-86. A paid quote answers its receipt to its payer again, even long after it expired. */
-export function createConfirmPayment(context: Context): ConfirmPayment {
+export function createConfirmPayment(context: Context, claim: ClaimPayment): ConfirmPayment {
   const { db } = context.database
-  const claim = createClaims(context)
   const confirmUrl = confirmUrlOf(context.config.http)
   return async (body, wire) => {
     const proof = payerProof(wire.headers, body)
@@ -36,8 +37,9 @@ export function createConfirmPayment(context: Context): ConfirmPayment {
     const request = await findPayRequest(db, body.pay_req_id)
     if (!request) throw payReqNotFound()
     await limitStranger(context, wire, null)
+    await context.continuity.requireCurrent()
     const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
-    const { receipt, isNew } = await claim({ receipt: newReceipt(context, request, leg, payment), payment })
+    const { receipt, isNew } = await claim({ receipt: await newReceipt(context, request, leg, payment), payment })
     return confirmation(receipt, !isNew)
   }
 }
@@ -59,16 +61,20 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
   return { leg, payment }
 }
 
-export function newReceipt(
+/** A receipt that the database has lost is made again as it was. */
+export async function newReceipt(
   context: Context,
   { pay_req_id: payReqId, units, quote }: PayRequest,
   leg: QuotedLeg,
   payment: ChainPayment,
-): SignedReceipt {
+): Promise<SignedReceipt> {
   const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
-  const goods = renewal ? { extends: renewal.receipt_id } : { proofId: toHex(context.randomBytes(16)) }
-  return sales.newReceipt(
-    { payReqId, units, leg, payment, ...goods, confirmedAt: unixNow(context) },
-    context.signers.statement,
-  )
+  const lost = await findLostReceipt(context.database.db, receiptHash(receiptId(payReqId, payment.tx)))
+  const goods = renewal
+    ? { extends: renewal.receipt_id }
+    : { proofId: lost?.proof_id ?? toHex(context.randomBytes(16)) }
+  const confirmedAt = lost?.confirmed_at ?? unixNow(context)
+  const receipt = sales.newReceipt({ payReqId, units, leg, payment, ...goods, confirmedAt })
+  const key = await context.statementKeys.current()
+  return signedReceipt(receipt, key.publicKey, await key.sign(receiptMessage(receipt)))
 }

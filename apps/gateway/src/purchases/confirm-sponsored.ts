@@ -117,8 +117,11 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const transaction = { tx: order.tx, network: order.tx.startsWith('0x') ? EVM : PRIMARY, payReqIds }
   requireOneNetwork(transaction, requests, paid)
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
+  await context.continuity.requireCurrent()
   const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
-  return db.transaction().execute((tx) => writePurchases(context, tx, order, requests, payment))
+  const purchases = await db.transaction().execute((tx) => writePurchases(context, tx, order, requests, payment))
+  await context.continuity.noteReceipts(purchases.filter(({ isNew }) => isNew).map(({ receipt }) => receipt))
+  return purchases
 }
 
 async function requirePayRequests({ database }: Context, payReqIds: readonly string[]): Promise<PayRequest[]> {
@@ -150,7 +153,7 @@ async function readReceipts(
   unpaid: readonly PayRequest[],
 ): Promise<PaidReceipts> {
   const { purchases, payment } = await inQuoteTime(context, unpaid, () => findPayment(context, transaction, unpaid))
-  const receipts = purchases.map(({ request, leg }) => newReceipt(context, request, leg, payment))
+  const receipts = await Promise.all(purchases.map(({ request, leg }) => newReceipt(context, request, leg, payment)))
   return { receipts, authorizations: payment.authorizations }
 }
 
@@ -162,6 +165,7 @@ async function writePurchases(
   { receipts, authorizations }: PaidReceipts,
 ): Promise<SponsoredPurchase[]> {
   const booked = await bookReceipts(tx, kind, receipts, authorizations)
+  context.continuity.assertCurrent()
   const written = new Set(booked.map(({ receipt_id }) => receipt_id))
   const all = await findReceipts(tx, payReqIds)
   const purchases: SponsoredPurchase[] = []

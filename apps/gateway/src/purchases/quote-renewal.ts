@@ -1,8 +1,9 @@
 // Quotes for a purchase that extends a locker (ADD-17). Anybody who knows its receipt may pay: it can only gain by that.
 // The quote says when the locker ends and how much was bought for it, never how much of it is used (T-57).
 
-import type { Renewal } from '@svc/api/purchases'
+import type { Quote, Renewal } from '@svc/api/purchases'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { requireWritable } from '../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
@@ -33,8 +34,16 @@ async function findRenewed({ database }: Context, order: RenewalOrder): Promise<
   const found = await findReceiptAndLocker(database.db, order.extends)
   if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
   const locker = renewable(found.receipt, found.locker)
+  requireWritable(locker)
   if (order.provider === undefined || order.provider === locker.provider) return locker
   throw new ValidationError({ loc: ['body', 'provider'], msg: `the locker is at ${locker.provider}: leave it out` })
+}
+
+/** A locker may be restricted after its renewal was quoted: nothing is sold to it then (T-84). */
+export async function requireForSale({ database }: Context, { extensions }: Quote): Promise<void> {
+  const { renewal } = extensions.svc
+  const found = renewal && (await findReceiptAndLocker(database.db, renewal.receipt_id))
+  if (found?.locker) requireWritable(found.locker)
 }
 
 /** What the locker has once it is paid; exact for a payment at this moment. */

@@ -5,14 +5,15 @@ import { type Lru, lru } from '@svc/concurrency/caches'
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Market } from '@svc/sales/price-legs'
-import { paymentRequired, quoteAnswer } from '@svc/sales/quote'
+import { headerText, paymentRequired } from '@svc/sales/quote'
 import { fillTemplate, PLACEHOLDER, type QuoteTemplate, quoteTemplate, templateText } from '@svc/sales/quote-template'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
+import { type Charges, challengesFor, quoteCharges, quoteIdOf } from './challenges.ts'
 import { idempotencyKey, quoteOnce } from './idempotency.ts'
 import { chooseProvider, priceOrder } from './price-storage.ts'
 import { newQuoteId, offerFacts, payRequestOf, quoteBody, quoteRow } from './quote.ts'
-import { isRenewal, newRenewalRequest } from './quote-renewal.ts'
+import { isRenewal, newRenewalRequest, requireForSale } from './quote-renewal.ts'
 import { refuseSignedPayment } from './signed-payment.ts'
 import { findReceiptOfRequest, insertPayRequests, type PayRequest, type StorableTemplate } from './store.ts'
 import { createQuoteStore } from './store-quotes.ts'
@@ -34,31 +35,39 @@ export function createRequestQuote(context: Context): RequestQuote {
     return payRequestOf({ ...template, ...id }, fillTemplate(template, id).body)
   }
 
-  async function requestOnce(order: Order, key: string): Promise<QuoteAnswer> {
-    const { quote } = await quoteOnce(context, {
+  function answer(request: PayRequest, quote: Quote, wire: WireRequest): QuoteAnswer {
+    const challenges = challengesFor(quoteCharges(context.config, quote), quoteIdOf(request), wire)
+    return paymentRequired(request.quote, headerText(quote), challenges)
+  }
+
+  async function requestOnce(order: Order, key: string, wire: WireRequest): Promise<QuoteAnswer> {
+    const request = await quoteOnce(context, {
       key,
       order: canonicalOrder(order),
       isUsed: async ({ pay_req_id }) => (await findReceiptOfRequest(context.database.db, pay_req_id)) !== null,
       make: () => newPayRequest(order),
     })
-    return quoteAnswer(quote, JSON.parse(quote))
+    const quote = JSON.parse(request.quote) as Quote
+    if (isRenewal(order)) await requireForSale(context, quote)
+    return answer(request, quote, wire)
   }
 
   return async (order, wire) => {
     await limitStranger(context, wire, null)
+    await context.continuity.requireCurrent()
     refuseSignedPayment(context.config, order, wire)
     const key = idempotencyKey(wire)
-    if (key !== null) return requestOnce(order, key)
+    if (key !== null) return requestOnce(order, key, wire)
     if (isRenewal(order)) {
       const request = await newPayRequest(order)
       await insertPayRequests(context.database.db, [request])
-      return quoteAnswer(request.quote, JSON.parse(request.quote))
+      return answer(request, JSON.parse(request.quote), wire)
     }
     const template = await templateOf(order)
     const id = newQuoteId(context)
     await storeQuote({ ...quoteRow({ ...template, ...id }), template: template.stored })
     const { body, header } = fillTemplate(template, id)
-    return paymentRequired(body, header)
+    return paymentRequired(body, header, challengesFor(template.charges, id, wire))
   }
 }
 
@@ -73,6 +82,7 @@ interface OrderTemplate extends QuoteTemplate {
   provider: Provider
   units: number
   stored: StorableTemplate
+  charges: Charges
 }
 
 const MAX_TEMPLATES = 500
@@ -92,9 +102,11 @@ function createTemplates(context: Context): (order: Order) => Promise<OrderTempl
     const cached = templates.get(key)
     if (cached) return cached
     const facts = offerFacts(config, priceOrder(config, market, { ...order, provider }, 'body'))
-    const pieces = quoteTemplate(quoteBody({ ...facts, ...PLACEHOLDER }))
+    const quote = quoteBody({ ...facts, ...PLACEHOLDER })
+    const pieces = quoteTemplate(quote)
     const text = templateText(pieces)
-    const template = { ...pieces, provider, units, stored: { id: hash('sha256', text).slice(0, 32), text } }
+    const stored = { id: hash('sha256', text).slice(0, 32), text }
+    const template = { ...pieces, provider, units, stored, charges: quoteCharges(config, quote) }
     templates.set(key, template)
     return template
   }

@@ -1,7 +1,8 @@
 import { batch } from '@svc/concurrency/sharing'
 import type { SalesSecrets } from '@svc/sales/settings'
 import type { Context } from '../context.ts'
-import type { KeysAt } from '../info/signing-keys.ts'
+import type { KeysAt } from '../keys/signing-keys.ts'
+import { type ClaimPayment, createClaims } from './claim-payments.ts'
 import { type ConfirmPayment, createConfirmPayment } from './confirm-payment.ts'
 import { createDevFaucet, type DevFaucet } from './dev-faucet.ts'
 import { createRequestQuote, type RequestQuote } from './request-quote.ts'
@@ -17,6 +18,7 @@ export interface PurchasesContext extends Context {
   storePayRequest: (request: PayRequest) => Promise<void>
   requestQuote: RequestQuote
   confirmPayment: ConfirmPayment
+  claim: ClaimPayment
   /** Null unless this gateway is for development, with chains on this machine. */
   devFaucet: DevFaucet | null
 }
@@ -26,12 +28,14 @@ export function createPurchases(context: Context, { keysAt }: Needs, secrets: Sa
     await insertPayRequests(context.database.db, requests)
     return requests.map(() => undefined)
   })
+  const claim = createClaims(context)
   return {
     ...context,
     keysAt,
     storePayRequest,
     requestQuote: createRequestQuote(context),
-    confirmPayment: createConfirmPayment(context),
+    confirmPayment: createConfirmPayment(context, claim),
+    claim,
     devFaucet: createDevFaucet(context, secrets),
   }
 }

@@ -1,7 +1,7 @@
 import { giveCoins } from '@svc/api/dev-chains'
 import * as internal from '@svc/api/internal'
 import * as payment from '@svc/api/payment'
-import * as purchases from '@svc/api/purchases'
+import { price } from '@svc/api/purchases'
 import * as receipts from '@svc/api/receipts'
 import * as sponsored from '@svc/api/sponsored'
 import { JsonText } from '@svc/http-service/answer'
@@ -14,20 +14,29 @@ import { limitStranger } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
 import { confirmSponsored, confirmSponsoredBatch } from './confirm-sponsored.ts'
 import { showPrice } from './price-storage.ts'
+import { requireForSale } from './quote-renewal.ts'
 import { findByTransaction, readReceiptText, verifyReceipt } from './receipts.ts'
 import type { PurchasesContext } from './room.ts'
 import { findPayRequest, findReceiptOfRequest } from './store.ts'
 import { summarizeTreasury } from './summarize-treasury.ts'
 import { verifyPayment } from './verify-payment.ts'
+import { watchPayment } from './watch/watch-payment.ts'
+import { findWatchedPayment } from './watch/watch-payments.ts'
 
+/** The quote and its confirmation are served by the room `mpp`. */
 export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesContext): void {
   const seller = pageSeller(context)
-  serve(service, purchases.price, ({ query }) => showPrice(context, query))
-  serve(service, purchases.requestStorage, ({ body, wire }) => context.requestQuote(body, wire))
-  serve(service, purchases.confirmStorage, ({ body, wire }) => context.confirmPayment(body, wire))
-  serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(seller, body, wire))
-  serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(seller, body, wire))
+  serve(service, price, ({ query }) => showPrice(context, query))
+  serve(service, payment.preparePayment, async ({ body, wire }) => {
+    await context.continuity.requireCurrent()
+    return preparePayment(seller, body, wire)
+  })
+  serve(service, payment.sendPayment, async ({ body, wire }) => {
+    await context.continuity.requireCurrent()
+    return sendPayment(seller, body, wire)
+  })
   serve(service, payment.paymentOutcome, ({ body, wire }) => paymentOutcome(seller, body, wire))
+  serve(service, payment.watchPayment, ({ body, wire }) => watchPayment(context, body, wire))
   serve(service, payment.findPayment, ({ body, wire }) => findPayment(seller, body, wire))
   serve(
     service,
@@ -55,6 +64,8 @@ function pageSeller(context: PurchasesContext): PageSeller {
     limitStranger: (wire) => limitStranger(context, wire, null),
     findQuote: (payReqId) => findPayRequest(db, payReqId),
     findTransaction: async (payReqId) => (await findReceiptOfRequest(db, payReqId))?.tx_hash ?? null,
+    requireForSale: ({ quote }) => requireForSale(context, JSON.parse(quote)),
+    findWatched: (payReqId) => findWatchedPayment(context, payReqId),
   }
 }
 

@@ -12,6 +12,13 @@ export interface PaymentConfig extends SalesConfig {
   maxLockersPerOwner: number
   /** How long a quote is kept that nobody paid. */
   unpaidQuoteSeconds: number
+  /** Looking for payments by Solana Pay codes. */
+  watch: {
+    /** Questions to the nodes, of all replicas together; 0 watches nothing. */
+    callsPerMinute: number
+    /** Quotes at a time. */
+    maxQuotes: number
+  }
 }
 
 const GIBIBYTE = 1_073_741_824
@@ -34,6 +41,10 @@ export function readPaymentConfig(settings: SettingsReader, isProduction: boolea
     terms: terms(settings),
     maxLockersPerOwner: settings.integer('MAX_LOCKERS_PER_OWNER', 50, { min: 1, max: 1_000_000 }),
     unpaidQuoteSeconds: settings.integer('UNPAID_QUOTE_DAYS', 30, { min: 1, max: 3650 }) * 86_400,
+    watch: {
+      callsPerMinute: settings.integer('PAYMENT_WATCH_CALLS_PER_MINUTE', 300, { min: 0, max: 60_000 }),
+      maxQuotes: settings.integer('PAYMENT_WATCH_QUOTES', 1000, { min: 1, max: 1_000_000 }),
+    },
   }
   return [config, secrets]
 }

@@ -2,7 +2,14 @@ import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storedBody } from '@svc/sales/quote-template'
 import type { Kysely, Selectable } from 'kysely'
-import type { PaymentAuthorizationTable, PaymentTransactionTable, PayRequestTable, Schema } from '../db/schema.ts'
+import type {
+  LostReceiptTable,
+  PaymentAuthorizationTable,
+  PaymentTransactionTable,
+  PayRequestTable,
+  RefundTable,
+  Schema,
+} from '../db/schema.ts'
 
 type Db = Kysely<Schema>
 
@@ -135,6 +142,15 @@ export async function takeIdempotencyKey(db: Db, key: KeptKey, replacing: string
   return numInsertedOrUpdatedRows > 0n
 }
 
+/** Does nothing where another quote has the key. */
+export async function releaseIdempotencyKey(db: Db, key: string, payReqId: string): Promise<void> {
+  await db
+    .deleteFrom('idempotency_keys')
+    .where('idempotency_key', '=', key)
+    .where('pay_req_id', '=', payReqId)
+    .execute()
+}
+
 export async function forgetIdempotencyKeys(db: Db, before: number): Promise<void> {
   await db.deleteFrom('idempotency_keys').where('created_at', '<', before).execute()
 }
@@ -179,6 +195,20 @@ export async function insertReceipt(db: Db, receipt: SignedReceipt): Promise<boo
   return (await insertReceipts(db, [receipt])) > 0
 }
 
+export async function findLostReceipt(db: Db, receiptHash: string): Promise<LostReceiptTable | null> {
+  return (await lostReceipt(db, receiptHash)).rows[0] ?? null
+}
+
+const lostReceipt = prepared((db: Db, receiptHash: string) =>
+  db.selectFrom('lost_receipts').selectAll().where('receipt_hash', '=', receiptHash),
+)
+
+/** A transaction whose receipts this database has lost, with what one of them says about it. */
+export async function describeLostPayment(db: Db, row: PaymentTransactionTable): Promise<void> {
+  const { network, tx, kind: _, ...known } = row
+  await db.updateTable('payment_transactions').set(known).where('network', '=', network).where('tx', '=', tx).execute()
+}
+
 /** In no order. */
 export async function findPayRequests(db: Db, payReqIds: readonly string[]): Promise<PayRequest[]> {
   if (payReqIds.length === 0) return []
@@ -219,13 +249,11 @@ export function lockPaymentTransaction(db: Db, { network, tx }: PaymentKey): Pro
     .executeTakeFirstOrThrow()
 }
 
-export async function setAmounts(
-  db: Db,
-  { network, tx, received, bound }: PaymentKey & Pick<PaymentTransactionTable, 'received' | 'bound'>,
-): Promise<void> {
+export async function updatePaymentTransaction(db: Db, row: PaymentTransactionTable): Promise<void> {
+  const { network, tx, kind, payer, asset, received, bound } = row
   await db
     .updateTable('payment_transactions')
-    .set({ received, bound })
+    .set({ kind, payer, asset, received, bound })
     .where('network', '=', network)
     .where('tx', '=', tx)
     .execute()
@@ -233,6 +261,20 @@ export async function setAmounts(
 
 export async function deletePaymentTransaction(db: Db, { network, tx }: PaymentKey): Promise<void> {
   await db.deleteFrom('payment_transactions').where('network', '=', network).where('tx', '=', tx).execute()
+}
+
+/** In the order of their decisions. */
+export function findRefunds(db: Db, { network, tx }: PaymentKey): Promise<RefundTable[]> {
+  const refunds = db.selectFrom('refunds').selectAll().where('network', '=', network).where('tx', '=', tx)
+  return refunds.orderBy('position').execute()
+}
+
+/** What receipts account for, in one asset. */
+export async function claimedAmount(db: Db, { network, tx, asset }: PaymentKey & { asset: string }): Promise<bigint> {
+  const receipts = await findReceiptsOfTransaction(db, tx)
+  return receipts
+    .filter((receipt) => receipt.network === network && receipt.pay_asset === asset)
+    .reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), 0n)
 }
 
 /** Takes an authorization for a quote; false when it is for another quote. */
@@ -266,22 +308,36 @@ interface ReceiptCount {
   receipts: number
 }
 
-export async function countReceipts(db: Db): Promise<ReceiptCount[]> {
+/** Receipts that one query counts: SQLite holds up everything else meanwhile. */
+const COUNT_PAGE = 20_000
+
+/** Several rows may have the same network and asset. */
+export async function* countReceipts(db: Db, page = COUNT_PAGE): AsyncIterable<ReceiptCount> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const last: string | undefined = await endOfPage(db, after, page)
+    yield* await countBetween(db, after, last)
+    after = last
+  }
+}
+
+async function endOfPage(db: Db, after: string, page: number): Promise<string | undefined> {
+  const ids = db.selectFrom('receipts').select('receipt_id').where('receipt_id', '>', after).orderBy('receipt_id')
+  const row = await ids
+    .offset(page - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.receipt_id
+}
+
+function countBetween(db: Db, after: string, last: string | undefined): Promise<ReceiptCount[]> {
   return db
     .selectFrom('receipts as r')
     .leftJoin('payment_transactions as p', (join) =>
       join.onRef('p.network', '=', 'r.network').onRef('p.tx', '=', 'r.tx'),
     )
     .select(({ fn }) => ['r.network', 'p.asset', fn.countAll<number>().as('receipts')])
+    .where('r.receipt_id', '>', after)
+    .$if(last !== undefined, (query) => query.where('r.receipt_id', '<=', last as string))
     .groupBy(['r.network', 'p.asset'])
     .execute()
-}
-
-/** One row for each transaction: SQL cannot add amounts of this size exactly on both engines. */
-export function streamReceivedAmounts(db: Db): AsyncIterable<{ network: string; asset: string; received: string }> {
-  return db
-    .selectFrom('payment_transactions')
-    .select(['network', 'asset', 'received'])
-    .where('kind', '!=', 'refund')
-    .stream(1000)
 }

@@ -2,7 +2,8 @@ import type { TreasurySummary } from '@svc/api/internal'
 import type { Leg } from '@svc/payments/legs'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
-import { countReceipts, streamReceivedAmounts } from './store.ts'
+import { receivedSums } from '../db/received-sums.ts'
+import { countReceipts } from './store.ts'
 
 /** Balances come from the chain, sales from the database. Their difference is what left the treasury. */
 export async function summarizeTreasury(context: Context): Promise<TreasurySummary> {
@@ -26,16 +27,14 @@ interface Sold {
 }
 
 async function readSales({ database: { db } }: Context): Promise<Sold> {
-  const received = new Map<string, bigint>()
-  for await (const row of streamReceivedAmounts(db)) {
-    received.set(keyOf(row), (received.get(keyOf(row)) ?? 0n) + BigInt(row.received))
+  const received = new Map((await receivedSums(db)).map((row) => [keyOf(row), row.received]))
+  const receipts = new Map<string, number>()
+  let receiptsTotal = 0
+  for await (const row of countReceipts(db)) {
+    receipts.set(keyOf(row), (receipts.get(keyOf(row)) ?? 0) + row.receipts)
+    receiptsTotal += row.receipts
   }
-  const counts = await countReceipts(db)
-  return {
-    received,
-    receipts: new Map(counts.map((row) => [keyOf(row), row.receipts])),
-    receiptsTotal: counts.reduce((sum, { receipts }) => sum + receipts, 0),
-  }
+  return { received, receipts, receiptsTotal }
 }
 
 function keyOf({ network, asset }: { network: string; asset: string | null }): string {

@@ -39,12 +39,16 @@ export async function verifyPayment(context: Context, receiptId: string, wire: W
   }
 }
 
-/** The destination comes from the quote, because the treasury may have changed since. */
+/** The destination comes from the quote, because the treasury may have changed since. A quote may be gone, though. */
 async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLeg> {
-  const request = await findPayRequest(context.database.db, receipt.pay_req_id)
-  if (!request || !networkNamed(receipt.network)) throw new Error(`the receipt of ${receipt.tx_hash} has no quote`)
-  const { accepts } = JSON.parse(request.quote) as Quote
-  return paidLeg(accepts, { pay_network: receipt.network, pay_asset: receipt.pay_asset })
+  const { pay_req_id, network: pay_network, pay_asset } = receipt
+  const network = networkNamed(pay_network)
+  const request = network && (await findPayRequest(context.database.db, pay_req_id))
+  if (request) return paidLeg((JSON.parse(request.quote) as Quote).accepts, { pay_network, pay_asset })
+  const treasury = context.sales.treasuries.find((one) => one.network === network)
+  const leg = treasury?.legs.find(({ of }) => of.ticker === pay_asset)
+  if (!network || !leg) throw chainUnavailable()
+  return { network, ticker: pay_asset, decimals: leg.of.decimals, asset: leg.asset, payTo: leg.payTo, amount: 0n }
 }
 
 /** By the authorization that was signed for the quote, where there is one: others may have paid in the same transaction. */

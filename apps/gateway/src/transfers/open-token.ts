@@ -11,8 +11,9 @@ import { requireServed, requireWritable } from '../auth/restrictions.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, FileRow, Locker } from '../db/schema.ts'
 import { fileNotFound, uploadError } from '../files/errors.ts'
+import { pageOfFiles } from '../files/lists/store.ts'
 import type { FilesContext } from '../files/room.ts'
-import { findFile, findLockerOf, pageOfFiles } from '../files/store.ts'
+import { findFile, findLockerOf } from '../files/store.ts'
 import { type Grant, isGranted, keysOf } from '../lockers/access.ts'
 
 export interface OpenedFile {

@@ -4,8 +4,13 @@ import { createTokenOpener, type OpenToken } from './open-token.ts'
 import { createSessionFinalizer, type FinalizeSession } from './sessions/finalize-session.ts'
 import { createPartsOpener, type OpenParts } from './sessions/open-parts.ts'
 import { createPartHashes, type PartHashes } from './sessions/part-hashes.ts'
-import type { TransferLinks } from './sessions/read-session.ts'
 import { createPartRecorder, type RecordPart } from './sessions/record-part.ts'
+
+/** What comes from other rooms. */
+export interface TransferLinks {
+  /** Where people look at a file of a public link. */
+  viewerUrl: (linkId: string, filename: string) => string
+}
 
 export interface TransfersContext extends FilesContext, TransferLinks {
   openToken: OpenToken
@@ -26,6 +31,6 @@ export function createTransfers(files: FilesContext, links: TransferLinks): Tran
     partHashes,
     openParts: createPartsOpener(files),
     recordPart: createPartRecorder(files),
-    finalizeSession: createSessionFinalizer({ ...files, ...links, partHashes }),
+    finalizeSession: createSessionFinalizer({ ...files, partHashes }),
   }
 }

@@ -7,7 +7,7 @@ import { AccessEnded } from '../lockers/access.ts'
 import { invalidToken } from './open-token.ts'
 import { readByToken, readPublicly } from './read-file.ts'
 import type { TransfersContext } from './room.ts'
-import { uploadSessionRoutes } from './sessions/routes.ts'
+import { uploadSessionRoutes } from './sessions/http/routes.ts'
 import { writeByToken } from './write-file.ts'
 
 export function transferRoutes(service: Service, auth: Auth, context: TransfersContext): void {
@@ -19,7 +19,7 @@ export function transferRoutes(service: Service, auth: Auth, context: TransfersC
   )
   serve(service, transfers.deleteByToken, async ({ params, wire }) => {
     const { locker, file, grant } = await context.openToken(params.token, wire.method)
-    return removeFile(context, locker, file.filename, grant).catch((error: unknown) => {
+    return removeFile(context, locker, file.filename, { grant }).catch((error: unknown) => {
       throw error instanceof AccessEnded ? invalidToken() : error
     })
   })

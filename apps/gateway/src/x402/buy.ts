@@ -15,18 +15,21 @@ import {
   cannotSettle,
   earlierPaymentOpen,
   malformedPayment,
-  notSettled,
   onlyVersion2,
   PaymentRefused,
   paymentResponse,
   x402Disabled,
 } from './errors.ts'
+import { OFFERED_EXTENSIONS } from './extensions/offered.ts'
+import { identifiedQuote, identifierConflict, releaseIdentifier } from './extensions/payment-identifier.ts'
+import { x402Receipt } from './extensions/signed-receipt.ts'
 import { isOpen } from './finish-settlement.ts'
 import { openLocker } from './open-locker.ts'
+import { payOnce } from './pay-once.ts'
 import { readPaymentSignature, signedLeg } from './payment-signature.ts'
 import { newX402Request, type X402Order } from './quote.ts'
 import type { X402Context } from './room.ts'
-import { resumeSettlement, type SignedPayment, settlePayment } from './settle.ts'
+import { resumeSettlement, type SignedPayment } from './settle.ts'
 import type { Settler } from './settler.ts'
 import { findSettlement } from './store.ts'
 
@@ -41,6 +44,7 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
   if (context.settlers.size === 0) throw x402Disabled()
   await limitStranger(context, wire, null)
   requireNewLocker(order)
+  await context.continuity.requireCurrent()
   const header = wire.headers['payment-signature']
   if (header !== undefined) return buy(context, order, header, addressKey(wire.clientAddress))
   if (wire.headers['x-payment'] !== undefined) throw onlyVersion2('X-PAYMENT')
@@ -55,30 +59,32 @@ async function buy(
   address: string,
 ): Promise<Bought> {
   const { request, signature } = await readQuote(context, order, header)
+  const id = signature.extensions?.['payment-identifier']?.info.id
   try {
     const { payment, settler } = readPayment(context, request, signature, address)
-    const existing = await findReceiptOfRequest(context.database.db, request.pay_req_id)
-    const { receipt, isNew } = existing ? { receipt: existing, isNew: false } : await settlePayment(context, payment)
-    await requirePayer(context, payment, settler, receipt)
+    const identified = id === undefined ? request : await identifiedQuote(context, id, request)
+    if (identified !== request) return await boughtBefore(context, identified, payment, settler)
+    const { receipt, isNew } = await payOnce(context, payment, settler)
     return await bought(context, request, receipt, !isNew)
   } catch (error) {
+    if (error instanceof PaymentRefused && id !== undefined) await releaseIdentifier(context, id, request)
     throw error instanceof PaymentRefused ? await withOffer(context, order, request, error) : error
   }
 }
 
-/**
- * Somebody else may have paid the quote, or the settlement that was resumed may be theirs. The receipt is for who sends
- * the payment that was settled, or another one that the payer signed (ADD-13).
- */
-async function requirePayer(
-  { database }: X402Context,
-  { id, request, payload, leg }: SignedPayment,
+/** The purchase that the client's identifier names, for its payer. What was signed for the new quote is not sent. */
+async function boughtBefore(
+  context: X402Context,
+  request: PayRequest,
+  { payload, leg }: SignedPayment,
   settler: Settler,
-  { payer_pubkey }: SignedReceipt,
-): Promise<void> {
-  const settlement = await findSettlement(database.db, request.pay_req_id)
-  if (settlement?.payment_id === id || (await settler.signer(payload, leg)) === payer_pubkey) return
-  throw notSettled({ why: 'invalid', reason: 'quote_already_paid' }, leg)
+): Promise<Bought> {
+  const existing = await findReceiptOfRequest(context.database.db, request.pay_req_id)
+  const settled = existing ? { receipt: existing, isNew: false } : await resumeSettlement(context, request)
+  if (settled === 'none' || settled === 'failed' || settled === 'expired') throw identifierConflict()
+  if (isOpen(settled)) throw earlierPaymentOpen(settled.network, settled.open)
+  if ((await settler.signer(payload, leg)) !== settled.receipt.payer_pubkey) throw identifierConflict()
+  return bought(context, request, settled.receipt, true)
 }
 
 /**
@@ -119,7 +125,13 @@ function offered({ quote }: PayRequest): Offer {
 function paymentRequired(quote: string, reason?: string): string {
   const { x402Version, resource, accepts, error, extensions } = JSON.parse(quote) as X402Quote
   const { info } = extensions.svc
-  const header = { x402Version, error: reason ?? error, resource, accepts, extensions: { svc: { info } } }
+  const header = {
+    x402Version,
+    error: reason ?? error,
+    resource,
+    accepts,
+    extensions: { svc: { info }, ...OFFERED_EXTENSIONS },
+  }
   return Buffer.from(JSON.stringify(header)).toString('base64')
 }
 
@@ -205,11 +217,15 @@ async function bought(
   receipt: SignedReceipt,
   idempotent: boolean,
 ): Promise<Bought> {
+  const network = networkNamed(receipt.network)?.caip2 ?? receipt.network
+  const { url } = (JSON.parse(request.quote) as X402Quote).resource
+  const signed = await x402Receipt(context, url, network, receipt)
   const headers = paymentResponse({
     success: true,
     transaction: receipt.tx_hash,
-    network: networkNamed(receipt.network)?.caip2 ?? receipt.network,
+    network,
     payer: receipt.payer_pubkey,
+    ...(signed && { extensions: { 'offer-receipt': { info: { receipt: signed } } } }),
   })
   const opened = await openLocker(context, request, receipt)
   return new Answer(200, { ...confirmation(receipt, idempotent), ...opened }, headers)

@@ -20,6 +20,7 @@ export interface PaymentResponse {
   network: string
   payer?: string
   errorReason?: string
+  extensions?: Record<string, { info: object }>
 }
 
 export function paymentResponse(response: PaymentResponse): { 'payment-response': string } {

@@ -156,7 +156,7 @@ async function claim(
   const anyTime = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
   const judgement = judgePayment(payment, { amount: leg.amount, payReqIds, ...anyTime })
   if (!judgement.paid) throw paymentRefused(judgement.reason)
-  const receipt = newReceipt(context, request, leg, payment)
+  const receipt = await newReceipt(context, request, leg, payment)
   const { authorization } = leg
   return claimPayment(context, {
     receipt,

@@ -8,6 +8,8 @@ import type { SalesConfig } from '@svc/sales/settings'
 export interface X402Config {
   /** Whether there is a key to send payments with. */
   isOpen: boolean
+  /** Whether there is one for the EVM chain, where payments are authorizations that anybody may send. */
+  takesAuthorizations: boolean
   /** How long a request waits for the chain before it answers that the payment is pending. */
   waitSeconds: number
 }
@@ -29,7 +31,7 @@ export function readX402Settings(
   const waitSeconds = settings.integer('X402_WAIT_SECONDS', 20, { min: 0, max: 300 })
   const isOpen = svmFeePayerSeed !== null || evmFacilitatorKey !== null
   return [
-    { isOpen, waitSeconds },
+    { isOpen, takesAuthorizations: evmFacilitatorKey !== null, waitSeconds },
     { svmFeePayerSeed, evmFacilitatorKey },
   ]
 }

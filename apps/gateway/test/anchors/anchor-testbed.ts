@@ -55,6 +55,8 @@ export async function startAnchorTestbed({ confirmAfterMs = 0, finalizeAfterMs =
     PRIMARY_RPC_URLS: node.url,
     ORACLE_URL: rates.url,
     PRIMARY_TREASURY: TREASURY.address,
+    // One for all gateways of a test, as replicas have it.
+    STATEMENT_KEY: '0a'.repeat(32),
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
   }
   const houses: LockerHouse[] = []

@@ -18,7 +18,7 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
   it('STATE-09 T-18 EVID-10 leaves its job to another gateway, which makes exactly one statement', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const variables = { DATABASE_URL: database.url, STORAGE_DIR: join(folder, 'files') }
+    const variables = { DATABASE_URL: database.url, STORAGE_DIR: join(folder, 'files'), STATEMENT_KEY: '07'.repeat(32) }
     const heir = await openLockerHouse(variables)
     onTestFinished(heir.close)
     const locker = await heir.locker(ed25519Identity())

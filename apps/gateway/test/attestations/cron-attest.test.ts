@@ -10,8 +10,9 @@ import { attest, expectChain, objectPath, statementsOf } from './attest.ts'
 
 const HOUR = 3600
 
+/** Without a logbook: statements are deleted between the tests. */
 const enabledOn = ({ url }: TestDatabase, variables: Variables = {}) =>
-  openLockerHouse({ DATABASE_URL: url, CRON_ATTEST_ENABLED: 'true', ...variables })
+  openLockerHouse({ DATABASE_URL: url, LOGBOOK_DIR: 'off', CRON_ATTEST_ENABLED: 'true', ...variables })
 
 async function cron(house: LockerHouse, body: object = {}): Promise<CronAttestAnswer> {
   const reply = await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', body)

@@ -63,6 +63,15 @@ forEachDatabase('nonces', (database) => {
     expect([await useNonce(last), await useNonce(young), await useNonce(old)]).toEqual([false, false, true])
   })
 
+  it('T-04 a process whose clock is ahead forgets nothing that the others would accept again', async () => {
+    const useNonce = createNonces(db)
+    const now = Math.floor(Date.now() / 1000)
+    const used = { signer: 'a', nonce: 'used just now', forget_at: now + 3600 }
+    expect(await useNonce(used)).toBe(true)
+    await forgetNonces(db, now + 7200)
+    expect(await useNonce(used)).toBe(false)
+  })
+
   describe('over HTTP', () => {
     const owner = ed25519Identity()
     const operator = ed25519Identity()

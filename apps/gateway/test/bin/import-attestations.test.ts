@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findRecord } from '../../src/attestations/store.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Db, Schema } from '../../src/db/schema.ts'
-import { activateSigningKey } from '../../src/info/store.ts'
+import { activateSigningKey } from '../../src/keys/store.ts'
 import {
   addReceipt,
   type Exported,

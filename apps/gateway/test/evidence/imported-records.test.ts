@@ -1,10 +1,11 @@
 import type { EvidenceBundle } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { toHex } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { importRecords } from '../../src/attestations/import/import-records.ts'
 import { readExport } from '../../src/attestations/import/read-export.ts'
-import { createKeysAt } from '../../src/info/signing-keys.ts'
-import { activateSigningKey } from '../../src/info/store.ts'
+import { createKeysAt } from '../../src/keys/signing-keys.ts'
+import { activateSigningKey } from '../../src/keys/store.ts'
 import { attest } from '../attestations/attest.ts'
 import { chunked, exported, signerHex } from '../attestations/import/export-records.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
@@ -14,10 +15,12 @@ forEachDatabase('a locker whose record was imported', (database) => {
   let locker: TestLocker
   beforeAll(async () => {
     house = await openLockerHouse({ DATABASE_URL: database.url })
-    await activateSigningKey(house.gateway.context.database.db, signerHex, '2024-01-01T00:00:00Z')
+    const { database: opened, now, signers } = house.gateway.context
+    // The key of the oracle era was replaced by ours.
+    await activateSigningKey(opened.db, signerHex, '2024-01-01T00:00:00Z')
+    await activateSigningKey(opened.db, toHex(signers.statement.publicKey), new Date(now()).toISOString())
     locker = await house.locker(ed25519Identity())
     await locker.put('a.txt', 'new bytes')
-    const { database: opened, now } = house.gateway.context
     const context = { db: opened.db, keysAt: createKeysAt({ database: opened }), now }
     const entries = readExport(chunked(JSON.stringify([exported(locker.receiptId)]), 1000))
     expect(await importRecords(context, entries)).toMatchObject({ imported: 1, unverified: [] })

@@ -2,9 +2,10 @@ import type { VerifyAnswer } from '@svc/api/evidence'
 import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { ed25519Signer } from '@svc/protocol/keys'
+import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { unixNow } from '../../src/context.ts'
-import { activateSigningKey } from '../../src/info/store.ts'
+import { activateSigningKey } from '../../src/keys/store.ts'
 import { type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const DAY = 86_400
@@ -54,7 +55,8 @@ it('ADD-07 VER-05 checks each statement with the key of its time, before and aft
   await changeKey(NEXT)
   house.clock.advance(DAY)
   await house.state(after!, { signer: NEXT })
-  await house.state(tooLate!)
+  await expect(house.state(tooLate!)).rejects.toMatchObject({ code: 'signing_key_unavailable' })
+  await house.state(tooLate!, { signer: statementSigner(house.gateway.context) })
   expect(await signatureOf(before!.receipt_id)).toBe('passed')
   expect(await signatureOf(after!.receipt_id)).toBe('passed')
   expect(await signatureOf(tooLate!.receipt_id)).toBe('failed')
@@ -63,7 +65,7 @@ it('ADD-07 VER-05 checks each statement with the key of its time, before and aft
 
 it('ADD-07 accepts the old key for a while after a change, because old replicas still sign with it', async () => {
   const locker = await house.listed(1)
-  const { statement } = house.gateway.context.signers
+  const statement = statementSigner(house.gateway.context)
   await changeKey(statement)
   house.clock.advance(DAY)
   await changeKey(NEXT)

@@ -86,6 +86,30 @@ it('FILE-16 an object that a redirected client may still write is swept later', 
   expect(await objectRow(upload_object_id)).toBeUndefined()
 })
 
+it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
+  await fresh()
+  const seen = await storeFile(house, locker, 'a', 'hello')
+  const before = `?expected_hash=${seen.content_hash}&expected_uploaded_at=${seen.uploaded_at}`
+  house.clock.advance(60)
+  const newer = await storeFile(house, locker, 'a', 'newer')
+  const refused = await remove(`a${before}`)
+  expectRefusal(refused, 412, 'PRECONDITION_FAILED')
+  expect(refused.body).toMatchObject({
+    details: { content_hash: newer.content_hash, uploaded_at: newer.uploaded_at },
+  })
+  // The same bytes, uploaded again, are newer as well.
+  house.clock.advance(60)
+  await storeFile(house, locker, 'a', 'hello')
+  expectRefusal(await remove(`a${before}`), 412, 'PRECONDITION_FAILED')
+  expectRefusal(await remove('a?expected_uploaded_at=none'), 412, 'PRECONDITION_FAILED')
+  expectRefusal(await remove('a?expected_hash=abc'), 422, 'validation_error')
+  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
+  expect((await remove(`a?expected_hash=${seen.content_hash?.slice('sha256:'.length).toUpperCase()}`)).status).toBe(200)
+  await locker.call(['locker:write'], 'POST', '/files', { filename: 'b' })
+  expectRefusal(await remove(`b${before}`), 412, 'PRECONDITION_FAILED')
+  expect((await remove('b?expected_uploaded_at=none')).status).toBe(200)
+})
+
 it('FILE-16 delete needs locker:write', async () => {
   await fresh()
   await storeFile(house, locker, 'a', 'hello')

@@ -10,7 +10,7 @@ import type { StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
-import { findDirectUpload } from '../../src/files/store.ts'
+import { findDirectUpload } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, put, rowOf, sha256 } from '../transfers/transfers.ts'
@@ -119,6 +119,35 @@ forEachDatabase('direct uploads', (database) => {
     expect((await confirm(houses[0], 'two')).body.content_hash).toBe(`sha256:${sha256('newer')}`)
     expect(await rowOf(houses[0], locker, 'two')).toMatchObject({ object_id: newer, upload_object_id: null })
   })
+
+  const restrict = (restriction: string) =>
+    houses[0].send('PUT', `/v1/internal/operations/lockers/${locker.lockerId}/restriction`, {
+      restriction,
+      reason: 'order 17 of a court',
+    })
+
+  it.for(['frozen', 'taken_down'])(
+    'T-80 what arrived at a provider stays while the locker is %s',
+    async (restriction) => {
+      const id = await beginUpload('kept')
+      expect((await restrict(restriction)).status).toBe(200)
+      await arrive(id, 'evidence')
+      for (let i = 0; i < 3; i++) {
+        pass(49 * 3600)
+        await Promise.all(houses.map(sweep))
+        expect(await objectOf(id)).not.toBeNull()
+      }
+      expect(await rowOf(houses[0], locker, 'kept')).toMatchObject({ object_id: null, upload_object_id: id })
+      // A reader that began before the restriction was set.
+      const upload = await findDirectUpload(houses[0].gateway.context.database.db, id)
+      const { files } = houses[0].gateway.rooms
+      const before = { ...(await lockerRow(houses[0], locker)), restriction: null }
+      expect(await adoptUpload(files, before, upload!)).toEqual({ outcome: 'restricted' })
+
+      expect((await restrict('none')).status).toBe(200)
+      expect((await confirm(houses[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)
+    },
+  )
 
   const rename = (filename: string, new_filename: string) =>
     locker.call(['locker:write'], 'POST', '/files/rename', { files: [{ filename, new_filename }], overwrite: true })

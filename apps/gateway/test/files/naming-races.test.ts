@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { pageOfFiles } from '../../src/files/store.ts'
+import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { lockerRow, storeFile } from './files.ts'
 

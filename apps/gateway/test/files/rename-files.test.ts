@@ -1,6 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findFile, pageOfFiles } from '../../src/files/store.ts'
+import { pageOfFiles } from '../../src/files/lists/store.ts'
+import { findFile } from '../../src/files/store.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { lockerRow, storeFile } from './files.ts'
 

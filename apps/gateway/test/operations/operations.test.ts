@@ -1,8 +1,15 @@
+import { address, createSolanaRpc } from '@solana/kit'
+import { getTransferSolInstruction } from '@solana-program/system'
+import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import type * as operations from '@svc/api/operations'
+import type { Quote } from '@svc/api/purchases'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkChain } from '../../src/operations/audit.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type Reply } from '../auth/lockers.ts'
 import { buy, legOf, type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
 
@@ -240,6 +247,81 @@ forEachDatabase("the operator's endpoints", (database) => {
     })
   })
 
+  describe('refunds', () => {
+    const network = 'primary-mainnet'
+    type Refunded = { changed: boolean; refund: operations.OperatorPayment['refunds'][number] }
+    const refund = (order: object) => act<Refunded>('POST', '/payments/refund', { network, ...order })
+    const lookUp = async (tx: string) =>
+      (await read<operations.OperatorPayment>(`/payments?network=${network}&tx=${tx}`)).body
+    const reverse = (tx: string) => tx.split('').reverse().join('')
+
+    /** A wallet may pay in two assets at once. */
+    async function payTwice(quote: Quote): Promise<string> {
+      const signer = await signerOf(DEMO_PAYERS[0]!)
+      const [sol, usdc] = [legOf(quote, 'SOL'), legOf(quote, 'USDC')]
+      const mint = address(usdc.asset)
+      const of = { owner: signer.address, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS }
+      const [source] = await findAssociatedTokenPda(of)
+      return send(createSolanaRpc(market.chains.primary.url), signer, [
+        getTransferSolInstruction({ source: signer, destination: address(sol.payTo), amount: BigInt(sol.amount) }),
+        getTransferCheckedInstruction({
+          source,
+          mint,
+          destination: address(usdc.payTo),
+          authority: signer,
+          amount: BigInt(usdc.amount) + 100n,
+          decimals: usdc.extra.decimals,
+        }),
+      ])
+    }
+
+    it('T-83 of a transaction in two assets each is refunded by itself, and a receipt keeps what it paid', async () => {
+      const quote = await shop.quote({ units: 1 })
+      const pay_req_id = payReqId(quote)
+      const [sol, usdc] = [legOf(quote, 'SOL').amount, legOf(quote, 'USDC').amount]
+      const tx = await payTwice(quote)
+      expect((await refund({ tx, asset: 'SOL', amount_raw: sol })).body.changed).toBe(true)
+      expectRefusal(await refund({ tx, asset: 'SOL', amount_raw: '1' }), 409, 'payment_already_used')
+      const order = { network, tx, asset: 'USDC', pay_req_id }
+      expect((await act<{ changed: boolean }>('POST', '/payments/attach', order)).body.changed).toBe(true)
+      expectRefusal(await refund({ tx, asset: 'USDC', amount_raw: '101' }), 409, 'payment_already_used')
+      expect((await refund({ tx, asset: 'USDC', amount_raw: '60' })).body.changed).toBe(true)
+      expect((await refund({ tx, asset: 'USDC', amount_raw: '40' })).body.changed).toBe(true)
+      expectRefusal(await refund({ tx, asset: 'USDC', amount_raw: '1' }), 409, 'payment_already_used')
+      expectRefusal(await refund({ tx, asset: 'USDC', amount_raw: '0' }), 422, 'validation_error')
+      const seen = await lookUp(tx)
+      expect(seen.refunds.map(({ asset, amount_raw }) => [asset, amount_raw])).toEqual([
+        ['SOL', sol],
+        ['USDC', '60'],
+        ['USDC', '40'],
+      ])
+      expect(seen.refund).toEqual(seen.refunds[0])
+      const sums = seen.arrivals.map(({ asset, claimed_raw, refunded_raw }) => [asset, claimed_raw, refunded_raw])
+      expect(sums).toContainEqual(['USDC', usdc, '100'])
+      expect(sums).toContainEqual(['SOL', '0', sol])
+      expect((await text('/treasury-statement')).match(new RegExp(`refund decided,${network},`, 'g'))).toHaveLength(3)
+    })
+
+    it('T-83 refunds that are decided at the same moment stay within what arrived, and one decision is one', async () => {
+      const quote = await shop.quote({ units: 1, pay_network: network, pay_asset: 'USDC' })
+      const total = BigInt(legOf(quote, 'USDC').amount)
+      const tx = await market.pay(legOf(quote, 'USDC'))
+      const most = { tx, asset: 'USDC', amount_raw: String(total - 1n) }
+      const same = await Promise.all([1, 2, 3].map(() => refund(most)))
+      expect(same.map(({ body }) => body.changed).sort()).toEqual([false, false, true])
+      const orders = [refund({ ...most, amount_raw: String(total - 2n) }), refund({ ...most, amount_raw: '1' })]
+      const confirmed = shop.confirm({ pay_req_id: payReqId(quote) }, tx)
+      expect((await Promise.all(orders)).map(({ status }) => status).sort()).toEqual([200, 409])
+      expectRefusal(await confirmed, 402, 'payment_verification_failed')
+      expect((await lookUp(tx)).refunds).toHaveLength(2)
+      // Of two equal parts, the transactions that paid them back tell which is which.
+      const sent = await refund({ ...most, refund_tx: reverse(tx) })
+      expect(sent.body).toMatchObject({ changed: true, refund: { refund_tx: reverse(tx) } })
+      expectRefusal(await refund({ ...most, refund_tx: tx }), 409, 'payment_already_used')
+      expect((await audit(`${network} ${tx}`)).entries).toHaveLength(3)
+    })
+  })
+
   it('T-71 the audit log takes no change, and one that gets around that shows', async () => {
     const { db, dialect } = shop.gateway.context.database
     const before = (await audit()).chain
@@ -254,8 +336,17 @@ forEachDatabase("the operator's endpoints", (database) => {
     if (dialect === 'postgres') await expect(sql`truncate audit_log`.execute(db)).rejects.toThrow('append-only')
     for (const trigger of dialect === 'postgres' ? ['append_only'] : ['no_update', 'no_delete'])
       await sql.raw(`drop trigger audit_log_${trigger}${dialect === 'postgres' ? ' on audit_log' : ''}`).execute(db)
+    const second = await db.selectFrom('audit_log').select('actor').where('sequence', '=', 2).executeTakeFirstOrThrow()
+    // Readers compute an entry once, and all of them again after an hour. The command line always computes all.
+    await change()
+    expect((await audit()).chain).toMatchObject({ intact: true, head: before.head, checked_at: before.checked_at })
+    expect(await checkChain(db)).toMatchObject({ intact: false, broken_at: 2 })
+    market.clock.advance(3600)
+    expect((await audit()).chain).toMatchObject({ intact: false, broken_at: 2 })
+    await db.updateTable('audit_log').set({ actor: second.actor }).where('sequence', '=', 2).execute()
+    market.clock.advance(3600)
+    expect((await audit()).chain).toMatchObject({ intact: true, head: before.head })
     await removeLast()
-    const { checkChain } = await import('../../src/operations/audit.ts')
     expect(await checkChain(db, before.head)).toMatchObject({ intact: false, broken_at: before.entries })
     await change()
     expect((await audit()).chain).toMatchObject({ intact: false, broken_at: 2 })

@@ -1,6 +1,10 @@
 import type { LockerRecord } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
+import type { StorageProvider } from '@svc/storage/provider'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { resumeFinalizations, sweepSessions } from '../../src/transfers/sessions/close-session.ts'
+import { createSessionFinalizer } from '../../src/transfers/sessions/finalize-session.ts'
+import { finalizeUpload } from '../../src/transfers/sessions/http/read-session.ts'
 import { attest } from '../attestations/attest.ts'
 import {
   ed25519Identity,
@@ -138,5 +142,48 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     await restrict(locker, 'none')
     await finalizeByJob()
     expect((await session.status()).body.status).toBe('complete')
+  })
+
+  it('T-80 an upload that a restriction stops stays open for as long as it holds, and gets its time back', async () => {
+    const { locker, session } = await furnished()
+    const cutOff = await openTestSession(house, locker, { files: [{ filename: 'c.txt' }], ttl_min: 10 })
+    const { rooms, context } = house.gateway
+    const { transfers } = rooms
+    await cutOff.raw(0, 'cut ')
+    await cutOff.raw(1, 'off')
+    // The locker is frozen while the finalization has the session: after it has looked, before it writes.
+    const finalizeSession = createSessionFinalizer({
+      ...transfers,
+      providers: {
+        ...transfers.providers,
+        named(name) {
+          const provider = transfers.providers.named(name)
+          const write: StorageProvider['write'] = async (...bytes) => {
+            await restrict(locker, 'frozen')
+            return provider.write(...bytes)
+          }
+          return { ...provider, write }
+        },
+      },
+    })
+    const finalized = await finalizeUpload({ ...transfers, finalizeSession }, cutOff.opened.session_id)
+    expect(finalized).toMatchObject({ status: 'partial', files: [{ ok: false }] })
+    expect((await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')).body.restriction?.state).toBe('frozen')
+    house.clock.advance(5 * 86_400)
+    await sweepSessions(transfers)
+    await restrict(locker, 'taken_down')
+    house.clock.advance(5 * 86_400)
+    await sweepSessions(transfers)
+    await resumeFinalizations(transfers)
+    await context.queue.drain()
+    for (const { status } of [session, cutOff]) expect((await status()).body.status).toBe('partial')
+
+    await restrict(locker, 'none')
+    await context.queue.drain()
+    expect((await cutOff.status()).body).toMatchObject({ status: 'complete', files: [{ state: 'stored' }] })
+    const left = Date.parse((await session.status()).body.expires_at) - Date.parse(session.opened.expires_at)
+    expect(left).toBe(10 * 86_400_000)
+    expect((await session.raw(1, 'more')).status).toBe(200)
+    expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
   })
 })

@@ -7,6 +7,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { createLog } from '@svc/http-service/log'
 import { VERSION } from '@svc/protocol/version'
 import { startTestGateway } from '@svc/testbed/gateway'
+import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
@@ -34,6 +35,7 @@ function writeBuild(dist: string, version: string): void {
     { path: '/docs' },
     { path: '/view/{receipt_id}/{+filename}' },
     { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } },
+    { path: '/stored', policy: { 'connect-src': "'self' {storage}" } },
   ]
   const note = { version, folder: 'build-1', pages, inputs: {} }
   writeFileSync(join(dist, 'newest.json'), JSON.stringify(note))
@@ -122,6 +124,16 @@ describe('pages', () => {
     expect(deep.headers.get('referrer-policy')).toBe('no-referrer')
     expect(deep.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(deep.headers.get('content-security-policy')).toContain("worker-src 'self'")
+  })
+
+  it('T-61 SHORT-09 may talk to the gateway, and to the storage that it sends clients to', async () => {
+    const policyOf = async (url: string) => (await fetch(`${url}/stored`)).headers.get('content-security-policy')
+    expect(await policyOf(gateway.url)).toContain("connect-src 'self';")
+    const local = gateway.context.providers.named('gcs')
+    const providers = onlyProvider({ ...local, redirectsTo: 'https://storage.example' })
+    const redirecting = await startTestGateway({ PAGES_DIR: folder }, { providers })
+    expect(await policyOf(redirecting.url)).toContain("connect-src 'self' https://storage.example;")
+    await redirecting.stop()
   })
 
   it('T-61 what they load is sent compressed, once and for all, with its type', async () => {

@@ -7,6 +7,7 @@ import { receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { isReceiptSignedBy, signReceipt } from '@svc/protocol/receipt'
+import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buy, expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
 
@@ -187,7 +188,7 @@ describe('the signature of a receipt', () => {
     expect(await isValid('2026-05-01T00:05:00Z')).toBe(true)
     expect(await isValid('2026-06-01T00:00:00Z')).toBe(false)
     expect(await isValid('2026-09-01T12:00:00Z')).toBe(false)
-    expect(await isValid('2026-04-01T00:00:00Z', context.signers.statement)).toBe(false)
+    expect(await isValid('2026-04-01T00:00:00Z', statementSigner(context))).toBe(false)
     await context.database.db.deleteFrom('signing_keys').where('public_key_hex', '=', row.public_key_hex).execute()
     expect(await isValid('2026-04-01T00:00:00Z')).toBe(false)
   })

@@ -216,6 +216,33 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     expect(await stored()).toBe(before)
   })
 
+  it.each([
+    ['frozen', 423, 'LOCKER_FROZEN'],
+    ['taken_down', 451, 'LOCKER_TAKEN_DOWN'],
+  ] as const)(
+    'T-84 a locker that is %s is not sold to, and what was paid before counts',
+    async (state, status, code) => {
+      const locker = await house.locker(ed25519Identity())
+      const order = { units: 1, extends: locker.receiptId }
+      const headers = { 'idempotency-key': `restricted-${state}-${dialect}` }
+      const [kept, paid] = [await shop.quote(order, headers), await shop.quote(order)]
+      const tx = await market.pay(paid.accepts[0]!)
+      const restriction = { restriction: state, restricted_at: '2026-09-01T12:00:00Z' }
+      const { db } = shop.gateway.context.database
+      await db.updateTable('lockers').set(restriction).where('locker_id', '=', locker.lockerId).execute()
+      expectError(await shop.post('/v1/storage/request', order), status, code)
+      expectError(await shop.post('/v1/storage/request', order, headers), status, code)
+      const leg = kept.accepts[0]!
+      const facts = { pay_req_id: payReqId(kept), network: leg.network, asset: leg.asset }
+      expectError(await shop.post('/v1/storage/payment/prepare', facts), status, code)
+      const before = Date.parse((await usageOf(locker)).expires_at)
+      expect((await shop.confirm({ pay_req_id: payReqId(paid) }, tx)).status).toBe(200)
+      expect(Date.parse((await usageOf(locker)).expires_at)).toBe(before + 365 * 86_400_000)
+      const found = await shop.post('/v1/storage/payment/find', { pay_req_id: payReqId(paid) })
+      expect(found.status).toBe(200)
+    },
+  )
+
   it('ADD-17 PAY-06 PAY-07 an Idempotency-Key stands for one renewal', async () => {
     const lockers = [await house.locker(ed25519Identity()), await house.locker(ed25519Identity())] as const
     const headers = { 'idempotency-key': `key-${dialect}` }

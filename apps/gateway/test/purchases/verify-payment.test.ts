@@ -116,6 +116,22 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     expect(reply.body).toMatchObject({ hint: expect.any(String) })
   })
 
+  it('RCPT-09 a receipt whose transaction cannot be read or whose quote is gone gets a clear answer', async () => {
+    for (const tx_hash of ['not a transaction', evm.receipt.tx_hash, '0x', `${primary.receipt.tx_hash}1`]) {
+      await withStored(primary.receipt, { tx_hash }, async () => {
+        const { status, body } = await verify(primary.receipt_id)
+        expect([status, body]).toMatchObject([200, { verified: false, on_chain: { received_raw: '0', payer: null } }])
+      })
+    }
+    await withStored(primary.receipt, { pay_req_id: `pr_${'2'.repeat(32)}` }, async () => {
+      expect((await verify(primary.receipt_id)).body).toMatchObject({ verified: true })
+    })
+    for (const elsewhere of [{ network: 'moon-mainnet' }, { pay_req_id: 'pr_none', pay_asset: 'DOGE' }])
+      await withStored(primary.receipt, elsewhere, async () =>
+        expectError(await verify(primary.receipt_id), 503, 'chain_unavailable'),
+      )
+  })
+
   it('RCPT-12 ERR-27 T-24 verifying a transaction that the chain does not show is a 502, and the receipt stays', async () => {
     const others = await startLocalChains({ finalAtOnce: true })
     onTestFinished(() => others.stop())

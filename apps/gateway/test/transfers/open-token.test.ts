@@ -3,6 +3,7 @@ import { fromBase64Url, toBase64Url } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
+import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, errorOf, type FileUrls, put, sha256, signPayload, tokenOf } from './transfers.ts'
@@ -167,7 +168,7 @@ describe('an invalid token', () => {
   })
 
   it('T-07 SHORT-03 a token signed with another key is 403', async () => {
-    for (const signer of [ed25519Signer(new Uint8Array(32).fill(7)), house.gateway.context.signers.statement]) {
+    for (const signer of [ed25519Signer(new Uint8Array(32).fill(7)), statementSigner(house.gateway.context)]) {
       expect(await refusal(signPayload(payload(), signer))).toEqual([403, 'SHORT_URL_INVALID'])
     }
     expect((await fetch(urlOf(signed(payload())))).status).toBe(200)

@@ -46,6 +46,20 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect(response.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
+  it('T-82 browsers get no file as code of a page; whoever opens, fetches or shows it does, and so do programs', async () => {
+    const as = (destination: string, url = urls[via]) => fetch(url, { headers: { 'sec-fetch-dest': destination } })
+    const code = ['script', 'worker', 'sharedworker', 'serviceworker', 'style', 'xslt', 'manifest', 'audioworklet']
+    for (const destination of [...code, 'iframe', 'frame', 'embed', 'object', 'Script']) {
+      expect(await errorOf(await as(destination))).toEqual([403, 'LOADED_AS_CODE'])
+    }
+    for (const destination of ['empty', 'document', 'image', 'video', 'audio', 'track', 'font'])
+      expect((await as(destination)).status).toBe(200)
+    await locker.put('paper.pdf', '%PDF-1.7', { contentType: 'application/pdf' })
+    const { [via]: paper } = await urlsOf('paper.pdf')
+    expect((await as('iframe', paper)).status).toBe(200)
+    expect((await as('script', paper)).status).toBe(403)
+  })
+
   it('ADD-06 AMB-62 HEAD answers the headers of GET without the bytes', async () => {
     const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => fetch(urls[via], { method })))
     const headersOf = (response: Response | undefined) => {

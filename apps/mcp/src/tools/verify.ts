@@ -7,7 +7,6 @@ import {
   REDACTED_FACTS,
   type Fact as VerifierFact,
 } from '@svc/verifier/facts'
-import type { PinnedKey } from '@svc/verifier/pinned-keys'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { receiptFacts as receiptOfBundleFacts } from '@svc/verifier/receipt-facts'
 import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
@@ -111,6 +110,8 @@ async function verified(
   try {
     const result = await verifyBundle(unlessAborted(bundle.chunks, call.signal), {
       pinnedKeys: settings.pinnedKeys,
+      listed: settings.listedChanges,
+      audience: settings.gateway,
       pinnedSigners: settings.anchorSigners,
       ...(folder !== null && { files: folderSource(folder, { openFile: root.openIfThere, mayFollow: root.mayRead }) }),
       rpc: primaryNode(settings, call.signal),
@@ -118,7 +119,7 @@ async function verified(
     if (result.refused) {
       return outcome({ ...base, failed: [], refused: result.refused, counted: null }, 'This is no evidence bundle.')
     }
-    return outcome({ ...base, ...described(result, base, linkFacts(result, receipt, settings.pinnedKeys)) }, '')
+    return outcome({ ...base, ...described(result, base, linkFacts(result, receipt)) }, '')
   } finally {
     await bundle.close()
   }
@@ -158,10 +159,10 @@ function described(
 }
 
 /** Whether the bundle is of the receipt; nothing when no receipt was asked for. */
-function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null, pinnedKeys: readonly PinnedKey[]): Data['facts'] {
+function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null): Data['facts'] {
   if (!of) return []
   const found = of.receipt
-    ? receiptOfBundleFacts(of.receipt, pinnedKeys, result).receipt_is_of_bundle
+    ? receiptOfBundleFacts(of.receipt, result).receipt_is_of_bundle
     : notChecked('there is no receipt to believe')
   return [reported('bundle_names_receipt', found, RECEIPT_FACT_MEANINGS.bundle_names_receipt)]
 }
@@ -174,7 +175,7 @@ function factsOf(facts: BundleFacts): Data['facts'] {
 }
 
 function reported(fact: string, found: VerifierFact, means: string): Data['facts'][number] {
-  return { fact, value: found.value, why: 'why' in found ? found.why : null, means }
+  return { fact, value: found.value, why: found.why ?? null, means }
 }
 
 function outcome(data: Data, note: string): Outcome<Data> {

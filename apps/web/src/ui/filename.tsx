@@ -3,8 +3,11 @@
 const INVISIBLE =
   /([\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|[\u00a0\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164])/gu
 
+/** Of a name in a sentence or an attribute. */
+const SHORT = 80
+
 /** Text and, at odd places, characters that are shown by their number. */
-function partsOf(name: string): string[] {
+export function filenameParts(name: string): string[] {
   return name.split(INVISIBLE).map((part, i) => (i % 2 === 0 ? part : codePoint(part)))
 }
 
@@ -14,16 +17,22 @@ function codePoint(char: string): string {
 
 /** One line of plain text, for titles and attributes. */
 export function plainFilename(name: string): string {
-  return partsOf(name)
+  return filenameParts(name)
     .map((part, i) => (i % 2 === 0 ? part : `[${part}]`))
     .join('')
+}
+
+/** Cut to fit a sentence. */
+export function shortFilename(name: string): string {
+  const characters = [...plainFilename(name)]
+  return characters.length > SHORT ? `${characters.slice(0, SHORT).join('')}…` : characters.join('')
 }
 
 /** Isolated, so that its direction of writing changes nothing around it. */
 export function Filename({ name }: { name: string }) {
   return (
     <bdi class="filename">
-      {partsOf(name).map((part, i) =>
+      {filenameParts(name).map((part, i) =>
         i % 2 === 0 ? (
           part
         ) : (

@@ -3,7 +3,7 @@ import type { Signer } from '@svc/sdk/signers'
 import { texts as t } from '#texts/key'
 import { readKey, UnreadableKey } from '../read-key.ts'
 import { Button } from './button.tsx'
-import { Field } from './field.tsx'
+import { TextField } from './text-field.tsx'
 
 /** Takes a key that is pasted, dropped or opened as a file. */
 export function KeyForm({ onKey }: { onKey: (signer: Signer, text: string) => void }) {
@@ -35,21 +35,7 @@ export function KeyForm({ onKey }: { onKey: (signer: Signer, text: string) => vo
       }}
     >
       <p class="promise">{t.promise}</p>
-      <Field label={t.paste} hint={t.pasteHint} error={problem.value}>
-        {(control) => (
-          <input
-            {...control}
-            type="password"
-            autocomplete="off"
-            spellcheck={false}
-            value={text.value}
-            onInput={(event) => {
-              text.value = event.currentTarget.value
-              problem.value = null
-            }}
-          />
-        )}
-      </Field>
+      <TextField label={t.paste} hint={t.pasteHint} text={text} problem={problem} isSecret />
       <div class="row">
         <Button kind="primary" type="submit">
           {t.use}

@@ -8,7 +8,8 @@ import { KeyForm } from '../ui/key-form.tsx'
 import { DEMO_WALLETS } from './demo-wallet.ts'
 import { watchEvmWallets } from './evm-wallets.ts'
 import { watchStandardWallets } from './standard-wallets.ts'
-import { type ConnectedWallet, type FoundWallet, type Namespace, WalletError, wordsOf } from './wallet.ts'
+import type { ConnectedWallet, FoundWallet, Namespace } from './wallet.ts'
+import { walletProblem } from './wallet-problem.ts'
 import './wallets.css'
 
 interface ChooserProps {
@@ -176,11 +177,4 @@ function KeyWallet({ onConnected, namespace }: ChooserProps) {
       )}
     </div>
   )
-}
-
-/** What went wrong with a wallet, and what to do next. */
-export function walletProblem(error: unknown): string {
-  if (!(error instanceof WalletError)) return [t.problems.other, wordsOf(error)].filter(Boolean).join(' ')
-  const words = error.problem === 'other' ? wordsOf(error.cause) : ''
-  return words ? `${t.problems.other} ${t.said(words)}` : t.problems[error.problem]
 }

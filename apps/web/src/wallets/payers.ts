@@ -109,7 +109,7 @@ function injectedEvmWallet(node: GatewayNode, wallet: EvmProvider, address: stri
     }
     const tx = await wallet.request({ method: 'eth_sendTransaction', params: [transaction] }).catch(perhapsSent)
     if (typeof tx !== 'string' || !/^0x[0-9a-f]{64}$/i.test(tx)) throw new Error('the wallet names no transaction')
-    return { tx: tx.toLowerCase(), nonce: await nonceOf(wallet, tx) }
+    return tx.toLowerCase()
   })
 }
 
@@ -139,13 +139,6 @@ function chainDescription(chainId: number) {
     rpcUrls: [node ?? 'https://rpc.monad.xyz'],
     ...(!node && { blockExplorerUrls: ['https://monadscan.com'] }),
   }
-}
-
-/** Null if the wallet does not tell. */
-async function nonceOf(wallet: EvmProvider, tx: string): Promise<number | null> {
-  const found = await wallet.request({ method: 'eth_getTransactionByHash', params: [tx] }).catch(() => null)
-  const nonce = Number((found as { nonce?: unknown } | null)?.nonce ?? Number.NaN)
-  return Number.isSafeInteger(nonce) ? nonce : null
 }
 
 function hex(value: bigint | number): string {

@@ -13,7 +13,14 @@ import {
   type Signature,
 } from '@solana/kit'
 import { connectJsonRpc, createPostJson, type JsonRpc, parseJson } from '../json-rpc.ts'
-import { createNodePool, type NodePool, NodeProblem, type PoolOptions, WrongChain } from '../node-pool.ts'
+import {
+  ChainUnavailable,
+  createNodePool,
+  type NodePool,
+  NodeProblem,
+  type PoolOptions,
+  WrongChain,
+} from '../node-pool.ts'
 
 export interface SolanaChain {
   genesisHash: string
@@ -38,6 +45,13 @@ export interface Costs {
   blockTime: number | null
   feeLamports: number
   rentLamports: number
+}
+
+export interface HistoryEntry {
+  tx: string
+  /** As the node has it: all memos of the transaction, each after its length. */
+  memo: string | null
+  hasFailed: boolean
 }
 
 export interface AccountOnChain {
@@ -89,8 +103,13 @@ function connect<Client>(
 function connectNode(url: string) {
   const post = createPostJson(url)
   const transport: RpcTransport = async <Answer>({ payload, signal = NEVER }: Parameters<RpcTransport>[0]) =>
-    parseJson(await post(JSON.stringify(payload, plainNumber), signal)) as RpcResponse<Answer> // the library checks it no further
+    parseJson(await post(JSON.stringify(payload, plainNumber), signal, methodOf(payload))) as RpcResponse<Answer> // the library checks it no further
   return createSolanaRpcFromTransport(transport)
+}
+
+/** Made by the library: `{ jsonrpc, id, method, params }`. */
+function methodOf(payload: unknown): string {
+  return (payload as { method: string }).method
 }
 
 /** Slots and heights, which the library has as bigints, are far below what a double holds. */
@@ -169,6 +188,32 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
           rentLamports: wholeNumber(spent - fee),
         }
       }),
+
+    /** Transactions that name an address, the newest first: as the node tells that knows most of them. */
+    async history(address: string, { before, limit }: { before?: string; limit: number }): Promise<HistoryEntry[]> {
+      const answers = await pool.all(async (rpc, abortSignal) => {
+        const options = { commitment: 'confirmed', limit, ...(before !== undefined && { before: before as Signature }) }
+        const found = await rpc
+          .getSignaturesForAddress(address as Address, options as { limit: number })
+          .send({ abortSignal })
+        return found.map(({ signature, memo, err }): HistoryEntry => ({ tx: signature, memo, hasFailed: err !== null }))
+      })
+      const [first, ...others] = answers
+      if (!first) throw new ChainUnavailable('no node of the primary chain answers')
+      return others.reduce((longest, answer) => (answer.length > longest.length ? answer : longest), first)
+    },
+
+    /** A transaction as it was signed; null where no node has it. */
+    wire: (tx: string): Promise<Uint8Array | null> =>
+      pool.first(
+        async (rpc, abortSignal) => {
+          const found = await rpc
+            .getTransaction(tx as Signature, { ...CONFIRMED, maxSupportedTransactionVersion: 0 })
+            .send({ abortSignal })
+          return found && Buffer.from(found.transaction[0], 'base64')
+        },
+        (found) => found !== null,
+      ),
 
     /** Null where there is none. */
     account: (address: string, dataSlice?: DataSlice): Promise<AccountOnChain | null> =>

@@ -17,14 +17,19 @@ interface Life {
 }
 
 export interface SolanaPayerNode extends PayerNode<Life> {
-  /** Transactions that name this address and did not fail, the oldest of the newest first. Throws `ChainUnavailable`. */
-  transactionsNaming(address: string): Promise<string[]>
+  /**
+   * Transactions that name this address and did not fail, the oldest of the newest first; those after `after`, where it
+   * is given. Where a quorum is set, so many nodes list each of them. Throws `ChainUnavailable`.
+   */
+  transactionsNaming(address: string, after?: string | null): Promise<string[]>
 }
 
 const COIN = { ticker: 'SOL', decimals: 9 }
 /** Of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
-const MAX_NAMING = 20
+/** Anybody can name an address, for the fee of a transaction. */
+const NAMING_PAGE = 1000
+const MAX_NAMING_PAGES = 10
 
 export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): SolanaPayerNode {
   const nodes = createSolanaNodes(PRIMARY, rpcUrls)
@@ -72,18 +77,15 @@ export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): S
       return agreedOutcome(await pool.all((rpc, signal) => outcomeAt(rpc, tx, life, signal)), quorum)
     },
 
-    transactionsNaming: (named) =>
-      pool.first(
-        async (rpc, abortSignal) => {
-          const options = { commitment: 'confirmed', limit: MAX_NAMING } as const
-          const found = await rpc.getSignaturesForAddress(named as Address, options).send({ abortSignal })
-          return found
-            .filter(({ err }) => err === null)
-            .map(({ signature }) => String(signature))
-            .reverse()
-        },
-        (found) => found.length > 0,
-      ),
+    async transactionsNaming(named, after = null) {
+      const ask = (rpc: SolanaRpc, signal: AbortSignal) => namingAt(rpc, named, after, signal)
+      if (quorum === 1) return pool.first(ask, (found) => found.length > 0)
+      const lists = await pool.all(ask)
+      if (lists.length < quorum) throw new ChainUnavailable('too few nodes of the primary chain answer')
+      const sets = lists.map((list) => new Set(list))
+      const [longest = []] = lists.toSorted((a, b) => b.length - a.length)
+      return longest.filter((tx) => sets.filter((set) => set.has(tx)).length >= quorum)
+    },
   }
 
   /** What is on chain already is refused, too. */
@@ -91,6 +93,30 @@ export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): S
     const [sightings = []] = await nodes.sightings([tx])
     return sightings.some(({ status }) => status !== null)
   }
+}
+
+/** Nodes list the newest first, page by page. */
+async function namingAt(
+  rpc: SolanaRpc,
+  named: string,
+  after: string | null,
+  abortSignal: AbortSignal,
+): Promise<string[]> {
+  const found: string[] = []
+  let before: Signature | undefined
+  for (let page = 0; page < MAX_NAMING_PAGES; page++) {
+    const options = {
+      commitment: 'confirmed',
+      limit: NAMING_PAGE,
+      ...(after !== null && { until: after as Signature }),
+      ...(before && { before }),
+    } as const
+    const listed = await rpc.getSignaturesForAddress(named as Address, options).send({ abortSignal })
+    for (const { signature, err } of listed) if (err === null) found.push(signature)
+    before = listed.at(-1)?.signature
+    if (listed.length < NAMING_PAGE) break
+  }
+  return found.reverse()
 }
 
 async function tokenAccount(owner: string, mint: string): Promise<string> {

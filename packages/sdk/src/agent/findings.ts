@@ -4,7 +4,7 @@ import { isFindingChain, isFindingSignedBy, type SignedFinding } from '@svc/prot
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import type { Context } from '../context.ts'
 import { UntrueAnswer } from '../errors.ts'
-import { requireTrusted } from '../evidence/checks.ts'
+import { requireTrusted } from '../evidence/trusted-keys.ts'
 import { journalEntry } from '../journal.ts'
 
 export interface CheckOptions {

@@ -13,6 +13,9 @@ const FIRST_PAUSE_MS = 500
 /** Longer waits are left to the caller. */
 const LONGEST_PAUSE_SECONDS = 60
 
+/** A restored database asks for such a wait; its operator heals it. One that is only being checked asks for seconds. */
+const HEALED_BY_HAND_SECONDS = 60
+
 type Failure = GatewayError | NoAnswer
 
 /** Milliseconds to wait before the next attempt; null if another attempt would not help or would be unsafe. */
@@ -65,6 +68,7 @@ function requestedPause(
   const isBusy = code === 'RATE_LIMITED' || (status === 503 && mayRepeat) || (code === 'request_timeout' && mayRepeat)
   if (!isBusy) return null
   if (retryAfter === null) return growingPause(attempts)
+  if (code === 'database_behind' && retryAfter >= HEALED_BY_HAND_SECONDS) return null
   return retryAfter <= LONGEST_PAUSE_SECONDS ? retryAfter * 1000 : null
 }
 

@@ -1,7 +1,7 @@
 // The headers of a signed request, for callers that send it themselves.
 
 import type { Endpoint, EnvelopeAuth } from '@svc/api/endpoint'
-import { createContext, type Service } from '../context.ts'
+import { createContext, NO_KEYS, type Service } from '../context.ts'
 import type { Signer } from '../signers.ts'
 import { credentials } from './credentials.ts'
 
@@ -32,4 +32,4 @@ export function signedHeaders(
   return credentials(createContext(GATEWAY, options, { now }), endpoint, { path, body, input })
 }
 
-const GATEWAY: Service = { name: 'gateway', readKeys: async () => [], signerHeaders: () => ({}) }
+const GATEWAY: Service = { name: 'gateway', readKeys: async () => NO_KEYS, signerHeaders: () => ({}) }

@@ -2,13 +2,13 @@ import type { Attestation } from '@svc/api/attestations'
 import { bare } from '@svc/protocol/bytes'
 import { type EvidenceBody, isStatementSignedBy, unixSeconds } from '@svc/protocol/evidence'
 import { manifestDigest, snapshotId } from '@svc/protocol/ids'
-import { ed25519PublicKeyFromHex, isTrustedKey, type TrustedKey } from '@svc/protocol/keys'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
-import { type Context, trustedKey } from '../context.ts'
+import type { Context } from '../context.ts'
 import { UntrueAnswer } from '../errors.ts'
-import { journalEntry } from '../journal.ts'
+import { requireTrusted } from './trusted-keys.ts'
 
 /** Requires that a statement is signed by a trusted key and covers exactly the listed files. */
 export async function checkAttestation(context: Context, receiptId: string, attestation: Attestation): Promise<void> {
@@ -64,32 +64,4 @@ function holds(check: () => boolean): boolean {
   } catch {
     return false
   }
-}
-
-/** The pinned keys, or else the keys that this service showed first. Older clients recorded these in hex alone. */
-async function trustedKeys(context: Context): Promise<readonly TrustedKey[]> {
-  const { pinnedKeys, journal, baseUrl, warn } = context
-  if (pinnedKeys.length > 0) return pinnedKeys
-  const entry = journalEntry<(string | TrustedKey)[]>(journal, `keys ${baseUrl}`)
-  const known = await entry.read()
-  if (known) return known.map(trustedKey)
-  const seen = await context.service.readKeys(context)
-  if (!(await entry.write(seen))) return trustedKeys(context)
-  const hexes = [...new Set(seen.map(({ publicKeyHex }) => publicKeyHex))]
-  warn(`Trusting the keys that ${baseUrl} shows of itself: ${hexes.join(', ')}. Pin them to be sure.`)
-  return seen
-}
-
-/** `signed`: what for, and when; a key is not trusted beyond its use and period. Absent: any use at any time. */
-export async function requireTrusted(
-  context: Context,
-  publicKeyHex: string | null,
-  what: string,
-  signed?: { use: string; at: number | null },
-): Promise<void> {
-  const keys = await trustedKeys(context)
-  if (publicKeyHex === null || !keys.some((key) => key.publicKeyHex === publicKeyHex))
-    throw new UntrueAnswer(`${what} is signed by ${publicKeyHex ?? 'nobody'}, which is not a trusted key`)
-  if (signed && !isTrustedKey(publicKeyHex, keys, signed))
-    throw new UntrueAnswer(`${what} is signed by ${publicKeyHex}, which is not a key of that time and use`)
 }

@@ -34,11 +34,28 @@ export async function* files(
   }
 }
 
+/** What the file must be, as it was listed. One that was uploaded again is not removed. Gateways from 1.1.0 on. */
+export interface RemoveOptions {
+  /** With or without `sha256:`. */
+  expectedHash?: string
+  /** Null: it has no bytes yet. */
+  expectedUploadedAt?: string | null
+}
+
 /** Removes a file. After a lost answer, a missing file counts as removed. */
-export async function remove(context: Context, { locker_id }: Locker, filename: string): Promise<FileDeleted> {
+export async function remove(
+  context: Context,
+  { locker_id }: Locker,
+  filename: string,
+  { expectedHash, expectedUploadedAt }: RemoveOptions = {},
+): Promise<FileDeleted> {
   requireName(filename)
+  const query = {
+    ...(expectedHash !== undefined && { expected_hash: expectedHash }),
+    ...(expectedUploadedAt !== undefined && { expected_uploaded_at: expectedUploadedAt ?? 'none' }),
+  }
   try {
-    return (await call(context, deleteFile, { params: { locker_id, filename } })).body
+    return (await call(context, deleteFile, { params: { locker_id, filename }, query })).body
   } catch (error) {
     if (!isGatewayError(error, 'FILE_NOT_FOUND') || error.attempts === 1) throw error
     return { ok: true, locker_id, filename, deleted: true, bytes_removed: false }

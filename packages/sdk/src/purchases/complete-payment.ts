@@ -2,27 +2,21 @@
 // while a recorded one could land as well.
 
 import type { PaymentLeg } from '@svc/api/quote'
+import { toHex } from '@svc/protocol/bytes'
 import { learnClock } from '../calls/clock.ts'
-import type { Context } from '../context.ts'
+import { type Context, randomBytes } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import type { JournalEntry } from '../journal.ts'
-import { abortable } from '../wallets/abortable.ts'
-import type { NetworkFee, SignedPayment, Wallet } from '../wallets/wallet.ts'
+import { abortable, unlessAborted } from '../wallets/abortable.ts'
+import type { NetworkFee, Wallet } from '../wallets/wallet.ts'
+import {
+  type AskedPayment,
+  type PaymentAttempt,
+  type PaymentRecord,
+  recordAnswer,
+  recordRefusal,
+} from './payment-record.ts'
 import { hasTime, type Payable } from './quote.ts'
-
-/** A payment that was, or may have been, sent. */
-export interface PaymentAttempt extends Payable {
-  payment: SignedPayment
-}
-
-/** The journal record of a purchase during its payment. */
-export interface PaymentRecord {
-  payer: string
-  /** In order; the newest is last. */
-  attempts: PaymentAttempt[]
-  /** What a wallet that sends by itself was asked to pay and has not answered yet. */
-  asked?: Payable | undefined
-}
 
 /**
  * Called before each payment that the wallet could make is signed, with the most that the network may charge for it;
@@ -78,7 +72,7 @@ export async function completePayment<R extends PaymentRecord>(
         failure = await sendAgain(wallet, newest)
         if ((await outcomeOf(newest.payment)) === 'landed') return newest
         await context.wait(POLL_MS, signal)
-      } else if (signed < MAX_SIGNED && (await signNext(context, { ...task, wallet }, record))) {
+      } else if (signed < MAX_SIGNED && (await signNext(context, task, record))) {
         signed++
       } else if (!newest && signed >= MAX_SIGNED) {
         throw new PaymentError('not_moved', `the chain took none of ${MAX_SIGNED} payments while they were valid`)
@@ -104,7 +98,8 @@ async function foundSent<R extends PaymentRecord>(
 ): Promise<boolean> {
   const payment = asked && (await wallet.findSent?.(asked.leg).catch(() => null))
   if (!asked || !payment) return false
-  return entry.write({ ...record, attempts: [...record.attempts, { ...asked, payment }] } as unknown as R) // without `asked`
+  const { leg, expiresAt } = asked
+  return entry.write({ ...record, attempts: [...record.attempts, { leg, expiresAt, payment }] } as unknown as R) // without `asked`
 }
 
 function requirePayer({ payer }: PaymentRecord, { address }: Wallet): void {
@@ -135,11 +130,9 @@ async function sendAgain(wallet: Wallet, { payment }: PaymentAttempt): Promise<u
 }
 
 /** Signs and records the next payment; false if none may be made yet, or another process was faster. */
-async function signNext<R extends PaymentRecord>(
-  context: Context,
-  { entry, wallet, payable, approve }: PaymentTask<R>,
-  record: R,
-): Promise<boolean> {
+async function signNext<R extends PaymentRecord>(context: Context, task: PaymentTask<R>, record: R): Promise<boolean> {
+  const { entry, payable, approve, signal } = task
+  const wallet = abortable(task.wallet, signal)
   const open = record.attempts.at(-1)
   if (open && !wallet.signInstead) return false
   const next = await payable()
@@ -147,7 +140,7 @@ async function signNext<R extends PaymentRecord>(
   if (objection) throw new PaymentError('not_moved', `${wallet.address} ${objection}`)
   const fee = (approve && (await wallet.fee?.(next.leg, open?.payment))) ?? null
   if (approve && !(await approve(next.leg, fee))) throw new PaymentError('not_moved', 'the payment was not approved')
-  if (wallet.findSent) return askToSend(entry, wallet, record, next, fee)
+  if (wallet.findSent) return askToSend(task, record, { ...next, request: toHex(randomBytes(8)) }, fee)
   const payment = open
     ? await wallet.signInstead?.(open.payment, next.leg, fee?.amount)
     : await wallet.sign(next.leg, fee?.amount)
@@ -156,22 +149,27 @@ async function signNext<R extends PaymentRecord>(
   return entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })
 }
 
-/** Records that the wallet is asked before it is: it sends at once, and its answer may be lost. */
+/**
+ * Records that the wallet is asked before it is: it sends at once, and its answer may be lost. The answer is recorded
+ * also after the caller has stopped waiting for it.
+ */
 async function askToSend<R extends PaymentRecord>(
-  entry: JournalEntry<R>,
-  wallet: Wallet,
+  { entry, wallet, begin, signal }: PaymentTask<R>,
   record: R,
-  next: Payable,
+  asked: AskedPayment,
   fee: NetworkFee | null,
 ): Promise<boolean> {
-  if (!(await entry.write({ ...record, asked: next }))) return false
-  try {
-    const payment = await wallet.sign(next.leg, fee?.amount)
-    return await entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })
-  } catch (error) {
-    if (error instanceof PaymentError && error.money === 'not_moved') await entry.write(record)
-    throw error
-  }
+  signal?.throwIfAborted()
+  if (!(await entry.write({ ...record, asked }))) return false
+  const answer = wallet.sign(asked.leg, fee?.amount).then(
+    (payment) => recordAnswer(entry, begin, asked, payment),
+    async (error: unknown) => {
+      if (error instanceof PaymentError && error.money === 'not_moved') await recordRefusal(entry, asked)
+      throw error
+    },
+  )
+  await unlessAborted(answer, signal)
+  return true
 }
 
 /** The error of a purchase; it says whether money moved. */
@@ -180,6 +178,7 @@ export function paymentError(
   attempts: readonly PaymentAttempt[],
   asked: Payable | undefined = undefined,
 ): PaymentError {
+  if (failure instanceof PaymentError && failure.money !== 'not_moved' && failure.tx !== null) return failure
   const tx = attempts.at(-1)?.payment.tx
   if (tx !== undefined || asked) {
     const message = 'it is not certain yet what became of the payment; try again: it is not made twice'

@@ -130,11 +130,14 @@ async function requireFitting(
   await checkReceipt(context, receipt)
   const { pay_req_id, name: pay_asset } = extra
   const receipt_id = receiptId(pay_req_id, receipt.tx_hash)
-  const expected: Partial<SignedReceipt> = { receipt_id, pay_req_id, pay_asset, paid_raw: amount, ...known }
+  const expected: Partial<SignedReceipt> = { receipt_id, pay_req_id, pay_asset, ...known }
   if (answer.receipt_id !== receipt_id) throw new UntrueAnswer(`${answer.receipt_id} does not follow from the payment`)
   for (const field of Object.keys(expected) as (keyof SignedReceipt)[])
     if (receipt[field] !== expected[field])
       throw new UntrueAnswer(`the receipt says ${receipt[field]} for ${field}, not ${expected[field]}`)
+  // The operator may have accepted less than was asked for. A receipt for more would claim what nobody paid.
+  if (!/^[1-9]\d*$/.test(receipt.paid_raw) || BigInt(receipt.paid_raw) > BigInt(amount))
+    throw new UntrueAnswer(`the receipt says ${receipt.paid_raw} for paid_raw, and ${amount} was asked for`)
 }
 
 /** Shows the gateway the transaction that paid a quote. Repeated calls return the same receipt. */

@@ -2,8 +2,9 @@ import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import { completePayment, type PaymentRecord } from './complete-payment.ts'
+import { completePayment } from './complete-payment.ts'
 import type { Payment } from './confirm.ts'
+import type { PaymentRecord } from './payment-record.ts'
 import { type AnyQuote, hasTime, payableLeg, requireSound } from './quote.ts'
 
 export interface PayOptions {

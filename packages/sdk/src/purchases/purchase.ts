@@ -7,14 +7,9 @@ import { GatewayError, PaymentError } from '../errors.ts'
 import { type Journal, type JournalEntry, journalEntry } from '../journal.ts'
 import { abortable } from '../wallets/abortable.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import {
-  type Approve,
-  completePayment,
-  type PaymentAttempt,
-  type PaymentRecord,
-  paymentError,
-} from './complete-payment.ts'
+import { type Approve, completePayment, paymentError } from './complete-payment.ts'
 import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type ShowPayment } from './confirm.ts'
+import type { PaymentAttempt, PaymentRecord } from './payment-record.ts'
 import type { Payable } from './quote.ts'
 
 /** The input of every purchase. */
@@ -118,7 +113,8 @@ async function payForReceipt(
     signal,
   })
   const { tx } = payment
-  const { receipt } = await confirmWith(context, show, { leg, tx }, { expected, signal }).catch(paidBut(tx))
+  const options = { expected: { ...expected, ...amountOf(leg, payment) }, signal }
+  const { receipt } = await confirmWith(context, show, { leg, tx }, options).catch(paidBut(tx))
   return recordReceipt(entry, begin, receipt)
 }
 
@@ -129,8 +125,7 @@ async function recordReceipt(
   receipt: SignedReceipt,
 ): Promise<SignedReceipt> {
   try {
-    const record = (await entry.read()) ?? begin
-    if (!record.receipt) await entry.write({ ...record, receipt })
+    await entry.update((now) => (now?.receipt ? now : { ...(now ?? begin), receipt }))
     return receipt
   } catch (error) {
     return paidBut(receipt.tx_hash)(error)
@@ -149,13 +144,19 @@ async function findReceipt(
   context: Context,
   show: ShowPayment<Confirmed>,
   attempts: readonly PaymentAttempt[],
-  options: ConfirmOptions,
+  { expected, signal }: ConfirmOptions,
 ): Promise<SignedReceipt | null> {
   for (const { leg, payment } of attempts) {
+    const options = { expected: { ...expected, ...amountOf(leg, payment) }, signal }
     const found = await confirmOnce(context, show, { leg, tx: payment.tx }, options).catch(nullIfRefused)
     if (found) return found.receipt
   }
   return null
+}
+
+/** What was paid is certain of a payment that was signed here; a wallet that sends by itself may have changed it. */
+function amountOf({ amount }: PaymentAttempt['leg'], { raw }: PaymentAttempt['payment']): Partial<SignedReceipt> {
+  return raw === '' ? {} : { paid_raw: amount }
 }
 
 function nullIfRefused(error: unknown): null {

@@ -24,6 +24,7 @@ export async function quote(context: Context, order: Order, options: QuoteOption
   const { idempotencyKey = toHex(randomBytes(16)), signal } = options
   const headers = { 'idempotency-key': idempotencyKey }
   const { body } = await call(context, requestStorage, { body: order, headers, signal })
+  if (!('accepts' in body)) throw new UntrueAnswer('the answer to an order without a payment is not a quote')
   requireOrdered(order, body)
   return body
 }

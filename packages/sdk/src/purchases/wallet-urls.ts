@@ -1,35 +1,44 @@
-// Payments as URLs, which wallets on phones read from a QR code: Solana Pay.
+// Payments as URLs, which wallets on phones read from a QR code: the transfer requests of Solana Pay.
 
 import type { PaymentLeg } from '@svc/api/quote'
+import { solanaPayReference } from '@svc/protocol/ids'
+import { atomicAmount } from '../money.ts'
 import { referenceOf } from '../wallets/wallet.ts'
 
-export interface SolanaPayRequest {
-  /** All legs of the quote. */
-  accepts: readonly PaymentLeg[]
-  leg: PaymentLeg
-  /** Base58 of 32 random bytes, under which the payment can be found on chain. */
-  reference: string
-  /** Who is paid, for people. */
-  label: string
-}
+export type TransferRequest = NonNullable<PaymentLeg['extra']['solana_pay']>
+
+const FIELDS = ['amount', 'spl-token', 'reference', 'label', 'message', 'memo']
 
 /**
- * The Solana Pay URL of a leg. Wallets take the owner of a token account and work out the account themselves, so a token
- * can be paid only if the quote tells that owner and the account is the one that the leg asks for; else null.
+ * The transfer request of a leg, if it asks for exactly what the leg asks for; else null. People see the leg, and their
+ * phone pays the URL.
  */
-export async function solanaPayUrl({ accepts, leg, reference, label }: SolanaPayRequest): Promise<string | null> {
+export async function transferRequestOf(leg: PaymentLeg): Promise<TransferRequest | null> {
+  const { solana_pay: request, pay_req_id, decimals } = leg.extra
+  const url = request && URL.parse(request.url)
+  if (!request || url?.protocol !== 'solana:') return null
+  const names = [...url.searchParams.keys()]
+  // Of a field that comes twice, wallets may read the other one.
+  if (names.some((name, i) => !FIELDS.includes(name) || names.indexOf(name) !== i)) return null
+  const asks = (name: string) => url.searchParams.get(name)
+  const isThisPayment =
+    isAmount(asks('amount') ?? '', BigInt(leg.amount), decimals) &&
+    asks('memo') === referenceOf(leg) &&
+    asks('reference') === request.reference &&
+    request.reference === solanaPayReference(pay_req_id)
+  return isThisPayment && (await reaches(leg, url.pathname, asks('spl-token'))) ? request : null
+}
+
+/** Digits beyond those of the asset would be cut off, or refused by the wallet. */
+function isAmount(text: string, amount: bigint, decimals: number): boolean {
+  const [, fraction = ''] = text.split('.')
+  return fraction.length <= decimals && atomicAmount(text, decimals) === amount
+}
+
+/** Whether a payment to this wallet arrives where the leg asks for it. */
+async function reaches({ asset, payTo }: PaymentLeg, wallet: string, mint: string | null): Promise<boolean> {
   const { NATIVE_MINT, tokenAccount } = await import('../wallets/solana-wallet.ts')
-  const isToken = leg.asset !== NATIVE_MINT
-  // The coin itself is paid to the owner.
-  const owner = accepts.find(({ network, asset }) => network === leg.network && asset === NATIVE_MINT)?.payTo
-  const recipient = isToken ? owner : leg.payTo
-  if (recipient === undefined || (isToken && (await tokenAccount(recipient, leg.asset)) !== leg.payTo)) return null
-  const query = new URLSearchParams({
-    amount: leg.extra.human_amount,
-    ...(isToken && { 'spl-token': leg.asset }),
-    reference,
-    label,
-    memo: referenceOf(leg),
-  })
-  return `solana:${recipient}?${query}`
+  if (asset === NATIVE_MINT) return mint === null && wallet === payTo
+  // What is no address has no token account.
+  return mint === asset && (await tokenAccount(wallet, asset).catch(() => null)) === payTo
 }

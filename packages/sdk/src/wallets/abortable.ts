@@ -15,7 +15,7 @@ export function abortable(wallet: Wallet, signal: AbortSignal | undefined): Wall
   }
 }
 
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason)

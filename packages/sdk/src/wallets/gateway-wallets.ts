@@ -39,7 +39,7 @@ function endpointsOf({ endpoints }: GatewayNode): PaymentEndpoints {
 export function watchedWallet(node: GatewayNode, namespace: Wallet['namespace'], address: string): Wallet {
   return {
     ...readsOf(node, namespace, address),
-    findSent: findSentBy(node),
+    findSent: namespace === 'solana' ? findSentBy(node) : unknowable,
     async sign() {
       throw new PaymentError('not_moved', `${address} is not connected`)
     },
@@ -102,20 +102,21 @@ export function evmKeyWallet(node: GatewayNode, privateKey: Hex, address: string
 /** A transaction as `eth_sendTransaction` takes it, but for the numbers. */
 export type EvmRequest = Awaited<ReturnType<typeof evmCall>>
 
-/** On an EVM chain, with a wallet that sends what it signs. It may choose another nonce, which it is asked for after. */
+/**
+ * On an EVM chain, with a wallet that sends what it signs; `send` returns the transaction. The wallet chooses the nonce
+ * and may use it again to replace the transaction, so nobody can say that it will never land.
+ */
 export function evmSendingWallet(
   node: GatewayNode,
   address: string,
-  send: (request: EvmRequest) => Promise<{ tx: string; nonce: number | null }>,
+  send: (request: EvmRequest) => Promise<string>,
 ): Wallet {
   return {
     ...readsOf(node, 'eip155', address),
-    findSent: findSentBy(node),
+    findSent: unknowable,
     async sign(leg, maxFee) {
       const request = await evmCall(node, leg, address, maxFee)
-      const { tx, nonce } = await send(request)
-      // Of a transaction with an unknown nonce, nobody can say that it will never land.
-      return sent(leg, tx, { nonce: nonce === null ? UNKNOWN : String(nonce), block: request.block })
+      return sent(leg, await send(request), { nonce: UNKNOWN, block: request.block })
     },
   }
 }
@@ -164,13 +165,19 @@ function readsOf(node: GatewayNode, namespace: Wallet['namespace'], address: str
   }
 }
 
-/** The gateway finds payments that name the quote as Solana Pay does. */
+/** The gateway finds payments that name the quote as Solana Pay does. A phone may have paid another leg of it. */
 function findSentBy(node: GatewayNode) {
   return async (leg: PaymentLeg): Promise<SignedPayment | null> => {
-    const { pay_req_id } = leg.extra
+    const { pay_req_id, name } = leg.extra
     const { payment } = (await node.client.call(endpointsOf(node).findPayment, { body: { pay_req_id } })).body
-    return payment && sent(leg, payment.tx, { lastValidBlockHeight: UNKNOWN, slot: '0' })
+    if (payment?.pay_asset !== name) return null
+    return sent(leg, payment.tx, { lastValidBlockHeight: UNKNOWN, slot: '0' })
   }
+}
+
+/** No EVM chain lists the transactions that name a quote. */
+async function unknowable(): Promise<null> {
+  return null
 }
 
 /** No chain gets so far. */

@@ -6,7 +6,7 @@ import { docs, type Health, health, openApi } from '@svc/api/info'
 import { treasurySummary } from '@svc/api/internal'
 import { type addOperator, lockerRecord, lockerUrls } from '@svc/api/lockers'
 import { merkleProof } from '@svc/api/proofs'
-import { price, type Quote, type requestStorage } from '@svc/api/purchases'
+import { type Confirmation, price, type Quote, type requestStorage } from '@svc/api/purchases'
 import { type readByToken, readPublicly, writeByToken } from '@svc/api/transfers'
 import { finalizeUpload, openUploadSession, uploadPart } from '@svc/api/upload-sessions'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
@@ -137,7 +137,8 @@ it('the types of input and answer follow the declarations', () => {
   expectTypeOf<Input<typeof addOperator>['body']>().toEqualTypeOf<{ pubkey: string }>()
   expectTypeOf<Input<typeof price>['query']>().extract<undefined>().toEqualTypeOf<undefined>()
   expectTypeOf<Answer<typeof listFiles>['body']>().toEqualTypeOf<FileList>()
-  expectTypeOf<Answer<typeof requestStorage>>().toEqualTypeOf<{ status: 402; body: Quote; headers: Headers }>()
+  expectTypeOf<Answer<typeof requestStorage>['status']>().toEqualTypeOf<200 | 402>()
+  expectTypeOf<Answer<typeof requestStorage>['body']>().toEqualTypeOf<Confirmation | Quote>()
   expectTypeOf<Answer<typeof health>['status']>().toEqualTypeOf<200 | 503>()
   expectTypeOf<Answer<typeof health>['body']>().toEqualTypeOf<Health>()
   expectTypeOf<Answer<typeof readByToken>['body']>().toEqualTypeOf<Uint8Array>()

@@ -150,6 +150,19 @@ describe('a busy gateway', () => {
     expect(error).toMatchObject({ code: 'chain_unavailable', attempts: 2 })
   })
 
+  it('T-102 is not waited for where a database was restored: its operator heals it', async () => {
+    const { client, proxy, waits } = house
+    proxy.plan(/record/, refusal(503, 'database_behind', { 'retry-after': '60' }))
+    expect(await errorOf(client({ signer }).call(lockerRecord, { params }))).toMatchObject({
+      code: 'database_behind',
+      attempts: 1,
+    })
+    expect(waits).toEqual([])
+    proxy.plan(/record/, refusal(503, 'database_behind', { 'retry-after': '2' }))
+    await client({ signer }).call(lockerRecord, { params })
+    expect(waits).toEqual([2000])
+  })
+
   it('ERR-25 fails the call at once when a locker limit is exceeded', async () => {
     house.proxy.plan(/refresh/, refusal(429, 'LOCKER_LIMIT_EXCEEDED'))
     const error = await errorOf(house.client({ signer }).call(refresh, { body: params }))

@@ -3,9 +3,11 @@ import type { AttestAnswer, Attestation } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { evidenceBundle, redactedBundle } from '@svc/api/proofs'
 import { toHex } from '@svc/protocol/bytes'
-import { issueStatement } from '@svc/protocol/evidence'
+import { isoSeconds, issueStatement } from '@svc/protocol/evidence'
+import { type Endorsement, endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
 import { ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
 import { signReceipt } from '@svc/protocol/receipt'
+import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
 import { memoryJournal } from '../../src/journal.ts'
@@ -102,6 +104,57 @@ describe('attesting a locker', () => {
   })
 })
 
+describe('a gateway with a new key', () => {
+  const next = ed25519Signer(new Uint8Array(32).fill(11))
+
+  /** By the key that the client pinned. */
+  function endorsed(audience: string): Endorsement {
+    const old = statementSigner(house.gateway.context)
+    const at = isoSeconds(Math.floor(house.gateway.context.now() / 1000) - 60)
+    const body = {
+      schema: 'svc/key-endorsement/v1',
+      purpose: 'statement',
+      audience,
+      endorser: namedKey(toHex(old.publicKey)),
+      endorsed: namedKey(toHex(next.publicKey)),
+      valid_from: at,
+      issued_at: at,
+    } as const
+    return signedChange(body, old.sign(endorsementMessage(body)))
+  }
+
+  it('ADD-37 is followed if the trusted key endorsed it, which the client says and remembers', async () => {
+    const baseUrl = house.proxy.url
+    const journal = memoryJournal()
+    const warnings: string[] = []
+    const open = () =>
+      house.client({ signer, pinnedKeys: [key], journal, baseUrl, onWarning: (text) => void warnings.push(text) })
+    const signedByNext = (answer: AttestAnswer) => ({
+      ...answer,
+      attestation: answer.attestation && { ...answer.attestation, envelope: forgedBy(next, answer.attestation) },
+    })
+    const show = (endorsements: object[]) => {
+      house.proxy.behave()
+      house.proxy.always(/attest|verify/, { lie: signedByNext })
+      house.proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, endorsements }) })
+    }
+    const forged = { ...endorsed(baseUrl), signature: '0'.repeat(128) }
+    for (const endorsements of [[], [forged], [endorsed('https://other.example')]]) {
+      show(endorsements)
+      await expect(open().attest(locker)).rejects.toMatchObject(untrue)
+    }
+    expect(warnings).toEqual([])
+    show([endorsed(baseUrl)])
+    await open().attest(locker)
+    expect(warnings).toEqual([expect.stringContaining(`HAS A NEW KEY`)])
+    expect(warnings[0]).toContain(`${key} → ${toHex(next.publicKey)}`)
+    show([])
+    await open().attest(locker)
+    expect(warnings).toHaveLength(1)
+    expect(await journal.get(`key changes ${baseUrl}`)).toContain(endorsed(baseUrl).signature)
+  })
+})
+
 describe('reading evidence', () => {
   it('VER-01 MERK-19 needs no key, and the client checks what it reads', async () => {
     await client.attest(locker)
@@ -136,7 +189,7 @@ describe('reading evidence', () => {
 
   it('T-38 T-51 refuses the right attestation beside another receipt, or beside one of another proof', async () => {
     await client.attest(locker)
-    const { statement } = house.gateway.context.signers
+    const statement = statementSigner(house.gateway.context)
     const other = await client.receipt((await house.locker(signer)).receipt_id)
     const lies: ((answer: VerifyAnswer) => object)[] = [
       () => other,

@@ -1,10 +1,13 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
+import { payLeg } from '@svc/devnet/pay-leg'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
+import { toBase58 } from '@svc/protocol/bytes'
+import { solanaPayReference } from '@svc/protocol/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PaymentError } from '../../src/errors.ts'
-import { memoryJournal } from '../../src/journal.ts'
+import { type Journal, memoryJournal } from '../../src/journal.ts'
 import { forgetUnansweredPayment, readPurchase, releaseUnpaid } from '../../src/purchases/purchase.ts'
 import { type Signer, signerFromEvmKey, signerFromSeed } from '../../src/signers.ts'
 import {
@@ -33,12 +36,12 @@ const account = DEV_PAYERS[1]!
 const evmSigner = signerFromEvmKey(account.privateKey)
 
 /** A purchase of a page: its journal and quote outlive each attempt. */
-async function pagePurchase(by: Signer, asset: string) {
-  const journal = memoryJournal()
+async function pagePurchase(by: Signer, asset: string, journal = memoryJournal()) {
   const quote = await market.client({}).quote({ units: 1 })
   const place = { journal, baseUrl: market.proxy.url }
   return {
     place,
+    quote,
     record: () => readPurchase(place, 'one'),
     pay: (wallet: Wallet, { signal, ...overrides }: Partial<ReturnType<typeof abortAfterWaits>> = {}) =>
       market
@@ -133,11 +136,115 @@ describe('a wallet that sends what it signs', () => {
     const client = connectAs(account, market.chains.evm.url)
     const wallet = evmSendingWallet(node, evmSigner.address, async ({ to, value, data, gas }) => {
       // Sped up in the wallet: another transaction with the same nonce pays.
-      const nonce = await client.getTransactionCount({ address: account.address })
-      await client.sendTransaction({ to, value, data, gas, nonce })
-      return { tx: `0x${'7'.repeat(64)}`, nonce }
+      await client.sendTransaction({ to, value, data, gas })
+      return `0x${'7'.repeat(64)}`
     })
     await expect(purchase.pay(wallet, abortAfterWaits(3))).rejects.toMatchObject({ money: 'may_have_moved' })
     expect((await purchase.record())?.attempts).toHaveLength(1)
   })
+
+  it.each([
+    ['of the primary chain', signer, () => primarySendingWallet(node, signer.address, silence)],
+    ['of an EVM chain', evmSigner, () => evmSendingWallet(node, evmSigner.address, silence)],
+  ] as const)('T-78 %s does not take what a phone paid in another asset for its own', async (_, by, make) => {
+    const purchase = await pagePurchase(by, 'USDC')
+    await expect(purchase.pay(make())).rejects.toMatchObject({ money: 'may_have_moved' })
+    const { asked } = (await purchase.record())!
+    const leg = purchase.quote.accepts.find(({ extra }) => extra.name === 'SOL')!
+    await payLeg(market.chains, leg, { payer: 3, reference: solanaPayReference(leg.extra.pay_req_id) })
+    const watched = watchedWallet(node, make().namespace, by.address)
+    await expect(purchase.pay(watched, abortAfterWaits(3))).rejects.toMatchObject({ money: 'may_have_moved' })
+    expect(await purchase.record()).toMatchObject({ attempts: [], asked })
+  })
 })
+
+async function silence(): Promise<never> {
+  throw new Error('no answer')
+}
+
+describe('a wallet that has sent', () => {
+  /** Asks a wallet that sends, and has what `meddle` does to the journal come between the sending and its record. */
+  async function meddledPurchase(meddle: (purchase: Awaited<ReturnType<typeof pagePurchase>>) => Promise<unknown>) {
+    const { journal, fill } = fillableJournal()
+    const purchase = await pagePurchase(signer, 'USDC', journal)
+    const asked: string[] = []
+    const wallet = primarySendingWallet(node, signer.address, async (transaction) => {
+      const signature = await sendSigned(transaction)
+      asked.push(toBase58(signature))
+      if (asked.length === 1) await meddle(purchase)
+      return signature
+    })
+    return { purchase, wallet, asked, fill }
+  }
+
+  it('T-79 is not asked again by a tab that forgot meanwhile, and its payment is on record', async () => {
+    const { purchase, wallet, asked } = await meddledPurchase(({ place }) => forgetUnansweredPayment(place, 'one'))
+    const gained = await gain('USDC', () => purchase.pay(wallet))
+    const { receipt, attempts } = (await purchase.record())!
+    expect([asked, attempts.map(({ payment }) => payment.tx)]).toEqual([[receipt!.tx_hash], [receipt!.tx_hash]])
+    expect(gained).toBe(BigInt(receipt!.paid_raw))
+  })
+
+  it('T-79 is named in the error when the journal is full, and is not asked again', async () => {
+    const { purchase, wallet, asked, fill } = await meddledPurchase(async () => fill(true))
+    const gained = await gain('USDC', async () => {
+      const failed = purchase.pay(wallet)
+      await expect(failed).rejects.toMatchObject({ name: 'PaymentError', money: 'may_have_moved' })
+      await expect(failed).rejects.toMatchObject({ tx: asked[0] })
+      fill(false)
+      await purchase.pay(wallet)
+    })
+    const { receipt } = (await purchase.record())!
+    expect([asked, gained]).toEqual([[receipt!.tx_hash], BigInt(receipt!.paid_raw)])
+  })
+
+  it('T-79 is on record though nobody waits for its answer any more; a request made since stays open', async () => {
+    const purchase = await pagePurchase(evmSigner, 'MON')
+    const client = connectAs(account, market.chains.evm.url)
+    const answers: PromiseWithResolvers<void>[] = []
+    const wallet = evmSendingWallet(node, evmSigner.address, async ({ to, value, data, gas }) => {
+      const answer = Promise.withResolvers<void>()
+      answers.push(answer)
+      await answer.promise
+      return client.sendTransaction({ to, value, data, gas })
+    })
+    const ask = async (count: number) => {
+      const left = new AbortController()
+      const paying = purchase.pay(wallet, { signal: left.signal })
+      await expect.poll(() => answers.length).toBe(count)
+      left.abort()
+      await expect(paying).rejects.toMatchObject({ money: 'may_have_moved' })
+    }
+    await ask(1)
+    await forgetUnansweredPayment(purchase.place, 'one')
+    await ask(2)
+    // The person rejects the first request; the second stays open until it is approved.
+    answers[0]!.reject(new PaymentError('not_moved', 'declined'))
+    await new Promise(setImmediate)
+    expect((await purchase.record())?.asked).toBeDefined()
+    answers[1]!.resolve()
+    await expect.poll(async () => (await purchase.record())?.attempts.length).toBe(1)
+    expect((await purchase.record())?.asked).toBeUndefined()
+    const receipt = await purchase.pay(watchedWallet(node, 'eip155', evmSigner.address))
+    expect(receipt.pay_asset).toBe('MON')
+  })
+})
+
+/** A journal whose storage can be full. */
+function fillableJournal() {
+  const inner = memoryJournal()
+  let isFull = false
+  const journal: Journal = {
+    get: inner.get,
+    async put(key, value, expected) {
+      if (isFull) throw new DOMException('the quota has been exceeded', 'QuotaExceededError')
+      return inner.put(key, value, expected)
+    },
+  }
+  return {
+    journal,
+    fill(full: boolean) {
+      isFull = full
+    },
+  }
+}

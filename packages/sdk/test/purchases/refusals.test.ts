@@ -4,10 +4,12 @@ import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import { payLeg } from '@svc/devnet/pay-leg'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
+import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../src/journal.ts'
 import type { Purchase } from '../../src/purchases/buy.ts'
@@ -18,8 +20,9 @@ import { abortAfterWaits } from '../buyers.ts'
 import { type Buyer, type Market, openMarket } from '../market.ts'
 
 let market: Market
+const SECRET = 'the-secret-of-the-operators-tools'
 beforeAll(async () => {
-  market = await openMarket()
+  market = await openMarket({ INTERNAL_SECRET: SECRET, OPERATOR_ACTORS: 'secret' })
 })
 afterAll(() => market.close())
 beforeEach(() => {
@@ -218,7 +221,7 @@ it('a purchase succeeds with a node that sometimes does not answer', async () =>
 describe('the client refuses', () => {
   const forger = ed25519Signer(new Uint8Array(32).fill(9))
   const forged = (receipt: SignedReceipt) => signReceipt(receipt, forger)
-  const signed = (receipt: SignedReceipt) => signReceipt(receipt, market.gateway.context.signers.statement)
+  const signed = (receipt: SignedReceipt) => signReceipt(receipt, statementSigner(market.gateway.context))
 
   it.each<[string, (receipt: SignedReceipt) => SignedReceipt]>([
     ['is signed by another key', forged],
@@ -317,7 +320,38 @@ describe('confirming a payment', () => {
       cause: { name: 'GatewayError', details: { reason: 'names_another_quote' } },
     })
   })
+
+  it('ADD-25 takes the receipt of a payment that was too small and that the operator accepted, and none that says more', async () => {
+    const { signer } = market.solana(3)
+    const client = market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+    const leg = (await client.quote({ units: 1 })).accepts.find(({ extra }) => extra.name === 'SOL')!
+    const amount = BigInt(leg.amount) / 2n
+    const tx = await payLeg(market.chains, leg, { payer: 3, amount })
+    await expect(client.confirm({ leg, tx })).rejects.toMatchObject({ money: 'moved' })
+    const { pay_req_id } = leg.extra
+    await attachPayment({ network: 'primary-mainnet', tx, asset: 'SOL', pay_req_id, accept_less: true })
+    market.proxy.plan(/confirm/, {
+      lie: ({ receipt, ...body }: Confirmation) => {
+        const more = signReceipt(
+          { ...receipt, paid_raw: String(BigInt(leg.amount) + 1n) },
+          statementSigner(market.gateway.context),
+        )
+        return { ...body, receipt: more }
+      },
+    })
+    await expect(client.confirm({ leg, tx })).rejects.toMatchObject({ name: 'UntrueAnswer' })
+    expect(await client.confirm({ leg, tx })).toMatchObject({ tx_hash: tx, paid_raw: String(amount), units: 1 })
+  })
 })
+
+async function attachPayment(order: object): Promise<void> {
+  const response = await fetch(`${market.gateway.url}/v1/internal/operations/payments/attach`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${SECRET}` },
+    body: JSON.stringify({ reason: 'a customer wrote', ...order }),
+  })
+  expect(await response.json()).toMatchObject({ ok: true })
+}
 
 function calledUsdc(leg: PaymentLeg): PaymentLeg {
   return { ...leg, extra: { ...leg.extra, name: 'USDC' } }

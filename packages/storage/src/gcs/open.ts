@@ -21,6 +21,7 @@ export async function openGcs(settings: GcsSettings, timeouts = TIMEOUTS): Promi
 
   return {
     maxBytes: MAX_BYTES,
+    ...(redirect !== 'off' && { redirectsTo: new URL(endpoint).origin }),
     ...(redirect === 'all' && { uploadHeaders: uploadConditions }),
     async uploadTarget(id, { contentType, expiresInSeconds, maxBytes }) {
       if (redirect !== 'all') return null

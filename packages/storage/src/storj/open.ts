@@ -13,6 +13,7 @@ export async function openStorj(settings: StorjSettings, timeouts = HTTP_TIMEOUT
   const withoutRetries = openBucket(settings, { ...timeouts, attempts: 1 })
   return {
     maxBytes: MAX_BYTES,
+    ...(settings.redirect !== 'off' && { redirectsTo: new URL(settings.endpoint).origin }),
     ...(settings.redirect === 'all' && { uploadHeaders: () => ONLY_IF_NEW }),
     async uploadTarget(id, { contentType, expiresInSeconds, size }) {
       // S3 takes no body of unknown length, and limits a length only to exactly one.

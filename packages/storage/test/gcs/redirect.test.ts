@@ -20,11 +20,12 @@ it('AMB-21 the Google Cloud Storage driver redirects no client unless redirects 
   const targets = async (redirect: 'off' | 'get' | 'all') => {
     const provider = await gcs.open({ redirect })
     const made = [await provider.uploadTarget(key.id, TERMS), await provider.downloadTarget(key, TERMS)]
-    return made.map((target) => target !== null)
+    for (const target of made) if (target) expect(new URL(target.url).origin).toBe(provider.redirectsTo)
+    return [...made.map((target) => target !== null), provider.redirectsTo !== undefined]
   }
-  expect(await targets('off')).toEqual([false, false])
-  expect(await targets('get')).toEqual([false, true])
-  expect(await targets('all')).toEqual([true, true])
+  expect(await targets('off')).toEqual([false, false, false])
+  expect(await targets('get')).toEqual([false, true, true])
+  expect(await targets('all')).toEqual([true, true, true])
 })
 
 it('SHORT-09 AMB-61 a signed upload address of Google Cloud Storage accepts only the content type that was signed', async () => {

@@ -28,6 +28,7 @@ describe('signed addresses of Storj', () => {
     expect(await getting.uploadTarget(id, TERMS)).toBeNull()
     expect(await getting.downloadTarget(key, TERMS)).toMatchObject({ url: expect.stringContaining(id), headers: {} })
     expect(await provider.uploadTarget(id, TERMS)).toMatchObject({ url: expect.stringContaining(id) })
+    expect([storj.provider.redirectsTo, provider.redirectsTo]).toEqual([undefined, new URL(storj.server.url).origin])
   })
 
   it('AMB-61 SHORT-06 accept an upload only with the content type that was signed', async () => {

@@ -1,9 +1,15 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
-import { describe, expect, it } from 'vitest'
+import { statementSigner } from '@svc/testbed/statement-signer'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type TestDelegation, useWorkStack } from '../work-stack.ts'
 
 const stack = useWorkStack()
+/** The gateway is one that signs whatever its database says. */
+beforeAll(() => {
+  const unscrupulous = { async requireCurrent() {}, assertCurrent() {}, assertFollows() {} }
+  Object.assign(stack.gateway.context.continuity, unscrupulous)
+})
 
 const QUIET = { watch: { every_hours: 24, read_bytes: false } }
 const VERIFY = /\/v1\/storage\/verify/
@@ -174,7 +180,7 @@ type Attestation = NonNullable<VerifyAnswer['attestation']>
 
 /** Signed by the gateway all the same. */
 function ofOtherProof({ receipt }: VerifyAnswer): SignedReceipt {
-  return signReceipt({ ...receipt, proof_id: '0f'.repeat(16) }, stack.gateway.context.signers.statement)
+  return signReceipt({ ...receipt, proof_id: '0f'.repeat(16) }, statementSigner(stack.gateway.context))
 }
 
 function changed(answer: VerifyAnswer, changes: Partial<Attestation>): VerifyAnswer {

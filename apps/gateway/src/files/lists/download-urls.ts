@@ -7,9 +7,10 @@ import type { LockerCaller } from '../../auth/callers.ts'
 import { limitSigner } from '../../auth/limits.ts'
 import type { Db } from '../../db/schema.ts'
 import type { FilesContext } from '../room.ts'
-import { findFiles, type ListedFile } from '../store.ts'
+import { findFiles } from '../store.ts'
 import { downloadUrl, mapInChunks, type UrlMinter, urlMinter } from '../urls.ts'
 import { type FilePage, firstPageOf, isLong, jsonItems, nextCursor, pagesFrom, readPage } from './file-pages.ts'
+import type { ListedFile } from './store.ts'
 
 /** Download URLs of the named files, in the order of the request, each name once. */
 export async function fileUrls(

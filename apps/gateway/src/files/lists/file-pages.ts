@@ -5,7 +5,7 @@ import { ValidationError } from '@svc/http-service/service-error'
 import { requireStorableText } from '@svc/http-service/validate'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import type { Db } from '../../db/schema.ts'
-import { type ListedFile, pageOfFiles } from '../store.ts'
+import { type ListedFile, pageOfFiles } from './store.ts'
 
 export interface PageQuery {
   /** Without a limit, the answer has all files that follow. */

@@ -8,23 +8,16 @@ import { ValidationError } from '@svc/http-service/service-error'
 import { requireStorableText } from '@svc/http-service/validate'
 import { compareCodePoints } from '@svc/protocol/order'
 import type { Db } from '../../db/schema.ts'
-import {
-  AFTER_NAME,
-  AFTER_SLASH,
-  findFiles,
-  firstNames,
-  type ListedFile,
-  matchingFiles,
-  type NameRange,
-  namesAhead,
-} from '../store.ts'
+import { findFiles } from '../store.ts'
 import { cursorAfter, firstPageOf } from './file-pages.ts'
+import { filesIn, type ListedFile, matchingFiles, namesAhead, walkFiles } from './store.ts'
+import { afterName, BY_SLASH, entryOf, type Folding, type NameRange, topOf } from './walk-names.ts'
 
 type ListQuery = Query<typeof listFiles>
 
-/** Behind a prefix, this is at or above every name that begins so: a name has at most 512 bytes, four for each of these. */
-const TOP = '\u{10ffff}'.repeat(128)
 const SEARCHED_AT_ONCE = 20_000
+/** An outline reads every name of the list, page by page (T-81). */
+const MIN_OUTLINED = 100
 
 export interface FoundPage {
   files: ListedFile[]
@@ -38,15 +31,18 @@ export function isSelective({ prefix, folders, search, outline }: ListQuery): bo
   return prefix !== undefined || Boolean(folders) || search !== undefined || Boolean(outline)
 }
 
-export async function findPage(db: Db, lockerId: string, query: ListQuery): Promise<FoundPage> {
+/** `hangUp`: nobody waits for the answer any more. */
+export async function findPage(db: Db, lockerId: string, query: ListQuery, hangUp: AbortSignal): Promise<FoundPage> {
   const { search, folders, outline } = query
   const range = rangeOf(query)
   const { limit } = firstPageOf(query)
   if (search !== undefined && (folders || outline))
     throw new ValidationError({ loc: ['query', 'search'], msg: 'cannot be combined with folders or outline' })
-  if (search !== undefined) return searchPage(db, lockerId, range, patternOf(search), limit)
-  if (folders) return entriesPage(db, lockerId, range, startOf(query), limit)
-  return cutFiles(await matchingFiles(db, lockerId, range, '%', limit + 1), limit)
+  if (outline && limit < MIN_OUTLINED)
+    throw new ValidationError({ loc: ['query', 'limit'], msg: `must be at least ${MIN_OUTLINED} with outline` })
+  if (search !== undefined) return searchPage(db, lockerId, range, patternOf(search), limit, hangUp)
+  if (folders) return entriesPage(db, lockerId, range, foldingOf(query), limit)
+  return cutFiles(await filesIn(db, lockerId, range, limit + 1), limit)
 }
 
 function rangeOf(query: ListQuery): NameRange {
@@ -55,17 +51,16 @@ function rangeOf(query: ListQuery): NameRange {
   requireStorableText(search, ['query', 'search'])
   const { after } = firstPageOf(query)
   const isInside = after !== null && compareCodePoints(after, prefix) >= 0
-  return { from: isInside ? behind(after) : prefix, upTo: prefix + TOP }
+  return { from: isInside ? behind(after) : prefix, upTo: topOf(prefix) }
 }
 
 /** A name with a slash at its end is a folder's; behind it is what follows all that is in it. */
 function behind(entry: string): string {
-  return entry.endsWith('/') ? entry.slice(0, -1) + AFTER_SLASH : entry + AFTER_NAME
+  return entry.endsWith('/') ? topOf(entry) : afterName(entry)
 }
 
-/** The first character after the prefix, counted from 1. */
-function startOf({ prefix = '' }: ListQuery): number {
-  return [...prefix].length + 1
+function foldingOf({ prefix = '' }: ListQuery): Folding {
+  return { ...BY_SLASH, prefix }
 }
 
 function cutFiles(rows: ListedFile[], limit: number): FoundPage {
@@ -77,10 +72,10 @@ async function entriesPage(
   db: Db,
   lockerId: string,
   range: NameRange,
-  start: number,
+  folding: Folding,
   limit: number,
 ): Promise<FoundPage> {
-  const entries = (await firstNames(db, lockerId, range, start, limit + 1)).map((name) => entryOf(name, start))
+  const entries = (await walkFiles(db, lockerId, range, folding, limit + 1)).map((name) => entryOf(name, folding))
   const page = entries.slice(0, limit)
   const names = page.filter((entry) => !entry.endsWith('/'))
   const known = new Map((await findFiles(db, lockerId, names)).map((file) => [file.filename, file]))
@@ -89,13 +84,6 @@ async function entriesPage(
     folders: page.filter((entry) => entry.endsWith('/')),
     next: entries.length > limit ? (page.at(-1) as string) : null,
   }
-}
-
-/** The folder of a name that has a slash from `start` on, else the name. */
-function entryOf(name: string, start: number): string {
-  const prefix = [...name].slice(0, start - 1).join('')
-  const slash = name.indexOf('/', prefix.length)
-  return slash === -1 ? name : name.slice(0, slash + 1)
 }
 
 function patternOf(search: string): string {
@@ -108,10 +96,11 @@ async function searchPage(
   { from, upTo }: NameRange,
   pattern: string,
   limit: number,
+  hangUp: AbortSignal,
 ): Promise<FoundPage> {
   const found: ListedFile[] = []
-  for (let next: string | null = from; next !== null && found.length <= limit; ) {
-    const ahead = await namesAhead(db, lockerId, { from: next, upTo }, 1, SEARCHED_AT_ONCE)
+  for (let next: string | null = from; next !== null && found.length <= limit && !hangUp.aborted; ) {
+    const ahead = await namesAhead(db, lockerId, { from: next, upTo }, BY_SLASH, SEARCHED_AT_ONCE)
     if (ahead.last === null) break
     const range = { from: next, upTo: ahead.last }
     found.push(...(await matchingFiles(db, lockerId, range, pattern, limit + 1 - found.length)))
@@ -121,23 +110,31 @@ async function searchPage(
   return cutFiles(found, limit)
 }
 
-/** Counts the whole list, page by page. */
-export async function outlineOf(db: Db, lockerId: string, query: ListQuery): Promise<NonNullable<FileList['outline']>> {
+/** Counts the list page by page, until it ends or has that many cursors (T-81). */
+export async function outlineOf(
+  db: Db,
+  lockerId: string,
+  query: ListQuery,
+  { maxCursors, hangUp }: { maxCursors: number; hangUp: AbortSignal },
+): Promise<NonNullable<FileList['outline']>> {
   const { cursor: _, ...whole } = query
   const { limit } = firstPageOf(query)
-  const start = startOf(query)
+  const folding = foldingOf(query)
   const ends: string[] = []
   let { from, upTo } = rangeOf(whole)
   for (let entries = 0; ; ) {
     const range = { from, upTo }
-    const ahead = await namesAhead(db, lockerId, range, start, limit)
+    const ahead = await namesAhead(db, lockerId, range, folding, limit)
     const isNested = Boolean(query.folders) && ahead.nested > 0
-    const firsts = isNested ? await firstNames(db, lockerId, range, start, limit) : []
+    const firsts = isNested ? await walkFiles(db, lockerId, range, folding, limit) : []
     const count = isNested ? firsts.length : ahead.count
-    const last = isNested ? entryOf(firsts.at(-1) as string, start) : ahead.last
+    const last = isNested ? entryOf(firsts.at(-1) as string, folding) : ahead.last
     entries += count
-    if (count < limit || last === null)
-      return { entries, cursors: ends.slice(0, pagesOf(entries, limit) - 1).map(cursorAfter) }
+    const isEnd = count < limit || last === null
+    if (isEnd || ends.length === maxCursors || hangUp.aborted) {
+      const cursors = ends.slice(0, pagesOf(entries, limit) - 1).map(cursorAfter)
+      return { entries, cursors, ...(!isEnd && { truncated: true }) }
+    }
     ends.push(last)
     from = behind(last)
     await setImmediate()

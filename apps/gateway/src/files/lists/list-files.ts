@@ -5,31 +5,41 @@ import type { FileList } from '@svc/api/files'
 import { JsonStream } from '@svc/http-service/answer'
 import type { Context } from '../../context.ts'
 import type { Db, Locker } from '../../db/schema.ts'
-import type { ListedFile } from '../store.ts'
 import { type FilePage, firstPageOf, isLong, jsonItems, nextCursor, pagesFrom, readPage } from './file-pages.ts'
 import { findPage, isSelective, outlineOf } from './find-files.ts'
+import type { ListedFile } from './store.ts'
 
 export async function listFiles(
   { database: { db } }: Context,
   { locker_id }: Locker,
   query: Query<typeof files.listFiles>,
+  hangUp: AbortSignal,
 ): Promise<FileList | JsonStream<FileList>> {
-  if (isSelective(query)) return findFiles(db, locker_id, query)
+  if (isSelective(query)) return findFiles(db, locker_id, query, hangUp)
   const page = await readPage(db, locker_id, firstPageOf(query))
   if (isLong(query, page)) return new JsonStream(longList(db, locker_id, page))
   const files = page.files.map(fileEntry)
   return { locker_id, files, count: files.length, ...nextCursor(page) }
 }
 
-async function findFiles(db: Db, locker_id: string, query: Query<typeof files.listFiles>): Promise<FileList> {
-  const page = await findPage(db, locker_id, query)
+/** Each may be 700 characters long. */
+const MAX_CURSORS = 10_000
+
+async function findFiles(
+  db: Db,
+  locker_id: string,
+  query: Query<typeof files.listFiles>,
+  hangUp: AbortSignal,
+): Promise<FileList> {
+  const page = await findPage(db, locker_id, query, hangUp)
   const found = page.files.map(fileEntry)
+  const outline = query.outline && (await outlineOf(db, locker_id, query, { maxCursors: MAX_CURSORS, hangUp }))
   return {
     locker_id,
     files: found,
     count: found.length,
     ...(query.folders && { folders: page.folders }),
-    ...(query.outline && { outline: await outlineOf(db, locker_id, query) }),
+    ...(outline && { outline }),
     ...nextCursor(page),
   }
 }

@@ -3,7 +3,7 @@ import type { Manifest } from '@svc/api/files'
 import { JsonStream } from '@svc/http-service/answer'
 import type { Context } from '../../context.ts'
 import type { Db, Locker } from '../../db/schema.ts'
-import { findLockerOf, type ListedFile, type ManifestFacts, pageOfManifest } from '../store.ts'
+import { findLockerOf } from '../store.ts'
 import {
   cutPage,
   type FilePage,
@@ -15,6 +15,7 @@ import {
   pagesFrom,
 } from './file-pages.ts'
 import { fileEntry } from './list-files.ts'
+import { type ListedFile, type ManifestFacts, pageOfManifest } from './store.ts'
 
 /** One page shows one state of the locker. Several pages end with whether the manifest changed meanwhile. */
 export async function readManifest(

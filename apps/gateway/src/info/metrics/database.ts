@@ -2,8 +2,9 @@
 
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { type Context, unixNow } from '../../context.ts'
+import { type ReceivedSum, receivedSums } from '../../db/received-sums.ts'
 import { type BudgetState, budgetStates, countDeferred, type DeferredCounts } from '../budget-states.ts'
-import { countMovingObjects, countObjects, countRows, streamPayments } from '../store.ts'
+import { countMovingObjects, countObjects, countRows, watchedQuotes } from '../store.ts'
 import { budgetFamilies } from './budgets.ts'
 import { byLabel, type Family } from './text.ts'
 
@@ -33,7 +34,8 @@ interface Numbers {
   overTerms: OverTermsCounts
   objects: { writing: number; held: number; released: number }
   movingObjects: Awaited<ReturnType<typeof countMovingObjects>>
-  payments: readonly { network: string; asset: string; received: bigint }[]
+  watched: Awaited<ReturnType<typeof watchedQuotes>>
+  payments: readonly ReceivedSum[]
   budgets: readonly BudgetState[]
   deferred: DeferredCounts
 }
@@ -53,7 +55,8 @@ export async function readNumbers(
     overTerms: await counts.countOverTerms(),
     objects: await objectsByState(db),
     movingObjects: await countMovingObjects(db),
-    payments: await addUpPayments(db),
+    watched: await watchedQuotes(db),
+    payments: await receivedSums(db),
     budgets: await budgetStates(context),
     deferred: await countDeferred(context),
   }
@@ -65,17 +68,6 @@ async function objectsByState(db: Db): Promise<Numbers['objects']> {
   const counts = { writing: 0, held: 0, released: 0 }
   for (const { state, count } of await countObjects(db)) counts[state] = count
   return counts
-}
-
-async function addUpPayments(db: Db): Promise<Numbers['payments']> {
-  const sums = new Map<string, { network: string; asset: string; received: bigint }>()
-  for await (const { network, asset, received } of streamPayments(db)) {
-    const key = `${asset} on ${network}`
-    const before = sums.get(key)
-    if (before) before.received += BigInt(received)
-    else sums.set(key, { network, asset, received: BigInt(received) })
-  }
-  return [...sums.values()]
 }
 
 export function numberFamilies(numbers: Numbers): Family[] {
@@ -148,6 +140,18 @@ export function numberFamilies(numbers: Numbers): Family[] {
         labels: { network, asset },
         value: Number(received),
       })),
+    },
+    {
+      name: 'svc_watched_quotes',
+      type: 'gauge',
+      help: 'Quotes whose payment by a Solana Pay code the gateway looks for.',
+      samples: [{ value: numbers.watched.count }],
+    },
+    {
+      name: 'svc_watched_quotes_overdue_seconds',
+      type: 'gauge',
+      help: 'For how long the first of them should have been looked for.',
+      samples: [{ value: Math.max(0, numbers.readAt - (numbers.watched.due_at ?? numbers.readAt)) }],
     },
     ...budgetFamilies(numbers.budgets, numbers.deferred),
   ]

@@ -4,15 +4,18 @@ import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Answered } from '@svc/http-service/send'
 import type { Registry } from 'prom-client'
 import type { Context } from '../../context.ts'
+import type { ContinuityStatus } from '../../continuity/continuity.ts'
 import { priceFamilies } from '../price-feed.ts'
 import type { PublishingCosts } from '../publishing-costs.ts'
 import { type Counts, numberFamilies, readNumbers } from './database.ts'
 import { createHttpMetrics, mergeTimes, type RouteTimes } from './http.ts'
 import { balanceFamilies, totalFamilies } from './publishing.ts'
-import { byProcess, type Family, metricsText } from './text.ts'
+import { byLabel, byProcess, type Family, metricsText } from './text.ts'
 
 export interface Metrics {
   noteAnswer: (answer: Answered) => void
+  /** A request was refused because there are too many. */
+  noteShed: () => void
   /** How long requests to each route took, in all processes since they started. */
   routeTimes(): Promise<RouteTimes[]>
   text(): Promise<string>
@@ -27,6 +30,7 @@ export function createMetrics(context: Parts, counts: Counts): Metrics {
   const { publishingCosts, providers, sales, now, log } = context
   const { isOneOfSeveral, fromAll } = context.process
   const http = createHttpMetrics()
+  let shed = 0
   // Created by the first scrape: observing the event loop and garbage collection costs time.
   let process: Registry | null = null
 
@@ -40,12 +44,20 @@ export function createMetrics(context: Parts, counts: Counts): Metrics {
   // Processes answer each other one question.
   const ofProcesses = fromAll(async () => {
     process ??= await observeProcess()
-    const families = [http.family(), readingFamily(sales.readings()), ...(await processFamilies(process))]
+    const families = [
+      http.family(),
+      shedFamily(shed),
+      readingFamily(sales.readings()),
+      ...(await processFamilies(process)),
+    ]
     return { families, times: http.times() }
   })
 
   return {
     noteAnswer: http.note,
+    noteShed: () => {
+      shed++
+    },
     async routeTimes() {
       return mergeTimes((await ofProcesses()).map(([, { times }]) => times))
     },
@@ -63,12 +75,22 @@ export function createMetrics(context: Parts, counts: Counts): Metrics {
         ...(isOneOfSeveral ? byProcess(ofEach) : ofEach.flatMap(([, own]) => own)),
         ...(known ? numberFamilies(known) : []),
         healthFamily(health),
+        ...continuityFamilies(context.continuity.status()),
         ...(totals ? totalFamilies(totals) : []),
         ...balanceFamilies(balance),
         ...priceFamilies(prices, Math.floor(now() / 1000)),
       ]
       return metricsText(families)
     },
+  }
+}
+
+function shedFamily(count: number): Family {
+  return {
+    name: 'svc_http_requests_shed_total',
+    type: 'counter',
+    help: 'Requests that this process refused because it had more than it could serve in time.',
+    samples: [{ value: count }],
   }
 }
 
@@ -91,6 +113,29 @@ function healthFamily(health: ReadonlyMap<string, boolean>): Family {
     help: 'Whether a storage provider answers; one that does not is left out of quotes.',
     samples: [...health].map(([provider, isHealthy]) => ({ labels: { provider }, value: Number(isHealthy) })),
   }
+}
+
+function continuityFamilies({ state, logbook, missing }: ContinuityStatus): Family[] {
+  return [
+    {
+      name: 'svc_database_behind',
+      type: 'gauge',
+      help: 'Whether the database lacks what this gateway has signed or taken: then it only reads.',
+      samples: [{ value: state === 'behind' ? 1 : 0 }],
+    },
+    {
+      name: 'svc_database_missing',
+      type: 'gauge',
+      help: 'What the database lacks.',
+      samples: byLabel('what', { statements: missing.statements.length, payments: missing.payments.length }),
+    },
+    {
+      name: 'svc_logbook_up',
+      type: 'gauge',
+      help: 'Whether the logbook can be written; 0 also where there is none.',
+      samples: [{ value: logbook === 'ok' ? 1 : 0 }],
+    },
+  ]
 }
 
 async function observeProcess(): Promise<Registry> {

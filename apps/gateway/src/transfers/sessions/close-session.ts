@@ -1,13 +1,16 @@
-// How upload sessions end: by finalization, by the clock, or by revocation.
+// How upload sessions end: by finalization, by the clock, or by revocation. Those of a restricted locker do not end, and
+// get back the time that the restriction took (T-80).
 
 import type { Transaction } from 'kysely'
+import { requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
-import { grantOf, isGranted } from '../../lockers/access.ts'
+import { AccessEnded, type Grant, grantOf, isGranted } from '../../lockers/access.ts'
 import { releaseParts } from './part-store.ts'
 import {
   deleteClosedSessions,
   endSession,
+  extendSessions,
   findAbandonedSessions,
   findExpiredSessions,
   findSessionFiles,
@@ -33,6 +36,26 @@ export async function closeFinished(context: Context, sessionId: string, leaseId
   })
 }
 
+/**
+ * As its client asks, who must have access until then. `finalizing`: nothing is changed, because a gateway is storing the
+ * files.
+ */
+export async function abortSession(
+  context: Context,
+  sessionId: string,
+  grant: Grant,
+): Promise<'aborted' | 'closed' | 'finalizing'> {
+  return context.database.db.transaction().execute(async (tx) => {
+    const session = await lockSession(tx, sessionId)
+    if (!session || session.closed_at !== null) return 'closed'
+    if (!isGranted(session, grant)) throw new AccessEnded()
+    requireWritable(session)
+    if (isLeased(session, unixNow(context))) return 'finalizing'
+    await close(tx, context, sessionId, 'failed', 'SESSION_CLOSED')
+    return 'aborted'
+  })
+}
+
 /** Closes a session that is over as it stands, unless a gateway is finalizing it. */
 export async function closeOver(context: Context, sessionId: string): Promise<void> {
   await context.database.db.transaction().execute(async (tx) => {
@@ -49,12 +72,16 @@ export async function closeOver(context: Context, sessionId: string): Promise<vo
  * session with a lease stays open for as long as that is tried.
  */
 export function isOver(session: Session, now: number): boolean {
-  const { closed_at, expires_at, lease_until } = session
-  if (closed_at !== null) return false
-  const isLeased = lease_until !== null && lease_until >= now
-  if (!isGranted(session, grantOf(session))) return !isLeased
-  if (expires_at > now || isLeased) return false
+  const { closed_at, expires_at, lease_until, restriction } = session
+  if (closed_at !== null || restriction !== null || isLeased(session, now)) return false
+  if (!isGranted(session, grantOf(session))) return true
+  if (expires_at > now) return false
   return lease_until === null || expires_at <= now - RESUMED_SECONDS
+}
+
+/** Whether a gateway is finalizing it. */
+export function isLeased({ lease_until }: Pick<Session, 'lease_until'>, now: number): boolean {
+  return lease_until !== null && lease_until >= now
 }
 
 /** Queues the sessions whose finalization was cut off, by a crash or an error (SESS-05). */
@@ -65,6 +92,21 @@ export async function resumeFinalizations({ database, queue, ...context }: Conte
       .transaction()
       .execute((tx) => queue.enqueue(tx, 'finalize-upload', { session_id }, { key: session_id }))
   }
+}
+
+/**
+ * With the end of a restriction that held for so long. Finalizations that it cut off are queued, as many as at once; the
+ * periodic job sees the others.
+ */
+export async function continueSessions(
+  { queue, ...context }: Context,
+  tx: Transaction<Schema>,
+  lockerId: string,
+  seconds: number,
+): Promise<void> {
+  await extendSessions(tx, lockerId, seconds)
+  const found = await findAbandonedSessions(tx, resumable(unixNow(context)), SWEEP_BATCH, lockerId)
+  for (const session_id of found) await queue.enqueue(tx, 'finalize-upload', { session_id }, { key: session_id })
 }
 
 /** Closes expired sessions, and deletes sessions that closed long ago. */

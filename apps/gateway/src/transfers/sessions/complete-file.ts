@@ -6,8 +6,8 @@ import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { storageError } from '../../files/errors.ts'
+import { releaseObjects } from '../../files/object-store.ts'
 import type { FilesContext } from '../../files/room.ts'
-import { releaseObjects } from '../../files/store.ts'
 import {
   copyParts,
   deleteLostParts,

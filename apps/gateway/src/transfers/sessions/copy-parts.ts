@@ -8,9 +8,9 @@ import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, Schema } from '../../db/schema.ts'
 import { hashAlong } from '../../files/confirm/hash-object.ts'
+import { releaseObjects } from '../../files/object-store.ts'
 import { type NewObject, writeObject } from '../../files/objects.ts'
 import type { FilesContext } from '../../files/room.ts'
-import { releaseObjects } from '../../files/store.ts'
 import type { Grant } from '../../lockers/access.ts'
 import { deletePart, type Part } from './part-store.ts'
 import { isSealed } from './record-part.ts'
@@ -76,7 +76,7 @@ async function* readPart(provider: StorageProvider, part: Part): AsyncGenerator<
 }
 
 /** The stored part is gone or has changed. */
-class LostPartError extends Error {
+export class LostPartError extends Error {
   override name = 'LostPartError'
   readonly part: Part
 

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '@svc/http-service/service-error'
 import { uploadError } from '../../files/errors.ts'
+import { isCapacityExceeded } from '../../lockers/terms.ts'
 
 const OPEN_ANOTHER = 'POST /v1/lockers/{locker_id}/upload-sessions'
 const SEND_PART = 'POST /v1/upload-sessions/{session_id}/files/{file_id}/parts'
@@ -109,4 +110,16 @@ export function declaredTooLarge(filename: string, maxBytes: number): ServiceErr
     filename,
     max_bytes: maxBytes,
   })
+}
+
+/** Another file has the name, or none has it any more. */
+export function otherFileThere(): ServiceError {
+  return new ServiceError('PRECONDITION_FAILED', 'the file that is there is not the one that was to be replaced', {
+    hint: 'look at the file that is there, and decide again',
+  })
+}
+
+/** Which repeating does not change: a locker without room, or the wrong file to replace. The file stays open. */
+export function isFinalRefusal(error: unknown): error is ServiceError {
+  return isCapacityExceeded(error) || (error instanceof ServiceError && error.code === 'PRECONDITION_FAILED')
 }

@@ -43,16 +43,20 @@ parentPort!.on('message', ({ port, opening }: OpenedHash<FileOpening>) => {
   else hashRest(port, opening.file)
 })
 
-/** The part's own hash says that it is stored. */
+/** The part's own hash says that it is stored, and is answered once the file includes it or keeps it. */
 function hashPart(port: MessagePort, name: string, index: number): void {
   const file = fileNamed(name)
   const part: Part = { whole: null, kept: [], stored: null }
+  // The one before may have failed: ports are not heard in order, so that its end may come later.
+  const before = file.ahead.get(index)
+  if (before?.stored === null) drop(file, before)
   if (index >= file.hashes.length && !file.ahead.has(index)) file.ahead.set(index, part)
   advance(file)
   port.on('message', (message: Uint8Array<ArrayBuffer> | string) => {
     if (typeof message === 'string') {
       part.stored = message
-      return advance(file)
+      advance(file)
+      return port.postMessage(message)
     }
     if (!part.whole && file.ahead.get(index) === part) {
       keep(file, part, message)

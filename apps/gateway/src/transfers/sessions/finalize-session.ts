@@ -1,21 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
-import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { grantOf } from '../../lockers/access.ts'
-import { isCapacityExceeded } from '../../lockers/terms.ts'
 import { closeFinished, closeOver, isOver } from './close-session.ts'
 import type { FinalizerContext } from './complete-file.ts'
 import type { Finalizing } from './copy-parts.ts'
-import { sessionNotFound } from './errors.ts'
-import { finalizedUpload, type TransferLinks } from './read-session.ts'
+import { isFinalRefusal, sessionNotFound } from './errors.ts'
 import { findSession, findSessionFiles, leaseSession, type Session, setLeaseUntil } from './store.ts'
-import { storeFile } from './store-file.ts'
+import { type StoreOutcome, storeFile } from './store-file.ts'
 
-export type FinalizeSession = (sessionId: string) => Promise<FinalizedUpload>
+export type FinalizeSession = (sessionId: string) => Promise<void>
 
 /** Copies are bound by disk and hashing: more at once would not be faster. */
 const COPIES_AT_ONCE = 4
@@ -25,14 +22,13 @@ const POLL_MS = 100
 const LEASE_SECONDS = 15
 const RENEW_MS = 5000
 
-/** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first and answer the same. */
-export function createSessionFinalizer(context: FinalizerContext & TransferLinks): FinalizeSession {
+/** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first. */
+export function createSessionFinalizer(context: FinalizerContext): FinalizeSession {
   const onePerSession = keyedMutex()
   const limitCopies = limit(COPIES_AT_ONCE)
   return (sessionId) =>
     onePerSession(sessionId, async () => {
       while (!(await advance(context, sessionId, limitCopies))) await setTimeout(POLL_MS)
-      return finalizedUpload(context, await requireSession(context, sessionId))
     })
 }
 
@@ -40,7 +36,7 @@ export function createSessionFinalizer(context: FinalizerContext & TransferLinks
 async function advance(context: FinalizerContext, sessionId: string, limitCopies: Limit): Promise<boolean> {
   const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
-  // It goes on when the restriction is lifted.
+  // It goes on when the restriction is lifted (T-80).
   if (session.restriction !== null) return true
   if (isOver(session, unixNow(context))) {
     await closeOver(context, sessionId)
@@ -49,23 +45,21 @@ async function advance(context: FinalizerContext, sessionId: string, limitCopies
   const lease = await takeLease(context, sessionId)
   if (!lease) return false
   try {
-    const isStillLeased = await storeFiles(context, session, { leaseId: lease.id, limitCopies })
-    const isDone = isStillLeased && (await closeFinished(context, sessionId, lease.id))
-    await lease.end()
+    const outcome = await storeFiles(context, session, { leaseId: lease.id, limitCopies })
+    const isDone = outcome === 'done' && (await closeFinished(context, sessionId, lease.id))
+    await (outcome === 'restricted' ? lease.abandon() : lease.end())
     return isDone
   } catch (error) {
-    // A locker without room gets none by itself.
-    await (isCapacityExceeded(error) ? lease.end() : lease.abandon())
+    await (isFinalRefusal(error) ? lease.end() : lease.abandon())
     throw error
   }
 }
 
-/** False when another gateway took over the lease, or the session was revoked. */
 async function storeFiles(
   context: FinalizerContext,
   session: Session,
   finalizing: Pick<Finalizing, 'leaseId' | 'limitCopies'>,
-) {
+): Promise<StoreOutcome> {
   const { db } = context.database
   const locker = await findLockerOf(db, { locker_id: session.locker_id })
   if (!locker) throw new Error(`the locker of session ${session.session_id} is gone`)
@@ -74,15 +68,15 @@ async function storeFiles(
     if (file.state !== 'open') continue
     try {
       const outcome = await storeFile(context, { ...finalizing, locker, grant: grantOf(session) }, file)
-      if (outcome === 'superseded') return false
+      if (outcome !== 'done') return outcome
     } catch (error) {
       // Another file may be small enough.
-      if (!isCapacityExceeded(error)) throw error
+      if (!isFinalRefusal(error)) throw error
       refusal ??= error
     }
   }
   if (refusal) throw refusal
-  return true
+  return 'done'
 }
 
 interface Lease {

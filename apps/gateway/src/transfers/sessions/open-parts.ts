@@ -3,7 +3,7 @@ import { toHex } from '@svc/protocol/bytes'
 import type { PartsUpload } from '@svc/storage/provider'
 import { type Context, unixNow } from '../../context.ts'
 import { storageError } from '../../files/errors.ts'
-import { insertObjects } from '../../files/store.ts'
+import { insertObjects } from '../../files/object-store.ts'
 import { maxPartBytes } from './record-part.ts'
 import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
@@ -37,7 +37,12 @@ function openUploadOf(file: SessionFile): PartsUpload | null {
   return file.upload_state === 'open' ? uploadOf(file) : null
 }
 
-/** The last part may be shorter than the others, and a file of one part is an object already. */
+const MEBIBYTE = 1_048_576
+
+/**
+ * The last part may be shorter than the others, and a file of one part is an object already. Where parts come at the same
+ * time, the first is not the first to arrive: a whole number of mebibytes is hardly the length of a last part.
+ */
 function mayBegin(
   context: Context,
   { provider }: Session,
@@ -45,7 +50,7 @@ function mayBegin(
   { index, size }: { index: number; size: number },
 ): boolean {
   const isOpen = upload_state === null || upload_state === 'open'
-  const isFullPart = index === 0 || size === maxPartBytes(context, provider)
+  const isFullPart = index === 0 || size % MEBIBYTE === 0 || size === maxPartBytes(context, provider)
   const isWholeFile = size_bytes !== null && size_bytes <= size
   return isOpen && isFullPart && !isWholeFile && context.providers.named(provider).parts.accepts(size)
 }

@@ -21,8 +21,8 @@ interface HashedPart {
   bytes: Readable
   /** With its prefix. Available at the end of the bytes. */
   hash(): string
-  /** Call it when the part counts. */
-  stored(): void
+  /** Call it when the part counts, and wait: the file's hash asked for afterwards includes it. */
+  stored(): Promise<void>
   /** Call it always. */
   close(): void
 }
@@ -44,7 +44,11 @@ export function createPartHashes(): PartHashes {
       return {
         bytes,
         hash: () => withPrefix(sha256),
-        stored: () => whole.tell(sha256),
+        async stored() {
+          whole.tell(sha256)
+          // Without the thread the file is read again at its end.
+          await whole.answer().catch(() => {})
+        },
         close() {
           own.close()
           whole.close()

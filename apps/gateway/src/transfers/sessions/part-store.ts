@@ -11,6 +11,10 @@ export interface Part extends PartRow {
 
 /** Ordered by index. */
 export function findParts(db: Db, sessionId: string, fileId: string): Promise<Part[]> {
+  return partsOf(db, sessionId, fileId).execute()
+}
+
+export function partsOf(db: Db, sessionId: string, fileId: string) {
   return db
     .selectFrom('upload_parts as p')
     .innerJoin('objects as o', 'o.object_id', 'p.object_id')
@@ -19,7 +23,6 @@ export function findParts(db: Db, sessionId: string, fileId: string): Promise<Pa
     .where('p.session_id', '=', sessionId)
     .where('p.file_id', '=', fileId)
     .orderBy('p.part_index')
-    .execute()
 }
 
 export async function findPart(
@@ -58,6 +61,21 @@ const isVersion = ({ session_id, file_id, part_index, object_id, sha256 }: PartV
 export async function deletePart(tx: Tx, part: PartRow): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom('upload_parts').where(isVersion(part)).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
+}
+
+export async function deletePartsOf(
+  tx: Tx,
+  { session_id, file_id }: Pick<PartRow, 'session_id' | 'file_id'>,
+  parts: readonly Pick<PartRow, 'part_index'>[],
+): Promise<void> {
+  if (parts.length === 0) return
+  const indexes = parts.map(({ part_index }) => part_index)
+  await tx
+    .deleteFrom('upload_parts')
+    .where('session_id', '=', session_id)
+    .where('file_id', '=', file_id)
+    .where('part_index', 'in', indexes)
+    .execute()
 }
 
 /** False when the part was replaced meanwhile. */

@@ -7,9 +7,9 @@ import { restrictionError } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { uploadAbandoned } from '../../files/errors.ts'
+import { holdObject, releaseObjects } from '../../files/object-store.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
-import { holdObject, releaseObjects } from '../../files/store.ts'
-import { grantOf, isGranted } from '../../lockers/access.ts'
+import { type Grant, grantOf, isGranted } from '../../lockers/access.ts'
 import { fileNotInSession, fileSealed, fileStored, fileTooLarge, sessionClosed, uploadTokenInvalid } from './errors.ts'
 import { findPart, putPart } from './part-store.ts'
 import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './store.ts'
@@ -17,12 +17,15 @@ import { findSessionFile, lockSessions, type Session, type SessionFile, updateSe
 interface NewPart {
   sessionId: string
   fileId: string
+  /** Who sent it; whoever opened the session needs access, too. */
+  grant: Grant
   index: number
   object: NewObject
   /** The provider's name for it in the file's object; null when the object is the part's own. */
   ref: string | null
   /** Hex. */
   sha256: string
+  checksum: string | null
   /** For all parts of the file together. */
   maxBytes: number
 }
@@ -39,7 +42,8 @@ export function createPartRecorder(context: Context): RecordPart {
       const recorded: RecordedPart[] = []
       for (const part of parts) {
         const session = sessions.get(part.sessionId)
-        const refusal = session === undefined || !acceptsParts(session, now) ? sessionClosed() : refusalOf(session)
+        const refusal =
+          session === undefined || !acceptsParts(session, now) ? sessionClosed() : refusalOf(session, part)
         recorded.push(refusal ? { refusal } : await recordPart(tx, part, now))
       }
       return recorded
@@ -47,9 +51,9 @@ export function createPartRecorder(context: Context): RecordPart {
   )
 }
 
-/** A part may take long: the session may have been revoked meanwhile. */
-function refusalOf(session: Session): ServiceError | null {
-  if (!isGranted(session, grantOf(session))) return uploadTokenInvalid()
+/** A part may take long: the session, or its sender, may have been revoked meanwhile. */
+function refusalOf(session: Session, { grant }: NewPart): ServiceError | null {
+  if (!isGranted(session, grantOf(session)) || !isGranted(session, grant)) return uploadTokenInvalid()
   return restrictionError(session)
 }
 
@@ -88,7 +92,8 @@ async function recordPart(tx: Transaction<Schema>, part: NewPart, now: number): 
   const totalBytes = file.received_bytes + object.size - (before?.size_bytes ?? 0)
   if (totalBytes > maxBytes) return { refusal: fileTooLarge(maxBytes) }
   if (!isInPlace && !(await holdObject(tx, object.id, object.ref, now))) return { refusal: uploadAbandoned() }
-  await putPart(tx, { ...row, sha256: part.sha256, part_ref: part.ref, part_start: null })
+  const { sha256, checksum, ref: part_ref } = part
+  await putPart(tx, { ...row, sha256, checksum, part_ref, part_start: null, received_at: now })
   if (before && before.object_id !== file.object_id) await releaseObjects(tx, [before.object_id], now)
   await updateSessionFile(tx, file, {
     // A file that failed by its hash gets another chance.

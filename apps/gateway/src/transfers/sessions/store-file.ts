@@ -11,15 +11,18 @@ import { putFileIn } from '../../files/put-file.ts'
 import { requireRoomForFiles } from '../../files/require-room.ts'
 import type { FilesContext } from '../../files/room.ts'
 import { AccessEnded } from '../../lockers/access.ts'
-import { isCapacityExceeded } from '../../lockers/terms.ts'
+import { isChosen } from './choose-parts.ts'
 import { type CompletedFile, completeFile, type FinalizerContext, noteComplete } from './complete-file.ts'
 import { copyParts, type Finalizing, type JoinedFile } from './copy-parts.ts'
+import { isFinalRefusal, otherFileThere } from './errors.ts'
 import { fileKey, uploadOf } from './open-parts.ts'
 import { findParts, type Part, releaseParts } from './part-store.ts'
 import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
 
-/** Whether all parts are there, as far as the declared size and the indexes tell. */
-export function isComplete({ size_bytes, received_bytes, part_count, top_index }: SessionFile): boolean {
+/** Whether all parts are there: those that the client chose, or as far as the declared size and the indexes tell. */
+export function isComplete(file: SessionFile): boolean {
+  const { size_bytes, received_bytes, part_count, top_index } = file
+  if (isChosen(file)) return true
   const isEmpty = size_bytes === 0 && part_count === 0
   const isWithoutGaps = part_count > 0 && part_count === top_index + 1
   return (isEmpty || isWithoutGaps) && (size_bytes ?? received_bytes) === received_bytes
@@ -28,15 +31,17 @@ export function isComplete({ size_bytes, received_bytes, part_count, top_index }
 /** How often to start over when parts change meanwhile. Then the file stays open. */
 const MAX_ATTEMPTS = 3
 
+export type StoreOutcome = 'done' | 'superseded' | 'restricted'
+
 /**
  * Stores a complete file; an incomplete one stays open. `superseded`: another gateway has taken over the session, or the
- * session was revoked.
+ * session was revoked. `restricted`: the locker takes nothing for now.
  */
 export async function storeFile(
   context: FinalizerContext,
   finalizing: Finalizing,
   { session_id, file_id }: SessionFile,
-): Promise<'done' | 'superseded'> {
+): Promise<StoreOutcome> {
   const { db } = context.database
   const { locker } = finalizing
   for (let i = 0; i < MAX_ATTEMPTS; i++) {
@@ -61,10 +66,11 @@ export async function storeFile(
   return 'done'
 }
 
-/** Nothing was changed. A file that is too much for its locker stays open: it may be stored after a renewal. */
-function outcomeOf(error: unknown): 'superseded' | { refusal: ServiceError } {
-  if (error instanceof AccessEnded || isRestrictionError(error)) return 'superseded'
-  if (isCapacityExceeded(error)) return { refusal: error }
+/** Nothing was changed. A file that is refused stays open: there may be room for it after a renewal. */
+function outcomeOf(error: unknown): 'superseded' | 'restricted' | { refusal: ServiceError } {
+  if (error instanceof AccessEnded) return 'superseded'
+  if (isRestrictionError(error)) return 'restricted'
+  if (isFinalRefusal(error)) return { refusal: error }
   throw error
 }
 
@@ -113,7 +119,11 @@ async function commitFile(
     contentType: file.content_type,
     expectedHash,
     contentHash,
+    metadata: file.metadata,
     mayCreate: true,
+    check(before) {
+      if (current.replaces !== null && (before?.object_id ?? '') !== current.replaces) throw otherFileThere()
+    },
     ...(isHeld && { isHeld }),
   })
   return 'stored'

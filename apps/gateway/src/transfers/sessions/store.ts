@@ -3,7 +3,7 @@ import type { Db, Locker, Schema, UploadSessionFileTable, UploadSessionTable } f
 import { ACCESS } from '../../lockers/access.ts'
 
 type Tx = Transaction<Schema>
-type SessionRow = Selectable<UploadSessionTable>
+export type SessionRow = Selectable<UploadSessionTable>
 
 const LOCKER_FACTS = ['provider', 'receipt_id', 'link_handle', 'link_closed', ...ACCESS] as const
 
@@ -139,26 +139,49 @@ export async function findExpiredSessions(db: Db, { now, resumedAfter }: SweepTi
   return rows.map(({ session_id }) => session_id)
 }
 
-/** Sessions with a lease that ended without a result. */
+/** Sessions with a lease that ended without a result; of one locker only where one is given. */
 export async function findAbandonedSessions(
   db: Db,
   { now, resumedAfter }: SweepTimes,
   limit: number,
+  lockerId: string | null = null,
 ): Promise<string[]> {
   const rows = await selectOpen(db, limit)
+    .$if(lockerId !== null, (query) => query.where('locker_id', '=', lockerId))
     .where('lease_until', '<', now)
     .where('expires_at', '>', resumedAfter)
     .execute()
   return rows.map(({ session_id }) => session_id)
 }
 
+/** A locker that is restricted keeps its sessions. */
 function selectOpen(db: Db, limit: number) {
   return db
     .selectFrom('upload_sessions')
     .select('session_id')
     .where('closed_at', 'is', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('lockers')
+            .select('restriction')
+            .whereRef('lockers.locker_id', '=', 'upload_sessions.locker_id')
+            .where('restriction', 'is not', null),
+        ),
+      ),
+    )
     .orderBy('expires_at')
     .limit(limit)
+}
+
+/** All that are open. */
+export async function extendSessions(tx: Tx, lockerId: string, seconds: number): Promise<void> {
+  await tx
+    .updateTable('upload_sessions')
+    .set((eb) => ({ expires_at: eb('expires_at', '+', seconds) }))
+    .where('closed_at', 'is', null)
+    .where('locker_id', '=', lockerId)
+    .execute()
 }
 
 /** True when there may be more. */
@@ -172,6 +195,7 @@ export async function deleteClosedSessions(db: Db, closedBefore: number, limit: 
       .execute()
     const ids = rows.map(({ session_id }) => session_id)
     if (ids.length === 0) return false
+    await tx.deleteFrom('tus_uploads').where('session_id', 'in', ids).execute()
     await tx.deleteFrom('upload_session_files').where('session_id', 'in', ids).execute()
     await tx.deleteFrom('upload_sessions').where('session_id', 'in', ids).execute()
     return ids.length === limit

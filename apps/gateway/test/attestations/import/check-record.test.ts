@@ -24,8 +24,8 @@ async function problemOf(record: unknown): Promise<string | null> {
 }
 
 describe('an exported record', () => {
-  it('is valid as docs/operations.md shows it', async () => {
-    const docs = await readFile(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8')
+  it('is valid as docs/import-attestations.md shows it', async () => {
+    const docs = await readFile(new URL('../../../../../docs/import-attestations.md', import.meta.url), 'utf8')
     const entry = await read(JSON.parse(/```json\n(.*?)```/s.exec(docs)?.[1] as string))
     if ('problem' in entry) throw new Error(entry.problem)
     const { record } = entry

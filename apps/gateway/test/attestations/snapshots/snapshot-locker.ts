@@ -118,6 +118,7 @@ function fileRow(
     upload_content_type: content_type,
     upload_expected_hash: null,
     upload_object_id: null,
+    metadata: null,
   }
 }
 

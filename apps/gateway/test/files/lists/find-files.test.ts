@@ -2,6 +2,7 @@ import type { FileList } from '@svc/api/files'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { compareCodePoints } from '@svc/protocol/order'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { outlineOf } from '../../../src/files/lists/find-files.ts'
 import {
   ed25519Identity,
   expectRefusal,
@@ -58,7 +59,7 @@ forEachDatabase('a list of some files', (database) => {
       if (cursor === undefined) break
       cursors.push(cursor)
     }
-    if (query.search === undefined) {
+    if (query.search === undefined && Number(query.limit) >= 100) {
       const { body } = await ask({ ...query, outline: 'true' }, from)
       expect(body.outline).toEqual({ entries: paged.length, cursors })
     }
@@ -98,13 +99,14 @@ forEachDatabase('a list of some files', (database) => {
     const refused = [
       { search: 'a', folders: 'true' },
       { search: 'a', outline: 'true' },
+      { outline: 'true', limit: '99' },
       { search: '' },
       { prefix: '\0' },
     ]
     for (const query of refused) expectRefusal(await ask(query), 422, 'validation_error')
   })
 
-  it('FILE-13 searches and counts past what is read at once, and folders of any size are one step', async () => {
+  it('FILE-13 T-81 searches and counts past what is read at once, and folders of any size are one step', async () => {
     const large = await house.locker(ed25519Identity())
     const names = Array.from(
       { length: 21_000 },
@@ -116,5 +118,23 @@ forEachDatabase('a list of some files', (database) => {
     expect((await all({ prefix: 'flat/', folders: 'true', limit: '1000' })).length).toBe(7000)
     expect(await all({ search: '20997' })).toEqual(['flat/20997'])
     expect((await all({})).length).toBe(21_000)
+
+    const { db } = house.gateway.context.database
+    const outline = (limit: number, maxCursors: number, hangUp = new AbortController().signal) =>
+      outlineOf(db, large.lockerId, { limit }, { maxCursors, hangUp })
+    expect(await outline(7000, 2)).toMatchObject({ entries: 21_000, truncated: true, cursors: { length: 2 } })
+    const { cursors, ...cut } = await outline(100, 3)
+    expect(cut).toEqual({ entries: 400, truncated: true })
+    const { body } = await ask({ limit: '100', cursor: cursors.at(-1)! }, large)
+    expect(body.files[0]?.filename).toBe(names.toSorted(compareCodePoints)[300])
+    expect(await outline(100, 1000, AbortSignal.abort())).toEqual({ entries: 100, cursors: [], truncated: true })
+  })
+
+  it('FILE-13 T-81 an outline leads to every page, whatever the names are', async () => {
+    const mixed = await house.locker(ed25519Identity())
+    const names = NAMES.flatMap((name) => Array.from({ length: 27 }, (_, i) => `${name}-${i}`)).concat(NAMES)
+    await insertFiles(house, mixed, names.toSorted(compareCodePoints))
+    expect(await allEntries({ limit: '100' }, mixed)).toHaveLength(names.length)
+    expect((await allEntries({ limit: '100', folders: 'true' }, mixed)).length).toBeGreaterThan(150)
   })
 })

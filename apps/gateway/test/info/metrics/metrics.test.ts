@@ -50,6 +50,12 @@ forEachDatabase('metrics', (database) => {
     expect(value('svc_database_read_timestamp_seconds')).toBe(Math.floor(market.clock.now() / 1000))
   })
 
+  it('T-89 counts the requests that were refused because there were too many', async () => {
+    const { metrics } = shop.gateway.rooms.info
+    const grown = await growth({ shed: ['svc_http_requests_shed_total'] }, () => metrics.noteShed())
+    expect(grown).toEqual({ shed: 1 })
+  })
+
   it('counts a purchase as a receipt and its payment in atomic units', async () => {
     let paid = 0
     const grown = await growth(

@@ -113,14 +113,14 @@ forEachDatabase('many scrapes', (database) => {
     })
     const texts = await Promise.all(Array.from({ length: 30 }, () => metrics.text()))
     for (const text of texts) expect(text).toContain('\nsvc_receipts_total 1\n')
-    // Attestations, receipts, lockers, those over their terms, objects, moving objects, payments, budgets, and deferrals
-    // of two kinds; a subquery counts, too. And once the counts of the queue.
-    expect([queries, counts]).toEqual([11, 1])
+    // Attestations, receipts, lockers, those over their terms, objects, moving objects, payments, watched quotes, budgets,
+    // and deferrals of two kinds; a subquery counts, too. And once the counts of the queue.
+    expect([queries, counts]).toEqual([13, 1])
     await metrics.text()
-    expect([queries, counts]).toEqual([11, 1])
+    expect([queries, counts]).toEqual([13, 1])
     house.clock.advance(LATER)
     await metrics.text()
-    expect([queries, counts]).toEqual([22, 2])
+    expect([queries, counts]).toEqual([26, 2])
 
     const answers = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/metrics`)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))

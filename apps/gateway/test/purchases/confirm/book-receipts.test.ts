@@ -5,13 +5,15 @@ import { type Receipt, type SignedReceipt, signReceipt } from '@svc/protocol/rec
 import type { Kysely } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
-import type { Schema } from '../../../src/db/schema.ts'
+import { receivedSums } from '../../../src/db/received-sums.ts'
+import type { PaymentTransactionTable, Schema } from '../../../src/db/schema.ts'
 import { bookReceipts } from '../../../src/purchases/claim-payments.ts'
 import {
   countReceipts,
   findReceiptsOfTransaction,
+  findRefunds,
+  insertPaymentTransactions,
   insertReceipt,
-  streamReceivedAmounts,
   takeAuthorization,
 } from '../../../src/purchases/store.ts'
 
@@ -23,6 +25,12 @@ function receiptOf(pay_req_id: string, tx_hash: string, changes: Partial<Receipt
   const rest = { confirmed_at: '2026-06-12T00:00:00Z', result_hash: '', ...changes }
   const receipt_id = receiptId(pay_req_id, tx_hash)
   return signReceipt({ receipt_id, pay_req_id, tx_hash, ...amounts, ...where, ...rest }, signer)
+}
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
 }
 
 forEachDatabase('claims on a transaction', (database) => {
@@ -72,6 +80,58 @@ forEachDatabase('claims on a transaction', (database) => {
     for (const kind of ['single', 'batch'] as const) expect(await book(kind, receiptOf('f', 'tx5'))).toEqual([])
     expect(await entryOf('tx5')).toBeUndefined()
     expect(await book('single', receiptOf('g', 'tx5'))).toHaveLength(1)
+  })
+
+  describe('a transaction of which something is refunded', () => {
+    const network = 'primary-mainnet'
+    const decided = { decided_by: 'oidc:anna', decided_at: '2026-06-12T00:00:00Z', reason: 'paid twice' }
+    async function refund(tx: string, amount: string, asset = 'USDC') {
+      const row = { network, tx, kind: 'refund', payer: 'ann', asset, received: '25', bound: '0' } as const
+      await insertPaymentTransactions(db, [row])
+      const position = (await findRefunds(db, { network, tx })).length
+      const values = { network, tx, position, asset, amount, received: '25', refund_tx: null, ...decided }
+      await db.insertInto('refunds').values(values).execute()
+    }
+    const refused = { code: 'payment_verification_failed' }
+
+    it('T-83 receipts claim what a refund leaves, in its asset, and nothing of what is refunded', async () => {
+      await refund('r1', '15')
+      await expect(book('single', receiptOf('r1a', 'r1', { paid_raw: '11' }))).rejects.toMatchObject(refused)
+      const rest = receiptOf('r1a', 'r1')
+      expect(await book('single', rest)).toEqual([rest])
+      expect(await entryOf('r1')).toMatchObject({ kind: 'single', bound: '10', received: '25' })
+      await refund('r2', '10')
+      expect(await book('batch', receiptOf('r2a', 'r2'))).toHaveLength(1)
+      await expect(book('batch', receiptOf('r2b', 'r2'))).rejects.toMatchObject(refused)
+    })
+
+    it('T-83 a refund in one asset leaves the other assets of the transaction to their quotes', async () => {
+      await refund('r3', '25', 'USDT')
+      const other = receiptOf('r3a', 'r3')
+      expect(await book('single', other)).toEqual([other])
+      expect(await entryOf('r3')).toMatchObject({ kind: 'single', asset: 'USDC', bound: '10' })
+    })
+
+    it('T-83 a quote that was paid before leaves the refund as it is', async () => {
+      await book('single', receiptOf('r4a', 'r4'))
+      await refund('r5', '20')
+      expect(await book('single', receiptOf('r4a', 'r5'))).toEqual([])
+      expect(await entryOf('r5')).toMatchObject({ kind: 'refund' })
+      await expect(book('single', receiptOf('r5a', 'r5'))).rejects.toMatchObject(refused)
+    })
+
+    it('T-83 T-46 authorizations claim no more than all refunds leave, whatever asset the transaction counts', async () => {
+      const authorize = (id: string, receipt: SignedReceipt) =>
+        db.transaction().execute((tx) => bookReceipts(tx, 'authorizations', [receipt], [id]))
+      const ten = { received_raw: '10' }
+      await authorize('r:1', receiptOf('r6a', 'r6', ten))
+      await refund('r6', '5')
+      expect(await authorize('r:2', receiptOf('r6b', 'r6', ten))).toHaveLength(1)
+      await expect(authorize('r:3', receiptOf('r6c', 'r6', ten))).rejects.toMatchObject(refused)
+      await refund('r6', '25', 'EURC')
+      const euros = receiptOf('r6d', 'r6', { ...ten, pay_asset: 'EURC' })
+      await expect(authorize('r:4', euros)).rejects.toMatchObject(refused)
+    })
   })
 
   describe('authorizations in one transaction', () => {
@@ -137,7 +197,7 @@ forEachDatabase('totals over all claims', (database) => {
     await insertReceipt(db, receiptOf('e', 'gone'))
     const primary = { network: 'primary-mainnet', asset: 'USDC' }
     const evm = { network: 'evm-mainnet', asset: 'MON' }
-    const counts = await countReceipts(db)
+    const counts = await allOf(countReceipts(db))
     expect(counts).toHaveLength(3)
     for (const count of [
       { ...primary, receipts: 2 },
@@ -145,14 +205,61 @@ forEachDatabase('totals over all claims', (database) => {
       { ...evm, receipts: 2 },
     ])
       expect(counts).toContainEqual(count)
-    const amounts: { received: string }[] = []
-    for await (const row of streamReceivedAmounts(db)) amounts.push(row)
-    expect(amounts.map(({ received }) => received).sort()).toEqual(['11', '25', String(10n ** 30n)].sort())
-    expect(amounts).toContainEqual({ ...evm, received: String(10n ** 30n) })
+    expect(await receivedSums(db)).toEqual(
+      expect.arrayContaining([
+        { ...primary, received: 36n },
+        { ...evm, received: 10n ** 30n },
+      ]),
+    )
     const byId = (a: SignedReceipt, b: SignedReceipt) => (a.receipt_id < b.receipt_id ? -1 : 1)
     expect(await findReceiptsOfTransaction(db, '0x1')).toEqual(pair.sort(byId))
     expect(await findReceiptsOfTransaction(db, '0x2')).toEqual([])
   })
+})
+
+forEachDatabase('sums of many payments', (database) => {
+  const ASSETS = [
+    ['primary-mainnet', 'SOL'],
+    ['primary-mainnet', 'USDC'],
+    ['evm-mainnet', 'USDC'],
+    ['evm-mainnet', 'MON'],
+  ] as const
+  const KINDS = ['single', 'batch', 'authorizations', 'lost', 'refund'] as const
+
+  /** Amounts of one digit up to the most that a chain can move. */
+  function payment(i: number): PaymentTransactionTable {
+    const [network, asset] = ASSETS[i % ASSETS.length]!
+    const most = 2n ** 256n - 1n
+    const received = i % 11 === 0 ? most - BigInt(i) : (BigInt(i) * 7_919_999_999_999n ** BigInt(i % 5)) % most
+    const kind = KINDS[i % KINDS.length]!
+    return { network, tx: `tx${(i * 7919) % 1000}`, kind, payer: 'ann', asset, received: String(received), bound: '0' }
+  }
+
+  it('INT-04 are exact in pages of any size, whatever the amounts', async () => {
+    const { db } = await database.open<Schema>(migrations)
+    expect(await receivedSums(db)).toEqual([])
+    expect(await allOf(countReceipts(db))).toEqual([])
+    const rows = Array.from({ length: 301 }, (_, i) => payment(i))
+    await insertPaymentTransactions(db, rows)
+    const bought = rows.filter((_, i) => i % 3 === 0)
+    for (const { network, tx, asset } of bought)
+      await insertReceipt(db, receiptOf(tx, tx, { network, pay_asset: asset }))
+    const sums: Record<string, bigint> = {}
+    for (const row of rows.filter(({ kind }) => kind !== 'refund'))
+      sums[keyOf(row)] = (sums[keyOf(row)] ?? 0n) + BigInt(row.received)
+    const counts: Record<string, number> = {}
+    for (const row of bought) counts[keyOf(row)] = (counts[keyOf(row)] ?? 0) + 1
+
+    for (const page of [1, 7, 300, 301, 20_000]) {
+      const found = await receivedSums(db, page)
+      expect(Object.fromEntries(found.map((sum) => [keyOf(sum), sum.received]))).toEqual(sums)
+      const counted: Record<string, number> = {}
+      for await (const row of countReceipts(db, page)) counted[keyOf(row)] = (counted[keyOf(row)] ?? 0) + row.receipts
+      expect(counted).toEqual(counts)
+    }
+  })
+
+  const keyOf = ({ network, asset }: { network: string; asset: string | null }) => `${asset} on ${network}`
 })
 
 forEachDatabase('claims from before their asset was stored', (database) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
-import { paymentReference } from '@svc/protocol/ids'
+import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
+import { withoutTransferRequests } from '@svc/sales/quote'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, x402HTTPClient } from '@x402/core/http'
 import { parsePaymentRequired } from '@x402/core/schemas'
@@ -28,7 +29,11 @@ describe('the bytes of a quote', () => {
     const header = Buffer.from(answered.get('payment-required') ?? '', 'base64').toString()
     const hex = Buffer.from(reference).toString('hex')
     return [JSON.stringify(body), header].map((text) =>
-      text.replaceAll(id, 'ID').replaceAll(reference, 'REFERENCE').replaceAll(hex, 'HEX'),
+      text
+        .replaceAll(id, 'ID')
+        .replaceAll(reference, 'REFERENCE')
+        .replaceAll(hex, 'HEX')
+        .replaceAll(solanaPayReference(id), 'ADDRESS'),
     )
   }
 
@@ -60,7 +65,7 @@ describe('the header PAYMENT-REQUIRED', () => {
     const { headers, body } = await ask()
     const required = decodePaymentRequiredHeader(headers.get('payment-required') ?? '')
     expect(parsePaymentRequired(required)).toMatchObject({ success: true })
-    expect(required.accepts).toEqual(body.accepts)
+    expect(required.accepts).toEqual(withoutTransferRequests(body).accepts)
     expect(required.resource).toEqual(body.resource)
     expect(required.extensions).toMatchObject({ svc: { info: body.extensions.svc.info } })
     const client = new x402HTTPClient(new x402Client())

@@ -2,7 +2,7 @@ import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { MINTS, TOKEN_ASSETS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
-import { paymentReference } from '@svc/protocol/ids'
+import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
 import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from '../market.ts'
@@ -95,6 +95,7 @@ it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01
       paymentFlow: 'upfront',
       assetTransferMethod: 'transaction-proof',
       memo: paymentReference(payReqId(quote)),
+      solana_pay: { url: expect.stringMatching(/^solana:/), reference: solanaPayReference(payReqId(quote)) },
     },
   })
   expect(legOf(quote, 'USDC', 'evm-mainnet')).toEqual({

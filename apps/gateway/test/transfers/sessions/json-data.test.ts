@@ -2,7 +2,7 @@ import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { base64Decoder, dataScanner, MAX_REST_BYTES } from '../../../src/transfers/sessions/json-data.ts'
+import { base64Decoder, dataScanner, MAX_REST_BYTES } from '../../../src/transfers/sessions/http/json-data.ts'
 
 function scan(...chunks: (string | Uint8Array)[]): { data: string; rest: string } | null {
   const scanner = dataScanner()

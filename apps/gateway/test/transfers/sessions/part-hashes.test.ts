@@ -10,7 +10,7 @@ it('T-11 short parts that are ahead of their turn are kept as long as their memo
   for (const index of [...contents.keys()].reverse()) {
     const part = hashes.along('file', index, Readable.from([Buffer.from(contents[index]!)]), () => {})
     await buffer(part.bytes)
-    part.stored()
+    await part.stored()
     part.close()
   }
   const parts = contents.map((content) => ({ sha256: sha256(content) }))

@@ -8,10 +8,11 @@ import { texts } from '#texts/agent'
 import { urlOf } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Check } from '../../ui/check.tsx'
 import { Field } from '../../ui/field.tsx'
+import { nameOf } from '../../ui/locker-name.ts'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Loading } from '../../ui/states.tsx'
-import { nameOf } from '../locker/header.tsx'
-import { ProblemNote, useAction } from '../locker/problems.tsx'
 import { explainAgent } from './problems.ts'
 import type { AgentSession } from './service.ts'
 
@@ -194,7 +195,7 @@ function DelegateForm({
       )}
       {isBusy && <Loading label={texts.waiting} />}
       {problem && <ProblemNote problem={problem} />}
-      <div class="row row-middle">
+      <div class="row">
         <Button kind="primary" type="submit" busy={isBusy}>
           {isDelegated ? t.change : t.submit}
         </Button>
@@ -221,21 +222,6 @@ function objectionTo({ watch, mirror, tell }: Tasks): string | null {
   const names = mirror?.sources.map(({ filename }) => filename) ?? []
   if (names.some((name) => name === '')) return t.noName
   return new Set(names).size === names.length ? null : t.twice
-}
-
-function Check({ label, checked }: { label: string; checked: Signal<boolean> }) {
-  return (
-    <label class="agent-check">
-      <input
-        type="checkbox"
-        checked={checked.value}
-        onChange={(event) => {
-          checked.value = event.currentTarget.checked
-        }}
-      />
-      {label}
-    </label>
-  )
 }
 
 function Often({ hours }: { hours: Signal<number> }) {

@@ -9,10 +9,9 @@ import { texts } from '#texts/agent'
 import { Button } from '../../ui/button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { Status } from '../../ui/status.tsx'
-import { Table } from '../../ui/table.tsx'
-import { ProblemNote, useAction } from '../locker/problems.tsx'
 import { type MirrorView, mirrorViews } from './mirrors.ts'
 import { explainAgent } from './problems.ts'
 import type { AgentSession } from './service.ts'
@@ -188,7 +187,14 @@ function Webhook({ delegation: { tasks, told, webhook_secret } }: { delegation: 
   )
 }
 
-function Runs({ of: { runs, locker_id } }: { of: Delegation }) {
+const RUN_TONES = { running: 'info', done: 'good', failed: 'bad', stopped: 'warn' } as const
+
+function summaryText(summary: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(summary).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${valueText(value)}`)
+  return parts.join(', ')
+}
+
+function Runs({ of: { runs } }: { of: Delegation }) {
   return (
     <div class="stack">
       <h3>{t.runs}</h3>
@@ -197,21 +203,22 @@ function Runs({ of: { runs, locker_id } }: { of: Delegation }) {
       ) : (
         <>
           <p class="field-hint">{t.runsText}</p>
-          <Table
-            caption={`${t.runs} ${printable(locker_id, 100)}`}
-            head={[t.task, t.started, t.outcome, t.said]}
-            rows={runs.map(({ task, started_at, outcome, summary }) => [
-              t.tasks[task] ?? printable(task, 30),
-              texts.time(started_at),
-              t.outcomes[outcome] ?? printable(outcome, 30),
-              printable(
-                Object.entries(summary)
-                  .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${valueText(value)}`)
-                  .join(', '),
-                MAX_TEXT,
-              ),
-            ])}
-          />
+          <ul class="findings">
+            {runs.map(({ task, started_at, outcome, summary }) => (
+              <li key={`${task} ${started_at}`} class="finding">
+                <div class="finding-head">
+                  <Status tone={RUN_TONES[outcome] ?? 'neutral'}>
+                    {t.outcomes[outcome] ?? printable(outcome, 30)}
+                  </Status>
+                  <b>{t.tasks[task] ?? printable(task, 30)}</b>
+                  <time dateTime={started_at}>{texts.time(started_at)}</time>
+                </div>
+                <p class="soft">
+                  <bdi>{printable(summaryText(summary), MAX_TEXT)}</bdi>
+                </p>
+              </li>
+            ))}
+          </ul>
         </>
       )}
     </div>

@@ -2,7 +2,7 @@
 
 import { GatewayError, NoAnswer, NotSubscribed } from '@svc/sdk/errors'
 import { texts } from '#texts/agent'
-import { explain, type Problem } from '../locker/problems.tsx'
+import { explain, type Problem } from '../../ui/problems.tsx'
 
 const t = texts.problems
 

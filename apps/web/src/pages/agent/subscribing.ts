@@ -1,13 +1,16 @@
 // Paying for a subscription. The name of a payment that is begun is kept in this browser until it is settled, and the
 // SDK's journal records each payment before it leaves, so that a reload or a second tab never pays twice.
 
+import { signal } from '@preact/signals'
 import type { Subscription, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { PaymentLeg } from '@svc/api/quote'
-import type { PurchaseRecord, Wallet } from '@svc/sdk'
-import { withPurchase } from '../buy/kept.ts'
+import type { PurchaseRecord } from '@svc/sdk'
+import { observed, type PaymentStep } from '../../paying/observed-wallet.ts'
+import { oneAtATime, withPurchase } from '../../paying/one-at-a-time.ts'
+import { confirmOneOf } from '../../paying/pasted-transaction.ts'
 import type { AgentSession } from './service.ts'
 
-export type Doing = 'checking' | 'wallet' | 'sending' | 'confirming' | 'looking' | 'other_tab'
+export type Doing = PaymentStep | 'checking' | 'other_tab'
 
 export type Paid =
   | { outcome: 'subscribed'; subscription: Subscription }
@@ -15,69 +18,122 @@ export type Paid =
   | { outcome: 'elsewhere' }
   /** Nothing was paid, and nothing will be by what was begun. */
   | { outcome: 'void' }
+  /** Something else was begun instead. */
+  | { outcome: 'stopped' }
 
-/** Pays a leg of the quote that is shown. */
-export function pay(
-  session: AgentSession,
-  quote: SubscriptionQuote,
-  leg: PaymentLeg,
-  onDoing: (doing: Doing) => void,
-): Promise<Paid> {
-  return alone(session, onDoing, async () => {
+/** One step at a time: what is begun ends what runs. */
+export function createSubscribing(session: AgentSession) {
+  const doing = signal<Doing | null>(null)
+  const work = oneAtATime()
+
+  async function run(step: (now: Now) => Promise<Paid>): Promise<Paid> {
+    let paid: Paid = { outcome: 'stopped' }
+    await work.run(async (signal) => {
+      const onDoing = (next: Doing) => {
+        if (!signal.aborted) doing.value = next
+      }
+      onDoing('checking')
+      try {
+        paid = await alone(session, signal, onDoing, () => step({ session, signal, onDoing }))
+      } catch (error) {
+        if (!signal.aborted) throw error
+      } finally {
+        if (!signal.aborted) doing.value = null
+      }
+    })
+    return paid
+  }
+
+  return {
+    doing,
+    /** Pays a leg of the quote that is shown. */
+    pay: (quote: SubscriptionQuote, leg: PaymentLeg) => run((now) => pay(now, quote, leg)),
+    /** Finds out what became of a payment that was begun; pays nothing. */
+    settle: () => run(settle),
+    /** Shows the service a transaction that only the wallet knew of. */
+    confirmTransaction: (tx: string) => run((now) => confirmTransaction(now, tx)),
+    /** On the word of the payer, who has looked into the wallet. */
+    nothingWasSent: () =>
+      run(async (now) => {
+        const { forgetUnansweredPayment } = await import('@svc/sdk')
+        const intent = begunIntent(session)
+        if (intent !== null) await forgetUnansweredPayment(await placeOf(session), intent)
+        return settle(now)
+      }),
+    stop: work.stop,
+  }
+}
+
+interface Now {
+  session: AgentSession
+  signal: AbortSignal
+  onDoing: (doing: Doing) => void
+}
+
+async function pay({ session, signal, onDoing }: Now, quote: SubscriptionQuote, leg: PaymentLeg): Promise<Paid> {
+  const { subscription } = await session.agent.subscribe({
+    intent: openIntent(session),
+    wallet: observed(session.wallet.payerAt(session.node), onDoing),
+    asset: leg.extra.name,
+    quote,
+    approve: ({ extra, amount, network }) =>
+      extra.pay_req_id === leg.extra.pay_req_id && amount === leg.amount && network === leg.network,
+    signal,
+  })
+  closeIntent(session)
+  return { outcome: 'subscribed', subscription }
+}
+
+async function settle({ session, signal, onDoing }: Now): Promise<Paid> {
+  const intent = begunIntent(session)
+  if (intent === null) return { outcome: 'elsewhere' }
+  const record = await readBegun(session)
+  if (!record) return { outcome: 'void' }
+  const [{ PaymentError, releaseUnpaid }, { watchedWallet }] = await Promise.all([
+    import('@svc/sdk'),
+    import('@svc/sdk/gateway-wallets'),
+  ])
+  const { namespace, address } = session.wallet
+  const wallet = watchedWallet(session.node, namespace, address)
+  const asset = record.order.pay_asset
+  try {
     const { subscription } = await session.agent.subscribe({
-      intent: openIntent(session),
-      wallet: observed(session.wallet.payerAt(session.node), onDoing),
-      asset: leg.extra.name,
-      quote,
-      approve: ({ extra, amount, network }) =>
-        extra.pay_req_id === leg.extra.pay_req_id && amount === leg.amount && network === leg.network,
+      intent,
+      wallet: observed(wallet, onDoing),
+      ...(typeof asset === 'string' && { asset }),
+      approve: () => false,
+      signal,
     })
     closeIntent(session)
     return { outcome: 'subscribed', subscription }
-  })
+  } catch (error) {
+    if (!(error instanceof PaymentError) || error.money !== 'not_moved') throw error
+    signal.throwIfAborted()
+    if (await releaseUnpaid(await placeOf(session), intent, wallet)) closeIntent(session)
+    return { outcome: 'void' }
+  }
 }
 
-/** Finds out what became of a payment that was begun; pays nothing. */
-export function settle(session: AgentSession, onDoing: (doing: Doing) => void): Promise<Paid> {
-  return alone(session, onDoing, async () => {
-    const record = await readBegun(session)
-    const intent = localStorage.getItem(keyOf(session))
-    if (!record || intent === null) return { outcome: 'void' }
-    const [{ PaymentError, releaseUnpaid }, { watchedWallet }] = await Promise.all([
-      import('@svc/sdk'),
-      import('@svc/sdk/gateway-wallets'),
-    ])
-    const { namespace, address } = session.wallet
-    const wallet = watchedWallet(session.node, namespace, address)
-    const asset = record.order.pay_asset
-    try {
-      const { subscription } = await session.agent.subscribe({
-        intent,
-        wallet: observed(wallet, onDoing),
-        ...(typeof asset === 'string' && { asset }),
-        approve: () => false,
-      })
-      closeIntent(session)
-      return { outcome: 'subscribed', subscription }
-    } catch (error) {
-      if (!(error instanceof PaymentError) || error.money !== 'not_moved') throw error
-      if (await releaseUnpaid(await placeOf(session), intent, wallet)) closeIntent(session)
-      return { outcome: 'void' }
-    }
-  })
-}
-
-/** On the word of the payer, who has looked into the wallet. */
-export async function nothingWasSent(session: AgentSession): Promise<void> {
-  const { forgetUnansweredPayment } = await import('@svc/sdk')
-  const intent = localStorage.getItem(keyOf(session))
-  if (intent !== null) await forgetUnansweredPayment(await placeOf(session), intent)
+async function confirmTransaction({ session, signal, onDoing }: Now, tx: string): Promise<Paid> {
+  const intent = begunIntent(session)
+  const record = await readBegun(session)
+  if (intent === null || !record) return { outcome: 'elsewhere' }
+  onDoing('confirming')
+  const legs = [...(record.asked ? [record.asked] : []), ...record.attempts].map(({ leg }) => leg)
+  const expected = { units: 1, payer_pubkey: session.wallet.address }
+  const { subscription } = await confirmOneOf(tx, legs, (leg) =>
+    session.agent.confirm({ leg, tx }, { expected, signal }),
+  )
+  const { forgetPurchase } = await import('@svc/sdk')
+  await forgetPurchase(await placeOf(session), intent)
+  closeIntent(session)
+  return { outcome: 'subscribed', subscription }
 }
 
 /** What was begun and may have been paid; null if there is nothing. */
 export async function readBegun(session: AgentSession): Promise<PurchaseRecord | null> {
   const { readPurchase } = await import('@svc/sdk')
-  const intent = localStorage.getItem(keyOf(session))
+  const intent = begunIntent(session)
   const record = intent === null ? null : await readPurchase(await placeOf(session), intent)
   return record && (record.receipt || record.asked || record.attempts.length > 0) ? record : null
 }
@@ -87,15 +143,20 @@ export function isUnanswered({ asked, attempts }: PurchaseRecord): boolean {
   return Boolean(asked) || attempts.some(({ payment }) => payment.raw === '')
 }
 
-async function alone(session: AgentSession, onDoing: (doing: Doing) => void, work: () => Promise<Paid>): Promise<Paid> {
+/** If another tab was at work, nothing is done: what it has done comes first. */
+async function alone(
+  session: AgentSession,
+  signal: AbortSignal,
+  onDoing: (doing: Doing) => void,
+  step: () => Promise<Paid>,
+): Promise<Paid> {
   let paid: Paid = { outcome: 'elsewhere' }
   let hasWaited = false
-  onDoing('checking')
   await withPurchase(
     keyOf(session),
-    new AbortController().signal,
+    signal,
     async () => {
-      if (!hasWaited) paid = await work()
+      if (!hasWaited) paid = await step()
     },
     () => {
       hasWaited = true
@@ -106,12 +167,15 @@ async function alone(session: AgentSession, onDoing: (doing: Doing) => void, wor
 }
 
 function openIntent(session: AgentSession): string {
-  const key = keyOf(session)
-  const begun = localStorage.getItem(key)
+  const begun = begunIntent(session)
   if (begun !== null) return begun
   const made = `subscription ${crypto.randomUUID()}`
-  localStorage.setItem(key, made)
+  localStorage.setItem(keyOf(session), made)
   return made
+}
+
+function begunIntent(session: AgentSession): string | null {
+  return localStorage.getItem(keyOf(session))
 }
 
 function closeIntent(session: AgentSession): void {
@@ -125,29 +189,4 @@ function keyOf({ service, wallet }: AgentSession): string {
 async function placeOf({ service }: AgentSession) {
   const { storageJournal } = await import('@svc/sdk')
   return { journal: storageJournal(), baseUrl: service.url }
-}
-
-/** The wallet, and what it does for people to see. */
-function observed(wallet: Wallet, onDoing: (doing: Doing) => void): Wallet {
-  const { findSent } = wallet
-  return {
-    ...wallet,
-    async sign(leg, maxFee) {
-      onDoing('wallet')
-      const signed = await wallet.sign(leg, maxFee)
-      onDoing('sending')
-      return signed
-    },
-    async outcomeOf(payment) {
-      const outcome = await wallet.outcomeOf(payment)
-      onDoing(outcome === 'landed' ? 'confirming' : 'sending')
-      return outcome
-    },
-    ...(findSent && {
-      findSent: (leg: PaymentLeg) => {
-        onDoing('looking')
-        return findSent(leg)
-      },
-    }),
-  }
 }

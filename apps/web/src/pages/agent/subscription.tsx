@@ -2,17 +2,19 @@ import { useSignal } from '@preact/signals'
 import type { Subscription, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { PurchaseRecord } from '@svc/sdk'
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect, useId, useMemo } from 'preact/hooks'
 import { texts } from '#texts/agent'
 import { common } from '#texts/common'
+import { texts as paying } from '#texts/paying'
+import { AskPayer } from '../../paying/ask-payer.tsx'
+import { type Problem, problemOf } from '../../paying/problem.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Status } from '../../ui/status.tsx'
-import { problemOf } from '../buy/problem.ts'
-import { ProblemNote, useAction } from '../locker/problems.tsx'
 import { explainAgent } from './problems.ts'
 import type { AgentSession } from './service.ts'
-import { type Doing, isUnanswered, nothingWasSent, type Paid, pay, readBegun, settle } from './subscribing.ts'
+import { createSubscribing, isUnanswered, type Paid, readBegun } from './subscribing.ts'
 
 const t = texts.subscription
 
@@ -26,14 +28,18 @@ interface SubscriptionProps {
 export function SubscriptionCard({ session, subscription, onPaid }: SubscriptionProps) {
   const begun = useSignal<PurchaseRecord | null>(null)
   const quote = useSignal<SubscriptionQuote | null>(null)
-  const doing = useSignal<Doing | null>(null)
   const said = useSignal('')
-  const failure = useSignal<{ title: string; text: string } | null>(null)
+  const failure = useSignal<Problem | null>(null)
+  const subscribing = useMemo(() => createSubscribing(session), [])
+  const { value: doing } = subscribing.doing
   const asking = useAction(explainAgent)
   const lookForBegun = async () => {
     begun.value = await readBegun(session).catch(() => null)
   }
-  useEffect(() => void lookForBegun(), [])
+  useEffect(() => {
+    void lookForBegun()
+    return subscribing.stop
+  }, [])
 
   const ask = () =>
     asking.run(async () => {
@@ -41,11 +47,13 @@ export function SubscriptionCard({ session, subscription, onPaid }: Subscription
       failure.value = null
       quote.value = await session.agent.quote()
     })
-  const work = async (paying: Promise<Paid>) => {
+  const work = async (outcome: Promise<Paid>) => {
     failure.value = null
     said.value = ''
+    void lookForBegun()
     try {
-      const paid = await paying
+      const paid = await outcome
+      if (paid.outcome === 'stopped') return
       if (paid.outcome === 'subscribed') {
         quote.value = null
         said.value = t.done(texts.day(paid.subscription.expires_at))
@@ -58,12 +66,8 @@ export function SubscriptionCard({ session, subscription, onPaid }: Subscription
     } catch (error) {
       failure.value = await problemOf(error)
     } finally {
-      doing.value = null
       await lookForBegun()
     }
-  }
-  const onDoing = (next: Doing) => {
-    doing.value = next
   }
 
   return (
@@ -72,29 +76,42 @@ export function SubscriptionCard({ session, subscription, onPaid }: Subscription
         <p>{stateText(subscription)}</p>
         <div role="status">
           {said.value && <p class="note note-good">{said.value}</p>}
-          {doing.value && (
+          {doing && (
             <div class="agent-doing">
               <span class="spinner" aria-hidden="true" />
               <p>
-                {t.doing[doing.value]} {doing.value !== 'checking' && <span class="soft">{t.safe}</span>}
+                {t.doing[doing]} {doing !== 'checking' && <span class="soft">{t.safe}</span>}
               </p>
             </div>
           )}
         </div>
         {failure.value && <ProblemNote problem={{ ...failure.value, code: null }} />}
+        {failure.value?.tx && (
+          <p>
+            {paying.pasted.tx} <code>{failure.value.tx}</code>
+          </p>
+        )}
         {asking.problem && <ProblemNote problem={asking.problem} />}
-        {doing.value === null &&
+        {doing === 'wallet' && (
+          <div class="row">
+            <Button kind="quiet" onClick={() => void work(subscribing.settle())}>
+              {paying.ask.noRequest}
+            </Button>
+          </div>
+        )}
+        {(doing === null || doing === 'looking') &&
           (begun.value ? (
             <Begun
               record={begun.value}
-              onLook={() => void work(settle(session, onDoing))}
-              onForget={() => void work(nothingWasSent(session).then(() => settle(session, onDoing)))}
+              onLook={() => void work(subscribing.settle())}
+              onTransaction={(tx) => void work(subscribing.confirmTransaction(tx))}
+              onNothing={() => void work(subscribing.nothingWasSent())}
             />
           ) : quote.value ? (
             <Legs
               session={session}
               quote={quote.value}
-              onPay={(leg) => void work(pay(session, quote.value as SubscriptionQuote, leg, onDoing))}
+              onPay={(leg) => void work(subscribing.pay(quote.value as SubscriptionQuote, leg))}
               onAnother={() => void ask()}
             />
           ) : (
@@ -214,42 +231,31 @@ function useFees(session: AgentSession, quote: SubscriptionQuote, legs: readonly
 interface BegunProps {
   record: PurchaseRecord
   onLook: () => void
-  onForget: () => void
+  onTransaction: (tx: string) => void
+  onNothing: () => void
 }
 
 /** A payment whose outcome is not certain. */
-function Begun({ record, onLook, onForget }: BegunProps) {
-  const isSure = useSignal(false)
-  const tx = record.attempts.at(-1)?.payment.tx
+function Begun({ record, onLook, onTransaction, onNothing }: BegunProps) {
+  const sent = record.attempts.at(-1)?.payment.tx
   return (
-    <div class="note note-warn stack">
-      <b>{t.begun.title}</b>
-      <p>{t.begun.text}</p>
-      {tx && <code>{tx}</code>}
-      <div class="row">
-        <Button kind="primary" onClick={onLook}>
-          {t.begun.look}
-        </Button>
+    <>
+      <div class="note note-warn stack">
+        <b>{t.begun.title}</b>
+        <p>{t.begun.text}</p>
+        {sent && <code>{sent}</code>}
+        <div class="row">
+          <Button kind="primary" onClick={onLook}>
+            {t.begun.look}
+          </Button>
+        </div>
       </div>
       {isUnanswered(record) && (
-        <>
-          <label class="agent-check">
-            <input
-              type="checkbox"
-              checked={isSure.value}
-              onChange={(event) => {
-                isSure.value = event.currentTarget.checked
-              }}
-            />
-            {t.begun.sure}
-          </label>
-          <div class="row">
-            <Button disabled={!isSure.value} onClick={onForget}>
-              {t.begun.forget}
-            </Button>
-          </div>
-        </>
+        <section class="stack" aria-label={paying.ask.title}>
+          <h3>{paying.ask.title}</h3>
+          <AskPayer onTransaction={onTransaction} onNothing={onNothing} />
+        </section>
       )}
-    </div>
+    </>
   )
 }

@@ -15,13 +15,16 @@ const t = texts.earlier
 export function EarlierPurchases({ checkout }: { checkout: Checkout }) {
   const purchases = useSignal(allKept())
   const removing = useSignal<KeptPurchase | null>(null)
+  const isBusyElsewhere = useSignal(false)
   const close = () => {
     removing.value = null
+    isBusyElsewhere.value = false
   }
   const remove = async (id: string) => {
-    await checkout.remove(id)
+    const isRemoved = await checkout.remove(id)
     purchases.value = allKept()
-    close()
+    if (isRemoved) close()
+    else isBusyElsewhere.value = true
   }
   if (purchases.value.length === 0) return null
   return (
@@ -59,6 +62,7 @@ export function EarlierPurchases({ checkout }: { checkout: Checkout }) {
         <Dialog title={t.removeTitle} onClose={close}>
           <div class="stack">
             <p>{removing.value.receipt ? t.removeDone : t.removeOpen}</p>
+            <div role="status">{isBusyElsewhere.value && <p class="field-error">{t.removeBusy}</p>}</div>
             <div class="row">
               <Button onClick={close}>{t.cancel}</Button>
               <Button onClick={() => removing.value && void remove(removing.value.id)}>{t.removeIt}</Button>

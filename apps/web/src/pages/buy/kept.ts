@@ -52,25 +52,3 @@ function parsed(text: string | null): KeptPurchase | null {
     return null
   }
 }
-
-/**
- * Runs while no other tab works on the purchase. `onWait` is called if one does. Without Web Locks, which browsers have
- * in secure contexts only, the journal of payments alone keeps tabs apart.
- */
-export async function withPurchase(
-  id: string,
-  signal: AbortSignal,
-  run: () => Promise<void>,
-  onWait: () => void,
-): Promise<void> {
-  const { locks } = navigator
-  if (!locks) return run()
-  const name = PREFIX + id
-  const isDone = await locks.request(name, { ifAvailable: true }, async (lock) => {
-    if (lock) await run()
-    return lock !== null
-  })
-  if (isDone) return
-  onWait()
-  await locks.request(name, { signal }, run)
-}

@@ -3,15 +3,14 @@
 import { useSignal } from '@preact/signals'
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
-import { solanaPayReference } from '@svc/protocol/ids'
 import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/buy'
 import { common } from '#texts/common'
-import { Button } from '../../ui/button.tsx'
+import { PastedTransaction } from '../../paying/ask-payer.tsx'
 import { Copyable } from '../../ui/copy.tsx'
-import { Field } from '../../ui/field.tsx'
 import { Loading } from '../../ui/states.tsx'
-import { type Checkout, isPrimary } from './checkout.ts'
+import type { Checkout } from './checkout.ts'
+import { isPrimary } from './steps.ts'
 
 interface OutsideProps {
   checkout: Checkout
@@ -19,16 +18,10 @@ interface OutsideProps {
   leg: PaymentLeg
 }
 
-/** Between two looks for a payment. */
-const LOOK_MS = 3_000
-
-/** Looks for the payment as long as the panel is shown. */
-function useLooks(checkout: Checkout): void {
-  useEffect(() => {
-    checkout.showElsewhere()
-    const timer = setInterval(() => void checkout.look(), LOOK_MS)
-    return () => clearInterval(timer)
-  }, [])
+/** Whether the browser has noted that the purchase may be paid where the page cannot see it. */
+function useShown(checkout: Checkout): boolean {
+  useEffect(() => void checkout.showElsewhere(), [])
+  return checkout.purchase.value?.isShownElsewhere ?? false
 }
 
 /** Undefined while it is worked out, null where there is none. */
@@ -54,16 +47,15 @@ function keyOf({ network, asset, extra }: PaymentLeg): string {
 
 export function PayByPhone({ checkout, quote, leg }: OutsideProps) {
   const t = texts.phone
-  useLooks(checkout)
+  const isShown = useShown(checkout)
   const code = useMade(async () => {
     if (!isPrimary(leg)) return null
-    const [{ solanaPayUrl }, { encode }] = await Promise.all([import('@svc/sdk/wallet-urls'), import('uqr')])
-    const reference = solanaPayReference(leg.extra.pay_req_id)
-    const url = await solanaPayUrl({ accepts: quote.accepts, leg, reference, label: location.host })
-    return url === null ? null : { url, squares: encode(url, { border: 2 }).data }
+    const [{ transferRequestOf }, { encode }] = await Promise.all([import('@svc/sdk/wallet-urls'), import('uqr')])
+    const request = await transferRequestOf(leg)
+    return request && { url: request.url, squares: encode(request.url, { border: 2 }).data }
   }, keyOf(leg))
   if (!isPrimary(leg)) return <p>{t.onlySolana}</p>
-  if (code === undefined) return <Loading label={common.states.loading} />
+  if (!isShown || code === undefined) return <Loading label={common.states.loading} />
   if (code === null) return <p>{t.notThis}</p>
   return (
     <div class="phone">
@@ -107,9 +99,9 @@ interface Instruction {
 
 export function PayElsewhere({ checkout, quote, leg }: OutsideProps) {
   const t = texts.elsewhere
-  useLooks(checkout)
+  const isShown = useShown(checkout)
   const how = useMade(() => instructionOf(leg), keyOf(leg))
-  if (!how) return <Loading label={common.states.loading} />
+  if (!isShown || !how) return <Loading label={common.states.loading} />
   return (
     <div class="stack">
       {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
@@ -121,7 +113,7 @@ export function PayElsewhere({ checkout, quote, leg }: OutsideProps) {
         {how.data && <Fact name={t.data} value={how.data} />}
       </dl>
       <p class="field-hint">{t.memoHint}</p>
-      <PastedTransaction checkout={checkout} leg={leg} />
+      <PastedTransaction onTransaction={(tx) => void checkout.confirmTransaction(tx, leg)} />
     </div>
   )
 }
@@ -145,48 +137,5 @@ function Fact({ name, value }: { name: string; value: string }) {
         <Copyable text={value} what={name} />
       </dd>
     </div>
-  )
-}
-
-const TRANSACTION = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{80,90})$/i
-
-/** Takes a transaction that was made elsewhere, also from the address of an explorer. */
-export function PastedTransaction({ checkout, leg }: { checkout: Checkout; leg: PaymentLeg | null }) {
-  const t = texts.elsewhere
-  const text = useSignal('')
-  const problem = useSignal<string | null>(null)
-  return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const tx = text.value
-          .trim()
-          .split(/[/?#]/)
-          .find((part) => TRANSACTION.test(part))
-        if (tx) void checkout.confirmTransaction(tx, leg)
-        else problem.value = t.wrongTx
-      }}
-    >
-      <Field label={t.tx} hint={t.txHint} error={problem.value}>
-        {(control) => (
-          <input
-            {...control}
-            spellcheck={false}
-            autocomplete="off"
-            value={text.value}
-            onInput={(event) => {
-              text.value = event.currentTarget.value
-              problem.value = null
-            }}
-          />
-        )}
-      </Field>
-      <div class="row">
-        <Button kind="primary" type="submit">
-          {t.confirm}
-        </Button>
-      </div>
-    </form>
   )
 }

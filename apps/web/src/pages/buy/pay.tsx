@@ -7,6 +7,9 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { useEffect, useId } from 'preact/hooks'
 import { texts } from '#texts/buy'
 import { common } from '#texts/common'
+import { texts as paying } from '#texts/paying'
+import { PastedTransaction } from '../../paying/ask-payer.tsx'
+import type { Problem } from '../../paying/problem.ts'
 import { Term, TermsList } from '../../price/calculator.tsx'
 import { createSignedClient } from '../../signed-client.ts'
 import { Button } from '../../ui/button.tsx'
@@ -14,9 +17,9 @@ import { Card } from '../../ui/card.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { WalletChooser, WalletIcon } from '../../wallets/choose-wallet.tsx'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
-import { type Checkout, isPrimary, isSameLeg } from './checkout.ts'
+import type { Checkout } from './checkout.ts'
 import { PayByPhone, PayElsewhere } from './outside.tsx'
-import type { Problem } from './problem.ts'
+import { isPrimary, isSameLeg } from './steps.ts'
 
 const t = texts.pay
 
@@ -24,6 +27,7 @@ export function Pay({ checkout, problem }: { checkout: Checkout; problem: Proble
   const { value: purchase } = checkout.purchase
   const quote = purchase?.quotes.at(-1)
   const seconds = useSecondsLeft(quote?.extensions.svc.info.expires_at ?? '')
+  useLooks(checkout)
   if (!purchase || !quote) return null
   const { terms, price_summary, renewal } = quote.extensions.svc
   const leg = quote.accepts.find((one) => isSameLeg(one, checkout.leg.value)) ?? (quote.accepts[0] as PaymentLeg)
@@ -62,16 +66,7 @@ export function Pay({ checkout, problem }: { checkout: Checkout; problem: Proble
         </div>
       </Card>
       {hasEnded ? (
-        <Card title={texts.problems.expired.title}>
-          <div class="stack">
-            <p>{purchase.isShownElsewhere ? t.endedElsewhere : t.ended}</p>
-            <div class="row">
-              <Button kind="primary" onClick={() => void checkout.renewQuote()}>
-                {t.renew}
-              </Button>
-            </div>
-          </div>
-        </Card>
+        <Ended checkout={checkout} isShownElsewhere={purchase.isShownElsewhere} />
       ) : (
         <>
           <Card title={t.title}>
@@ -98,6 +93,42 @@ export function Pay({ checkout, problem }: { checkout: Checkout; problem: Proble
       )}
     </div>
   )
+}
+
+interface EndedProps {
+  checkout: Checkout
+  isShownElsewhere: boolean
+}
+
+/** A payment that was made in time outside of the page may still be found or shown. */
+function Ended({ checkout, isShownElsewhere }: EndedProps) {
+  const isLooking = isShownElsewhere && !checkout.isLookingOver.value
+  return (
+    <Card title={paying.problems.expired.title}>
+      <div class="stack">
+        <p>{isLooking ? t.endedElsewhere : isShownElsewhere ? t.endedForGood : t.ended}</p>
+        <div class="row">
+          <Button kind="primary" onClick={() => void checkout.renewQuote()}>
+            {t.renew}
+          </Button>
+        </div>
+        {isLooking && <PastedTransaction onTransaction={(tx) => void checkout.confirmTransaction(tx, null)} />}
+      </div>
+    </Card>
+  )
+}
+
+/** Between two looks for a payment. */
+const LOOK_MS = 3_000
+
+/** Looks for a payment outside of the page as long as the gateway would take one. */
+function useLooks(checkout: Checkout): void {
+  const isLooking = Boolean(checkout.purchase.value?.isShownElsewhere) && !checkout.isLookingOver.value
+  useEffect(() => {
+    if (!isLooking) return
+    const timer = setInterval(() => void checkout.look(), LOOK_MS)
+    return () => clearInterval(timer)
+  }, [isLooking])
 }
 
 const LONG_DATE = { year: 'numeric', month: 'long', day: 'numeric' } as const

@@ -1,13 +1,14 @@
 // While something happens that the page waits for, and where its outcome is not certain.
 
-import { useSignal } from '@preact/signals'
 import { texts } from '#texts/buy'
+import { texts as paying } from '#texts/paying'
+import { AskPayer } from '../../paying/ask-payer.tsx'
+import type { Problem } from '../../paying/problem.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import type { Checkout, Doing } from './checkout.ts'
-import { PastedTransaction } from './outside.tsx'
+import type { Checkout } from './checkout.ts'
+import type { Doing } from './held.ts'
 import { Notice } from './pay.tsx'
-import type { Problem } from './problem.ts'
 
 export function Working({ checkout, doing }: { checkout: Checkout; doing: Doing }) {
   const t = texts.working
@@ -22,7 +23,7 @@ export function Working({ checkout, doing }: { checkout: Checkout; doing: Doing 
       {doing === 'wallet' && (
         <div class="row row-middle">
           <Button kind="quiet" onClick={() => void checkout.settle()}>
-            {t.noRequest}
+            {paying.ask.noRequest}
           </Button>
         </div>
       )}
@@ -33,7 +34,7 @@ export function Working({ checkout, doing }: { checkout: Checkout; doing: Doing 
           </Button>
         </div>
       )}
-      {doing === 'looking' && <AskPayer checkout={checkout} />}
+      {doing === 'looking' && <AskCard checkout={checkout} />}
     </div>
   )
 }
@@ -54,37 +55,18 @@ export function Unsettled({ checkout, problem, isUnanswered }: UnsettledProps) {
           {t.look}
         </Button>
       </div>
-      {isUnanswered && problem.money !== 'moved' && <AskPayer checkout={checkout} />}
+      {isUnanswered && problem.money !== 'moved' && <AskCard checkout={checkout} />}
     </div>
   )
 }
 
-/** Only the payer's wallet knows whether it has sent what it was asked to. */
-function AskPayer({ checkout }: { checkout: Checkout }) {
-  const t = texts.unsettled
-  const isSure = useSignal(false)
+function AskCard({ checkout }: { checkout: Checkout }) {
   return (
-    <Card title={t.askTitle}>
-      <div class="stack">
-        <p>{t.ask}</p>
-        <PastedTransaction checkout={checkout} leg={null} />
-        <hr />
-        <label class="sure">
-          <input
-            type="checkbox"
-            checked={isSure.value}
-            onChange={(event) => {
-              isSure.value = event.currentTarget.checked
-            }}
-          />
-          {t.sure}
-        </label>
-        <div class="row">
-          <Button disabled={!isSure.value} onClick={() => void checkout.nothingWasSent()}>
-            {t.nothing}
-          </Button>
-        </div>
-      </div>
+    <Card title={paying.ask.title}>
+      <AskPayer
+        onTransaction={(tx) => void checkout.confirmTransaction(tx, null)}
+        onNothing={() => void checkout.nothingWasSent()}
+      />
     </Card>
   )
 }

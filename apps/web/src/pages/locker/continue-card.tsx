@@ -1,8 +1,8 @@
 import { texts } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import type { BrowserKey } from './browser-key.ts'
-import { ProblemNote, useAction } from './problems.tsx'
 
 const t = texts.continue
 

@@ -6,7 +6,7 @@ import { urlOf } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Field } from '../../ui/field.tsx'
-import { ProblemNote, useAction } from './problems.tsx'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import type { LockerSession } from './session.ts'
 
 const t = texts.proof

@@ -5,25 +5,14 @@ import { texts as t } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { nameOf } from '../../ui/locker-name.ts'
 import { Status, type Tone } from '../../ui/status.tsx'
 import type { LockerSession } from './session.ts'
 
-const NAME_TAG = 'name:'
 const SOON_DAYS = 30
 const NEARLY_FULL = 0.8
 
-/** The name among the tags, which the owner made up; null where there is none. */
-export function nameOf({ tags }: Pick<LockerMetadata, 'tags'>): string | null {
-  const name = tags.find((tag) => tag.startsWith(NAME_TAG))?.slice(NAME_TAG.length)
-  return name ? printable(name, 100) : null
-}
-
-/** Set by the operator of a gateway; those before it know no such thing. */
-interface Restrictable {
-  restriction?: { state: 'frozen' | 'taken_down'; notice: string | null }
-}
-
-interface Room extends Restrictable {
+interface Room extends Pick<LockerMetadata, 'restriction'> {
   expires_at: string | null
   total_bytes: number
   terms?: { storage_limit_bytes: number } | null | undefined
@@ -48,8 +37,7 @@ export function LockerHeader({ session, onLock }: { session: LockerSession; onLo
   useEffect(() => title.current?.focus({ preventScroll: true }), [])
   const now = Date.now()
   const [tone, state] = stateOf(value, now)
-  const { total_bytes, file_count, terms, expires_at, locker_id } = value
-  const { restriction } = value as Restrictable // checked by nobody, and only shown
+  const { total_bytes, file_count, terms, expires_at, locker_id, restriction } = value
   return (
     <header class="locker-head">
       <div class="locker-title">

@@ -6,10 +6,11 @@ import { texts } from '#texts/locker'
 import { urlOf } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { nameOf } from '../../ui/locker-name.ts'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { Status } from '../../ui/status.tsx'
-import { nameOf, stateOf, UsageBar } from './header.tsx'
-import { ProblemNote, useAction } from './problems.tsx'
+import { stateOf, UsageBar } from './header.tsx'
 import { type Identity, knownReceipts } from './session.ts'
 
 const t = texts.list

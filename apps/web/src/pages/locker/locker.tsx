@@ -4,13 +4,14 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/locker'
+import { nameOf } from '../../ui/locker-name.ts'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Files } from './files/files.tsx'
-import { LockerHeader, nameOf } from './header.tsx'
+import { LockerHeader } from './header.tsx'
 import { OwnerDialog } from './owner-dialog.tsx'
 import { People } from './people.tsx'
 import { Proof } from './proof.tsx'
-import { identity, type LockerSession } from './session.ts'
+import { endSession, type LockerSession, lock } from './session.ts'
 import { Settings } from './settings.tsx'
 import { Unlocking } from './unlocking.tsx'
 import { Usage } from './usage.tsx'
@@ -30,6 +31,7 @@ function OneLocker({ id }: { id: string }) {
   }, [session.value])
   const isLocked = useSignal(false)
   const show = (next: LockerSession | null) => {
+    if (!next) endSession()
     session.value = next
   }
   const open = session.value
@@ -40,7 +42,7 @@ function OneLocker({ id }: { id: string }) {
           <LockerHeader
             session={open}
             onLock={() => {
-              identity.value = null
+              lock()
               isLocked.value = true
               show(null)
             }}

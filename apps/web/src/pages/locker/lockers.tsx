@@ -11,7 +11,7 @@ import { type BrowserKey, browserKeys } from './browser-key.ts'
 import { ById, lockerIn } from './by-id.tsx'
 import { ContinueCard } from './continue-card.tsx'
 import { LockerList } from './locker-list.tsx'
-import { createIdentity, identity } from './session.ts'
+import { createIdentity, identity, lock } from './session.ts'
 import { UnlockCard } from './unlock.tsx'
 import './locker.css'
 
@@ -48,7 +48,7 @@ export default function LockersPage() {
               {t.identity.as} <code>{by.address}</code>{' '}
               {by.kind === 'wallet' ? t.identity.wallet(by.name ?? '') : t.identity[by.kind]}
             </span>
-            <Button kind="quiet" onClick={() => (identity.value = null)}>
+            <Button kind="quiet" onClick={lock}>
               {t.identity.lock}
             </Button>
           </p>

@@ -5,9 +5,9 @@ import { texts } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Field } from '../../ui/field.tsx'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { ById } from './by-id.tsx'
 import { KeepChoice } from './choose-mode.tsx'
-import { ProblemNote, useAction } from './problems.tsx'
 import { type Identity, type LockerSession, openPaidLocker } from './session.ts'
 
 const t = texts.provision

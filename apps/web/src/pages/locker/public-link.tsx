@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals'
 import { texts } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { Copyable } from '../../ui/copy.tsx'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Status } from '../../ui/status.tsx'
 import { toast } from '../../ui/toast.tsx'
-import { Confirm } from './confirm.tsx'
-import { ProblemNote, useAction } from './problems.tsx'
 import type { LockerSession } from './session.ts'
 
 const t = texts.people.link

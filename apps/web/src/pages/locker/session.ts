@@ -44,6 +44,23 @@ export interface LockerSession {
 /** The wallet or key that unlocked the page. */
 export const identity = signal<Identity | null>(null)
 
+const endings = new Set<() => void>()
+
+/** What must not outlive a session that is closed, such as keys and uploads (T-76). */
+export function endWithLock(end: () => void): void {
+  endings.add(end)
+}
+
+export function endSession(): void {
+  for (const end of endings) end()
+}
+
+/** Forgets who unlocked the page, too. */
+export function lock(): void {
+  identity.value = null
+  endSession()
+}
+
 /** While the owner is asked for: shown as a dialog. */
 export const ownerRequest = signal<{ owner: string; answer: (owner: Identity | null) => void } | null>(null)
 

@@ -2,9 +2,9 @@
 
 import { texts } from '#texts/locker'
 import { Card } from '../../ui/card.tsx'
+import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { WalletChooser } from '../../wallets/choose-wallet.tsx'
 import type { Namespace } from '../../wallets/wallet.ts'
-import { ProblemNote, useAction } from './problems.tsx'
 import { createIdentity, type Identity } from './session.ts'
 
 const t = texts.unlock

@@ -7,11 +7,11 @@ import { useEffect } from 'preact/hooks'
 import { texts as t } from '#texts/locker'
 import { navigate, urlOf } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
+import { explain, type Problem, ProblemNote } from '../../ui/problems.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { type BrowserKey, browserKeyOf, noteLocker } from './browser-key.ts'
 import { ChooseMode } from './choose-mode.tsx'
 import { ContinueCard } from './continue-card.tsx'
-import { explain, type Problem, ProblemNote } from './problems.tsx'
 import { NotOpen, ProvisionCard } from './provision.tsx'
 import {
   continueWith,
@@ -19,6 +19,7 @@ import {
   identity,
   knownReceipts,
   type LockerSession,
+  lock,
   openLocker,
   openWithBrowserKey,
 } from './session.ts'
@@ -89,8 +90,8 @@ export function Unlocking({ id, isLocked, onSession }: UnlockingProps) {
   }
   useEffect(() => void begin(), [])
 
-  const lock = () => {
-    identity.value = null
+  const unlockOtherwise = () => {
+    lock()
     stage.value = { at: 'locked', note: null, key: null }
   }
   const again = (by: Identity | null) => (by ? unlock(by) : void begin())
@@ -114,7 +115,7 @@ export function Unlocking({ id, isLocked, onSession }: UnlockingProps) {
           isOperator={value.isOperator}
           onOnce={(isKept) => void attempt(value.by, t.opening.waiting, () => openWithBrowserKey(value.by, id, isKept))}
           onEach={() => void openAs(value.by)}
-          onOther={lock}
+          onOther={unlockOtherwise}
         />
       )}
       {value.at === 'unopened' && <ProvisionCard by={value.by} receiptId={value.receiptId} onSession={onSession} />}
@@ -125,7 +126,7 @@ export function Unlocking({ id, isLocked, onSession }: UnlockingProps) {
             <NotOpen onLocker={(other) => (other === id ? again(value.by) : navigate(`/locker/${other}`))} />
           )}
           <div class="row">
-            <Button onClick={lock}>{t.opening.other}</Button>
+            <Button onClick={unlockOtherwise}>{t.opening.other}</Button>
             <a class="button button-quiet" href={urlOf('/locker')}>
               {t.opening.back}
             </a>

@@ -87,27 +87,6 @@ export function When({ iso, isDay }: { iso: string | null; isDay?: boolean }) {
   return <time dateTime={iso}>{isDay ? t.date(iso) : t.time(iso)}</time>
 }
 
-interface PagerProps {
-  /** Of the page that is shown; empty for the first. */
-  cursor: string
-  next: string | undefined
-  onCursor: (cursor: string) => void
-}
-
-export function Pager({ cursor, next, onCursor }: PagerProps) {
-  if (!cursor && !next) return null
-  return (
-    <nav class="row pager" aria-label={t.pages.label}>
-      <Button onClick={() => onCursor('')} disabled={!cursor}>
-        {t.pages.first}
-      </Button>
-      <Button onClick={() => onCursor(next ?? '')} disabled={!next}>
-        {t.pages.next}
-      </Button>
-    </nav>
-  )
-}
-
 interface SaveProps {
   label: string
   path: () => string

@@ -133,7 +133,7 @@ function OpenFacts({ result, open }: { result: CheckedBundle; open: readonly str
 
 function whyOf({ facts }: CheckedBundle, name: string): string {
   const fact = facts[name]
-  return fact && 'why' in fact ? fact.why : ''
+  return fact?.why ?? ''
 }
 
 interface VerdictProps {

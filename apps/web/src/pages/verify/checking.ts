@@ -1,8 +1,10 @@
 // What the page knows: the bundle, what the visitor gave besides it, and what the check found.
 
 import { batch, type Signal, signal } from '@preact/signals'
-import type { PinnedKey } from '@svc/verifier/pinned-keys'
+import type { Fact } from '@svc/verifier/facts'
+import type { ListedChanges, PinnedKey } from '@svc/verifier/pinned-keys'
 import type { ReceiptTexts } from '@svc/verifier/receipt-facts'
+import { texts } from '#texts/verify'
 import type { CheckResult, GivenFile, HashedFile, Step } from './worker/messages.ts'
 import { type CheckWorker, WorkFailed } from './worker/start.ts'
 
@@ -30,6 +32,7 @@ export type Failure =
 /** Public keys that the visitor trusts. */
 export interface Pins {
   keys: readonly PinnedKey[]
+  listed: ListedChanges
   signers: readonly string[]
   domainTag: string | null
 }
@@ -63,13 +66,15 @@ export interface Checking {
   cancel(): void
 }
 
+const NOTHING_LISTED: ListedChanges = { changes: { endorsements: [], revocations: [] }, recovery: [] }
+
 export function createChecking(worker: CheckWorker): Checking {
   const opened = signal<Opened | null>(null)
   const pending = signal<Checking['pending']['value']>(null)
   const result = signal<CheckResult | null>(null)
   const activity = signal<Activity | null>(null)
   const failure = signal<Failure | null>(null)
-  const pins = signal<Pins>({ keys: [], signers: [], domainTag: null })
+  const pins = signal<Pins>({ keys: [], listed: NOTHING_LISTED, signers: [], domainTag: null })
   const node = signal<string | null>(null)
   const files = signal<GivenFiles | null>(null)
   let controller = new AbortController()
@@ -106,9 +111,9 @@ export function createChecking(worker: CheckWorker): Checking {
     const { value } = opened
     if (!value) return
     next(node.value === null ? 'checking' : 'asking')
+    result.value = outdated(result.value)
     const { bundle, receipt } = value
-    const { keys, signers, domainTag } = pins.value
-    const input = { bundle, receipt, keys, signers, domainTag, node: node.value, files: files.value }
+    const input = { bundle, receipt, ...pins.value, node: node.value, files: files.value }
     const found = await worker.call('check', input, { signal, onStep })
     if (!signal.aborted) result.value = found
   }
@@ -207,6 +212,14 @@ export function createChecking(worker: CheckWorker): Checking {
     )
     return worker.call('readReceipt', text)
   }
+}
+
+/** What was found before says nothing about other keys, files or nodes: until the next check ends, nothing is known. */
+function outdated(result: CheckResult | null): CheckResult | null {
+  if (result === null || result.refused) return null
+  const fact: Fact = { value: 'not_checked', why: texts.fact.outdated }
+  const facts = Object.fromEntries(Object.keys(result.facts).map((name) => [name, fact]))
+  return { ...result, facts, failed: [], compared: [] }
 }
 
 interface Run {

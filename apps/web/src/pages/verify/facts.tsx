@@ -65,12 +65,12 @@ function FactRow({ name, bundle }: { name: string; bundle: CheckedBundle }) {
         </span>
         <span class="fact-title">
           <span class="fact-name">{text?.name}</span>
-          <span class="fact-means">{'why' in fact ? fact.why : text?.means}</span>
+          <span class="fact-means">{fact.why ?? text?.means}</span>
         </span>
         <Status tone={TONES[value] ?? 'neutral'}>{t.states[value]}</Status>
       </summary>
       <dl class="fact-more">
-        {'why' in fact && (
+        {fact.why !== undefined && (
           <>
             <dt>{t.fact.means}</dt>
             <dd>{text?.means}</dd>

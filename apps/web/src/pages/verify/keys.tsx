@@ -22,9 +22,10 @@ export function KeysCard({ checking }: { checking: Checking }) {
 
   // Other keys make other facts.
   useEffect(() => {
-    void readAll(checking, all).then((keys) => {
-      if (JSON.stringify(keys) !== JSON.stringify(checking.pins.value.keys))
-        void checking.pin({ ...checking.pins.value, keys })
+    void readAll(checking, all).then(({ keys, listed }) => {
+      const { pins } = checking
+      if (JSON.stringify([keys, listed]) !== JSON.stringify([pins.value.keys, pins.value.listed]))
+        void checking.pin({ ...pins.value, keys, listed })
     })
   }, [texts])
 
@@ -68,9 +69,19 @@ export function KeysCard({ checking }: { checking: Checking }) {
 }
 
 /** What cannot be read any more is left out; it stays in the list, where it can be removed. */
-async function readAll(checking: Checking, all: readonly RememberedKeys[]): Promise<Pins['keys']> {
+async function readAll(checking: Checking, all: readonly RememberedKeys[]): Promise<Pick<Pins, 'keys' | 'listed'>> {
   const read = await Promise.all(all.map(({ text }) => checking.worker.call('readKeys', text)))
-  return read.flatMap((keys) => (keys.ok ? keys.keys : []))
+  const good = read.filter((keys) => keys.ok)
+  return {
+    keys: good.flatMap(({ keys }) => keys),
+    listed: {
+      changes: {
+        endorsements: good.flatMap(({ changes }) => changes.endorsements),
+        revocations: good.flatMap(({ changes }) => changes.revocations),
+      },
+      recovery: good.flatMap(({ recovery }) => recovery),
+    },
+  }
 }
 
 function PinnedRow(props: { keys: RememberedKeys; isRemembered: boolean; remove: () => void }) {

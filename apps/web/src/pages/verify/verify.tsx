@@ -42,12 +42,13 @@ export default function Verify({ params }: { params: Readonly<Record<string, str
 }
 
 /** Only where the bundle came from this gateway: whose a dropped one is, is nobody's business. */
-function historyOf({ opened, pins }: Checking, { envelope }: CheckedBundle) {
+function historyOf({ opened, pins }: Checking, { envelope, followed }: CheckedBundle) {
   const source = opened.value?.source
   if (source?.kind !== 'receipt') return []
-  const { keys, domainTag } = pins.value
+  const { domainTag } = pins.value
+  const shown = shownStatement(envelope)
   const content = (
-    <History receiptId={source.receiptId} shown={shownStatement(envelope)} pinnedKeys={keys} domainTag={domainTag} />
+    <History receiptId={source.receiptId} shown={shown} pinnedKeys={followed.keys} domainTag={domainTag} />
   )
   return [{ name: t.tabs.history, content }]
 }

@@ -1,44 +1,46 @@
 // Whether the gateway says that the file is proven. The verify page does not take its word for it.
 
-import { useSignal } from '@preact/signals'
-import type { InclusionProof } from '@svc/api/proofs'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/view'
 import { urlOf } from '../../address.ts'
 import { getJson, RequestFailed } from '../../gateway.ts'
 import { Card } from '../../ui/card.tsx'
-import { Status, type Tone } from '../../ui/status.tsx'
+import { Status } from '../../ui/status.tsx'
+import { type Answer, sayingOf } from './saying.ts'
 import type { OpenedFile } from './source.ts'
 
 const t = texts.proof
 
-interface Saying {
-  tone: Tone
-  title: string
-  text: string
-}
-
 /** The link of an owner who has changed it begins so, and is no receipt id. */
 const HANDLE = 'link_'
 
-export function Proof({ id, file }: { id: string; file: OpenedFile }) {
+interface ProofProps {
+  id: string
+  file: OpenedFile
+  /** Of the bytes that this page received, once they are all read. */
+  hash: Signal<string | null>
+}
+
+export function Proof({ id, file, hash }: ProofProps) {
   const hasReceipt = !id.startsWith(HANDLE)
-  const saying = useSignal<Saying | null>(null)
+  const answer = useSignal<Answer | null>(hasReceipt ? null : 'hidden')
   useEffect(() => {
+    if (!hasReceipt) return
     const controller = new AbortController()
-    const ask = hasReceipt ? askGateway(id, file, controller.signal) : HIDDEN
-    Promise.resolve(ask).then(
-      (answer) => {
-        saying.value = answer
+    askGateway(id, file, controller.signal).then(
+      (answered) => {
+        answer.value = answered
       },
       () => {},
     )
     return () => controller.abort()
   }, [])
+  const saying = answer.value && sayingOf(answer.value, file, hash.value)
   return (
-    <Card title={t.title} aside={saying.value && <Status tone={saying.value.tone}>{saying.value.title}</Status>}>
+    <Card title={t.title} aside={saying && <Status tone={saying.tone}>{saying.title}</Status>}>
       <div class="stack" aria-live="polite">
-        <p>{saying.value?.text ?? t.loading}</p>
+        <p>{saying?.text ?? t.loading}</p>
         {hasReceipt && (
           <div>
             <p class="field-hint">{t.says}</p>
@@ -50,23 +52,12 @@ export function Proof({ id, file }: { id: string; file: OpenedFile }) {
   )
 }
 
-const HIDDEN: Saying = { tone: 'neutral', title: t.hidden, text: t.hiddenText }
-
-async function askGateway(id: string, file: OpenedFile, signal: AbortSignal): Promise<Saying> {
+async function askGateway(id: string, file: OpenedFile, signal: AbortSignal): Promise<Answer> {
   const query = new URLSearchParams({ receipt_id: id, filename: file.filename })
   try {
-    return sayingOf(await getJson<InclusionProof>(`/v1/storage/merkle-proof?${query}`, signal), file)
+    return { proof: await getJson<unknown>(`/v1/storage/merkle-proof?${query}`, signal) }
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error
-    if (error.status === 404) return { tone: 'neutral', title: t.none, text: t.noneText }
-    return { tone: 'neutral', title: t.failed, text: t.failedText }
+    return error.status === 404 ? 'none' : 'failed'
   }
-}
-
-function sayingOf({ file_entry, anchor }: InclusionProof, { hash, size }: OpenedFile): Saying {
-  const isSame = file_entry.size_bytes === size && (hash === null || file_entry.content_hash.endsWith(hash))
-  if (!isSame) return { tone: 'warn', title: t.other, text: t.otherText }
-  if (!anchor) return { tone: 'info', title: t.signed, text: t.signedText }
-  const at = anchor.block_time ? t.provenAt(texts.moment(new Date(anchor.block_time * 1000))) : t.published
-  return { tone: 'good', title: t.proven, text: at }
 }

@@ -110,7 +110,7 @@ function Shown({ id, file, hash, reopen }: ShownProps) {
       </div>
       <div class="stack">
         <About file={file} hash={hash} />
-        <Proof id={id} file={file} />
+        <Proof id={id} file={file} hash={hash} />
       </div>
     </div>
   )

@@ -28,6 +28,8 @@ export const texts = {
     timeLeft: 'This price holds for',
     left: (seconds: number) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`,
     ended: 'This price has ended. Nothing was paid with this page.',
+    endedForGood:
+      'This price has ended, and the gateway takes no payment of it any more. If you have paid, send its operator the transaction. Otherwise get a new price.',
     endedElsewhere:
       'This price has ended. If you have paid just now, wait: this page still looks for your payment. Otherwise get a new price.',
     renew: 'Get a new price',
@@ -72,10 +74,6 @@ export const texts = {
     data: 'With this data',
     value: 'Value',
     memoHint: 'It ties the payment to this purchase. Without it, somebody else could claim the payment.',
-    tx: 'Transaction',
-    txHint: 'Base58 on Solana, 0x and 64 hex digits on an EVM chain.',
-    wrongTx: 'This is no transaction id.',
-    confirm: 'I have paid: get the receipt',
   },
   working: {
     quote: 'Asking for the price…',
@@ -87,48 +85,11 @@ export const texts = {
     looking: 'Your wallet was asked to pay, and its answer did not arrive here. Looking for the payment on the chain…',
     other_tab: 'Another tab of this browser works on this purchase. Go on there, or close it and this one goes on.',
     safe: 'You can reload or close this page. It goes on where it stopped, and pays once.',
-    noRequest: 'My wallet shows no request',
     tooLong: 'This takes too long',
   },
   unsettled: {
     look: 'Look again',
     tx: 'Transaction',
-    askTitle: 'What does your wallet say?',
-    ask: 'Open your wallet and look at its activity. If the payment is there, paste its transaction. If the request still waits there, reject it first. Only if nothing was sent, go on below: paying again would pay twice.',
-    nothing: 'Nothing was sent: pay again',
-    sure: 'I have looked. My wallet shows no payment and no open request.',
-  },
-  problems: {
-    unknown: {
-      title: 'It is not certain yet whether the payment was made',
-      text: 'It may still arrive on the chain. Look again in a moment. Nothing is paid a second time meanwhile.',
-    },
-    wallet: 'The wallet did not pay',
-    gateway: 'The gateway refused this',
-    refused: 'The payment was made, but the gateway does not accept it',
-    expired: {
-      title: 'This price has ended',
-      text: 'Nothing was paid. Get a new price and pay again.',
-    },
-    expiredAfterPaying:
-      'The payment reached the chain after the price had ended, so it buys nothing. Do not pay again: send the operator of this gateway the transaction.',
-    notFound: {
-      title: 'The chain does not show this transaction yet',
-      text: 'Check that it is complete and of the right chain. If it was sent just now, try again in a minute.',
-    },
-    noAnswer: {
-      title: 'The gateway does not answer',
-      text: 'Check your connection and try again. Nothing is paid twice.',
-    },
-    short: {
-      title: 'The wallet is short of money',
-      text: (words: string) => `${words} Add money, or choose something else to pay with.`,
-    },
-    changed: {
-      title: 'The price has changed',
-      text: 'Nothing was paid. Look at the new amount and pay again.',
-    },
-    other: 'This did not work',
   },
   receipt: {
     title: 'Paid. This is your receipt.',
@@ -165,6 +126,7 @@ export const texts = {
       'It is not finished. If it was paid, removing it loses the only note of that in this browser: first continue it, or keep the transaction.',
     removeDone: 'The receipt is then no longer in this browser. Download it first if you have not.',
     removeIt: 'Remove it',
+    removeBusy: 'Another tab of this browser works on this purchase. Close that tab, then remove it here.',
     cancel: 'Keep it',
     units: (units: number) => (units === 1 ? '1 unit' : `${common.number(units)} units`),
     renewal: 'renewal',

@@ -20,6 +20,7 @@ export const common = {
   },
 
   bytes: (bytes: number) => {
+    if (bytes === 1) return '1 byte'
     const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
     const step = bytes === 0 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
     return `${new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format(bytes / 1024 ** step)} ${units[step]}`

@@ -40,6 +40,10 @@ export const texts = {
     files: 'Upload files',
     folder: 'Upload a folder',
     drop: 'Drop files and folders to upload them here',
+    unreadable: (number: number) =>
+      number === 1
+        ? 'The browser could not read this. The rest is uploaded.'
+        : `The browser could not read ${count.format(number)} files or folders. The rest is uploaded.`,
   },
   uploads: {
     title: 'Uploads',
@@ -137,6 +141,10 @@ export const texts = {
     undo: 'Undo',
     now: 'Delete now',
     failed: (number: string) => `Not deleted: ${number}`,
+    kept: (number: number) =>
+      number === 1
+        ? '1 file has changed since, so it was not deleted'
+        : `${files(number)} have changed since, so they were not deleted`,
   },
   download: {
     running: (bytes: string) => `Downloading: ${bytes}`,
@@ -157,7 +165,7 @@ export const texts = {
     delete: 'Delete',
     viewer: 'Open in a tab',
     size: 'Size',
-    bytes: (short: string, full: string) => (short.endsWith(' bytes') ? short : `${short} (${full} bytes)`),
+    bytes: (short: string, full: string) => (/ bytes?$/.test(short) ? short : `${short} (${full} bytes)`),
     type: 'Type',
     changed: 'Changed',
     hash: 'SHA-256',

@@ -49,7 +49,7 @@ const facts: Record<string, FactText> = {
   key_pinned: {
     name: 'Signed by a key that you trust',
     means: 'The key that signed is one of those that you gave, and was in use at that time.',
-    how: 'The signing key was compared in full with the keys you pinned on this page.',
+    how: 'The signing key was compared in full with the keys you pinned on this page, and with keys that they endorsed under their signature. A key that was revoked needs an anchor from before.',
     limits: 'It is worth as much as the way you got the key. A key that came with the bundle shows nothing.',
   },
   anchor_tx_succeeded: {
@@ -150,7 +150,7 @@ export const texts = {
 
   failure: {
     cancelled: 'Cancelled: nothing is shown of an unfinished check',
-    cancelledText: 'Facts below, if any, are those of the check before.',
+    cancelledText: 'Nothing below is checked until you check again.',
     notFetched: 'The bundle could not be fetched',
     noAnswer:
       'There was no answer that this page may read. The server may be down, or may not allow other pages to read from it (CORS). Download the bundle and drop it here instead.',
@@ -206,6 +206,7 @@ export const texts = {
     limits: 'What it does not prove',
     why: 'Why',
     code: 'Name',
+    outdated: 'what was given has changed, and it is not checked again yet',
   },
 
   summary: {

@@ -48,6 +48,9 @@ export const texts = {
     signedText: 'In a signed statement that waits to be published on chain.',
     other: 'Another version is proven',
     otherText: 'The statement names other bytes for this file: it was replaced afterwards.',
+    unknown: 'Not compared yet',
+    unknownText:
+      'A statement names this file with this size. Whether it is about these bytes shows when their hash is compared.',
     none: 'Not proven yet',
     noneText: 'No statement of the locker names this file so far.',
     hidden: 'Not shown with this link',

@@ -5,34 +5,35 @@ import { useEffect } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { Button } from '../../../ui/button.tsx'
+import { Filename } from '../../../ui/filename.tsx'
 import { Icon } from '../../../ui/icons.tsx'
 import type { Deletions } from './deletions.ts'
-import { encryptionKey } from './encryption.ts'
+import type { KeyKind } from './encryption.ts'
 import type { Listing } from './listing.ts'
-import { Name } from './name.tsx'
 import { explainFileError } from './problems.ts'
 import type { Selection } from './selection.ts'
-import { type ChosenFile, chosenByPicker } from './uploads/dropped.ts'
+import { type Chosen, chosenByPicker } from './uploads/dropped.ts'
 
 interface ToolbarProps {
   folder: string
   search: Signal<string>
   listing: Listing
+  /** Null: files are uploaded as they are. */
+  encryption: KeyKind | null
   onFolder: (folder: string) => void
-  onFiles: (files: ChosenFile[]) => void
+  onFiles: (chosen: Chosen) => void
   onEncrypt: () => void
 }
 
-export function Toolbar({ folder, search, listing, onFolder, onFiles, onEncrypt }: ToolbarProps) {
-  const isEncrypting = encryptionKey.value !== null
+export function Toolbar({ folder, search, listing, encryption, onFolder, onFiles, onEncrypt }: ToolbarProps) {
   return (
     <div class="files-toolbar">
       <div class="row">
         <Picker label={t.upload.files} icon="upload" isPrimary onFiles={onFiles} />
         <Picker label={t.upload.folder} icon="folder" isFolder onFiles={onFiles} />
-        <button type="button" class="button" aria-pressed={isEncrypting} onClick={onEncrypt}>
+        <button type="button" class="button" aria-pressed={encryption !== null} onClick={onEncrypt}>
           <Icon name="lock" />
-          {isEncrypting ? t.key.on[encryptionKey.value?.kind ?? 'passphrase'] : t.key.off}
+          {encryption ? t.key.on[encryption] : t.key.off}
         </button>
         <label class="files-search">
           <Icon name="search" />
@@ -77,11 +78,11 @@ function Trail({ folder, onFolder }: { folder: string; onFolder: (folder: string
           <li key={to}>
             {i === steps.length - 1 ? (
               <span aria-current="location">
-                <Name name={name} />
+                <Filename name={name} />
               </span>
             ) : (
               <button type="button" onClick={() => onFolder(to)}>
-                <Name name={name} />
+                <Filename name={name} />
               </button>
             )}
           </li>
@@ -96,7 +97,7 @@ interface PickerProps {
   icon: 'upload' | 'folder'
   isPrimary?: boolean
   isFolder?: boolean
-  onFiles: (files: ChosenFile[]) => void
+  onFiles: (chosen: Chosen) => void
 }
 
 function Picker({ label, icon, isPrimary, isFolder, onFiles }: PickerProps) {
@@ -128,7 +129,7 @@ interface SelectionBarProps {
 }
 
 export function SelectionBar({ selection, onDownload, onDelete }: SelectionBarProps) {
-  const { size } = selection.names.value
+  const { size } = selection.entries.value
   if (size === 0) return null
   return (
     <section class="files-bar" aria-label={t.selection.label}>
@@ -144,8 +145,37 @@ export function SelectionBar({ selection, onDownload, onDelete }: SelectionBarPr
   )
 }
 
+const UNREADABLE_SHOWN = 5
+
+/** What was chosen and could not be read; the rest is uploaded. */
+export function UnreadableNote({ paths }: { paths: Signal<readonly string[]> }) {
+  const { length } = paths.value
+  if (length === 0) return null
+  return (
+    <div class="note note-bad" role="alert">
+      <b>{t.upload.unreadable(length)}</b>
+      <ul>
+        {paths.value.slice(0, UNREADABLE_SHOWN).map((path) => (
+          <li key={path}>
+            <Filename name={path} />
+          </li>
+        ))}
+      </ul>
+      {length > UNREADABLE_SHOWN && <p>{t.uploads.more(length - UNREADABLE_SHOWN)}</p>}
+      <Button
+        kind="quiet"
+        onClick={() => {
+          paths.value = []
+        }}
+      >
+        {common.states.close}
+      </Button>
+    </div>
+  )
+}
+
 export function DeletionBar({ deletions }: { deletions: Deletions }) {
-  const { pending, failed } = deletions
+  const { pending, failed, kept } = deletions
   const seconds = useSignal(0)
   useEffect(() => {
     if (!pending.value) return
@@ -162,7 +192,7 @@ export function DeletionBar({ deletions }: { deletions: Deletions }) {
     <>
       {pending.value && (
         <section class="files-bar files-bar-warn" aria-label={t.deletion.label}>
-          <span role="status">{t.deletion.pending(pending.value.names.length)}</span>
+          <span role="status">{t.deletion.pending(pending.value.names.size)}</span>
           <span aria-hidden="true">{t.deletion.seconds(seconds.value)}</span>
           <div class="row">
             <Button kind="primary" onClick={deletions.undo}>
@@ -172,9 +202,14 @@ export function DeletionBar({ deletions }: { deletions: Deletions }) {
           </div>
         </section>
       )}
+      {kept.value > 0 && (
+        <p class="note" role="status">
+          {t.deletion.kept(kept.value)}
+        </p>
+      )}
       {problem && (
         <div class="note note-bad" role="alert">
-          <b>{t.deletion.failed(common.number(failed.value?.names.length ?? 0))}</b>
+          <b>{t.deletion.failed(common.number(failed.value?.files ?? 0))}</b>
           <p>
             {problem.title}. {problem.text}
           </p>

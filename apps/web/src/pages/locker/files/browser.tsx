@@ -1,35 +1,32 @@
 // The files of a locker: the list, uploads, and what is done with files.
 
 import { useSignal } from '@preact/signals'
-import { listFiles } from '@svc/api/files'
-import { storageJournal } from '@svc/sdk'
 import { useEffect, useMemo } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
-import { createSignedClient } from '../../../signed-client.ts'
 import { Empty, ErrorState, Loading } from '../../../ui/states.tsx'
 import { toast } from '../../../ui/toast.tsx'
 import type { LockerSession } from '../session.ts'
-import { DeletionBar, SelectionBar, Toolbar } from './bars.tsx'
-import { createDeletions } from './deletions.ts'
+import { DeletionBar, SelectionBar, Toolbar, UnreadableNote } from './bars.tsx'
 import { FileDetails } from './details.tsx'
 import { downloadFile } from './download.ts'
 import { FileDrop } from './drop.tsx'
-import { encryptionKey, encryptWith } from './encryption.ts'
+import { encryptionKind, encryptNow, type KeyPurpose, stopEncrypting } from './encryption.ts'
 import { folder, followAddress, openFolder } from './folder-address.ts'
 import { FileGrid } from './grid.tsx'
-import { KeyDialog, type KeyPurpose } from './key-dialog.tsx'
-import { createListing, type Entry } from './listing.ts'
+import { KeyDialog } from './key-dialog.tsx'
+import type { Entry } from './listing.ts'
+import { createParts } from './parts.ts'
 import { explainFileError } from './problems.ts'
 import { RenameDialog } from './rename.tsx'
 import type { RowFacts } from './row.tsx'
-import { createSelection } from './selection.ts'
 import { ShareDialog } from './share.tsx'
 import { ConflictDialog } from './uploads/conflict-dialog.tsx'
-import type { ChosenFile } from './uploads/dropped.ts'
+import type { Chosen } from './uploads/dropped.ts'
+import { createIntake } from './uploads/intake.ts'
 import { UploadPanel } from './uploads/panel.tsx'
-import { type ConflictChoice, existingNames, plannedFiles, resolveConflicts } from './uploads/plan.ts'
-import { createUploads } from './uploads/queue.ts'
+import type { ConflictChoice } from './uploads/plan.ts'
+import type { NewUpload } from './uploads/queue.ts'
 import { Unfinished } from './uploads/unfinished.tsx'
 import './files.css'
 
@@ -38,16 +35,20 @@ type Open =
   | { what: 'details' | 'share' | 'rename'; entry: FileOf }
   /** After the key, the file that it is for is shown again. */
   | { what: 'key'; purpose: KeyPurpose; afterwards: Open | null }
-  | { what: 'conflicts'; names: readonly string[]; answer: (choice: ConflictChoice | null) => void }
 
-/** Lists that change with every file of an upload are read again after a while. */
-const REREAD_MS = 1_500
+interface Question {
+  names: readonly string[]
+  answer: (choice: ConflictChoice | null) => void
+}
 
 export function FileBrowser({ session }: { session: LockerSession }) {
   const { client, locker } = session
   const parts = useMemo(() => createParts(session), [session])
   const { listing, selection, deletions, uploads } = parts
+  const { locker_id: lockerId } = locker
   const open = useSignal<Open | null>(null)
+  const conflicts = useSignal<Question | null>(null)
+  const unreadable = useSignal<readonly string[]>([])
   const downloading = useSignal<{ name: string; done: number; total: number | null } | null>(null)
   const isCurrent = useSignal(false)
   const search = useSignal('')
@@ -63,16 +64,9 @@ export function FileBrowser({ session }: { session: LockerSession }) {
       search.value ? 200 : 0,
     )
     return () => clearTimeout(timer)
-  }, [folder.value, search.value])
+  }, [listing, folder.value, search.value])
   useEffect(() => deletions.watchPage(), [deletions])
-  useEffect(() => () => listing.stop(), [listing])
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent) => {
-      if (uploads.totals().isActive) event.preventDefault()
-    }
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [uploads])
+  useEffect(() => parts.leave, [parts])
 
   const { attestation, last_manifest_change_at } = session.facts.value
   // Whether the newest statement is about exactly these files: only the gateway knows.
@@ -92,40 +86,37 @@ export function FileBrowser({ session }: { session: LockerSession }) {
       : null
   const facts: RowFacts = { receiptId: locker.receipt_id, statement }
 
-  const openEntry = (name: string) => {
-    const row = listing.rowOf(name)
-    const entry = row === null ? null : listing.entryAt(row)
-    if (entry?.kind === 'folder') {
+  const openEntry = (entry: Entry) => {
+    if (entry.kind === 'folder') {
       search.value = ''
       openFolder(entry.name)
-    } else if (entry) open.value = { what: 'details', entry }
-  }
-
-  const upload = async (chosen: readonly ChosenFile[]) => {
-    if (chosen.length === 0) return
-    const encrypt = encryptWith(encryptionKey.value)
-    const planned = plannedFiles(chosen, folder.value, encrypt !== null)
-    const find = (names: readonly string[]) => existingNames(client, locker, names)
-    try {
-      const existing = await find(planned.map(({ filename }) => filename))
-      const choice = existing.size === 0 ? 'replace' : await ask([...existing])
-      if (choice === null) return
-      const files = await resolveConflicts(planned, existing, choice, find)
-      if (files.length === 0) toast(t.conflicts.allSkipped)
-      uploads.add(files.map(({ filename, file, handle }) => ({ filename, file, handle, encrypt })))
-    } catch (error) {
-      toast(explainFileError(error).title)
-    }
+    } else open.value = { what: 'details', entry }
   }
 
   const ask = (names: readonly string[]) =>
     new Promise<ConflictChoice | null>((resolve) => {
       const answer = (choice: ConflictChoice | null) => {
-        close()
+        conflicts.value = null
         resolve(choice)
       }
-      open.value = { what: 'conflicts', names, answer }
+      conflicts.value = { names, answer }
     })
+  const take = useMemo(() => createIntake({ client, locker, uploads, deletions, ask }), [parts])
+
+  const upload = async (chosen: Chosen | Promise<Chosen>) => {
+    try {
+      const taken = await take({ chosen, folder: folder.value, encrypt: encryptNow(lockerId) })
+      unreadable.value = taken.unreadable
+      if (taken.isNothingLeft) toast(t.conflicts.allSkipped)
+    } catch (error) {
+      toast(explainFileError(error).title)
+    }
+  }
+
+  const proceed = async (files: readonly NewUpload[]) => {
+    await deletions.release(files.map(({ filename }) => filename))
+    uploads.add(files)
+  }
 
   const download = async (entries: readonly FileOf[]) => {
     close()
@@ -148,55 +139,51 @@ export function FileBrowser({ session }: { session: LockerSession }) {
     downloading.value = null
   }
 
-  const remove = (names: readonly string[]) => {
+  const remove = (entries: readonly Entry[]) => {
     close()
     selection.clear()
-    if (names.length > 0) deletions.remove(names)
+    if (entries.length > 0) deletions.remove(entries)
   }
 
+  /** As they are listed now; those that are not loaded any more, as they were selected. */
   const selected = () =>
-    [...selection.names.value].flatMap((name) => {
-      const row = listing.rowOf(name)
-      const entry = row === null ? null : listing.entryAt(row)
-      return entry ? [entry] : []
+    [...selection.entries.value.values()].map((entry) => {
+      const row = listing.rowOf(entry.name)
+      return (row === null ? null : listing.entryAt(row)) ?? entry
     })
-  const selectedFiles = () => selected().filter((entry): entry is FileOf => entry.kind === 'file')
+  const isFile = (entry: Entry): entry is FileOf => entry.kind === 'file'
+  const hasFiles = [...selection.entries.value.values()].some(isFile)
 
   const { state, rows } = listing
   const isEmpty = state.value === 'ready' && rows.value === 0
   return (
-    <FileDrop onFiles={(chosen) => void upload(chosen)}>
+    <FileDrop onFiles={upload}>
       <div class="files stack">
         <Toolbar
           folder={folder.value}
           search={search}
           listing={listing}
+          encryption={encryptionKind(lockerId)}
           onFolder={openFolder}
-          onFiles={(chosen) => void upload(chosen)}
+          onFiles={upload}
           onEncrypt={() => {
-            if (encryptionKey.value) encryptionKey.value = null
+            if (encryptionKind(lockerId)) stopEncrypting(lockerId)
             else open.value = { what: 'key', purpose: 'encrypt', afterwards: null }
           }}
         />
+        <UnreadableNote paths={unreadable} />
         <Unfinished
-          lockerId={locker.locker_id}
-          hasKey={encryptionKey.value !== null}
-          isUploading={(filename) => uploads.all.some((one) => one.filename === filename)}
-          onContinue={(files) =>
-            uploads.add(
-              files.map(({ isEncrypted, ...file }) => ({
-                ...file,
-                encrypt: isEncrypted ? encryptWith(encryptionKey.value) : null,
-              })),
-            )
-          }
+          lockerId={lockerId}
+          encrypt={encryptNow(lockerId)}
+          isUploading={uploads.isUploading}
+          onContinue={proceed}
         />
         <UploadPanel uploads={uploads} />
         <DeletionBar deletions={deletions} />
         <SelectionBar
           selection={selection}
-          onDownload={selectedFiles().length > 0 ? () => void download(selectedFiles()) : null}
-          onDelete={() => remove([...selection.names.value])}
+          onDownload={hasFiles ? () => void download(selected().filter(isFile)) : null}
+          onDelete={() => remove(selected())}
         />
         {typeof state.value === 'object' ? (
           <ErrorState {...explainFileError(state.value.error)} retry={() => void listing.refresh()} />
@@ -211,7 +198,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
             hidden={deletions.hidden.value}
             facts={facts}
             onOpen={openEntry}
-            onDelete={() => remove([...selection.names.value])}
+            onDelete={() => remove(selected())}
           />
         )}
         {downloading.value && (
@@ -228,7 +215,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
           onDownload={() => open.value?.what === 'details' && void download([open.value.entry])}
           onShare={() => switchTo('share')}
           onRename={() => switchTo('rename')}
-          onDelete={() => open.value?.what === 'details' && remove([open.value.entry.name])}
+          onDelete={() => open.value?.what === 'details' && remove([open.value.entry])}
           onKey={() => {
             open.value = { what: 'key', purpose: 'decrypt', afterwards: open.value }
           }}
@@ -242,10 +229,11 @@ export function FileBrowser({ session }: { session: LockerSession }) {
         <RenameDialog
           session={session}
           file={open.value.entry.file}
+          onRename={deletions.release}
           onRenamed={() => {
             close()
             toast(t.rename.done)
-            parts.changed()
+            void parts.changed()
           }}
           onClose={() => closeIf('rename')}
         />
@@ -259,7 +247,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
           }}
         />
       )}
-      {open.value?.what === 'conflicts' && <ConflictDialog names={open.value.names} onChoose={open.value.answer} />}
+      {conflicts.value && <ConflictDialog names={conflicts.value.names} onChoose={conflicts.value.answer} />}
     </FileDrop>
   )
 
@@ -270,39 +258,5 @@ export function FileBrowser({ session }: { session: LockerSession }) {
   /** A dialog that another one took the place of closes, too. */
   function closeIf(what: Open['what']): void {
     if (open.value?.what === what) close()
-  }
-}
-
-function createParts(session: LockerSession) {
-  const { client, locker, signer } = session
-  const params = { locker_id: locker.locker_id }
-  const listing = createListing(async (query, signal) => (await client.call(listFiles, { params, query, signal })).body)
-  let isWaiting = false
-
-  /** Reads the list and the facts of the locker again, once for many changes. */
-  const changedSoon = () => {
-    if (isWaiting) return
-    isWaiting = true
-    setTimeout(() => {
-      isWaiting = false
-      changed()
-    }, REREAD_MS)
-  }
-  const changed = () => {
-    void listing.refresh()
-    if (session.isSilent) void session.refresh().catch(() => {})
-  }
-  // Unfinished uploads are noted where a reload finds them.
-  let uploading: ReturnType<typeof createSignedClient> | undefined
-  const uploadClient = () => {
-    uploading ??= createSignedClient(signer, storageJournal())
-    return uploading
-  }
-  return {
-    listing,
-    selection: createSelection(),
-    deletions: createDeletions(client, locker, changed),
-    uploads: createUploads(uploadClient, locker, changedSoon),
-    changed,
   }
 }

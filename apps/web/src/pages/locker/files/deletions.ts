@@ -1,86 +1,150 @@
 // Deletions wait for some seconds, in which they can be undone. They are sent when the time is over, when another
-// deletion begins, and when the page is hidden or left: somebody who deletes and closes the page means it.
+// deletion begins, and when the page is hidden or left: somebody who deletes and closes the page means it. What is
+// deleted is what was there at the click, file by file: newer bytes under the same names stay (T-75).
 
 import { type Signal, signal } from '@preact/signals'
+import type { FileEntry } from '@svc/api/file-entries'
 import { listFiles } from '@svc/api/files'
 import type { Client, Locker } from '@svc/sdk'
+import { isGatewayError } from '@svc/sdk/errors'
+import type { Entry } from './listing.ts'
 
 const UNDO_MS = 8_000
 const AT_ONCE = 4
+const PAGE = 500
 
-interface PendingDeletion {
-  /** Files, and folders with a slash at the end. */
-  names: readonly string[]
+interface Deletion {
+  /** Files, and folders with a slash at the end, as they were selected. */
+  names: ReadonlySet<string>
+  /** All files of them, as they were at the click. */
+  files: Promise<readonly FileEntry[]>
+  /** Names that were taken out again. */
+  released: Set<string>
+  /** Requests that are out, by name. */
+  sending: Map<string, Promise<void>>
   /** When it is sent. */
   at: number
 }
 
 export interface Deletions {
-  readonly pending: Signal<PendingDeletion | null>
+  readonly pending: Signal<Pick<Deletion, 'names' | 'at'> | null>
   /** Names that the list leaves out: about to be deleted, or being deleted. */
   readonly hidden: Signal<ReadonlySet<string>>
-  readonly failed: Signal<{ names: readonly string[]; error: unknown } | null>
-  remove(names: readonly string[]): void
+  readonly failed: Signal<{ files: number; error: unknown } | null>
+  /** How many files of the last deletion were changed since the click, and stay. */
+  readonly kept: Signal<number>
+  remove(entries: readonly Entry[]): void
   undo(): void
   /** Sends what waits now. */
   flush(): Promise<void>
+  /** Whether this file is about to be deleted, by its name or with its folder. */
+  isLeaving(filename: string): boolean
+  /** Files of these names are to stay, whatever was ordered before. Resolves when no request for them is out. */
+  release(filenames: readonly string[]): Promise<void>
   /** Flushes when the page is hidden or left. */
   watchPage(): () => void
 }
 
-export function createDeletions(client: Client, locker: Locker, onDeleted: () => void): Deletions {
-  const pending = signal<PendingDeletion | null>(null)
+export function createDeletions(client: Client, locker: Locker, onDeleted: () => Promise<void>): Deletions {
+  const pending = signal<Deletion | null>(null)
   const hidden = signal<ReadonlySet<string>>(new Set())
-  const failed = signal<{ names: readonly string[]; error: unknown } | null>(null)
+  const failed = signal<{ files: number; error: unknown } | null>(null)
+  const kept = signal(0)
+  const running = new Set<Deletion>()
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  const show = (names: readonly string[]) => {
-    hidden.value = new Set([...hidden.value].filter((name) => !names.includes(name)))
+  const ordered = () => [...(pending.value ? [pending.value] : []), ...running]
+
+  function setPending(next: Deletion | null): void {
+    pending.value = next
+    hidden.value = new Set(ordered().flatMap(({ names }) => [...names]))
   }
 
   async function flush(): Promise<void> {
-    const { names } = pending.value ?? {}
-    if (!names) return
+    const deletion = pending.value
+    if (!deletion) return
     clearTimeout(timer)
-    pending.value = null
-    const refused: string[] = []
+    running.add(deletion)
+    setPending(null)
+    await send(deletion)
+    await onDeleted()
+    running.delete(deletion)
+    setPending(pending.value)
+  }
+
+  async function send({ names, files, released, sending }: Deletion): Promise<void> {
+    let refused = 0
     let reason: unknown = null
-    const attempt = async (name: string) => {
+    let changed = 0
+    const attempt = async ({ filename, content_hash, uploaded_at }: FileEntry) => {
       try {
-        await removeEntry(client, locker, name)
+        const expected = {
+          ...(content_hash !== null && { expectedHash: content_hash }),
+          expectedUploadedAt: uploaded_at,
+        }
+        await client.remove(locker, filename, expected)
       } catch (error) {
-        refused.push(name)
-        reason = error
+        if (isGatewayError(error, 'PRECONDITION_FAILED')) changed++
+        // Somebody else has deleted it, which is as good.
+        else if (!isGatewayError(error, 'FILE_NOT_FOUND')) {
+          refused++
+          reason = error
+        }
       }
     }
-    const queue = [...names]
-    const work = async () => {
-      for (let name = queue.shift(); name !== undefined; name = queue.shift()) await attempt(name)
+    try {
+      const queue = (await files).values()
+      const work = async () => {
+        for (const file of queue) {
+          if (released.has(file.filename)) continue
+          const request = attempt(file)
+          sending.set(file.filename, request)
+          await request
+          sending.delete(file.filename)
+        }
+      }
+      await Promise.all(Array.from({ length: AT_ONCE }, work))
+    } catch (error) {
+      refused = names.size
+      reason = error
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
-    if (refused.length > 0) failed.value = { names: refused, error: reason }
-    onDeleted()
-    show(names)
+    if (refused > 0) failed.value = { files: refused, error: reason }
+    kept.value = changed
   }
 
   return {
     pending,
     hidden,
     failed,
-    remove(names) {
+    kept,
+    remove(entries) {
       void flush()
       failed.value = null
-      pending.value = { names, at: Date.now() + UNDO_MS }
-      hidden.value = new Set([...hidden.value, ...names])
+      kept.value = 0
+      const files = filesOf(client, locker, entries)
+      // The failure is told when they are to be deleted.
+      files.catch(() => {})
+      const names = new Set(entries.map(({ name }) => name))
+      setPending({ names, files, released: new Set(), sending: new Map(), at: Date.now() + UNDO_MS })
       timer = setTimeout(() => void flush(), UNDO_MS)
     },
     undo() {
-      const { names = [] } = pending.value ?? {}
       clearTimeout(timer)
-      pending.value = null
-      show(names)
+      setPending(null)
     },
     flush,
+    isLeaving: (filename) => ordered().some((deletion) => covers(deletion, filename)),
+    async release(filenames) {
+      for (const { released } of ordered()) for (const filename of filenames) released.add(filename)
+      const { value } = pending
+      if (value && filenames.some((filename) => value.names.has(filename))) {
+        const stay = new Set(filenames)
+        const names = new Set([...value.names].filter((name) => !stay.has(name)))
+        if (names.size === 0) clearTimeout(timer)
+        setPending(names.size === 0 ? null : { ...value, names })
+      }
+      await Promise.all([...running].flatMap(({ sending }) => filenames.map((filename) => sending.get(filename))))
+    },
     watchPage() {
       const leave = () => void (document.hidden && flush())
       const ask = (event: BeforeUnloadEvent) => {
@@ -100,14 +164,30 @@ export function createDeletions(client: Client, locker: Locker, onDeleted: () =>
   }
 }
 
-/** Of a folder, all that is in it when it is sent. */
-async function removeEntry(client: Client, locker: Locker, name: string): Promise<void> {
-  if (!name.endsWith('/')) return void (await client.remove(locker, name))
-  const params = { locker_id: locker.locker_id }
-  for (;;) {
-    const { body } = await client.call(listFiles, { params, query: { prefix: name, limit: 500 } })
-    const inside = body.files.filter(({ filename }) => filename.startsWith(name))
-    if (inside.length === 0) return
-    for (const { filename } of inside) await client.remove(locker, filename)
+function covers({ names, released }: Deletion, filename: string): boolean {
+  if (released.has(filename)) return false
+  if (names.has(filename)) return true
+  for (let end = filename.indexOf('/'); end !== -1; end = filename.indexOf('/', end + 1))
+    if (names.has(filename.slice(0, end + 1))) return true
+  return false
+}
+
+/** The files themselves, and all that is in the folders now. */
+async function filesOf(client: Client, locker: Locker, entries: readonly Entry[]): Promise<FileEntry[]> {
+  const files: FileEntry[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'file') files.push(entry.file)
+    else for await (const file of filesIn(client, locker, entry.name)) files.push(file)
+  }
+  return files
+}
+
+async function* filesIn(client: Client, { locker_id }: Locker, folder: string): AsyncGenerator<FileEntry> {
+  for (let cursor: string | undefined; ; ) {
+    const query = { prefix: folder, limit: PAGE, ...(cursor !== undefined && { cursor }) }
+    const { body } = await client.call(listFiles, { params: { locker_id }, query })
+    yield* body.files.filter(({ filename }) => filename.startsWith(folder))
+    if (body.next_cursor === undefined || body.files.length === 0) return
+    cursor = body.next_cursor
   }
 }

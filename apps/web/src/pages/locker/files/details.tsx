@@ -10,10 +10,10 @@ import { urlOf } from '../../../address.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
+import { Filename } from '../../../ui/filename.tsx'
 import { Icon } from '../../../ui/icons.tsx'
 import type { LockerSession } from '../session.ts'
 import { hasOpeningKey } from './encryption.ts'
-import { Name } from './name.tsx'
 import { FilePreview, previewKind } from './preview.tsx'
 import { explainFileError } from './problems.ts'
 import { dateText, type RowFacts, StatementCell } from './row.tsx'
@@ -43,36 +43,40 @@ export function FileDetails({
   onClose,
 }: DetailsProps) {
   const { filename, size_bytes, content_hash, content_type, uploaded_at } = file
+  const lockerId = session.locker.locker_id
+  const { public_link, receipt_id } = session.facts.value
+  // Gateways before public links could be closed say nothing.
+  const linkId = public_link ? public_link.id : receipt_id
   const hasBytes = uploaded_at !== null
-  const kind = hasBytes ? previewKind(file) : null
+  const kind = hasBytes ? previewKind(lockerId, file) : null
   const isEncrypted = filename.endsWith(ENCRYPTED_ENDING)
   return (
     <Dialog title={t.details.title} onClose={onClose}>
       <div class="stack">
         <p class="dialog-name">
-          <Name name={filename} />
+          <Filename name={filename} />
         </p>
         {kind && <FilePreview session={session} file={file} kind={kind} />}
         {isEncrypted && (
           <p class="row">
             <Icon name="lock" /> {t.details.encrypted}
             <Button kind="quiet" onClick={onKey}>
-              {hasOpeningKey() ? t.details.giveOther : t.details.giveKey}
+              {hasOpeningKey(lockerId) ? t.details.giveOther : t.details.giveKey}
             </Button>
           </p>
         )}
         <div class="row">
           <Button kind="primary" onClick={onDownload} disabled={!hasBytes}>
             <Icon name="download" />
-            {isEncrypted && hasOpeningKey() ? t.details.downloadDecrypted : t.details.download}
+            {isEncrypted && hasOpeningKey(lockerId) ? t.details.downloadDecrypted : t.details.download}
           </Button>
           <Button onClick={onShare} disabled={!hasBytes}>
             {t.details.share}
           </Button>
           <Button onClick={onRename}>{t.details.rename}</Button>
           <Button onClick={onDelete}>{t.details.delete}</Button>
-          {hasBytes && (
-            <a class="button" href={viewerUrl(facts.receiptId, filename)} target="_blank" rel="noreferrer">
+          {hasBytes && linkId !== null && (
+            <a class="button" href={viewerUrl(linkId, filename)} target="_blank" rel="noreferrer">
               {t.details.viewer}
             </a>
           )}
@@ -82,7 +86,7 @@ export function FileDetails({
           <dd>{size_bytes === null ? '–' : t.details.bytes(common.bytes(size_bytes), common.number(size_bytes))}</dd>
           <dt>{t.details.type}</dt>
           <dd>
-            <Name name={content_type} />
+            <Filename name={content_type} />
           </dd>
           <dt>{t.details.changed}</dt>
           <dd>{dateText(uploaded_at)}</dd>

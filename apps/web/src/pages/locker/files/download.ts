@@ -33,7 +33,7 @@ export async function downloadFile(
 ): Promise<DownloadOutcome> {
   const isLarge = (size_bytes ?? 0) > IN_MEMORY_BYTES
   const name = basename(filename)
-  const isOpening = hasOpeningKey()
+  const isOpening = hasOpeningKey(locker.locker_id)
   const picker = globalThis as Partial<SavePicker>
   // The browser asks for the place first: only a click may do that.
   if (isLarge && picker.showSaveFilePicker) {
@@ -60,7 +60,7 @@ export async function downloadFile(
 
   async function open(): Promise<{ download: Download; isDecrypted: boolean }> {
     const download = await client.get(locker, filename, { signal, onProgress })
-    return isOpening ? openDownload(download) : { download, isDecrypted: false }
+    return isOpening ? openDownload(locker.locker_id, download) : { download, isDecrypted: false }
   }
 }
 

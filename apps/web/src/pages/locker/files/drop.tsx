@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { texts as t } from '#texts/files'
-import { type ChosenFile, chosenByDrop } from './uploads/dropped.ts'
+import { type Chosen, chosenByDrop } from './uploads/dropped.ts'
 
 /** Takes files and folders that are dropped on the list, before the page takes them for bundles. */
 export function FileDrop({
@@ -9,7 +9,7 @@ export function FileDrop({
   onFiles,
 }: {
   children: ComponentChildren
-  onFiles: (files: ChosenFile[]) => void
+  onFiles: (chosen: Promise<Chosen>) => void
 }) {
   const isOver = useSignal(false)
   const over = (event: DragEvent) => {
@@ -26,7 +26,7 @@ export function FileDrop({
     isOver.value = false
     if (!event.dataTransfer?.types.includes('Files')) return
     event.preventDefault()
-    void chosenByDrop(event.dataTransfer).then(onFiles)
+    onFiles(chosenByDrop(event.dataTransfer))
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the same can be done with the buttons for files and folders.

@@ -1,31 +1,51 @@
-// The key that this page encrypts and decrypts with. It is in memory only, and lost with the page.
+// The keys that this page encrypts and decrypts with, each for the locker it was given for. They are in memory only, and
+// gone when the page is locked (T-76).
 
 import { signal } from '@preact/signals'
 import type { Download } from '@svc/sdk'
 import type { EncryptionKey } from '@svc/sdk/encryption'
-import type { LockerSession } from '../session.ts'
+import { endWithLock, type LockerSession } from '../session.ts'
 import type { Encrypt } from './uploads/queue.ts'
 
 export type KeyKind = 'wallet' | 'passphrase' | 'identity'
 
-export interface ChosenKey {
+/** Keys to encrypt with open files as well. */
+export type KeyPurpose = 'encrypt' | 'decrypt'
+
+interface ChosenKey {
   kind: KeyKind
-  lockerId: string
   key: EncryptionKey
 }
 
-/** Null: files are uploaded as they are. */
-export const encryptionKey = signal<ChosenKey | null>(null)
+/** By locker. */
+type Keys = Record<KeyPurpose, ReadonlyMap<string, ChosenKey>>
 
-/** Given to open files only. */
-export const decryptionKey = signal<ChosenKey | null>(null)
+const NONE: Keys = { encrypt: new Map(), decrypt: new Map() }
+const keys = signal<Keys>(NONE)
+let locks = 0
 
-export function hasOpeningKey(): boolean {
-  return openingKeys().length > 0
+endWithLock(() => {
+  keys.value = NONE
+  locks++
+})
+
+/** What files for this locker are encrypted with; null: they are uploaded as they are. */
+export function encryptionKind(lockerId: string): KeyKind | null {
+  return keys.value.encrypt.get(lockerId)?.kind ?? null
 }
 
-function openingKeys(): EncryptionKey[] {
-  return [decryptionKey.value, encryptionKey.value].flatMap((chosen) => chosen?.key ?? [])
+export function stopEncrypting(lockerId: string): void {
+  const { encrypt, decrypt } = keys.value
+  keys.value = { decrypt, encrypt: new Map([...encrypt].filter(([id]) => id !== lockerId)) }
+}
+
+export function hasOpeningKey(lockerId: string): boolean {
+  return openingKeys(lockerId).length > 0
+}
+
+function openingKeys(lockerId: string): EncryptionKey[] {
+  const { encrypt, decrypt } = keys.value
+  return [decrypt, encrypt].flatMap((chosen) => chosen.get(lockerId)?.key ?? [])
 }
 
 export class UnusableKey extends Error {
@@ -46,35 +66,42 @@ export interface KeyInput {
   recipients: string
 }
 
-export async function readKey({ signer, locker }: LockerSession, input: KeyInput): Promise<ChosenKey> {
+/** Uses a key for the locker of the session. Throws `UnusableKey`. */
+export async function giveKey(session: LockerSession, purpose: KeyPurpose, input: KeyInput): Promise<void> {
+  const before = locks
+  const chosen = { kind: input.kind, key: await readKey(session, input) }
+  // The page was locked while a wallet was asked.
+  if (locks !== before) return
+  keys.value = { ...keys.value, [purpose]: new Map(keys.value[purpose]).set(session.locker.locker_id, chosen) }
+}
+
+async function readKey({ signer, locker }: LockerSession, input: KeyInput): Promise<EncryptionKey> {
   const { identityKey, isRecipient, passphraseKey, walletKey } = await import('@svc/sdk/encryption')
   const { kind, secret } = input
-  const lockerId = locker.locker_id
   const others = input.recipients.split(/[\s,]+/).filter(Boolean)
   if (kind === 'passphrase') {
     if (secret === '') throw new UnusableKey('empty')
-    return { kind, lockerId, key: passphraseKey(secret, lockerId) }
+    return passphraseKey(secret, locker.locker_id)
   }
   if (!others.every(isRecipient)) throw new UnusableKey('recipient')
-  if (kind === 'wallet') {
-    const key = await walletKey(signer, others).catch(() => {
+  if (kind === 'wallet')
+    return walletKey(signer, others).catch(() => {
       throw new UnusableKey('wallet')
     })
-    return { kind, lockerId, key }
-  }
   const identities = secret
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
   try {
-    return { kind, lockerId, key: identityKey(identities, others) }
+    return identityKey(identities, others)
   } catch {
     throw new UnusableKey('identity')
   }
 }
 
-/** Null while nothing is to be encrypted. */
-export function encryptWith(chosen: ChosenKey | null): Encrypt | null {
+/** With the key of this moment; null while nothing is to be encrypted. */
+export function encryptNow(lockerId: string): Encrypt | null {
+  const chosen = keys.value.encrypt.get(lockerId)
   if (!chosen) return null
   return async (file, filename, signal) => {
     const { encrypted } = await import('@svc/sdk/encryption')
@@ -89,12 +116,12 @@ export interface OpenedDownload {
   isDecrypted: boolean
 }
 
-/** Decrypts what is encrypted, by its content, if there is a key. Rejects if none fits. */
-export async function openDownload(download: Download): Promise<OpenedDownload> {
+/** Decrypts what is encrypted, by its content, if there is a key for this locker. Rejects if none fits. */
+export async function openDownload(lockerId: string, download: Download): Promise<OpenedDownload> {
   const { decryptedDownload, sniffed } = await import('@svc/sdk/encryption')
-  const keys = openingKeys()
+  const opening = openingKeys(lockerId)
   const found = await sniffed(download)
-  if (!found.isEncrypted || keys.length === 0)
+  if (!found.isEncrypted || opening.length === 0)
     return { download: found, isEncrypted: found.isEncrypted, isDecrypted: false }
-  return { download: await decryptedDownload(found, keys), isEncrypted: false, isDecrypted: true }
+  return { download: await decryptedDownload(found, opening), isEncrypted: false, isDecrypted: true }
 }

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/files'
-import type { Listing, SortKey } from './listing.ts'
+import type { Entry, Listing, SortKey } from './listing.ts'
 import { EntryRow, type RowFacts } from './row.tsx'
 import { afterScroll, boxPx, type Geometry, rowsInSight, scrollFor, topShowing } from './scrolling.ts'
 import type { Selection } from './selection.ts'
@@ -13,7 +13,7 @@ interface GridProps {
   selection: Selection
   hidden: ReadonlySet<string>
   facts: RowFacts
-  onOpen: (name: string) => void
+  onOpen: (entry: Entry) => void
   onDelete: () => void
 }
 
@@ -26,11 +26,16 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
   const top = useSignal(0)
   const viewPx = useSignal(600)
   const rowPx = useSignal(matchMedia(PHONE).matches ? PHONE_ROW_PX : ROW_PX)
-  const focused = useSignal(0)
+  /** The row, and what was in it: a list that changes takes the focus along with the entry. */
+  const focus = useSignal<{ row: number; name: string | null }>({ row: 0, name: null })
   const wantsFocus = useRef(false)
   const scrolledTo = useRef(0)
   const rows = listing.rows.value
-  void listing.version.value
+  const version = listing.version.value
+  const focusedRow = Math.max(
+    0,
+    Math.min((focus.value.name !== null ? listing.rowOf(focus.value.name) : null) ?? focus.value.row, rows - 1),
+  )
   const geometry: Geometry = { rows, rowPx: rowPx.value, viewPx: viewPx.value }
   const { first, end } = rowsInSight(geometry, top.value)
 
@@ -53,20 +58,21 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
   // Another place begins at its top.
   const { folder, search } = listing.place.value
   useEffect(() => {
-    focused.value = 0
+    focus.value = { row: 0, name: null }
     moveTo(0)
   }, [folder, search])
 
   useEffect(() => {
     if (rows > 0) listing.need(first, Math.max(first, end - 1))
-  }, [first, end, rows, folder, search])
+  }, [first, end, rows, version, folder, search])
 
+  // A row that moves, or whose entry is gone, loses the focus.
+  const hadFocus = box.current?.contains(document.activeElement) && document.activeElement !== box.current
   useLayoutEffect(() => {
-    if (!wantsFocus.current) return
-    const row = box.current?.querySelector<HTMLElement>(`[data-row="${focused.value}"]`)
-    if (!row) return
-    wantsFocus.current = false
-    row.focus({ preventScroll: true })
+    if (!box.current || (!wantsFocus.current && !(hadFocus && !box.current.contains(document.activeElement)))) return
+    const row = box.current.querySelector<HTMLElement>(`[data-row="${focusedRow}"]`)
+    if (row) wantsFocus.current = false
+    ;(row ?? box.current).focus({ preventScroll: true })
   })
 
   function moveTo(next: number): void {
@@ -93,9 +99,10 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
   }
 
   function focusRow(row: number): void {
-    focused.value = Math.max(0, Math.min(row, rows - 1))
+    const next = Math.max(0, Math.min(row, rows - 1))
+    focus.value = { row: next, name: listing.entryAt(next)?.name ?? null }
     wantsFocus.current = true
-    moveTo(topShowing(geometry, top.value, focused.value))
+    moveTo(topShowing(geometry, top.value, next))
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -109,15 +116,14 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
       End: rows,
     }
     const step = steps[event.key]
-    const name = listing.entryAt(focused.value)?.name
+    const entry = listing.entryAt(focusedRow)
     if (step !== undefined) {
-      const from = focused.value
-      focusRow(from + step)
-      if (event.shiftKey) selection.range(listing, from, focused.value)
-    } else if (event.key === ' ' && name) selection.toggle(name, focused.value)
-    else if (event.key === 'Enter' && name) onOpen(name)
-    else if (event.key === 'Delete' && name) {
-      if (selection.names.value.size === 0) selection.toggle(name, focused.value)
+      focusRow(focusedRow + step)
+      if (event.shiftKey) selection.range(listing, focusedRow, focus.value.row)
+    } else if (event.key === ' ' && entry) selection.toggle(entry)
+    else if (event.key === 'Enter' && entry) onOpen(entry)
+    else if (event.key === 'Delete' && entry) {
+      if (selection.entries.value.size === 0) selection.toggle(entry)
       onDelete()
     } else if (event.key === 'a' && (event.ctrlKey || event.metaKey)) selection.range(listing, 0, rows - 1)
     else if (event.key === 'Escape') selection.clear()
@@ -126,26 +132,29 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
   }
 
   const shown = []
+  const names = new Set<string>()
   for (let row = first; row < end; row++) {
     const entry = listing.entryAt(row)
+    // While a changed list is read again, two pages may have the same entry.
+    const isFirst = entry !== null && names.size < names.add(entry.name).size
     shown.push(
       <EntryRow
-        key={row}
+        key={isFirst ? `/${entry.name}` : row}
         row={row}
         entry={entry}
         folder={search ? '' : folder}
         facts={facts}
-        isFocusable={row === Math.max(first, Math.min(focused.value, end - 1))}
-        isSelected={entry !== null && selection.names.value.has(entry.name)}
+        isFocusable={row === Math.max(first, Math.min(focusedRow, end - 1))}
+        isSelected={entry !== null && selection.entries.value.has(entry.name)}
         isLeaving={entry !== null && hidden.has(entry.name)}
         onFocus={() => {
-          focused.value = row
+          focus.value = { row, name: entry?.name ?? null }
         }}
-        onOpen={onOpen}
+        onOpen={() => entry && onOpen(entry)}
         onSelect={(event) => {
           if (!entry) return
-          if (event.shiftKey) selection.range(listing, selection.anchor.value, row)
-          else selection.toggle(entry.name, row)
+          if (event.shiftKey) selection.extend(listing, row)
+          else selection.toggle(entry)
         }}
       />,
     )

@@ -44,12 +44,15 @@ export interface Listing {
   /** Whether everything is loaded, so that it can be sorted here. */
   canSort(): boolean
   open(place: Place): Promise<void>
-  /** Reads the same place again; rows stay until the new ones are there. */
-  refresh(): Promise<void>
+  /**
+   * Reads the same place again; rows stay until the new ones are there. Counting a long list is work for the gateway,
+   * so it is left for later while more changes are to come. Calls that come meanwhile are one more reading.
+   */
+  refresh(options?: { isChanging?: boolean }): Promise<void>
   /** Null while it is not loaded. */
   entryAt(row: number): Entry | null
   rowOf(name: string): number | null
-  /** Loads what these rows need. */
+  /** Loads what these rows need. Called again whenever the version changes. */
   need(first: number, last: number): void
   stop(): void
 }
@@ -66,11 +69,16 @@ export function createListing(read: ReadPage): Listing {
   const version = signal(0)
   const sorting = signal<Sorting>({ key: 'name', isDescending: false })
   let running = new AbortController()
-  let pages = new Map<number, Entry[]>()
-  let sorted: { of: string; entries: Entry[] } | null = null
+  let isStopped = false
+  /** Until the first page is there, where others begin is not known. */
+  let isOpening = false
+  const pages = new Map<number, Entry[]>()
   /** Where each page begins, as far as known; the first begins at the beginning. */
   let starts: (string | undefined)[] = [undefined]
+  /** Pages of this reading. Others are left from the one before. */
   let asked = new Set<number>()
+  /** Whether a page that ends elsewhere than expected has the list counted again: once in a reading. */
+  let mayCountAgain = false
 
   const query = ({ folder, search }: Place): PageQuery => ({
     limit: PAGE,
@@ -78,59 +86,95 @@ export function createListing(read: ReadPage): Listing {
     ...(search ? { search } : { folders: true }),
   })
 
-  async function open(next: Place): Promise<void> {
+  async function open(next: Place, isChanging = false): Promise<void> {
+    if (isStopped) return
     running.abort()
-    const mine = new AbortController()
-    running = mine
+    running = new AbortController()
+    const { signal } = running
+    isOpening = true
     const isSame = next.folder === place.value.folder && next.search === place.value.search
     if (!isSame || state.value !== 'ready') {
-      pages = new Map()
-      sorted = null
+      pages.clear()
+      starts = [undefined]
       rows.value = 0
+      isCounted.value = false
       state.value = 'loading'
     }
     place.value = next
     try {
-      const first = await read(query(next), mine.signal)
-      if (mine.signal.aborted) return
-      pages = new Map([[0, entriesOf(first, next)]])
-      sorted = null
-      starts = [undefined]
+      const first = await read(query(next), signal)
+      if (signal.aborted) return
+      isOpening = false
       asked = new Set([0])
+      pages.set(0, entriesOf(first, next))
+      const canCount = next.search === '' && !isChanging
+      mayCountAgain = false
       learn(0, first)
       state.value = 'ready'
-      if (first.next_cursor !== undefined && next.search === '') await outline(next, mine.signal)
+      if (first.next_cursor !== undefined && canCount) await count(signal)
+      mayCountAgain = canCount
     } catch (error) {
-      if (!mine.signal.aborted) state.value = { error }
+      if (!signal.aborted) state.value = { error }
     }
   }
 
-  async function outline(of: Place, signal: AbortSignal): Promise<void> {
-    const whole = await read({ ...query(of), outline: true }, signal)
-    if (signal.aborted || !whole.outline) return
-    const { entries, cursors } = whole.outline
-    starts = [undefined, ...cursors]
-    rows.value = entries
+  let queued: { isChanging: boolean } | null = null
+  let refreshing: Promise<void> | null = null
+
+  function refresh({ isChanging = false } = {}): Promise<void> {
+    queued = { isChanging: isChanging && (queued?.isChanging ?? true) }
+    refreshing ??= refreshAll().finally(() => {
+      refreshing = null
+    })
+    return refreshing
+  }
+
+  async function refreshAll(): Promise<void> {
+    for (let next = queued; next; next = queued) {
+      queued = null
+      await open(place.value, next.isChanging)
+    }
+  }
+
+  async function count(signal: AbortSignal): Promise<void> {
+    const { outline } = await read({ ...query(place.value), outline: true }, signal)
+    if (signal.aborted || !outline) return
+    const before = starts
+    starts = [undefined, ...outline.cursors]
+    // A page that begins or ends elsewhere now is read again.
+    for (const index of asked)
+      if (index > 0 && (before[index] !== starts[index] || before[index + 1] !== starts[index + 1])) asked.delete(index)
+    for (const index of pages.keys()) if (index >= starts.length) pages.delete(index)
+    rows.value = outline.entries
     isCounted.value = true
     version.value++
   }
 
   /** What a page says about how many there are. */
-  function learn(index: number, page: FileList): void {
+  function learn(index: number, { next_cursor }: FileList): void {
     const end = index * PAGE + (pages.get(index)?.length ?? 0)
-    if (page.next_cursor === undefined) {
+    const isExpected = starts[index + 1] === next_cursor
+    if (next_cursor === undefined) {
+      starts.length = index + 1
+      for (const other of pages.keys()) if (other > index) pages.delete(other)
       rows.value = end
       isCounted.value = true
     } else {
-      starts[index + 1] ??= page.next_cursor
+      if (index + 1 >= starts.length) isCounted.value = false
+      starts[index + 1] = next_cursor
       rows.value = Math.max(rows.value, end + 1)
-      if (index === 0) isCounted.value = false
     }
     version.value++
+    if (isExpected || !mayCountAgain) return
+    mayCountAgain = false
+    const { signal } = running
+    count(signal).catch((error: unknown) => {
+      if (!signal.aborted) state.value = { error }
+    })
   }
 
   async function load(index: number): Promise<void> {
-    if (asked.has(index) || (index > 0 && starts[index] === undefined)) return
+    if (isOpening || asked.has(index) || (index > 0 && starts[index] === undefined)) return
     asked.add(index)
     const { signal } = running
     const cursor = starts[index]
@@ -138,11 +182,12 @@ export function createListing(read: ReadPage): Listing {
       const page = await read({ ...query(place.value), ...(cursor && { cursor }) }, signal)
       if (signal.aborted) return
       pages.set(index, entriesOf(page, place.value))
-      learn(index, page)
       forgetFar(index)
+      learn(index, page)
     } catch (error) {
+      if (signal.aborted) return
       asked.delete(index)
-      if (!signal.aborted) state.value = { error }
+      state.value = { error }
     }
   }
 
@@ -155,11 +200,21 @@ export function createListing(read: ReadPage): Listing {
 
   const canSort = () => isCounted.value && rows.value <= PAGE && pages.has(0)
 
-  function sortedEntries(): Entry[] {
+  /** What the loaded entries are in the order of the rows, made again when something has changed. */
+  let ordered: { of: string; sorted: Entry[] | null; rowByName: Map<string, number> } | null = null
+
+  function inOrder() {
     const { key, isDescending } = sorting.value
-    const of = `${version.value} ${key} ${isDescending}`
-    if (sorted?.of !== of) sorted = { of, entries: (pages.get(0) ?? []).toSorted(orderBy(key, isDescending)) }
-    return sorted.entries
+    const of = `${version.value} ${canSort()} ${key} ${isDescending}`
+    if (ordered?.of === of) return ordered
+    const sorted = canSort() ? (pages.get(0) ?? []).toSorted(orderBy(key, isDescending)) : null
+    const rowByName = new Map<string, number>()
+    for (const [index, page] of sorted ? [[0, sorted] as const] : pages)
+      page.forEach(({ name }, i) => {
+        rowByName.set(name, index * PAGE + i)
+      })
+    ordered = { of, sorted, rowByName }
+    return ordered
   }
 
   return {
@@ -170,27 +225,20 @@ export function createListing(read: ReadPage): Listing {
     version,
     sorting,
     canSort,
-    open,
-    refresh: () => open(place.value),
+    open: (next) => open(next),
+    refresh,
     entryAt(row) {
-      if (canSort()) return sortedEntries()[row] ?? null
-      return pages.get(Math.floor(row / PAGE))?.[row % PAGE] ?? null
+      const { sorted } = inOrder()
+      return (sorted ? sorted[row] : pages.get(Math.floor(row / PAGE))?.[row % PAGE]) ?? null
     },
-    rowOf(name) {
-      if (canSort()) {
-        const row = sortedEntries().findIndex((entry) => entry.name === name)
-        return row === -1 ? null : row
-      }
-      for (const [index, page] of pages) {
-        const row = page.findIndex((entry) => entry.name === name)
-        if (row !== -1) return index * PAGE + row
-      }
-      return null
-    },
+    rowOf: (name) => inOrder().rowByName.get(name) ?? null,
     need(first, last) {
       for (let index = Math.floor(first / PAGE); index <= Math.floor(last / PAGE); index++) void load(index)
     },
-    stop: () => running.abort(),
+    stop() {
+      isStopped = true
+      running.abort()
+    },
   }
 }
 

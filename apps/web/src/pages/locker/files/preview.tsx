@@ -6,10 +6,10 @@ import type { FileEntry } from '@svc/api/file-entries'
 import { useEffect, useRef } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
+import { shortFilename } from '../../../ui/filename.tsx'
 import { Loading } from '../../../ui/states.tsx'
 import type { LockerSession } from '../session.ts'
 import { hasOpeningKey, openDownload } from './encryption.ts'
-import { plainName } from './name.tsx'
 import { explainFileError } from './problems.ts'
 
 const MAX_TEXT_BYTES = 256 * 1024
@@ -21,8 +21,11 @@ const TEXT = /\.(txt|md|markdown|csv|tsv|json|ya?ml|xml|html?|svg|css|m?[jt]sx?|
 type Preview = { text: string; isCut: boolean } | { image: ImageBitmap } | { problem: string }
 
 /** Whether there is something to look at here. Encrypted files need the key. */
-export function previewKind({ filename, size_bytes, content_type }: FileEntry): 'image' | 'text' | null {
-  const name = hasOpeningKey() ? filename.replace(/\.age$/, '') : filename
+export function previewKind(
+  lockerId: string,
+  { filename, size_bytes, content_type }: FileEntry,
+): 'image' | 'text' | null {
+  const name = hasOpeningKey(lockerId) ? filename.replace(/\.age$/, '') : filename
   const size = size_bytes ?? Number.POSITIVE_INFINITY
   if (IMAGE.test(name)) return size <= MAX_IMAGE_BYTES ? 'image' : null
   const isText = TEXT.test(name) || (/^text\//.test(content_type) && name === filename)
@@ -54,11 +57,11 @@ export function FilePreview({
   const shown = preview.value
   if (shown === null) return <Loading label={common.states.loading} />
   if ('problem' in shown) return <p class="preview-note">{shown.problem}</p>
-  if ('image' in shown) return <Picture image={shown.image} label={t.preview.image(plainName(file.filename))} />
+  if ('image' in shown) return <Picture image={shown.image} label={t.preview.image(shortFilename(file.filename))} />
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <section class="preview-text" tabIndex={0} aria-label={t.preview.text(plainName(file.filename))}>
+      <section class="preview-text" tabIndex={0} aria-label={t.preview.text(shortFilename(file.filename))}>
         <pre dir="auto">{shown.text}</pre>
       </section>
       {shown.isCut && <p class="preview-note">{t.preview.cut}</p>}
@@ -90,7 +93,7 @@ async function read(
   signal: AbortSignal,
 ): Promise<Preview> {
   const found = await client.get(locker, filename, { signal, ...(content_hash && { expectedHash: content_hash }) })
-  const { download, isEncrypted } = await openDownload(found)
+  const { download, isEncrypted } = await openDownload(locker.locker_id, found)
   if (isEncrypted) {
     await download.stream.cancel().catch(() => {})
     return { problem: t.preview.encrypted }

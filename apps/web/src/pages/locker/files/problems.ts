@@ -2,7 +2,7 @@
 
 import { BytesDiffer, DecryptionError, InvalidFilename } from '@svc/sdk/errors'
 import { texts as t } from '#texts/files'
-import { explain, type Problem } from '../problems.tsx'
+import { explain, type Problem } from '../../../ui/problems.tsx'
 import { NoBytes, TooLargeHere } from './download.ts'
 
 export function explainFileError(error: unknown): Problem {

@@ -6,19 +6,21 @@ import { texts as t } from '#texts/files'
 import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Field } from '../../../ui/field.tsx'
-import { type Problem, ProblemNote } from '../problems.tsx'
+import { Filename } from '../../../ui/filename.tsx'
+import { type Problem, ProblemNote } from '../../../ui/problems.tsx'
 import type { LockerSession } from '../session.ts'
-import { Name } from './name.tsx'
 import { explainFileError } from './problems.ts'
 
 interface RenameProps {
   session: LockerSession
   file: FileEntry
+  /** Both names are to stay. */
+  onRename: (filenames: readonly string[]) => Promise<void>
   onRenamed: (filename: string) => void
   onClose: () => void
 }
 
-export function RenameDialog({ session: { client, locker }, file, onRenamed, onClose }: RenameProps) {
+export function RenameDialog({ session: { client, locker }, file, onRename, onRenamed, onClose }: RenameProps) {
   const name = useSignal(file.filename)
   const problem = useSignal<Problem | null>(null)
   const isTaken = useSignal(false)
@@ -32,6 +34,7 @@ export function RenameDialog({ session: { client, locker }, file, onRenamed, onC
     const { filename, content_hash } = file
     try {
       const one = { filename, newFilename: name.value, ...(content_hash && { expectedHash: content_hash }) }
+      await onRename([filename, name.value])
       await client.rename(locker, [one], { overwrite })
       onRenamed(name.value)
     } catch (error) {
@@ -51,7 +54,7 @@ export function RenameDialog({ session: { client, locker }, file, onRenamed, onC
         }}
       >
         <p class="dialog-name">
-          <Name name={file.filename} />
+          <Filename name={file.filename} />
         </p>
         <Field label={t.rename.name} hint={t.rename.hint} error={wrong && t.rename.wrong(wrong)}>
           {(control) => (

@@ -3,9 +3,9 @@ import type { ComponentChildren } from 'preact'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { urlOf } from '../../../address.ts'
+import { Filename, shortFilename } from '../../../ui/filename.tsx'
 import { Icon } from '../../../ui/icons.tsx'
 import type { Entry } from './listing.ts'
-import { Name, nameIn, plainName } from './name.tsx'
 
 /** What the gateway says about the newest statement. */
 export interface RowFacts {
@@ -24,7 +24,7 @@ interface RowProps {
   isSelected: boolean
   isLeaving: boolean
   onFocus: () => void
-  onOpen: (name: string) => void
+  onOpen: () => void
   onSelect: (event: MouseEvent) => void
 }
 
@@ -58,14 +58,14 @@ export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, i
           tabIndex={-1}
           checked={isSelected}
           disabled={isLeaving}
-          aria-label={t.list.select(plainName(name))}
+          aria-label={t.list.select(shortFilename(name))}
           onClick={on.onSelect}
         />
       </Cell>
       <Cell name="name">
         <Icon name={file ? 'file' : 'folder'} />
-        <button type="button" class="files-open" tabIndex={-1} onClick={() => on.onOpen(name)} disabled={isLeaving}>
-          <Name name={nameIn(folder, name)} />
+        <button type="button" class="files-open" tabIndex={-1} onClick={on.onOpen} disabled={isLeaving}>
+          <Filename name={nameIn(folder, name)} />
         </button>
       </Cell>
       <Cell name="size">{file && (file.size_bytes === null ? '–' : common.bytes(file.size_bytes))}</Cell>
@@ -109,4 +109,9 @@ const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'sh
 export function dateText(at: string | null): string {
   const time = Date.parse(at ?? '')
   return Number.isNaN(time) ? '–' : DATE.format(time)
+}
+
+/** Without the folder that is shown; of a folder without the slash. */
+function nameIn(folder: string, name: string): string {
+  return name.slice(folder.length).replace(/\/$/, '')
 }

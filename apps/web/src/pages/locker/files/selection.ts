@@ -1,38 +1,40 @@
 import { type Signal, signal } from '@preact/signals'
-import type { Listing } from './listing.ts'
+import type { Entry, Listing } from './listing.ts'
 
 export interface Selection {
-  readonly names: Signal<ReadonlySet<string>>
-  /** The row that a range begins at. */
-  readonly anchor: Signal<number>
-  toggle(name: string, row: number): void
+  /** By name, as they were when they were selected. */
+  readonly entries: Signal<ReadonlyMap<string, Entry>>
+  toggle(entry: Entry): void
   /** Selects the loaded rows from one to another. */
   range(listing: Listing, from: number, to: number): void
+  /** Selects from the entry that was toggled last to this row. */
+  extend(listing: Listing, row: number): void
   clear(): void
 }
 
 export function createSelection(): Selection {
-  const names = signal<ReadonlySet<string>>(new Set())
-  const anchor = signal(0)
+  const entries = signal<ReadonlyMap<string, Entry>>(new Map())
+  let anchor = ''
+  const range = (listing: Listing, from: number, to: number) => {
+    const next = new Map(entries.value)
+    for (let row = Math.min(from, to); row <= Math.max(from, to); row++) {
+      const entry = listing.entryAt(row)
+      if (entry) next.set(entry.name, entry)
+    }
+    entries.value = next
+  }
   return {
-    names,
-    anchor,
-    toggle(name, row) {
-      const next = new Set(names.value)
-      if (!next.delete(name)) next.add(name)
-      names.value = next
-      anchor.value = row
+    entries,
+    toggle(entry) {
+      const next = new Map(entries.value)
+      if (!next.delete(entry.name)) next.set(entry.name, entry)
+      entries.value = next
+      anchor = entry.name
     },
-    range(listing, from, to) {
-      const next = new Set(names.value)
-      for (let row = Math.min(from, to); row <= Math.max(from, to); row++) {
-        const entry = listing.entryAt(row)
-        if (entry) next.add(entry.name)
-      }
-      names.value = next
-    },
+    range,
+    extend: (listing, row) => range(listing, listing.rowOf(anchor) ?? row, row),
     clear() {
-      names.value = new Set()
+      entries.value = new Map()
     },
   }
 }

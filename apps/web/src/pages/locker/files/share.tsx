@@ -10,10 +10,10 @@ import { Button } from '../../../ui/button.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Field } from '../../../ui/field.tsx'
-import { type Problem, ProblemNote } from '../problems.tsx'
+import { Filename } from '../../../ui/filename.tsx'
+import { type Problem, ProblemNote } from '../../../ui/problems.tsx'
 import type { LockerSession } from '../session.ts'
 import { shortUrl } from './download.ts'
-import { Name } from './name.tsx'
 import { explainFileError } from './problems.ts'
 
 const MINUTES = [15, 60, 360, 1440]
@@ -54,7 +54,7 @@ export function ShareDialog({
     <Dialog title={t.share.title} onClose={onClose}>
       <div class="stack">
         <p class="dialog-name">
-          <Name name={file.filename} />
+          <Filename name={file.filename} />
         </p>
         <Field label={t.share.expires} hint={choice.value === PUBLIC ? t.share.publicHint : t.share.hint}>
           {(control) => (

@@ -8,11 +8,11 @@ import { Empty } from '../../../ui/states.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { useLive } from '../live.ts'
-import { Notice, OPERATIONS, Pager, query, Shown, When, word } from '../parts.tsx'
+import { Pager } from '../pages.tsx'
+import { Notice, OPERATIONS, query, Shown, When, word } from '../parts.tsx'
 import { linkTo, param, setParams } from '../place.ts'
 
 const t = texts.audit
-/** Each reading checks the whole log. */
 const EVERY_MS = 30_000
 
 export function Audit() {

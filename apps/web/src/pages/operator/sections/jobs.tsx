@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import type { OperatorJob, OperatorJobDetails, OperatorOverview } from '@svc/api/operations'
 import { common } from '#texts/common'
 import { texts } from '#texts/operator'
@@ -9,7 +8,8 @@ import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { type Action, ActionButton } from '../action.tsx'
 import { useLive } from '../live.ts'
-import { Facts, OPERATIONS, Pager, query, type SectionProps, Shown, When, word } from '../parts.tsx'
+import { Pages } from '../pages.tsx'
+import { Facts, OPERATIONS, type SectionProps, Shown, When, word } from '../parts.tsx'
 import { linkTo, param } from '../place.ts'
 import { useOverview } from './overview.tsx'
 
@@ -74,10 +74,6 @@ function Kinds({ byKind }: { byKind: OperatorOverview['jobs']['by_kind'] }) {
 }
 
 function JobList({ state, kind, mayAct }: { state: JobState; kind: string; mayAct: boolean }) {
-  const cursor = useSignal('')
-  const live = useLive<{ jobs: OperatorJob[]; next_cursor?: string }>(
-    query(`${OPERATIONS}/jobs`, { state, kind, cursor: cursor.value, limit: 50 }),
-  )
   const isDead = state === 'dead'
   const rowOf = (job: OperatorJob) => [
     <a key="job" href={linkTo('jobs', { job: job.job_id })} title={job.job_id}>
@@ -108,24 +104,16 @@ function JobList({ state, kind, mayAct }: { state: JobState; kind: string; mayAc
         )
       }
     >
-      <Shown live={live}>
-        {({ jobs, next_cursor }) =>
-          jobs.length === 0 && !cursor.value ? (
-            <p>{t.none[state]}</p>
-          ) : (
-            <>
-              <Table caption={texts.table(t.list(t.states[state]))} head={head} numeric={[2]} rows={jobs.map(rowOf)} />
-              <Pager
-                cursor={cursor.value}
-                next={next_cursor}
-                onCursor={(next) => {
-                  cursor.value = next
-                }}
-              />
-            </>
-          )
-        }
-      </Shown>
+      <Pages<{ jobs: OperatorJob[]; next_cursor?: string }>
+        path={`${OPERATIONS}/jobs`}
+        params={{ state, kind }}
+        isEmpty={({ jobs }) => jobs.length === 0}
+        empty={<p>{t.none[state]}</p>}
+      >
+        {({ jobs }) => (
+          <Table caption={texts.table(t.list(t.states[state]))} head={head} numeric={[2]} rows={jobs.map(rowOf)} />
+        )}
+      </Pages>
     </Card>
   )
 }

@@ -11,13 +11,22 @@ import { OPERATIONS } from '../parts.tsx'
 const t = texts.payments
 
 export function PaymentActions({ payment }: { payment: OperatorPayment }) {
-  const { refund } = payment
+  const unsent = payment.refunds.find(({ refund_tx }) => refund_tx === null) ?? null
+  const left = payment.arrivals.filter((arrival) => leftOf(arrival) > 0n)
   return (
     <div class="row">
-      {!refund && <Attach payment={payment} />}
-      {!refund?.refund_tx && <RecordRefund payment={payment} />}
+      {left.length > 0 && <Attach payment={payment} />}
+      {unsent && <RecordRefund key="sent" payment={payment} left={left} refund={unsent} />}
+      {left.length > 0 && <RecordRefund key="new" payment={payment} left={left} refund={null} />}
     </div>
   )
+}
+
+type Arrival = OperatorPayment['arrivals'][number]
+
+/** What neither receipts nor refunds account for. */
+function leftOf({ received_raw, claimed_raw, refunded_raw }: Arrival): bigint {
+  return BigInt(received_raw) - BigInt(claimed_raw) - BigInt(refunded_raw)
 }
 
 function Attach({ payment: { network, tx, arrivals } }: { payment: OperatorPayment }) {
@@ -62,10 +71,21 @@ function isQuote(text: string): boolean {
   return /^pr_\w+$/.test(text)
 }
 
-function RecordRefund({ payment: { network, tx, arrivals, refund } }: { payment: OperatorPayment }) {
-  const asset = useSignal(refund?.asset ?? arrivals[0]?.asset ?? '')
-  const amount = useSignal(refund?.amount_raw ?? arrivals[0]?.received_raw ?? '')
-  const refundTx = useSignal(refund?.refund_tx ?? '')
+interface RecordProps {
+  payment: OperatorPayment
+  left: readonly Arrival[]
+  /** One that is decided and not yet sent; null for a new one. */
+  refund: OperatorPayment['refund']
+}
+
+function RecordRefund({ payment: { network, tx }, left, refund }: RecordProps) {
+  const amountOf = (wanted: string) => {
+    const arrival = left.find(({ asset }) => asset === wanted)
+    return arrival ? String(leftOf(arrival)) : ''
+  }
+  const asset = useSignal(refund?.asset ?? left[0]?.asset ?? '')
+  const amount = useSignal(refund?.amount_raw ?? amountOf(asset.value))
+  const refundTx = useSignal('')
   return (
     <ActionButton
       action={{
@@ -90,11 +110,11 @@ function RecordRefund({ payment: { network, tx, arrivals, refund } }: { payment:
             {!refund && (
               <>
                 <AssetField
-                  arrivals={arrivals}
+                  arrivals={left}
                   value={asset.value}
                   onAsset={(value) => {
                     asset.value = value
-                    amount.value = arrivals.find((arrival) => arrival.asset === value)?.received_raw ?? ''
+                    amount.value = amountOf(value)
                   }}
                 />
                 <TextField label={t.record.amount} value={amount.value} onText={(value) => (amount.value = value)} />
@@ -114,7 +134,7 @@ function RecordRefund({ payment: { network, tx, arrivals, refund } }: { payment:
 }
 
 interface AssetProps {
-  arrivals: OperatorPayment['arrivals']
+  arrivals: readonly Arrival[]
   value: string
   onAsset: (asset: string) => void
 }

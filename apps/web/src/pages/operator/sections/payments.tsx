@@ -3,12 +3,12 @@ import type { OperatorPayment } from '@svc/api/operations'
 import { common } from '#texts/common'
 import { texts } from '#texts/operator'
 import { index } from '../../../gateway.ts'
-import { Button } from '../../../ui/button.tsx'
 import { Card } from '../../../ui/card.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
 import { Field } from '../../../ui/field.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
+import { Finder } from '../finder.tsx'
 import { useLive } from '../live.ts'
 import { Facts, OPERATIONS, query, type SectionProps, Shown, When, word } from '../parts.tsx'
 import { linkTo, param } from '../place.ts'
@@ -23,70 +23,41 @@ export function Payments({ mayAct }: SectionProps) {
   const tx = param('tx')
   return (
     <>
-      <Finder key={tx} network={network} tx={tx} />
+      <FindPayment key={tx} network={network} tx={tx} />
       {network && tx && <Payment key={`${network} ${tx}`} network={network} tx={tx} mayAct={mayAct} />}
     </>
   )
 }
 
-function Finder({ network, tx }: { network: string; tx: string }) {
+function FindPayment({ network, tx }: { network: string; tx: string }) {
   const { value } = index.now
   const networks = value.state === 'ready' ? value.value.payment.networks.map(({ name }) => name) : []
   const chosen = useSignal(network)
-  const text = useSignal(tx)
-  const problem = useSignal<string | null>(null)
-  const find = () => {
-    const wanted = text.value.trim()
-    if (!TRANSACTION.test(wanted)) problem.value = t.txWrong
-    else location.hash = linkTo('payments', { network: networkOf(wanted, chosen.value, networks), tx: wanted })
+  const find = (wanted: string) => {
+    if (!TRANSACTION.test(wanted)) return t.txWrong
+    location.hash = linkTo('payments', { network: networkOf(wanted, chosen.value, networks), tx: wanted })
+    return null
   }
   return (
-    <search>
-      <form
-        class="card find-payment"
-        onSubmit={(event) => {
-          event.preventDefault()
-          find()
-        }}
-      >
-        <Field label={t.tx} hint={t.txHint} error={problem.value}>
-          {(control) => (
-            <input
-              {...control}
-              type="search"
-              class="mono"
-              autocomplete="off"
-              spellcheck={false}
-              value={text.value}
-              onInput={(event) => {
-                text.value = event.currentTarget.value
-                problem.value = null
-              }}
-            />
-          )}
-        </Field>
-        <Field label={t.network}>
-          {(control) => (
-            <select
-              {...control}
-              onChange={(event) => {
-                chosen.value = event.currentTarget.value
-              }}
-            >
-              <option value="">{t.anyNetwork}</option>
-              {networks.map((name) => (
-                <option key={name} value={name} selected={name === chosen.value}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Button type="submit" kind="primary">
-          {t.submit}
-        </Button>
-      </form>
-    </search>
+    <Finder label={t.tx} hint={t.txHint} submit={t.submit} sought={tx} find={find}>
+      <Field label={t.network}>
+        {(control) => (
+          <select
+            {...control}
+            onChange={(event) => {
+              chosen.value = event.currentTarget.value
+            }}
+          >
+            <option value="">{t.anyNetwork}</option>
+            {networks.map((name) => (
+              <option key={name} value={name} selected={name === chosen.value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </Finder>
   )
 }
 
@@ -105,7 +76,7 @@ function Payment({ network, tx, mayAct }: { network: string; tx: string; mayAct:
         <>
           <Arrivals payment={payment} mayAct={mayAct} />
           <Receipts payment={payment} />
-          <Refund payment={payment} />
+          <Refunds payment={payment} />
         </>
       )}
     </Shown>
@@ -169,28 +140,23 @@ function Receipts({ payment: { receipts } }: { payment: OperatorPayment }) {
   )
 }
 
-function Refund({ payment: { refund } }: { payment: OperatorPayment }) {
+function Refunds({ payment: { refunds } }: { payment: OperatorPayment }) {
   return (
-    <Card
-      title={t.refund}
-      aside={
-        refund && (
+    <Card title={t.refund}>
+      {refunds.length === 0 && <p>{t.none}</p>}
+      {refunds.map((refund, i) => (
+        <div key={i} class="stack">
           <Status tone={refund.refund_tx ? 'good' : 'warn'}>{refund.refund_tx ? t.refundSent : t.refundDecided}</Status>
-        )
-      }
-    >
-      {refund ? (
-        <Facts
-          facts={[
-            [t.amount, `${common.integer(refund.amount_raw)} ${t.atomic(refund.asset)}`],
-            [t.refundTx, refund.refund_tx ?? texts.none],
-            [t.refundBy, `${refund.decided_by}, ${texts.time(refund.decided_at)}`],
-            [texts.audit.reason, refund.reason],
-          ]}
-        />
-      ) : (
-        <p>{t.none}</p>
-      )}
+          <Facts
+            facts={[
+              [t.amount, `${common.integer(refund.amount_raw)} ${t.atomic(refund.asset)}`],
+              [t.refundTx, refund.refund_tx ?? texts.none],
+              [t.refundBy, `${refund.decided_by}, ${texts.time(refund.decided_at)}`],
+              [texts.audit.reason, refund.reason],
+            ]}
+          />
+        </div>
+      ))}
     </Card>
   )
 }

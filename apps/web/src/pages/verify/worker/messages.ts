@@ -4,7 +4,7 @@ import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { FileEntry } from '@svc/protocol/merkle'
 import type { ContentHash } from '@svc/protocol/sha256'
 import type { Fact } from '@svc/verifier/facts'
-import type { PinnedKey, PinnedKeys } from '@svc/verifier/pinned-keys'
+import type { ListedChanges, PinnedKey, PinnedKeys } from '@svc/verifier/pinned-keys'
 import type { ReceiptTexts } from '@svc/verifier/receipt-facts'
 import type { Refusal } from '@svc/verifier/untrusted'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
@@ -27,6 +27,8 @@ export interface HashedFile {
 export interface CheckInput {
   bundle: Blob
   keys: readonly PinnedKey[]
+  /** What the lists of keys say besides. */
+  listed: ListedChanges
   /** Publication keys, base58. */
   signers: readonly string[]
   domainTag: string | null
@@ -57,7 +59,7 @@ export interface ComparedFile {
 export interface CheckedBundle
   extends Pick<
     VerifiedBundle,
-    'failed' | 'key' | 'receiptId' | 'anchor' | 'counted' | 'redacted' | 'files' | 'unchecked'
+    'failed' | 'key' | 'followed' | 'receiptId' | 'anchor' | 'counted' | 'redacted' | 'files' | 'unchecked'
   > {
   refused: null
   facts: Record<string, Fact>

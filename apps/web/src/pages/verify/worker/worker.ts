@@ -39,9 +39,10 @@ const HANDLERS: Handlers = {
 }
 
 async function check(input: CheckInput, run: Run): Promise<CheckResult> {
-  const { bundle, keys, signers, domainTag, node, receipt, files } = input
+  const { bundle, keys, listed: listedChanges, signers, domainTag, node, receipt, files } = input
   const given: Given = {
     pinnedKeys: keys,
+    listed: listedChanges,
     pinnedSigners: signers,
     ...(domainTag !== null && { domainTag }),
     ...(node !== null && { rpc: jsonRpc(node, { signal: run.signal }) }),
@@ -59,15 +60,16 @@ async function check(input: CheckInput, run: Run): Promise<CheckResult> {
     listed = null
     return verification
   }
-  const { facts, failed, key, envelope, receiptId, anchor, counted, redacted } = verification
+  const { facts, failed, key, followed, envelope, receiptId, anchor, counted, redacted } = verification
   found.end(verification)
   listed = found
-  const ofReceipt = receipt && receiptFacts(receipt, keys, verification)
+  const ofReceipt = receipt && receiptFacts(receipt, verification)
   return {
     refused: null,
     facts: { ...facts, ...ofReceipt },
     failed,
     key,
+    followed,
     envelope,
     receiptId,
     anchor,

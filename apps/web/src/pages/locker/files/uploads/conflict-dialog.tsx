@@ -2,7 +2,7 @@ import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { Button } from '../../../../ui/button.tsx'
 import { Dialog } from '../../../../ui/dialog.tsx'
-import { Name } from '../name.tsx'
+import { Filename } from '../../../../ui/filename.tsx'
 import type { ConflictChoice } from './plan.ts'
 
 interface ConflictProps {
@@ -21,7 +21,7 @@ export function ConflictDialog({ names, onChoose }: ConflictProps) {
         <ul class="conflict-names">
           {names.slice(0, SHOWN).map((name) => (
             <li key={name}>
-              <Name name={name} />
+              <Filename name={name} />
             </li>
           ))}
           {names.length > SHOWN && <li>{t.conflicts.more(common.number(names.length - SHOWN))}</li>}

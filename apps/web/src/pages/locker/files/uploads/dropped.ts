@@ -8,20 +8,26 @@ export interface ChosenFile {
   handle: FileSystemFileHandle | null
 }
 
+export interface Chosen {
+  files: ChosenFile[]
+  /** Paths of files and folders that the browser could not read; of folders with a slash at the end. */
+  unreadable: string[]
+}
+
 /** Call it in the event itself: what was dropped is gone after it. */
-export async function chosenByDrop(transfer: DataTransfer): Promise<ChosenFile[]> {
+export async function chosenByDrop(transfer: Pick<DataTransfer, 'items'>): Promise<Chosen> {
   const items = [...transfer.items].filter(({ kind }) => kind === 'file')
   const taken = items.map((item) => ({
     handle: (item as Partial<WithHandle>).getAsFileSystemHandle?.().catch(() => null) ?? null,
     entry: item.webkitGetAsEntry(),
     file: item.getAsFile(),
   }))
-  const chosen: ChosenFile[] = []
+  const chosen: Chosen = { files: [], unreadable: [] }
   for (const { handle, entry, file } of taken) {
     const found = await handle
     if (found) await addHandle(chosen, '', found)
     else if (entry) await addEntry(chosen, '', entry)
-    else if (file) chosen.push({ path: file.name, file, handle: null })
+    else if (file) chosen.files.push({ path: file.name, file, handle: null })
   }
   return chosen
 }
@@ -31,33 +37,48 @@ interface WithHandle {
   getAsFileSystemHandle(): Promise<FileSystemHandle | null>
 }
 
-export function chosenByPicker(files: FileList): ChosenFile[] {
-  return [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file, handle: null }))
+export function chosenByPicker(files: FileList): Chosen {
+  const chosen = [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file, handle: null }))
+  return { files: chosen, unreadable: [] }
 }
 
-async function addHandle(chosen: ChosenFile[], parent: string, handle: FileSystemHandle): Promise<void> {
+/** One that cannot be read does not keep the others from being taken. */
+async function addHandle(chosen: Chosen, parent: string, handle: FileSystemHandle): Promise<void> {
   const path = parent + handle.name
   if (handle.kind === 'file') {
     const file = handle as FileSystemFileHandle // by its kind
-    chosen.push({ path, file: await file.getFile(), handle: file })
+    await file.getFile().then(
+      (bytes) => chosen.files.push({ path, file: bytes, handle: file }),
+      () => chosen.unreadable.push(path),
+    )
     return
   }
   const folder = handle as unknown as AsyncIterable<[string, FileSystemHandle]> // as folders are, by its kind
-  for await (const [, child] of folder) await addHandle(chosen, `${path}/`, child)
+  try {
+    for await (const [, child] of folder) await addHandle(chosen, `${path}/`, child)
+  } catch {
+    chosen.unreadable.push(`${path}/`)
+  }
 }
 
-async function addEntry(chosen: ChosenFile[], parent: string, entry: FileSystemEntry): Promise<void> {
+async function addEntry(chosen: Chosen, parent: string, entry: FileSystemEntry): Promise<void> {
   const path = parent + entry.name
   if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))
-    chosen.push({ path, file, handle: null })
+    await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)).then(
+      (file) => chosen.files.push({ path, file, handle: null }),
+      () => chosen.unreadable.push(path),
+    )
     return
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
-  // It gives some at a time, and none at the end.
-  for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
-    if (some.length === 0) return
-    for (const child of some) await addEntry(chosen, `${path}/`, child)
+  try {
+    // It gives some at a time, and none at the end.
+    for (;;) {
+      const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
+      if (some.length === 0) return
+      for (const child of some) await addEntry(chosen, `${path}/`, child)
+    }
+  } catch {
+    chosen.unreadable.push(`${path}/`)
   }
 }

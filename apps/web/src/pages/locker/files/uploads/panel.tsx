@@ -3,21 +3,19 @@
 import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { Button } from '../../../../ui/button.tsx'
+import { Filename, shortFilename } from '../../../../ui/filename.tsx'
 import { Progress } from '../../../../ui/progress.tsx'
-import { Name, plainName } from '../name.tsx'
 import { explainFileError } from '../problems.ts'
-import type { Upload, UploadState, Uploads } from './queue.ts'
+import type { Upload, Uploads } from './queue.ts'
 
 /** More rows would only be counted. */
 const SHOWN = 50
-const ORDER: Record<UploadState, number> = { failed: 0, sending: 1, checking: 1, paused: 2, waiting: 3, done: 4 }
 
 export function UploadPanel({ uploads }: { uploads: Uploads }) {
   void uploads.version.value
   const totals = uploads.totals()
   if (totals.files === 0) return null
   const { files, doneFiles, failedFiles, bytes, doneBytes, isActive, isPaused } = totals
-  const rows = uploads.all.toSorted((a, b) => ORDER[a.state] - ORDER[b.state]).slice(0, SHOWN)
   return (
     <section class="card uploads" aria-label={t.uploads.title}>
       <div class="card-head">
@@ -42,7 +40,7 @@ export function UploadPanel({ uploads }: { uploads: Uploads }) {
         {isActive ? '' : t.uploads.summary(doneFiles, failedFiles)}
       </p>
       <ul class="upload-rows">
-        {rows.map((upload) => (
+        {uploads.first(SHOWN).map((upload) => (
           <UploadRow key={upload.filename} upload={upload} uploads={uploads} />
         ))}
       </ul>
@@ -53,13 +51,13 @@ export function UploadPanel({ uploads }: { uploads: Uploads }) {
 
 function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
   const { filename, file, state, doneBytes, keptBytes, error } = upload
-  const name = plainName(filename)
+  const name = shortFilename(filename)
   const problem = state === 'failed' ? explainFileError(error) : null
   const isMoving = state === 'sending' || state === 'checking'
   return (
     <li class={`upload upload-${state}`}>
       <div class="upload-name">
-        <Name name={filename} />
+        <Filename name={filename} />
         <span class="upload-state">
           {t.uploads.states[state]} · {common.bytes(file.size)}
           {keptBytes > 0 && isMoving && ` · ${t.uploads.kept(common.bytes(keptBytes))}`}

@@ -37,12 +37,35 @@ export async function existingNames(
   return existing
 }
 
+type Find = (filenames: readonly string[]) => Promise<ReadonlySet<string>>
+
+/**
+ * Asks about each name that is taken, once, and looks again after the answer, which may take a while. Null: nothing is
+ * uploaded.
+ */
+export async function withoutConflicts(
+  planned: readonly PlannedFile[],
+  findTaken: Find,
+  ask: (names: readonly string[]) => Promise<ConflictChoice | null>,
+): Promise<PlannedFile[] | null> {
+  const answered = new Set<string>()
+  for (let files = [...planned]; ; ) {
+    const names = files.map(({ filename }) => filename).filter((name) => !answered.has(name))
+    const taken = await findTaken(names)
+    if (taken.size === 0) return files
+    const choice = await ask([...taken])
+    if (choice === null) return null
+    files = await resolveConflicts(files, taken, choice, findTaken)
+    for (const name of taken) answered.add(name)
+  }
+}
+
 /** What is left to upload. Files that keep both get the first free name of the form `name (2).txt`. */
 export async function resolveConflicts(
   planned: readonly PlannedFile[],
   existing: ReadonlySet<string>,
   choice: ConflictChoice,
-  findExisting: (filenames: readonly string[]) => Promise<ReadonlySet<string>>,
+  findExisting: Find,
 ): Promise<PlannedFile[]> {
   if (choice === 'replace') return [...planned]
   const free = planned.filter(({ filename }) => !existing.has(filename))

@@ -8,7 +8,7 @@ import { type Client, contentTypeOf, type Locker, type NamedBytes, SMALL_FILE_BY
 import { InvalidFilename, isGatewayError } from '@svc/sdk/errors'
 import { dropRecords, keepRecords } from './records.ts'
 
-export type UploadState = 'waiting' | 'checking' | 'sending' | 'paused' | 'done' | 'failed'
+type UploadState = 'waiting' | 'checking' | 'sending' | 'paused' | 'done' | 'failed'
 
 export interface Upload {
   readonly filename: string
@@ -26,6 +26,9 @@ export interface Upload {
 
 export type Encrypt = (file: File, filename: string, signal: AbortSignal) => Promise<Source>
 
+/** What is to be uploaded. */
+export type NewUpload = Pick<Upload, 'filename' | 'file' | 'handle' | 'encrypt'>
+
 interface Totals {
   files: number
   doneFiles: number
@@ -37,12 +40,15 @@ interface Totals {
 }
 
 export interface Uploads {
-  /** In the order they came. */
-  readonly all: readonly Upload[]
-  /** Changes with every step, at most once for each picture that the browser draws. */
+  /** Changes with every step, at most some times a second. */
   readonly version: Signal<number>
   totals(): Totals
-  add(files: readonly Pick<Upload, 'filename' | 'file' | 'handle' | 'encrypt'>[]): void
+  /** Some of them: what failed, what moves, and so on; what is done comes last. */
+  first(count: number): Upload[]
+  /** Whether a file of this name is on its way, paused and failed ones included. */
+  isUploading(filename: string): boolean
+  /** The same name again takes the place of the one before. */
+  add(files: readonly NewUpload[]): void
   pauseAll(): void
   continueAll(): void
   pause(upload: Upload): void
@@ -52,6 +58,14 @@ export interface Uploads {
   cancelAll(): void
   /** Takes what is done off the list. */
   clear(): void
+  /** Stops all of it for good and forgets files and keys. The records of what is unfinished stay. */
+  end(): void
+}
+
+export interface UploadEvents {
+  onStored(filename: string): void
+  /** Nothing waits and nothing moves any more. */
+  onSettled(): void
 }
 
 const BATCH_FILES = 100
@@ -60,33 +74,63 @@ const BATCH_BYTES = 32 * 1024 * 1024
 const REFUSALS_IN_A_ROW = 10
 /** Between two of these, the page can draw. */
 const READ_AT_ONCE = 1024 * 1024
+const DRAW_MS = 40
+/** In which order they are shown. */
+const STATES: readonly UploadState[] = ['failed', 'sending', 'checking', 'paused', 'waiting', 'done']
 
-export function createUploads(
-  client: () => Promise<Client>,
-  locker: Locker,
-  onStored: (filename: string) => void,
-): Uploads {
-  const all: Upload[] = []
+export function createUploads(client: () => Promise<Client>, locker: Locker, events: UploadEvents): Uploads {
+  // There may be hundreds of thousands: nothing below walks through all of them for each step of one.
+  const byName = new Map<string, Upload>()
+  const byState = Object.fromEntries(STATES.map((state) => [state, new Set()])) as Record<UploadState, Set<Upload>>
+  let bytes = 0
+  let doneBytes = 0
   const version = signal(0)
   const running = new Map<Upload, AbortController>()
   const sources = new WeakMap<Upload, Source>()
   let refusals = 0
   let isDrawing = false
+  let isEnded = false
 
   function changed(): void {
     if (isDrawing) return
     isDrawing = true
-    const draw = () => {
+    setTimeout(() => {
       isDrawing = false
       version.value++
-    }
-    // A hidden page draws nothing.
-    if (document.hidden) setTimeout(draw, 200)
-    else requestAnimationFrame(draw)
+    }, DRAW_MS)
+  }
+
+  const sentBytes = (upload: Upload) => (upload.state === 'checking' ? 0 : upload.doneBytes)
+  const isListed = (upload: Upload) => byName.get(upload.filename) === upload
+
+  function list(upload: Upload): void {
+    byName.set(upload.filename, upload)
+    byState[upload.state].add(upload)
+    bytes += upload.file.size
+    doneBytes += sentBytes(upload)
+  }
+
+  /** Stops it, and takes it off the list. */
+  function unlist(upload: Upload): void {
+    byName.delete(upload.filename)
+    byState[upload.state].delete(upload)
+    bytes -= upload.file.size
+    doneBytes -= sentBytes(upload)
+    upload.state = 'paused'
+    running.get(upload)?.abort()
+    changed()
   }
 
   function set(upload: Upload, change: Partial<Pick<Upload, 'state' | 'doneBytes' | 'keptBytes' | 'error'>>): void {
+    if (!isListed(upload)) return
+    const { state } = upload
+    doneBytes -= sentBytes(upload)
     Object.assign(upload, change)
+    doneBytes += sentBytes(upload)
+    if (upload.state !== state) {
+      byState[state].delete(upload)
+      byState[upload.state].add(upload)
+    }
     changed()
   }
 
@@ -95,7 +139,7 @@ export function createUploads(
     set(upload, { state: 'done', doneBytes: upload.file.size, error: null })
     sources.delete(upload)
     void dropRecords(locker.locker_id, [upload.filename])
-    onStored(upload.filename)
+    events.onStored(upload.filename)
   }
 
   /** After an abort the state says already why. */
@@ -107,8 +151,8 @@ export function createUploads(
   }
 
   function refuseLarger({ file }: Upload, error: unknown): void {
-    for (const upload of all)
-      if (upload.state === 'waiting' && upload.file.size >= file.size) set(upload, { state: 'failed', error })
+    for (const upload of [...byState.waiting])
+      if (upload.file.size >= file.size) set(upload, { state: 'failed', error })
   }
 
   const isSmall = ({ file }: Upload) => file.size <= SMALL_FILE_BYTES
@@ -125,20 +169,24 @@ export function createUploads(
     for (let work = next(); work !== null; work = next()) await send(work)
     lanes[lane] = false
     changed()
+    if (!isActive()) events.onSettled()
   }
 
+  const isActive = () => byState.waiting.size + byState.checking.size + byState.sending.size > 0
+
   function nextLarge(): Upload | null {
-    return all.find((upload) => upload.state === 'waiting' && !isSmall(upload)) ?? null
+    for (const upload of byState.waiting) if (!isSmall(upload)) return upload
+    return null
   }
 
   function nextBatch(): Upload[] | null {
     const batch: Upload[] = []
-    let bytes = 0
-    for (const upload of all) {
-      if (upload.state !== 'waiting' || !isSmall(upload)) continue
+    let size = 0
+    for (const upload of byState.waiting) {
+      if (!isSmall(upload)) continue
       batch.push(upload)
-      bytes += upload.file.size
-      if (batch.length === BATCH_FILES || bytes >= BATCH_BYTES) break
+      size += upload.file.size
+      if (batch.length === BATCH_FILES || size >= BATCH_BYTES) break
     }
     return batch.length === 0 ? null : batch
   }
@@ -230,12 +278,10 @@ export function createUploads(
     return source
   }
 
-  const stop = (upload: Upload) => running.get(upload)?.abort()
-
   function pause(upload: Upload): void {
     if (upload.state === 'done' || upload.state === 'failed') return
     set(upload, { state: 'paused' })
-    stop(upload)
+    running.get(upload)?.abort()
   }
 
   function proceed(upload: Upload): void {
@@ -245,58 +291,57 @@ export function createUploads(
     start()
   }
 
-  function cancel(upload: Upload): void {
-    all.splice(all.indexOf(upload), 1)
-    set(upload, { state: 'paused' })
-    stop(upload)
-    void dropRecords(locker.locker_id, [upload.filename])
+  function cancel(uploads: readonly Upload[]): void {
+    for (const upload of uploads) unlist(upload)
+    const names = uploads.map(({ filename }) => filename)
+    void dropRecords(locker.locker_id, names)
   }
 
   return {
-    all,
     version,
-    totals() {
-      const ongoing = all.filter(({ state }) => state === 'waiting' || state === 'checking' || state === 'sending')
-      const count = (state: UploadState) => all.filter((upload) => upload.state === state).length
-      return {
-        files: all.length,
-        doneFiles: count('done'),
-        failedFiles: count('failed'),
-        bytes: all.reduce((sum, { file }) => sum + file.size, 0),
-        doneBytes: all.reduce((sum, upload) => sum + (upload.state === 'checking' ? 0 : upload.doneBytes), 0),
-        isActive: ongoing.length > 0,
-        isPaused: ongoing.length === 0 && count('paused') > 0,
-      }
+    totals: () => ({
+      files: byName.size,
+      doneFiles: byState.done.size,
+      failedFiles: byState.failed.size,
+      bytes,
+      doneBytes,
+      isActive: isActive(),
+      isPaused: !isActive() && byState.paused.size > 0,
+    }),
+    first(count) {
+      const shown: Upload[] = []
+      for (const state of STATES)
+        for (const upload of byState[state]) {
+          if (shown.length === count) return shown
+          shown.push(upload)
+        }
+      return shown
     },
+    isUploading: (filename) => (byName.get(filename)?.state ?? 'done') !== 'done',
     add(files) {
-      const uploads = files.map((file) => ({
-        ...file,
-        state: 'waiting' as const,
-        doneBytes: 0,
-        keptBytes: 0,
-        error: null,
-      }))
-      const names = new Set(files.map(({ filename }) => filename))
-      // The same name again takes the place of the one before.
-      for (const upload of all.filter(({ filename }) => names.has(filename))) cancel(upload)
-      all.push(...uploads)
+      if (isEnded) return
+      for (const { filename, file, handle, encrypt } of files) {
+        const before = byName.get(filename)
+        if (before) unlist(before)
+        list({ filename, file, handle, encrypt, state: 'waiting', doneBytes: 0, keptBytes: 0, error: null })
+      }
       changed()
-      const records = uploads.map(({ filename, file, handle, encrypt }) => {
-        const { size, lastModified } = file
+      const records = files.map(({ filename, file: { size, lastModified }, handle, encrypt }) => {
         return { lockerId: locker.locker_id, filename, size, lastModified, isEncrypted: encrypt !== null, handle }
       })
       // Only then can every one of them be found again.
       void keepRecords(records).finally(start)
     },
-    pauseAll: () => all.forEach(pause),
-    continueAll: () => all.filter(({ state }) => state === 'paused').forEach(proceed),
+    pauseAll: () => [...byName.values()].forEach(pause),
+    continueAll: () => [...byState.paused].forEach(proceed),
     pause,
     proceed,
-    cancel,
-    cancelAll: () => [...all].filter(({ state }) => state !== 'done').forEach(cancel),
-    clear() {
-      all.splice(0, all.length, ...all.filter(({ state }) => state !== 'done'))
-      changed()
+    cancel: (upload) => cancel([upload]),
+    cancelAll: () => cancel([...byName.values()].filter(({ state }) => state !== 'done')),
+    clear: () => [...byState.done].forEach(unlist),
+    end() {
+      isEnded = true
+      ;[...byName.values()].forEach(unlist)
     },
   }
 }

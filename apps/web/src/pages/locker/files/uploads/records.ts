@@ -35,7 +35,7 @@ export async function dropRecords(lockerId: string, filenames: readonly string[]
   })
 }
 
-/** Those of a locker that no open page uploads. */
+/** Those of a locker that no other open page uploads; this one knows its own. */
 export async function unfinishedUploads(lockerId: string): Promise<UploadRecord[]> {
   const database = await open()
   if (!database) return []
@@ -44,7 +44,7 @@ export async function unfinishedUploads(lockerId: string): Promise<UploadRecord[
     const range = IDBKeyRange.bound([lockerId], [lockerId, []])
     const records = (await done(store.getAll(range, 10_000))) as UploadRecord[] // as they were put
     const { held = [] } = (await navigator.locks?.query()) ?? {}
-    return records.filter(({ tab }) => tab !== TAB && !held.some(({ name }) => name === NAME + tab))
+    return records.filter(({ tab }) => tab === TAB || !held.some(({ name }) => name === NAME + tab))
   } finally {
     database.close()
   }

@@ -6,18 +6,19 @@ import { useEffect } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { Button } from '../../../../ui/button.tsx'
-import { Name } from '../name.tsx'
+import { Filename } from '../../../../ui/filename.tsx'
+import { continuedUploads, type FoundAgain, isSame } from './continued.ts'
 import { type ChosenFile, chosenByPicker } from './dropped.ts'
+import type { Encrypt, NewUpload } from './queue.ts'
 import { dropRecords, type UploadRecord, unfinishedUploads } from './records.ts'
 
 interface UnfinishedProps {
   lockerId: string
-  hasKey: boolean
+  /** Null while nothing is encrypted. */
+  encrypt: Encrypt | null
   /** Names that are being uploaded here by now. */
   isUploading: (filename: string) => boolean
-  onContinue: (
-    files: readonly { filename: string; file: File; handle: FileSystemFileHandle | null; isEncrypted: boolean }[],
-  ) => void
+  onContinue: (files: readonly NewUpload[]) => void
 }
 
 /** Not every browser has it, and TypeScript does not know it yet. */
@@ -27,7 +28,7 @@ interface Permitted {
 
 const SHOWN = 10
 
-export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: UnfinishedProps) {
+export function Unfinished({ lockerId, encrypt, isUploading, onContinue }: UnfinishedProps) {
   const records = useSignal<UploadRecord[]>([])
   const note = useSignal('')
   const load = async () => {
@@ -36,37 +37,27 @@ export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: Unfini
   useEffect(() => void load(), [lockerId])
   if (records.value.length === 0) return null
 
-  const needsKey = records.value.some(({ isEncrypted }) => isEncrypted) && !hasKey
+  const needsKey = records.value.some(({ isEncrypted }) => isEncrypted) && !encrypt
   const withHandles = records.value.filter(({ handle }) => handle !== null)
 
-  const proceed = async (
-    found: readonly { record: UploadRecord; file: File; handle: FileSystemFileHandle | null }[],
-  ) => {
-    const same = found.filter(({ record, file }) => isSame(record, file))
-    const missing = records.value.length - same.length
-    note.value = same.length < found.length ? t.unfinished.changed(found.length - same.length) : ''
-    if (same.length === 0 && found.length === 0) note.value = t.unfinished.noMatch
-    onContinue(
-      same.map(({ record, file, handle }) => ({
-        filename: record.filename,
-        isEncrypted: record.isEncrypted,
-        file,
-        handle,
-      })),
-    )
-    const taken = new Set(same.map(({ record }) => record.filename))
-    records.value = missing === 0 ? [] : records.value.filter(({ filename }) => !taken.has(filename))
+  /** With the key of the click: it may be taken away while the browser is asked for the files. */
+  const proceed = (found: readonly FoundAgain[]) => {
+    const { files, changed } = continuedUploads(found, encrypt)
+    note.value = changed > 0 ? t.unfinished.changed(changed) : found.length === 0 ? t.unfinished.noMatch : ''
+    onContinue(files)
+    const taken = new Set(files.map(({ filename }) => filename))
+    records.value = records.value.filter(({ filename }) => !taken.has(filename))
   }
 
   const fromBrowser = async () => {
-    const found = []
+    const found: FoundAgain[] = []
     for (const record of withHandles) {
       const handle = record.handle as FileSystemFileHandle & Permitted // those without are filtered out
       const isAllowed = (await handle.requestPermission({ mode: 'read' }).catch(() => 'denied')) === 'granted'
       const file = isAllowed ? await handle.getFile().catch(() => null) : null
       if (file) found.push({ record, file, handle })
     }
-    await proceed(found)
+    proceed(found)
   }
 
   const fromPicker = (chosen: readonly ChosenFile[]) => proceed(matched(records.value, chosen))
@@ -88,7 +79,7 @@ export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: Unfini
       <ul>
         {records.value.slice(0, SHOWN).map(({ filename, size }) => (
           <li key={filename}>
-            <Name name={filename} /> <span class="upload-state">{common.bytes(size)}</span>
+            <Filename name={filename} /> <span class="upload-state">{common.bytes(size)}</span>
           </li>
         ))}
       </ul>
@@ -114,7 +105,7 @@ export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: Unfini
             disabled={needsKey}
             onChange={({ currentTarget }) => {
               const { files } = currentTarget
-              if (files) void fromPicker(chosenByPicker(files))
+              if (files) fromPicker(chosenByPicker(files).files)
               currentTarget.value = ''
             }}
           />
@@ -125,13 +116,8 @@ export function Unfinished({ lockerId, hasKey, isUploading, onContinue }: Unfini
   )
 }
 
-/** As far as names, sizes and times tell. The hash decides: other bytes begin a new upload. */
-function isSame({ size, lastModified }: Pick<UploadRecord, 'size' | 'lastModified'>, file: File): boolean {
-  return file.size === size && file.lastModified === lastModified
-}
-
 /** The record whose name ends as the path of the chosen file does, whatever folder was chosen. */
-function matched(records: readonly UploadRecord[], chosen: readonly ChosenFile[]) {
+function matched(records: readonly UploadRecord[], chosen: readonly ChosenFile[]): FoundAgain[] {
   return chosen.flatMap(({ path, file, handle }) => {
     const isNamed = ({ filename, isEncrypted }: UploadRecord) => {
       const plain = isEncrypted ? filename.replace(/\.age$/, '') : filename

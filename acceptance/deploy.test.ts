@@ -1,0 +1,182 @@
+// The files of deploy/: what they name exists, in our settings, in our metrics, on this disk and in the manual. Their own
+// programs check them too (`npm run test:image`).
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { startLocalChains } from '@svc/devnet/local-chains'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
+
+const root = new URL('..', import.meta.url)
+const deploy = new URL('deploy/', root)
+const read = (path: string, base = deploy) => readFileSync(new URL(path, base), 'utf8')
+const settingsOf = (file: string) => Object.keys(parseEnv(read(file, root)))
+const SETTINGS = { gateway: settingsOf('.env.example'), agent: settingsOf('apps/agent/.env.example') }
+
+interface ComposeService {
+  image?: string
+  command?: string[]
+  environment?: Record<string, string>
+  volumes?: string[]
+  secrets?: string[]
+  networks: string[]
+  depends_on?: Record<string, unknown>
+  read_only?: boolean
+  cap_drop?: string[]
+  security_opt?: string[]
+  ports?: string[]
+}
+
+describe('ADD-34 the compose file', () => {
+  const text = read('compose.yaml')
+  const compose = parse(text, { merge: true }) as Record<'services' | 'secrets' | 'volumes' | 'networks', object> & {
+    services: Record<string, ComposeService>
+  }
+  const services = Object.entries(compose.services)
+  const ours = services.filter(([, { image }]) => image?.includes('SVC_IMAGE'))
+
+  it('runs two gateways, the agent service and all that they need', () => {
+    expect(Object.keys(compose.services)).toEqual(
+      expect.arrayContaining([
+        'gateway-1',
+        'gateway-2',
+        'agent',
+        'proxy',
+        'postgres',
+        'minio',
+        'prometheus',
+        'grafana',
+      ]),
+    )
+    expect(ours.map(([name]) => name)).toEqual(['gateway-1', 'gateway-2', 'agent'])
+  })
+
+  it('sets only what our services read, and .env.example has every variable that it takes', () => {
+    for (const [name, { environment = {} }] of ours) {
+      const known = name === 'agent' ? SETTINGS.agent : SETTINGS.gateway
+      for (const variable of Object.keys(environment)) expect(known, name).toContain(variable)
+    }
+    const taken = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, variable]) => variable))
+    expect(Object.keys(parseEnv(read('.env.example'))).toSorted()).toEqual([...taken].toSorted())
+  })
+
+  it('names files, volumes, secrets, networks and services that exist', () => {
+    for (const [name, { volumes = [], secrets = [], networks, depends_on = {} }] of services) {
+      for (const [source = ''] of volumes.map((volume) => volume.split(':'))) {
+        if (source.startsWith('.')) expect(existsSync(new URL(source, deploy)), `${name} ${source}`).toBe(true)
+        else expect(compose.volumes, name).toHaveProperty(source)
+      }
+      for (const secret of secrets) expect(compose.secrets, name).toHaveProperty(secret)
+      for (const network of networks) expect(compose.networks, name).toHaveProperty(network)
+      for (const other of Object.keys(depends_on)) expect(compose.services, name).toHaveProperty(other)
+    }
+    for (const [, { command }] of ours)
+      if (command) expect(existsSync(new URL(command[0] as string, root)), command[0]).toBe(true)
+  })
+
+  it('gives our services no privileges, and only the proxy to the outside', () => {
+    for (const [name, service] of ours) {
+      expect(service, name).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      })
+      expect(service.ports, name).toBeUndefined()
+    }
+    const open = services.filter(([, { ports = [] }]) => ports.some((port) => !port.startsWith('127.0.0.1:')))
+    expect(open.map(([name]) => name)).toEqual(['proxy'])
+    const proxy = read('compose/nginx.conf')
+    for (const [, host, port] of proxy.matchAll(/server ([\w-]+):(\d+)/g)) {
+      expect(Object.keys(compose.services)).toContain(host)
+      expect(port).toBe(host === 'agent' ? '8403' : '8402')
+    }
+  })
+})
+
+describe('ADD-34 the systemd units', () => {
+  const units = readdirSync(new URL('systemd/', deploy)).map((name) => [name, read(`systemd/${name}`)] as const)
+
+  it.each(units)('%s starts our program, sets what it reads, and has no privileges', (name, text) => {
+    const program = /^ExecStart=\/usr\/bin\/node \/opt\/svc\/(\S+)/m.exec(text)?.[1] as string
+    expect(existsSync(new URL(program, root)), program).toBe(true)
+    const known = name.includes('agent') ? SETTINGS.agent : SETTINGS.gateway
+    for (const [, line = ''] of text.matchAll(/^Environment=(.*)$/gm))
+      for (const variable of line.split(' ').map((entry) => entry.split('=')[0])) expect(known).toContain(variable)
+    for (const [, credential] of text.matchAll(/%d\/(\S+)/g)) expect(text).toContain(`LoadCredential=${credential}:`)
+    for (const line of ['DynamicUser=yes', 'ProtectSystem=strict', 'NoNewPrivileges=yes', 'CapabilityBoundingSet='])
+      expect(text.split('\n')).toContain(line)
+    // A process ends by itself 30 seconds after it is told to.
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(30)
+  })
+})
+
+describe('ADD-35 alerts and dashboard', () => {
+  interface Rule {
+    alert: string
+    expr: string
+    annotations: { summary: string; runbook: string }
+  }
+  const rules: Rule[] = parse(read('prometheus/alerts.yml')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules)
+  const dashboard = JSON.parse(read('grafana/svc.json')) as { panels: { id: number; targets?: { expr: string }[] }[] }
+  const panels = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+
+  let metrics: string
+  const stops: (() => Promise<void>)[] = []
+  beforeAll(async () => {
+    const chains = await startLocalChains()
+    const gateway = await startTestGateway(chains.variables)
+    stops.push(gateway.stop, chains.stop)
+    await fetch(`${gateway.url}/v1/keys`)
+    // What the publication key holds is read from the chain, in its own time.
+    await vi.waitFor(
+      async () => {
+        metrics = await (await fetch(`${gateway.url}/metrics`)).text()
+        expect(metrics).toContain('svc_publication_balance_lamports')
+      },
+      { timeout: 100_000, interval: 250 },
+    )
+  })
+  afterAll(async () => {
+    for (const stop of stops) await stop()
+  })
+
+  /** Families that a gateway announces, whether they have samples yet or not. */
+  const families = () =>
+    [...metrics.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+    )
+  const named = (expr: string) => expr.match(/\b(?:svc|process|nodejs)_\w+/g) ?? []
+
+  it('T-90 every metric in them is one of ours', () => {
+    const known = families()
+    const used = [...rules.map(({ expr }) => expr), ...panels].flatMap(named)
+    expect(used.length).toBeGreaterThan(30)
+    expect(used.filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  it('every alert has a heading in the manual, and a test of its own', () => {
+    const manual = read('docs/operations.md', root)
+    const tests = read('prometheus/alerts.test.yml')
+    for (const { alert, annotations } of rules) {
+      expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`)
+      expect(manual.split('\n'), alert).toContain(`### ${alert}`)
+      expect(tests.split(`alertname: ${alert}\n`), alert).toHaveLength(3)
+    }
+    const inManual = [...manual.matchAll(/^### (Svc\w+)$/gm)].map(([, name]) => name)
+    expect(inManual.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+  })
+
+  it('panels of the dashboard have ids of their own', () => {
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+  })
+})
+
+it('ADD-34 the image runs what the production tree has, as nobody', () => {
+  const dockerfile = read('Dockerfile')
+  const [, program = ''] = /^CMD \["([^"]+)"/m.exec(dockerfile) ?? []
+  expect(existsSync(new URL(program, root)), program).toBe(true)
+  expect(dockerfile).toMatch(/^USER 65532:65532$/m)
+  expect(dockerfile).toMatch(/^HEALTHCHECK .* CMD \["node", .*\/health\/live/m)
+  expect(read('.dockerignore', root).split('\n')).toEqual(expect.arrayContaining(['.env', '**/node_modules', '.git']))
+})

@@ -1,0 +1,148 @@
+// What the container image and the systemd units run: `dist/production` with a Node and nothing else, by a user who
+// can write to the data folder only.
+
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { freePort } from '@svc/devnet/free-port'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+
+import { toBase58, toHex } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildProduction, treeBytes } from '../scripts/build-production.ts'
+
+const run = promisify(execFile)
+const NOBODY = 65532
+/** Tests run as root in a container, and as an ordinary user elsewhere. */
+const AS_NOBODY = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+const POLL = { timeout: 100_000 }
+const STRONG_SECRET = 'at-least-twenty-four-characters'
+
+let folder: string
+let chains: LocalChains
+let database: FreshDatabase
+const inFolder = (name: string) => join(folder, name)
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-production-'))
+  chmodSync(folder, 0o755)
+  ;[chains, database] = await Promise.all([startLocalChains(), createFreshDatabase('postgres')])
+  await buildProduction(inFolder('svc'))
+  await run('chmod', ['-R', 'a-w,a+rX', inFolder('svc')])
+  cpSync(process.execPath, inFolder('node'))
+  mkdirSync(inFolder('data'))
+  for (const [index, name] of ['statement', 'publication', 'short-url'].entries())
+    writePrivate(`data/${name}.key`, toHex(new Uint8Array(32).fill(index + 1)))
+  const seed = DEMO_PAYERS[0]!.privateKeyBytes
+  writePrivate('data/wallet.json', JSON.stringify([...seed, ...ed25519Signer(seed).publicKey]))
+  writePrivate('data/file.txt', 'worth keeping')
+  if (AS_NOBODY.uid) chownSync(inFolder('data'), NOBODY, NOBODY)
+})
+afterAll(async () => {
+  await chains.stop()
+  await database.drop()
+  await run('chmod', ['-R', 'u+w', folder])
+  rmSync(folder, { recursive: true })
+})
+
+function writePrivate(name: string, text: string): void {
+  writeFileSync(inFolder(name), text, { mode: 0o600 })
+  if (AS_NOBODY.uid) chownSync(inFolder(name), NOBODY, NOBODY)
+}
+
+/** With exactly these variables: nothing of the machine is there. */
+function start(program: string, args: string[], env: Readonly<Record<string, string | undefined>>) {
+  const child = spawn(inFolder('node'), [inFolder(`svc/${program}`), ...args], {
+    ...AS_NOBODY,
+    cwd: inFolder('data'),
+    env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  return { child, output: () => output, ended: once(child, 'close') }
+}
+
+it('ADD-34 the production tree runs read-only and without privileges: processes, threads, pages, command line', async () => {
+  expect(treeBytes(inFolder('svc'))).toBeLessThan(60_000_000)
+  const port = String(await freePort())
+  const url = `http://127.0.0.1:${port}`
+  const gateway = start('apps/gateway/bin/svc-gateway.mjs', ['start'], {
+    PRIMARY_RPC_URLS: chains.primary.url,
+    PRIMARY_TREASURY: toBase58(ed25519Signer(new Uint8Array(32).fill(9)).publicKey),
+    FALLBACK_USD_SOL: '150',
+    ORACLE_URL: chains.rates.url,
+    SVC_MODE: 'production',
+    BASE_URL: url,
+    PORT: port,
+    DATA_DIR: inFolder('data'),
+    DATABASE_URL: database.url,
+    PROCESSES: '2',
+    STATEMENT_KEY_FILE: 'statement.key',
+    PUBLICATION_KEY_FILE: 'publication.key',
+    SHORT_URL_KEY_FILE: 'short-url.key',
+    INTERNAL_SECRET: STRONG_SECRET,
+    LOCAL_PROVIDERS: 'gcs',
+    ATTEST_PUSH: 'false',
+  })
+  const live = () =>
+    fetch(`${url}/health/live`).then(
+      ({ status }) => status,
+      () => null,
+    )
+  await expect.poll(async () => gateway.child.exitCode ?? (await live()), POLL).not.toBe(null)
+  expect(await live(), gateway.output()).toBe(200)
+  const page = await fetch(`${url}/verify`, { headers: { accept: 'text/html' } })
+  expect(await page.text()).toContain('<!doctype html>')
+
+  const svc = async (...args: string[]) => {
+    const env = {
+      SVC_GATEWAY: url,
+      SVC_WALLET: 'wallet.json',
+      SVC_PRIMARY_RPC: chains.primary.url,
+      HOME: inFolder('data'),
+    }
+    const { child, output, ended } = start('apps/cli/bin/svc.mjs', args, env)
+    await ended
+    expect(child.exitCode, output()).toBe(0)
+    return output()
+  }
+  await svc('buy', '--asset', 'SOL', '--name', 'first', '--yes')
+  await svc('put', 'file.txt')
+  await svc('attest')
+  await svc('bundle', '-o', 'bundle.json')
+  expect(await svc('verify', 'bundle.json')).toContain('✓ signature_valid')
+
+  gateway.child.kill('SIGTERM')
+  await gateway.ended
+  expect(gateway.child.exitCode, gateway.output()).toBe(0)
+  expect(gateway.output()).not.toMatch(/"level":(50|60)/)
+})
+
+it('ADD-34 the agent service starts from it, and the bill of materials names what is inside', async () => {
+  const port = String(await freePort())
+  const agent = start('apps/agent/bin/svc-agent.mjs', [], {
+    ...chains.agentVariables,
+    SVC_MODE: 'development',
+    PORT: port,
+    DATA_DIR: inFolder('data/agent'),
+  })
+  const isLive = async () => (await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)) !== null
+  await expect.poll(isLive, POLL).toBe(true)
+  agent.child.kill('SIGTERM')
+  await agent.ended
+
+  const { components } = JSON.parse(readFileSync(inFolder('svc/sbom.cdx.json'), 'utf8'))
+  const names = components.map(({ name }: { name: string }) => name)
+  expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'viem', 'pg', 'mongodb', 'preact']))
+  for (const tool of ['vite', 'rolldown', 'vitest', 'litesvm', 'typescript']) expect(names).not.toContain(tool)
+})

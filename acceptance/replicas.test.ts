@@ -1,0 +1,267 @@
+// Three gateways with one PostgreSQL behind a plain nginx that sends each request to the next of them.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { freePort } from '@svc/devnet/free-port'
+import { startLocalChains } from '@svc/devnet/local-chains'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { programEnvironment } from '@svc/devnet/program-environment'
+import { ed25519Identity, signCall } from '@svc/testbed/signing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { gatewayRequests, type Locker } from './gateway-requests.ts'
+import { type Nginx, startNginx } from './nginx.ts'
+
+const program = fileURLToPath(new URL('../apps/gateway/src/main.ts', import.meta.url))
+const owner = ed25519Identity(DEMO_PAYERS[2]!.privateKeyBytes)
+const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+
+/** How many requests an address may send in a minute, over all replicas. */
+const PER_ADDRESS = 60
+
+interface Replica {
+  port: string
+  /** Requests that it answered. */
+  answered: number
+  pid(): number
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+let nginx: Nginx
+let replicas: Replica[]
+let requests: ReturnType<typeof gatewayRequests>
+let locker: Locker
+const closing: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  const [database, chains, folder] = await Promise.all([
+    createFreshDatabase('postgres'),
+    startLocalChains({ finalAtOnce: true }),
+    mkdtemp(join(tmpdir(), 'svc-replicas-')),
+  ])
+  closing.push(database.drop, chains.stop, () => rm(folder, { recursive: true, force: true }))
+  const ports = (await Promise.all(Array.from({ length: 3 }, freePort))).map(String)
+  nginx = await startNginx({ replicas: ports })
+  closing.push(nginx.stop)
+  const variables = {
+    ...chains.variables,
+    SVC_MODE: 'development',
+    HOST: '127.0.0.1',
+    PROCESSES: '1',
+    BASE_URL: nginx.url,
+    TRUSTED_PROXIES: '127.0.0.1',
+    DATABASE_URL: database.url,
+    // In common, as a bucket is: keys, files, staged bytes.
+    DATA_DIR: folder,
+    PAGES_DIR: '/nonexistent',
+    RATE_LIMIT_ADDRESS: String(PER_ADDRESS),
+    RATE_LIMIT_RECEIPT: '0',
+  }
+  replicas = ports.map((port) => createReplica(port, programEnvironment({ ...variables, PORT: port })))
+  // The first makes the keys of development, which all have in common.
+  await replicas[0]?.start()
+  await Promise.all(replicas.slice(1).map((replica) => replica.start()))
+  closing.push(() => Promise.all(replicas.map((replica) => replica.kill())))
+  const chainUrls = { primaryChain: chains.primary.url, evmChain: chains.evm.url }
+  requests = gatewayRequests({ gateway: nginx.url, ...chainUrls })
+})
+afterAll(async () => {
+  for (const close of closing.reverse()) await close()
+})
+
+function createReplica(port: string, env: Record<string, string>): Replica {
+  let child: ChildProcess | undefined
+  const replica: Replica = {
+    port,
+    answered: 0,
+    pid: () => child?.pid as number,
+    async start() {
+      child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+      await new Promise<void>((resolve, reject) => {
+        child?.once('exit', (code) => reject(new Error(`a replica ended with ${code}`)))
+        createInterface(child!.stdout!).on('line', (line) => {
+          const entry = JSON.parse(line)
+          if (entry.request_id && entry.status) replica.answered++
+          if (entry.msg === 'gateway started') resolve()
+        })
+      })
+    },
+    async kill() {
+      if (child?.exitCode !== null || child.signalCode !== null) return
+      const exit = once(child, 'exit')
+      child.kill('SIGKILL')
+      await exit
+    },
+  }
+  return replica
+}
+
+interface Session {
+  session_id: string
+  upload_token: string
+  files: { file_id: string }[]
+}
+
+async function openSession(filename: string): Promise<Session> {
+  const path = `/v1/lockers/${locker.lockerId}/upload-sessions`
+  const body = { files: [{ filename, content_type: 'application/octet-stream' }] }
+  return (await requests.call(owner, { ...locker, method: 'POST', path, body, ops: ['locker:write'] })) as never
+}
+
+/** As any client: what got no answer, or one of the proxy alone, is sent again. */
+async function repeat(send: () => Promise<Response>): Promise<Response> {
+  for (;;) {
+    const response = await send().catch(() => null)
+    if (response && response.status < 500) return response
+  }
+}
+
+const list = () => ({ path: `/v1/lockers/${locker.lockerId}/files`, ops: ['locker:list'], ...locker })
+const link = (filename: string) => `${nginx.url}/v1/r/${locker.receiptId}/f/${encodeURIComponent(filename)}`
+
+it('T-88 a locker is bought, each step at another replica', async () => {
+  locker = await requests.buyLocker(owner, 'SOL', 'primary-mainnet', 2)
+  for (let i = 0; i < replicas.length; i++) {
+    const { status, body } = await requests.send('GET', `/v1/receipts/${locker.receiptId}/verify`)
+    expect([status, body.valid]).toEqual([200, true])
+  }
+})
+
+it('T-88 an upload session goes on at other replicas while one is killed, and all serve the file', async () => {
+  const bytes = randomBytes(1_000_000)
+  const size = 50_000
+  const session = await openSession('large')
+  const headers = { 'x-upload-token': session.upload_token, 'content-type': 'application/octet-stream' }
+  const parts = `${nginx.url}/v1/upload-sessions/${session.session_id}/files/${session.files[0]?.file_id}/parts`
+  const send = async (index: number) => {
+    const body = bytes.subarray(index * size, (index + 1) * size)
+    const sent = await repeat(() => fetch(`${parts}?index=${index}`, { method: 'POST', headers, body }))
+    expect(sent.status, await sent.text()).toBe(200)
+  }
+  for (let index = 0; index < 6; index++) await send(index)
+  const sending = Array.from({ length: 14 }, (_, i) => send(6 + i))
+  await replicas[1]?.kill()
+  await Promise.all(sending)
+  const finalize = `${nginx.url}/v1/upload-sessions/${session.session_id}/finalize`
+  const finalized = await repeat(() =>
+    fetch(finalize, { method: 'POST', headers: { 'x-upload-token': session.upload_token } }),
+  )
+  expect(await finalized.json()).toMatchObject({ status: 'complete', files: [{ content_hash: sha256(bytes) }] })
+  await replicas[1]?.start()
+  for (let i = 0; i < 6; i++) {
+    const read = await repeat(() => fetch(link('large')))
+    expect(sha256(new Uint8Array(await read.arrayBuffer()))).toBe(sha256(bytes))
+  }
+})
+
+it('T-88 statements that are asked for at all replicas at once have one sequence', async () => {
+  for (let round = 1; round <= 2; round++) {
+    await requests.putFile(owner, locker, { filename: `round ${round}`, content_type: 'text/plain' }, Buffer.from('x'))
+    expect((await requests.confirmFile(locker, `round ${round}`)).status).toBe(200)
+    const path = `/v1/storage/attest?receipt_id=${locker.receiptId}&sync=true`
+    const attest = () => requests.call(owner, { ...locker, method: 'POST', path, ops: ['locker:attest'] })
+    const made = await Promise.all(Array.from({ length: 6 }, attest))
+    const sequences = made.map(({ attestation }) => (attestation as { evidence_seq: number }).evidence_seq)
+    expect(new Set(sequences)).toEqual(new Set([round]))
+  }
+  const { body } = await requests.send('GET', `/v1/storage/statements?receipt_id=${locker.receiptId}`)
+  const statements = body.statements as { sequence: number; statement_digest: string; prev_statement_digest: string }[]
+  const [first, second] = statements.toSorted((a, b) => a.sequence - b.sequence)
+  expect([statements.length, second?.prev_statement_digest]).toEqual([2, first?.statement_digest])
+})
+
+it('T-88 a nonce that one replica has taken is refused by all, and all have worked', async () => {
+  const { headers } = signCall(owner, list(), Date.now())
+  const answers = await Promise.all(
+    Array.from({ length: 9 }, () => requests.send('GET', list().path, undefined, headers)),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(answers.filter(({ body }) => body.error === 'NONCE_REPLAYED')).toHaveLength(8)
+  // nginx passes over the replica that was killed for some seconds more.
+  const askMore = async () => {
+    await requests.send('GET', list().path)
+    return replicas.every(({ answered }) => answered > 5)
+  }
+  await expect.poll(askMore, { timeout: 60_000, interval: 200 }).toBe(true)
+})
+
+it('T-88 TLS ends at nginx, and names of files arrive as they were sent', async () => {
+  const name = 'a b/c%2Fd/é'
+  await requests.putFile(owner, locker, { filename: name, content_type: 'text/plain' }, Buffer.from('named'))
+  const url = new URL(`/v1/r/${locker.receiptId}/f/${encodeURIComponent(name)}`, nginx.tlsUrl)
+  const options = { ca: nginx.certificate, servername: 'gateway.example', headers: { host: 'gateway.example' } }
+  const [response] = await once(httpsRequest(url, options).end(), 'response')
+  expect([response.statusCode, await text(response)]).toEqual([200, 'named'])
+})
+
+/** Asks for a quote from another address of this machine. */
+async function quoteFrom(localAddress: string, given: Record<string, string> = {}): Promise<number> {
+  const headers = { 'content-type': 'application/json', ...given }
+  const call = httpRequest(`${nginx.url}/v1/storage/request`, { method: 'POST', localAddress, headers, agent: false })
+  const [response] = await once(call.end('{"units":1}'), 'response')
+  response.resume()
+  return response.statusCode
+}
+
+it('T-88 a rate limit counts over all replicas, by the address that nginx saw, whatever a client says', async () => {
+  const statuses: number[] = []
+  while (statuses.length < 2 * PER_ADDRESS) {
+    statuses.push(...(await Promise.all(Array.from({ length: 30 }, () => quoteFrom('127.0.0.2')))))
+  }
+  const taken = statuses.filter((status) => status === 402).length
+  // Some more are given back while the test runs.
+  expect(taken, [...new Set(statuses)].join()).toBeGreaterThanOrEqual(PER_ADDRESS)
+  expect(taken).toBeLessThan(1.6 * PER_ADDRESS)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - taken)
+  const forged = Array.from({ length: 30 }, (_, i) => quoteFrom('127.0.0.2', { 'x-forwarded-for': `198.51.100.${i}` }))
+  expect(await Promise.all(forged)).toContain(429)
+  expect(await quoteFrom('127.0.0.3')).toBe(402)
+})
+
+it('T-88 below a prefix the path arrives without it, and otherwise as it was sent', async () => {
+  const below = await startNginx({ replicas: replicas.map(({ port }) => port), isBelowPrefix: true })
+  closing.push(below.stop)
+  const path = `/v1/r/${locker.receiptId}/f/${encodeURIComponent('a b/c%2Fd/é')}`
+  expect(await (await fetch(`${below.url}/svc${path}`)).text()).toBe('named')
+  expect((await fetch(`${below.url}/svc/health/live`)).status).toBe(200)
+  expect((await fetch(`${below.url}/svc`, { redirect: 'manual' })).headers.get('location')).toContain('/svc/')
+  expect((await fetch(`${below.url}${path}`)).headers.get('server')).toContain('nginx')
+})
+
+it('T-37 ADD-29 on a full disk nothing is signed, and everything goes on once there is room', async () => {
+  const limitFiles = (limit: string) => {
+    for (const replica of replicas) execFileSync('prlimit', ['--pid', `${replica.pid()}`, `--fsize=${limit}:`])
+  }
+  const path = `/v1/storage/attest?receipt_id=${locker.receiptId}&sync=true`
+  const attest = async () => {
+    const call = { ...locker, method: 'POST', path, ops: ['locker:attest'] }
+    const { headers } = signCall(owner, call, Date.now())
+    return requests.send('POST', path, undefined, headers)
+  }
+  await requests.putFile(owner, locker, { filename: 'last', content_type: 'text/plain' }, Buffer.from('x'))
+  expect((await requests.confirmFile(locker, 'last')).status).toBe(200)
+  limitFiles('0')
+  for (let i = 0; i < 3; i++) {
+    const { status, body } = await attest()
+    expect([status, body.error]).toEqual([503, 'logbook_unavailable'])
+  }
+  // Each replica knows of its own logbook only.
+  const readHealth = async () => (await requests.send('GET', '/health')).body
+  const failing = { status: 'degraded', continuity: { logbook: 'failing' } }
+  await expect.poll(readHealth, { timeout: 60_000 }).toMatchObject(failing)
+  limitFiles('unlimited')
+  await expect.poll(async () => (await attest()).status, { timeout: 60_000, interval: 1000 }).toBe(200)
+  const { body } = await requests.send('GET', `/v1/storage/statements?receipt_id=${locker.receiptId}`)
+  const sequences = (body.statements as { sequence: number }[]).map(({ sequence }) => sequence)
+  expect(sequences.toSorted((a, b) => a - b)).toEqual(sequences.map((_, i) => i + 1))
+})

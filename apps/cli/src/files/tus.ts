@@ -1,0 +1,48 @@
+import type { TusToken } from '@svc/sdk'
+import type { Command } from 'commander'
+import type { Open, Session } from '../session.ts'
+import { minutes } from './url.ts'
+
+interface TokenOptions {
+  ttl?: number
+  prefix?: string
+}
+
+export function add(program: Command, open: Open): void {
+  const tus = program.command('tus').description('let stock tus clients upload into the locker')
+  tus
+    .command('token')
+    .description('an address and a header for them, and a snippet that is ready to paste')
+    .option('--ttl <minutes>', 'for how long it creates uploads: 1 to 1440; 60 unless given', minutes)
+    .option('--prefix <folder/>', 'put before the names of all files')
+    .action(async (options: TokenOptions, command: Command) => token(await open(command), options))
+}
+
+async function token(session: Session, { ttl, prefix }: TokenOptions): Promise<void> {
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  const made = await client.tusToken(locker, {
+    ...(ttl !== undefined && { ttl_min: ttl }),
+    ...(prefix !== undefined && { prefix }),
+    signal: session.world.signal,
+  })
+  session.output.result({ locker_id: locker.locker_id, ...made }, () => snippet(made))
+  session.output.note('Whoever has the token may upload until then. `svc revoke` ends it before.')
+}
+
+function snippet({ tus_endpoint, headers, expires_at }: TusToken): string {
+  return `// npm install tus-js-client; the token creates uploads until ${expires_at}
+import { createReadStream, statSync } from 'node:fs'
+import { Upload } from 'tus-js-client'
+
+const [path] = process.argv.slice(2)
+new Upload(createReadStream(path), {
+  endpoint: '${tus_endpoint}',
+  headers: { 'X-Upload-Token': '${headers['X-Upload-Token']}' },
+  metadata: { filename: path.split('/').at(-1) },
+  uploadSize: statSync(path).size,
+  retryDelays: [0, 1000, 3000, 5000, 10000],
+  onError: (error) => { console.error(error.message); process.exitCode = 1 },
+  onSuccess: ({ lastResponse }) => console.log(lastResponse.getHeader('Svc-Content-Hash')),
+}).start()`
+}

@@ -1,0 +1,78 @@
+// `svc s3 credentials`. Secrets go to stdout when a format asks for them; without one, only how to set clients up.
+
+import type { S3Credentials } from '@svc/sdk'
+import { jsonLine } from '../output/shown.ts'
+import type { Session } from '../session.ts'
+import { sessionSetup } from './setup.ts'
+import { shellWord } from './shell-word.ts'
+
+export const FORMATS = ['env', 'json', 'process'] as const
+
+export interface CredentialOptions {
+  /** Minutes. */
+  ttl?: number
+  readOnly?: true
+  prefix?: string
+  format?: (typeof FORMATS)[number]
+}
+
+export async function giveCredentials(session: Session, options: CredentialOptions): Promise<void> {
+  const { output, world } = session
+  const { ttl, readOnly, prefix } = options
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  const credentials = await client.s3Credentials(locker, {
+    access: readOnly ? 'read' : 'write',
+    ...(prefix !== undefined && { prefix }),
+    ...(ttl !== undefined && { minutes: ttl }),
+    signal: world.signal,
+  })
+  const format = options.format ?? (output.isJson ? 'json' : null)
+  if (format === null) {
+    const { secret_access_key: _, session_token: __, access_key_id: ___, ...shown } = credentials
+    return output.result(shown, () => sessionSetup(credentials, commandAgain(session, locker.locker_id, options)))
+  }
+  const text = { env: variables, json: jsonLine, process: processDocument }[format](credentials)
+  world.stdout.write(`${text}\n`)
+}
+
+/** As aws reads it from `credential_process`. */
+function processDocument(credentials: S3Credentials): string {
+  return jsonLine({
+    Version: 1,
+    AccessKeyId: credentials.access_key_id,
+    SecretAccessKey: credentials.secret_access_key,
+    SessionToken: credentials.session_token,
+    Expiration: credentials.expires_at,
+  })
+}
+
+function variables(credentials: S3Credentials): string {
+  const values = {
+    AWS_ACCESS_KEY_ID: credentials.access_key_id,
+    AWS_SECRET_ACCESS_KEY: credentials.secret_access_key,
+    AWS_SESSION_TOKEN: credentials.session_token,
+    AWS_ENDPOINT_URL_S3: credentials.endpoint,
+    AWS_REGION: credentials.region,
+    AWS_DEFAULT_REGION: credentials.region,
+  }
+  return Object.entries(values)
+    .map(([name, value]) => `export ${name}=${shellWord(value)}`)
+    .join('\n')
+}
+
+/** The same command from anywhere, without its format: settings of this moment may be from options and variables. */
+function commandAgain({ gateway, profile, settings }: Session, lockerId: string, options: CredentialOptions): string {
+  const { wallet } = settings
+  const words = [
+    ['svc s3 credentials'],
+    profile.from === 'default' ? [] : ['--profile', profile.name],
+    ['--gateway', gateway, '--locker', lockerId],
+    wallet ? ['--wallet', wallet.value] : [],
+    options.ttl === undefined ? [] : ['--ttl', String(options.ttl)],
+    options.readOnly ? ['--read-only'] : [],
+    options.prefix ? ['--prefix', options.prefix] : [],
+  ]
+  const [[command], ...rest] = words as [[string], ...string[][]]
+  return [command, ...rest.flat().map(shellWord)].join(' ')
+}

@@ -1,0 +1,69 @@
+// How common clients are set up, ready to be pasted. The placeholders stand for secrets, which are shown only when asked.
+
+import type { NewS3Key, S3Credentials } from '@svc/sdk'
+import { shellWord } from './shell-word.ts'
+
+type Connection = Pick<S3Credentials, 'endpoint' | 'region' | 'bucket' | 'prefix'>
+
+const PROFILE = 'svc'
+
+/** For clients that ask for credentials, or take them from the environment. */
+export function sessionSetup(connection: Connection, command: string): string {
+  const { endpoint, region } = connection
+  const place = placeOf(connection)
+  return `aws and boto3 get new credentials by themselves, with these lines in ~/.aws/config:
+
+[profile ${PROFILE}]
+credential_process = ${command} --format process
+endpoint_url = ${endpoint}
+region = ${region}
+
+  aws --profile ${PROFILE} s3 ls ${shellWord(`s3://${place}`)}
+  boto3.Session(profile_name='${PROFILE}').client('s3').list_objects_v2(${boto3Arguments(connection)})
+
+Others take them from the environment, until they end:
+
+  eval "$(${command} --format env)"
+  ${rcloneLine(connection)}
+${resticLines(connection)}
+For s3fs and whatever runs for longer than an hour, make a key: svc s3 keys new NAME`
+}
+
+/** For clients that keep a key. */
+export function keySetup({ access_key_id: id, ...connection }: NewS3Key): string {
+  const { endpoint, region, bucket, prefix } = connection
+  const folder = prefix === '' ? '' : `:/${prefix.slice(0, -1)}`
+  return `In a shell, with the secret above in place of SECRET:
+
+  export AWS_ACCESS_KEY_ID=${id} AWS_SECRET_ACCESS_KEY=SECRET
+  export AWS_ENDPOINT_URL_S3=${endpoint} AWS_REGION=${region} AWS_DEFAULT_REGION=${region}
+  aws s3 ls ${shellWord(`s3://${placeOf(connection)}`)}
+  boto3.client('s3').list_objects_v2(${boto3Arguments(connection)})
+  ${rcloneLine(connection)}
+${resticLines(connection)}
+  (umask 077; echo ${id}:SECRET > ~/.passwd-s3fs)
+  s3fs ${shellWord(bucket + folder)} MOUNTPOINT -o url=${endpoint} -o use_path_request_style -o endpoint=${region}`
+}
+
+function placeOf({ bucket, prefix }: Connection): string {
+  return `${bucket}/${prefix}`
+}
+
+function boto3Arguments({ bucket, prefix }: Connection): string {
+  // JSON text is a literal of Python, too.
+  return `Bucket='${bucket}'${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`
+}
+
+function rcloneLine(connection: Connection): string {
+  const { endpoint, region } = connection
+  const remote = `:s3,provider=Other,env_auth,region=${region},endpoint="${endpoint}":${placeOf(connection)}`
+  return `rclone ls ${shellWord(remote)}`
+}
+
+/** restic takes the first part of a path for the bucket. */
+function resticLines(connection: Connection): string {
+  const { endpoint } = connection
+  if (new URL(endpoint).pathname !== '/')
+    return '  (restic and mc need an endpoint without a path: the operator of the gateway sets S3_HOST for them)\n'
+  return `  restic -r ${shellWord(`s3:${endpoint}/${placeOf(connection)}`)} -o s3.bucket-lookup=path init\n`
+}

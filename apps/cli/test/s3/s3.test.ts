@@ -1,0 +1,107 @@
+import type { NewS3Key, S3Credentials, S3Key } from '@svc/sdk'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { shellWord } from '../../src/s3/shell-word.ts'
+import { type LockerHome, openLockerHome } from '../locker.ts'
+import { jsonDocument, jsonLines } from '../world.ts'
+
+let home: LockerHome
+beforeAll(async () => {
+  home = await openLockerHome()
+})
+afterAll(() => home.leave())
+afterEach(() => home.house.proxy.behave())
+
+const svc = async (...args: string[]) => {
+  const result = await home.svc(['s3', ...args])
+  expect(result.exitCode, result.stderr + result.stdout).toBe(0)
+  return result
+}
+const endpoint = () => `${home.house.gateway.context.config.http.baseUrl}/s3`
+
+describe('svc s3 credentials', () => {
+  it('ADD-42 answer credential_process of aws with one document and nothing else', async () => {
+    const { stdout } = await svc('credentials', '--format', 'process')
+    expect(jsonDocument(stdout)).toEqual({
+      Version: 1,
+      AccessKeyId: expect.stringMatching(/^SVCS[A-Z2-7]{16}$/),
+      SecretAccessKey: expect.stringMatching(/^[A-Za-z0-9_-]{40}$/),
+      SessionToken: expect.any(String),
+      Expiration: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    })
+  })
+
+  it('ADD-42 write unless told otherwise, in the folder that was named', async () => {
+    const given = async (...args: string[]) =>
+      jsonDocument<S3Credentials>((await svc('credentials', '--format', 'json', ...args)).stdout)
+    expect(await given()).toMatchObject({ access: 'write', prefix: '', endpoint: endpoint() })
+    expect(await given('--read-only', '--prefix', 'photos')).toMatchObject({ access: 'read', prefix: 'photos/' })
+    const { expires_at } = await given('--ttl', '1')
+    expect(Date.parse(expires_at)).toBeLessThanOrEqual(home.house.gateway.context.now() + 60_000)
+    expect(jsonDocument((await svc('credentials', '--json')).stdout)).toHaveProperty('secret_access_key')
+  })
+
+  it('ADD-42 are variables for a shell', async () => {
+    const { stdout } = await svc('credentials', '--format', 'env')
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^export AWS_ACCESS_KEY_ID=SVCS[A-Z2-7]{16}$/),
+      expect.stringMatching(/^export AWS_SECRET_ACCESS_KEY=[\w-]{40}$/),
+      expect.stringMatching(/^export AWS_SESSION_TOKEN=[\w-]+$/),
+      `export AWS_ENDPOINT_URL_S3=${endpoint()}`,
+      'export AWS_REGION=us-east-1',
+      'export AWS_DEFAULT_REGION=us-east-1',
+    ])
+  })
+
+  it('T-95 ADD-42 without a format show how to set clients up, and no secret', async () => {
+    const { stdout, stderr } = await svc('credentials', '--prefix', "it's/")
+    expect(stdout).not.toMatch(/SVCS|SessionToken/)
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(
+      /^credential_process = svc s3 credentials --gateway \S+ --locker locker_\w+ .*--format process$/m,
+    )
+    expect(stdout).toContain(`--prefix 'it'\\''s/'`)
+    expect(stdout).toContain(`endpoint_url = ${endpoint()}`)
+    for (const client of ['aws --profile svc s3 ls', 'boto3', 'rclone ls', 'restic', 's3fs'])
+      expect(stdout).toContain(client)
+  })
+
+  it.each([
+    ['more than an hour', ['--ttl', '61']],
+    ['no time', ['--ttl', '0']],
+    ['another format', ['--format', 'xml']],
+  ])('ADD-42 %s is wrong usage', async (_, args) => {
+    expect(await home.svc(['s3', 'credentials', ...args])).toMatchObject({ exitCode: 2, stdout: '' })
+  })
+})
+
+describe('svc s3 keys', () => {
+  it('ADD-42 are made, listed without their secrets, and revoked', async () => {
+    const made = await svc('keys', 'new', 'backup', '--prefix', 'b', '--days', '7')
+    const [id] = /SVCK[A-Z2-7]{16}/.exec(made.stdout) as RegExpExecArray
+    const [, secret] = /secret access key +(\S{40})$/m.exec(made.stdout) as RegExpExecArray
+    expect(made.stderr).toContain('not shown again')
+    expect(made.stderr).toContain(`s3fs locker_`)
+    expect(made.stderr).not.toContain(secret as string)
+    const { stdout } = await svc('keys')
+    expect(stdout).toMatch(new RegExp(`^${id} +backup +write +b/ +`, 'm'))
+    expect(stdout).not.toContain(secret as string)
+    expect(jsonLines<S3Key>((await svc('keys', 'list', '--json')).stdout)).toMatchObject([{ name: 'backup' }])
+    await svc('keys', 'revoke', id)
+    expect((await svc('keys')).stderr).toContain('None')
+    expect(await home.svc(['s3', 'keys', 'revoke', id])).toMatchObject({ exitCode: 1 })
+    const read = jsonDocument<NewS3Key>((await svc('keys', 'new', 'reader', '--read-only', '--json')).stdout)
+    expect(read).toMatchObject({ access: 'read', prefix: '' })
+  })
+
+  it('T-95 a name that would control the terminal is shown as what it is', async () => {
+    await svc('keys', 'new', '\u001b[2Jboo')
+    expect((await svc('keys')).stdout).not.toContain('\u001b')
+  })
+})
+
+it('T-95 a text is one word of a shell, whatever it holds', () => {
+  expect(shellWord('https://a.example:1/s3')).toBe('https://a.example:1/s3')
+  expect(shellWord('a b')).toBe("'a b'")
+  expect(shellWord("'; reboot #")).toBe(`''\\''; reboot #'`)
+  expect(shellWord('')).toBe("''")
+})

@@ -1,0 +1,57 @@
+// `svc-gateway continuity [show] | rebuild --reason … [bundle…] | accept --reason …`: a database that is behind.
+
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { acceptLosses, type Examined, examineDatabase, rebuildDatabase } from '../operations/restored-database.ts'
+import { requireReason, withOperations } from './with-operations.ts'
+
+const USAGE = 'usage: svc-gateway continuity [show] | rebuild --reason <why> [evidence bundle…] | accept --reason <why>'
+const BEHIND = 1
+
+export async function run(args: string[]): Promise<void> {
+  await withOperations(async (context, actor) => {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { reason: { type: 'string' } },
+      allowPositionals: true,
+    })
+    const [verb = 'show', ...files] = positionals
+    const { publications } = context
+    if (verb === 'show') return print(await examineDatabase(context, publications))
+    const reason = requireReason(values.reason)
+    if (verb === 'rebuild') {
+      const bundles = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })))
+      const { rebuilt, refused, closedPayments, left } = await rebuildDatabase(context, actor, {
+        bundles,
+        publications,
+        reason,
+      })
+      for (const { proof_id, sequence, anchor } of rebuilt)
+        console.log(`rebuilt statement ${sequence} of ${proof_id}${anchor ? `, anchored by ${anchor}` : ''}`)
+      for (const { file, why } of refused) console.log(`${file} ${why}`)
+      if (closedPayments > 0) console.log(paymentAdvice(closedPayments))
+      return finish(left.length)
+    }
+    if (verb !== 'accept' || files.length > 0) throw new Error(USAGE)
+    const { statements, payments } = await acceptLosses(context, actor, { publications, reason })
+    for (const { proofId, sequence } of statements) console.log(`accepted as lost: statement ${sequence} of ${proofId}`)
+    if (payments.length > 0) console.log(paymentAdvice(payments.length))
+    finish(0)
+  })
+}
+
+function paymentAdvice(count: number): string {
+  return `${count} payments are not in this database: each pays nothing but its own quote from now on. Their buyers confirm again and get the same receipt; where the quote is lost too, see docs/operations.md.`
+}
+
+function print({ statements, payments, anchors }: Examined): void {
+  for (const { proofId, sequence, digest } of statements) console.log(`statement ${proofId} ${sequence} ${digest}`)
+  for (const { network, tx, kind } of payments) console.log(`${kind} ${network} ${tx}`)
+  if (anchors === null) console.error('The chain was not compared: nothing is published, or no node answers.')
+  finish(statements.length + payments.length)
+}
+
+function finish(missing: number): void {
+  console.log(missing === 0 ? 'The database has all that this gateway has signed.' : `${missing} missing.`)
+  if (missing > 0) process.exitCode = BEHIND
+}

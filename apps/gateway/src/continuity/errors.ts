@@ -1,0 +1,33 @@
+import { ServiceError } from '@svc/http-service/service-error'
+
+const HEAL =
+  'GET /health names what is missing; the operator heals it with `svc-gateway continuity`, see docs/operations.md'
+
+export function databaseBehind(): ServiceError {
+  return new ServiceError('database_behind', 'the database is older than what this gateway has signed', {
+    hint: `nothing was changed, and everything can be read; ${HEAL}`,
+    headers: { 'retry-after': '60' },
+  })
+}
+
+export function databaseUnchecked(): ServiceError {
+  return new ServiceError('database_behind', 'the gateway is comparing its database with what it has signed', {
+    hint: 'nothing was changed, and everything can be read; try again in a few seconds',
+    headers: { 'retry-after': '2' },
+  })
+}
+
+export function envelopeBeforeLoss(seconds: number): ServiceError {
+  return new ServiceError('database_behind', 'the database changed, and this envelope may have been used before', {
+    hint: `nothing was changed; sign the request again in ${seconds} s`,
+    headers: { 'retry-after': `${seconds}` },
+  })
+}
+
+export function logbookUnavailable(cause?: unknown): ServiceError {
+  return new ServiceError('logbook_unavailable', 'the gateway cannot note what it signs', {
+    hint: 'try again later: what was done already is found when the request is repeated',
+    headers: { 'retry-after': '10' },
+    cause,
+  })
+}

@@ -1,0 +1,169 @@
+import { isSqlite } from '@svc/database/prepared'
+import type { NonceTable } from '@svc/guard/tables'
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import { sql, type Transaction } from 'kysely'
+import type { Db, Locker, PublicationTable, Schema } from '../db/schema.ts'
+import { type NotedReceipt, type NotedRefund, type NotedStatement, noteOfReceipt, receiptHash } from './entries.ts'
+
+type Tx = Transaction<Schema>
+
+/** Those of the digests that statements of the database have. */
+export async function knownDigests(db: Db, digests: readonly string[]): Promise<Set<string>> {
+  if (digests.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('statements')
+    .select('statement_digest')
+    .where('statement_digest', 'in', digests)
+    .execute()
+  return new Set(rows.map(({ statement_digest }) => statement_digest as string))
+}
+
+/** Up to which sequence losses are accepted, by proof id. */
+export async function acceptedSequences(db: Db, proofIds: readonly string[]): Promise<Map<string, number>> {
+  if (proofIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('lost_statements')
+    .select(['proof_id', 'sequence'])
+    .where('proof_id', 'in', proofIds)
+    .execute()
+  return new Map(rows.map(({ proof_id, sequence }) => [proof_id, sequence]))
+}
+
+/** The hashes of all receipts of these transactions, also of lost ones. */
+export async function knownReceiptHashes(db: Db, txs: readonly string[]): Promise<Set<string>> {
+  if (txs.length === 0) return new Set()
+  const receipts = await db.selectFrom('receipts').select('receipt_id').where('tx', 'in', txs).execute()
+  const lost = await db.selectFrom('lost_receipts').select('receipt_hash').where('tx', 'in', txs).execute()
+  return new Set([
+    ...receipts.map(({ receipt_id }) => receiptHash(receipt_id)),
+    ...lost.map(({ receipt_hash }) => receipt_hash),
+  ])
+}
+
+/** Transactions that have a refund, or that no quote can claim any more, as `network tx`. */
+export async function closedTransactions(db: Db, txs: readonly string[]): Promise<Set<string>> {
+  if (txs.length === 0) return new Set()
+  const closed = await db
+    .selectFrom('payment_transactions')
+    .select(['network', 'tx'])
+    .where('tx', 'in', txs)
+    .where('kind', '=', 'lost')
+    .execute()
+  const refunded = await db.selectFrom('refunds').select(['network', 'tx']).where('tx', 'in', txs).execute()
+  return new Set([...closed, ...refunded].map(({ network, tx }) => `${network} ${tx}`))
+}
+
+export async function hasNonce(db: Db, { signer, nonce }: NonceTable): Promise<boolean> {
+  const row = await db
+    .selectFrom('nonces')
+    .select('nonce')
+    .where('signer', '=', signer)
+    .where('nonce', '=', nonce)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function knownPublications(db: Db, txs: readonly string[]): Promise<Set<string>> {
+  if (txs.length === 0) return new Set()
+  const rows = await db.selectFrom('publications').select('tx').where('tx', 'in', txs).execute()
+  return new Set(rows.map(({ tx }) => tx))
+}
+
+/** The receipt of a proof: receipts name theirs, and attestations have those of older receipts. */
+export async function findReceiptOfProof(db: Db, proofId: string): Promise<string | null> {
+  const attested = await db
+    .selectFrom('attestations')
+    .select('receipt_id')
+    .where('proof_id', '=', proofId)
+    .executeTakeFirst()
+  if (attested) return attested.receipt_id
+  // As in the index `receipts_proof`.
+  const named = isSqlite(db) ? sql`receipt ->> 'proof_id'` : sql`cast(receipt as json) ->> 'proof_id'`
+  const row = await db
+    .selectFrom('receipts')
+    .select('receipt_id')
+    .where(sql<boolean>`${named} = ${proofId}`)
+    .executeTakeFirst()
+  return row?.receipt_id ?? null
+}
+
+export async function findLocker(db: Db, receiptId: string): Promise<Locker | null> {
+  return (await db.selectFrom('lockers').selectAll().where('receipt_id', '=', receiptId).executeTakeFirst()) ?? null
+}
+
+/** The newest statement of each receipt attested since then, the newest first. */
+export async function newestStatements(db: Db, since: number, limit: number): Promise<NotedStatement[]> {
+  const rows = await db
+    .selectFrom('attestations as a')
+    .innerJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'a.receipt_id').onRef('s.sequence', '=', 'a.sequence'),
+    )
+    .select(['a.proof_id', 's.sequence', 's.statement_digest'])
+    .where('a.attested_at', '>=', since)
+    .where('s.statement_digest', 'is not', null)
+    .orderBy('a.attested_at', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.flatMap(({ proof_id, sequence, statement_digest }) =>
+    proof_id && statement_digest ? [{ kind: 'statement', proofId: proof_id, sequence, digest: statement_digest }] : [],
+  )
+}
+
+/** Receipts confirmed since then, the newest first. `since`: ISO 8601. */
+export async function newestReceipts(db: Db, since: string, limit: number): Promise<NotedReceipt[]> {
+  const rows = await db
+    .selectFrom('receipts')
+    .select('receipt')
+    .where('confirmed_at', '>=', since)
+    .orderBy('confirmed_at', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(({ receipt }) => noteOfReceipt(JSON.parse(receipt) as SignedReceipt))
+}
+
+/** The transaction pays no other quote from then on; the quote that it paid gets its receipt again. */
+export async function recordLostReceipt(tx: Tx, lost: NotedReceipt, at: number): Promise<void> {
+  await closeTransaction(tx, lost)
+  await tx
+    .insertInto('lost_receipts')
+    .values({
+      receipt_hash: lost.receiptHash,
+      network: lost.network,
+      tx: lost.tx,
+      proof_id: lost.proofId,
+      confirmed_at: lost.confirmedAt,
+      noted_at: at,
+    })
+    .onConflict((conflict) => conflict.column('receipt_hash').doNothing())
+    .execute()
+}
+
+/** What receipts that were not lost account for stays as it is. */
+export async function closeTransaction(tx: Tx, { network, tx: paidBy }: NotedReceipt | NotedRefund): Promise<void> {
+  await tx
+    .insertInto('payment_transactions')
+    .values({ network, tx: paidBy, kind: 'lost', payer: '', asset: '', received: '0', bound: '0' })
+    .onConflict((conflict) => conflict.columns(['network', 'tx']).doUpdateSet({ kind: 'lost' }))
+    .execute()
+}
+
+/** The next statement of the proof follows on this one. The receipt's statement no longer counts as up to date. */
+export async function recordLostStatement(tx: Tx, lost: NotedStatement, at: number): Promise<void> {
+  const row = { sequence: lost.sequence, statement_digest: lost.digest, noted_at: at }
+  await tx
+    .insertInto('lost_statements')
+    .values({ proof_id: lost.proofId, ...row })
+    .onConflict((conflict) =>
+      conflict.column('proof_id').doUpdateSet(row).where('lost_statements.sequence', '<', lost.sequence),
+    )
+    .execute()
+  await tx.updateTable('attestations').set({ manifest_version: null }).where('proof_id', '=', lost.proofId).execute()
+}
+
+export async function insertLandedPublication(tx: Tx, publication: PublicationTable): Promise<void> {
+  await tx
+    .insertInto('publications')
+    .values(publication)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}

@@ -1,0 +1,167 @@
+// Moves all that a gateway keeps in SQLite to an empty PostgreSQL, in one transaction there: all of it, or nothing. The
+// file stays as it is, except that no gateway starts on it any more.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { applyMigrations } from '@svc/database/migrate'
+import { createPostgresDialect } from '@svc/database/postgres'
+import { openSqliteAlone } from '@svc/database/sqlite-file'
+import { openBossEngine } from '@svc/queue/pg-boss-engine'
+import { Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { migrations } from '../migrations.ts'
+import type { Schema } from '../schema.ts'
+import { addRows, type Content, emptyContent } from './content-digest.ts'
+import { markAsMoved, type Row, readBatches, readMigrations, readTables, type SourceTable } from './source.ts'
+
+export interface MoveOptions {
+  sqlitePath: string
+  postgresUrl: string
+  /** Called for every table when its rows were copied, read back and found equal. */
+  onTable: (name: string, content: Content) => void
+}
+
+export interface Moved {
+  tables: number
+  rows: number
+  jobs: number
+}
+
+/** Jobs are in tables of pg-boss there. */
+const JOBS = 'jobs'
+
+export async function moveDatabase({ sqlitePath, postgresUrl, onTable }: MoveOptions): Promise<Moved> {
+  await using opened = new AsyncDisposableStack()
+  const source = openSqliteAlone(sqlitePath)
+  opened.defer(() => source.close())
+  refuseOtherRelease(readMigrations(source))
+  const target = new Kysely<Schema>({
+    dialect: createPostgresDialect(postgresUrl, { connections: 2, statementSeconds: 0 }),
+  })
+  opened.defer(() => target.destroy())
+  await refuseFilled(target)
+  const log = { warn: () => {}, error: () => {} }
+  const engine = await openBossEngine({ db: target, databaseUrl: postgresUrl, log, now: Date.now })
+  opened.defer(() => engine.close())
+
+  const moved = await target.transaction().execute(async (tx) => {
+    // Migrations know no tables by their types.
+    await applyMigrations(tx as unknown as Kysely<unknown>, 'postgres', migrations)
+    const tables = readTables(source)
+    await refuseOtherTables(tx, tables)
+    await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(tx)
+    let rows = 0
+    for (const table of tables.filter(({ name }) => name !== JOBS)) {
+      const content = await copyTable(source, tx, table)
+      await requireEqual(tx, table, content)
+      rows += content.rows
+      onTable(table.name, content)
+    }
+    const jobs = await moveJobs(source, (job) => engine.insert(tx, job))
+    await sql`analyze`.execute(tx)
+    return { tables: tables.length, rows, jobs }
+  })
+  // A crash before this leaves both complete: then the next run finds the target filled.
+  markAsMoved(source)
+  return moved
+}
+
+function refuseOtherRelease(found: readonly string[]): void {
+  const known = Object.keys(migrations).sort()
+  if (found.join() === known.join()) return
+  const pending = known.filter((name) => !found.includes(name))
+  throw new Error(
+    found.length === 0
+      ? 'the SQLite file is not that of a gateway'
+      : pending.length > 0
+        ? `the SQLite file is of an older release (it lacks ${pending.join(', ')}): start this release on it once, stop it, and run this again`
+        : `the SQLite file is of another release, or was moved before (it has ${found.filter((name) => !known.includes(name)).join(', ')})`,
+  )
+}
+
+async function refuseFilled(target: Kysely<Schema>): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select table_name as name from information_schema.tables
+    where table_schema = current_schema() order by 1`.execute(target)
+  const jobs = await sql<{ found: boolean }>`select to_regclass('pgboss.job') is not null as found`.execute(target)
+  const waiting = jobs.rows[0]?.found ? await sql`select 1 from pgboss.job limit 1`.execute(target) : { rows: [] }
+  if (rows.length === 0 && waiting.rows.length === 0) return
+  const found =
+    rows.length > 0
+      ? `the tables ${rows
+          .slice(0, 5)
+          .map(({ name }) => name)
+          .join(', ')}${rows.length > 5 ? ', …' : ''}`
+      : 'jobs'
+  throw new Error(`the PostgreSQL database is not empty (it has ${found}): create a new one. Nothing was changed.`)
+}
+
+async function refuseOtherTables(tx: Transaction<Schema>, tables: readonly SourceTable[]): Promise<void> {
+  const { rows } = await sql<{ name: string; columns: string[] }>`
+    select table_name as name, array_agg(cast(column_name as text) order by column_name collate "C") as columns
+    from information_schema.columns where table_schema = current_schema() and table_name <> 'schema_migrations'
+    group by table_name`.execute(tx)
+  const there = new Map(rows.map(({ name, columns }) => [name, columns.join()]))
+  const differs = tables.find(({ name, columns }) => there.get(name) !== columns.join())
+  if (differs || there.size !== tables.length) {
+    throw new Error(`the table ${differs?.name ?? 'list'} of the SQLite file is not as this release made it`)
+  }
+}
+
+/** The most parameters that one statement of PostgreSQL takes, and a bound for memory. */
+const MAX_PARAMETERS = 60_000
+const MAX_BATCH = 1000
+
+async function copyTable(source: DatabaseSync, tx: Transaction<Schema>, table: SourceTable): Promise<Content> {
+  const { columns } = table
+  const content = emptyContent()
+  const name = sql.table(table.name)
+  // Triggers note what happens to rows, and the notes are moved as well. Some migrations leave rows of their own.
+  await sql`alter table ${name} disable trigger user`.execute(tx)
+  await sql`delete from ${name}`.execute(tx)
+  const list = sql.join(columns.map((column) => sql.ref(column)))
+  const size = Math.min(MAX_BATCH, Math.floor(MAX_PARAMETERS / columns.length))
+  for (const rows of readBatches(source, table, size)) {
+    await sql`insert into ${name} (${list}) values ${sql.join(rows.map((row) => tuple(row, columns)))}`.execute(tx)
+    addRows(content, columns, rows)
+  }
+  await sql`alter table ${name} enable trigger user`.execute(tx)
+  return content
+}
+
+function tuple(row: Row, columns: readonly string[]): RawBuilder<unknown> {
+  return sql`(${sql.join(columns.map((column) => row[column]))})`
+}
+
+/** Reads back what was written. */
+async function requireEqual(tx: Transaction<Schema>, { name, columns }: SourceTable, written: Content): Promise<void> {
+  const content = emptyContent()
+  const select = tx.selectFrom(name as keyof Schema).selectAll()
+  for await (const row of select.stream(MAX_BATCH)) addRows(content, columns, [row as unknown as Row])
+  if (content.rows === written.rows && content.digest === written.digest) return
+  throw new Error(
+    `the table ${name} is not the same in PostgreSQL (${content.rows} of ${written.rows} rows). Nothing was changed.`,
+  )
+}
+
+interface StoredJob {
+  id: string
+  kind: string
+  key: string | null
+  payload: string
+  max_attempts: number | null
+  due_at: number
+}
+
+type Insert = (
+  job: Omit<StoredJob, 'max_attempts' | 'due_at'> & { maxAttempts: number | null; delaySeconds: number },
+) => Promise<boolean>
+
+/** With their ids. Of two with one key, of which one was running, the first that is due stays, as when one is enqueued. */
+async function moveJobs(source: DatabaseSync, insert: Insert): Promise<number> {
+  let count = 0
+  const select = source.prepare(`select id, kind, key, payload, max_attempts, due_at from ${JOBS} order by due_at, id`)
+  for (const row of select.iterate()) {
+    const { id, kind, key, payload, max_attempts, due_at } = row as unknown as StoredJob // as createQueueTables says
+    const delaySeconds = Math.max(0, (due_at - Date.now()) / 1000)
+    if (await insert({ id, kind, key, payload, maxAttempts: max_attempts, delaySeconds })) count++
+  }
+  return count
+}

@@ -1,0 +1,154 @@
+// Files in the order of their names, a page or a range at a time.
+
+import { isSqlite, prepared } from '@svc/database/prepared'
+import { sql } from 'kysely'
+import type { Db, FileRow, Locker } from '../../db/schema.ts'
+import { delimiterFrom, type Folding, type NameRange, startOf, walkBy } from './walk-names.ts'
+
+/** What lists of files need. */
+const LISTED = [
+  'filename',
+  'size_bytes',
+  'object_bytes',
+  'content_hash',
+  'content_type',
+  'uploaded_at',
+  'hash_recorded_at',
+  'provider_ref',
+  'object_id',
+] as const
+
+export type ListedFile = Pick<FileRow, (typeof LISTED)[number]>
+
+/** In code-point order, starting after a name. */
+export async function pageOfFiles(
+  db: Db,
+  lockerId: string,
+  after: string | null,
+  limit: number,
+): Promise<ListedFile[]> {
+  return (await selectPage(db, lockerId, after ?? BEFORE_ALL, limit)).rows
+}
+
+/** No name is empty. */
+const BEFORE_ALL = ''
+
+const selectPage = prepared((db: Db, lockerId: string, after: string, limit: number) =>
+  filesAfter(db, lockerId, after, limit),
+)
+
+export type ManifestFacts = Pick<Locker, 'manifest_version' | 'manifest_changed_at' | 'file_count' | 'total_bytes'>
+
+/** The same with the locker's totals. One SQL statement, so that both show the same state. */
+export async function pageOfManifest(
+  db: Db,
+  lockerId: string,
+  after: string | null,
+  limit: number,
+): Promise<{ facts: ManifestFacts; files: ListedFile[] }> {
+  const rows = await db
+    .selectFrom('lockers')
+    .leftJoin(filesAfter(db, lockerId, after ?? BEFORE_ALL, limit).as('file'), (join) => join.onTrue())
+    .selectAll('file')
+    .select(['manifest_version', 'manifest_changed_at', 'file_count', 'total_bytes'])
+    .where('lockers.locker_id', '=', lockerId)
+    .orderBy('file.filename')
+    .execute()
+  const facts = rows[0]
+  if (!facts) throw new Error(`there is no locker ${lockerId}`)
+  // The left join yields one row of nulls for a locker without files.
+  return { facts, files: rows.filter(({ filename }) => filename !== null) as (ManifestFacts & ListedFile)[] }
+}
+
+/** Files of the range, in code-point order. */
+export async function filesIn(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  limit: number,
+): Promise<ListedFile[]> {
+  return (await selectRange(db, lockerId, from, upTo, limit)).rows
+}
+
+const selectRange = prepared((db: Db, lockerId: string, from: string, upTo: string, limit: number) =>
+  inRange(db, lockerId, from, upTo).select(LISTED).limit(limit),
+)
+
+/** Files of the range whose names match a pattern of `like`, in code-point order. */
+export async function matchingFiles(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  pattern: string,
+  limit: number,
+): Promise<ListedFile[]> {
+  return (await selectMatching(db, lockerId, from, upTo, pattern, limit)).rows
+}
+
+const selectMatching = prepared(
+  (db: Db, lockerId: string, from: string, upTo: string, pattern: string, limit: number) =>
+    inRange(db, lockerId, from, upTo)
+      .select(LISTED)
+      // Names are compared by their bytes in both engines, so both ignore the case of A to Z alone.
+      .where(sql<boolean>`filename ${sql.raw(isSqlite(db) ? 'like' : 'ilike')} ${pattern} escape '\\'`)
+      .limit(limit),
+)
+
+export interface NamesAhead {
+  count: number
+  /** Null without names. */
+  last: string | null
+  /** How many have the delimiter behind the prefix. */
+  nested: number
+}
+
+/** Of the first `limit` names of the range. */
+export async function namesAhead(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  folding: Folding,
+  limit: number,
+): Promise<NamesAhead> {
+  const { rows } = await countAhead(db, lockerId, from, upTo, startOf(folding), folding.delimiter, limit)
+  const { last, count, nested } = rows[0] as NamesAhead // an aggregate has one row
+  return { last, count: Number(count), nested: Number(nested) }
+}
+
+const countAhead = prepared(
+  (db: Db, lockerId: string, from: string, upTo: string, start: number, delimiter: string, limit: number) => {
+    const isNested = sql`${delimiterFrom(db, 'filename', start, delimiter)} > 0`
+    return db
+      .selectFrom(inRange(db, lockerId, from, upTo).select('filename').limit(limit).as('ahead'))
+      .select([
+        sql<string | null>`max(filename)`.as('last'),
+        sql<number>`count(*)`.as('count'),
+        sql<number>`coalesce(sum(case when ${isNested} then 1 else 0 end), 0)`.as('nested'),
+      ])
+  },
+)
+
+export const walkFiles = walkBy(
+  (lockerId, from, upTo) => sql`
+    select filename from files
+    where locker_id = ${lockerId} and filename >= ${from} and filename <= ${upTo} order by filename limit 1`,
+)
+
+function inRange(db: Db, lockerId: string, from: string, upTo: string) {
+  return db
+    .selectFrom('files')
+    .where('locker_id', '=', lockerId)
+    .where('filename', '>=', from)
+    .where('filename', '<=', upTo)
+    .orderBy('filename')
+}
+
+function filesAfter(db: Db, lockerId: string, after: string, limit: number) {
+  return db
+    .selectFrom('files')
+    .select(LISTED)
+    .where('locker_id', '=', lockerId)
+    .where('filename', '>', after)
+    .orderBy('filename')
+    .limit(limit)
+}

@@ -1,0 +1,100 @@
+// Files that have bytes, in the order of their names. Names that wait for bytes are passed over. No query reads many
+// rows, however many names wait; between two, other requests can run.
+
+import { setImmediate } from 'node:timers/promises'
+import { prepared } from '@svc/database/prepared'
+import { sql } from 'kysely'
+import type { Db } from '../../db/schema.ts'
+import { filesIn, type ListedFile } from './store.ts'
+import { afterEntry, afterName, type Folding, type NameRange, walkBy } from './walk-names.ts'
+
+/** So that a few names that wait do not make a query each. */
+const MIN_READ = 100
+/** How many names that wait one step of a walk passes over. */
+const PASSED_BY_STEP = 200
+const PASSED_AT_ONCE = 20_000
+
+/** `hangUp`: nobody waits for the answer any more. */
+export async function storedFiles(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  limit: number,
+  hangUp: AbortSignal,
+): Promise<ListedFile[]> {
+  const found: ListedFile[] = []
+  for (let next: string | null = from; next !== null && !hangUp.aborted; ) {
+    const wanted = Math.max(limit - found.length, MIN_READ)
+    const rows: ListedFile[] = await filesIn(db, lockerId, { from: next, upTo }, wanted)
+    found.push(...rows.filter(({ object_id }) => object_id !== null))
+    if (found.length >= limit || rows.length < wanted) break
+    const last = rows.at(-1) as ListedFile // at least MIN_READ
+    next = await nextStored(db, lockerId, { from: afterName(last.filename), upTo }, hangUp)
+  }
+  return found.slice(0, limit)
+}
+
+/** The first name with bytes of each entry. */
+export async function storedEntries(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  folding: Folding,
+  limit: number,
+  hangUp: AbortSignal,
+): Promise<string[]> {
+  const found: string[] = []
+  for (let next: string | null = from; next !== null && !hangUp.aborted; ) {
+    found.push(...(await walkStored(db, lockerId, { from: next, upTo }, folding, limit - found.length)))
+    if (found.length === limit) break
+    // The walk ends before many names that wait, also when there are more with bytes behind them.
+    const last = found.at(-1)
+    const behind: string = last === undefined ? next : afterEntry(last, folding)
+    next = await nextStored(db, lockerId, { from: behind, upTo }, hangUp)
+  }
+  return found
+}
+
+/** The order is that of the inner query. Sorting again would make SQLite read all of its rows for the first. */
+const walkStored = walkBy(
+  (lockerId, from, upTo) => sql`
+    select filename from (
+      select filename, object_id from files
+      where locker_id = ${lockerId} and filename >= ${from} and filename <= ${upTo}
+      order by filename limit ${sql.lit(PASSED_BY_STEP)}
+    ) as ahead where object_id is not null limit 1`,
+)
+
+async function nextStored(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  hangUp: AbortSignal,
+): Promise<string | null> {
+  for (let next = from; !hangUp.aborted; ) {
+    await setImmediate()
+    const { first, last } = (await lookAhead(db, lockerId, next, upTo, PASSED_AT_ONCE)).rows[0] as Ahead // one row
+    if (first !== null || last === null) return first
+    next = afterName(last)
+  }
+  return null
+}
+
+interface Ahead {
+  /** With bytes. */
+  first: string | null
+  /** Of all. */
+  last: string | null
+}
+
+const lookAhead = prepared((db: Db, lockerId: string, from: string, upTo: string, limit: number) => {
+  const ahead = sql<{ filename: string; object_id: string | null }>`(
+    select filename, object_id from files
+    where locker_id = ${lockerId} and filename >= ${from} and filename <= ${upTo} order by filename limit ${limit})`
+  return db
+    .selectFrom(ahead.as('ahead'))
+    .select([
+      sql<string | null>`min(case when object_id is not null then filename end)`.as('first'),
+      sql<string | null>`max(filename)`.as('last'),
+    ])
+})

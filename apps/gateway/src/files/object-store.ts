@@ -1,0 +1,202 @@
+// Objects at providers, who holds them, and uploads that clients send there directly.
+
+import type { Transaction } from 'kysely'
+import type { Db, DirectUploadTable, FileRow, ObjectTable, Schema } from '../db/schema.ts'
+import { callOff } from './delivery/store.ts'
+import { lockFile, updateFile } from './store.ts'
+
+type Tx = Transaction<Schema>
+
+export async function insertObjects(db: Db, objects: readonly ObjectTable[]): Promise<void> {
+  await db.insertInto('objects').values(objects).execute()
+}
+
+/** False when the sweep has removed the object because writing it took too long. */
+export async function holdObject(tx: Tx, objectId: string, ref: string | null, since: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('objects')
+    .set({ state: 'held', provider_ref: ref, since })
+    .where('object_id', '=', objectId)
+    .where('state', '=', 'writing')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+export async function releaseObjects(tx: Tx, objectIds: readonly string[], since: number): Promise<void> {
+  if (objectIds.length === 0) return
+  await tx.updateTable('objects').set({ state: 'released', since }).where('object_id', 'in', objectIds).execute()
+  await callOff(tx, objectIds)
+}
+
+export async function deleteObjectRow(db: Db, objectId: string): Promise<void> {
+  await db.deleteFrom('objects').where('object_id', '=', objectId).execute()
+}
+
+/** An object that is removed and may be written again: as one whose upload has just begun. */
+export async function awaitObject(db: Db, objectId: string, since: number): Promise<void> {
+  await db
+    .updateTable('objects')
+    .set({ state: 'writing', provider_ref: null, since })
+    .where('object_id', '=', objectId)
+    .execute()
+}
+
+/** Of a whole locker, the newest first; of one key only where one is given. */
+export function findLockerUploads(
+  db: Db,
+  lockerId: string,
+  mintedBy: string | null,
+  limit: number,
+): Promise<DirectUploadTable[]> {
+  return db
+    .selectFrom('direct_uploads')
+    .selectAll()
+    .where('locker_id', '=', lockerId)
+    .$if(mintedBy !== null, (query) => query.where('minted_by', '=', mintedBy))
+    .orderBy('position', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** The newest first. */
+export function findDirectUploads(
+  db: Db,
+  lockerId: string,
+  filename: string,
+  limit: number,
+): Promise<DirectUploadTable[]> {
+  return db
+    .selectFrom('direct_uploads')
+    .selectAll()
+    .where('locker_id', '=', lockerId)
+    .where('filename', '=', filename)
+    .orderBy('position', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+async function newestDirectUpload(db: Db, lockerId: string, filename: string): Promise<DirectUploadTable | null> {
+  return (await findDirectUploads(db, lockerId, filename, 1))[0] ?? null
+}
+
+export async function findDirectUpload(db: Db, objectId: string): Promise<DirectUploadTable | null> {
+  const row = db.selectFrom('direct_uploads').selectAll().where('object_id', '=', objectId)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+/** Whether for this file: a rename takes it along. The caller holds the lock of the file. */
+export async function isAwaited(tx: Tx, { filename }: FileRow, objectId: string): Promise<boolean> {
+  return (await findDirectUpload(tx, objectId))?.filename === filename
+}
+
+/** The caller holds the lock of the file. */
+export async function insertDirectUpload(tx: Tx, upload: Omit<DirectUploadTable, 'position'>): Promise<void> {
+  const { locker_id, filename, object_id } = upload
+  const newest = await newestDirectUpload(tx, locker_id, filename)
+  await tx
+    .insertInto('direct_uploads')
+    .values({ ...upload, position: (newest?.position ?? 0) + 1 })
+    .execute()
+  await updateFile(tx, locker_id, filename, { upload_object_id: object_id })
+}
+
+/**
+ * The file gets other bytes: it awaits nothing more, or, if it adopts an upload, only those that were begun later.
+ * Returns the newest of those. Objects that are no longer awaited are left to the sweep.
+ */
+export async function endDirectUploads(tx: Tx, file: FileRow, adopted?: DirectUploadTable): Promise<string | null> {
+  const { locker_id, filename } = file
+  await tx
+    .deleteFrom('direct_uploads')
+    .where('locker_id', '=', locker_id)
+    .where('filename', '=', filename)
+    .$if(adopted !== undefined, (query) => query.where('position', '<=', adopted!.position))
+    .execute()
+  if (!adopted) return null
+  return (await newestDirectUpload(tx, locker_id, filename))?.object_id ?? null
+}
+
+/** Releases the object of a direct upload. False when the file has adopted it, or was renamed: the sweep sees it again. */
+export async function giveUpDirectUpload(tx: Tx, upload: DirectUploadTable, since: number): Promise<boolean> {
+  const { object_id, locker_id, filename } = upload
+  // Adopting takes the same lock first.
+  await lockFile(tx, locker_id, filename)
+  const current = await findDirectUpload(tx, object_id)
+  if (current && current.filename !== filename) return false
+  await tx.deleteFrom('direct_uploads').where('object_id', '=', object_id).execute()
+  const newest = await newestDirectUpload(tx, locker_id, filename)
+  await updateFile(tx, locker_id, filename, { upload_object_id: newest?.object_id ?? null })
+  const { numUpdatedRows } = await tx
+    .updateTable('objects')
+    .set({ state: 'released', since })
+    .where('object_id', '=', object_id)
+    .where('state', '=', 'writing')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** The oldest objects that were released or left unfinished before these times, and are not being delivered. */
+export function findUnheldObjects(
+  db: Db,
+  before: { released: number; writing: number },
+  limit: number,
+): Promise<ObjectTable[]> {
+  return db
+    .selectFrom('objects')
+    .selectAll()
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('state', '=', 'released'), eb('since', '<', before.released)]),
+        eb.and([eb('state', '=', 'writing'), eb('since', '<', before.writing)]),
+      ]),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('settling_objects')
+            .select('since')
+            .whereRef('settling_objects.object_id', '=', 'objects.object_id'),
+        ),
+      ),
+    )
+    .orderBy('since')
+    .limit(limit)
+    .execute()
+}
+
+/** Moves an object to the end of the sweep's queue. */
+export async function postponeRemoval(db: Db, { object_id, state, since }: ObjectTable, now: number): Promise<void> {
+  await db
+    .updateTable('objects')
+    .set({ since: now })
+    .where('object_id', '=', object_id)
+    .where('state', '=', state)
+    .where('since', '=', since)
+    .execute()
+}
+
+/**
+ * Claims an unheld object, so that no transaction can hold it any more. Its time becomes now: an object that cannot be
+ * removed goes to the end of the sweep's queue. False when the object is held after all.
+ */
+export async function markForRemoval(db: Db, { object_id, state, since }: ObjectTable, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('objects')
+    .set({ state: 'released', since: now })
+    .where('object_id', '=', object_id)
+    .where('state', '=', state)
+    .where('since', '=', since)
+    // The state implies this already. Removal cannot be undone, so it is checked twice.
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('files').select('filename').whereRef('files.object_id', '=', 'objects.object_id'))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('upload_parts').select('file_id').whereRef('upload_parts.object_id', '=', 'objects.object_id'),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}

@@ -1,0 +1,32 @@
+// What a gateway does about its statement key when it starts.
+
+import { toHex } from '@svc/protocol/bytes'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { issuerKeyId } from '@svc/protocol/ids'
+import { type Context, unixNow } from '../context.ts'
+import { activateSigningKey, allKeyChanges, allSigningKeys } from './store.ts'
+
+/**
+ * If the active key is one of ours, it stays. Otherwise the configured key becomes the active one, and the key before is
+ * retired (ADD-07): without an endorsement, so that clients have to pin it anew. A key that was revoked, or that handed
+ * over to another one, does not come back: a replica with old settings would undo the rotation for all of them.
+ */
+export async function noteSigningKey(context: Context): Promise<void> {
+  const { database, statementKeys } = context
+  const keys = await allSigningKeys(database.db)
+  const active = keys.find(({ valid_to }) => valid_to === null)
+  if (active && statementKeys.held(active.public_key_hex)) return
+  const configured = toHex(statementKeys.configured.publicKey)
+  const known = keys.find(({ public_key_hex }) => public_key_hex === configured)
+  const { endorsements } = await allKeyChanges(database.db)
+  const successor = endorsements.find(({ body }) => body.endorser.public_key_hex === configured)?.body.endorsed.key_id
+  const objection = known?.revoked_since
+    ? `was revoked since ${known.revoked_since}`
+    : successor && `handed over to ${successor}`
+  if (objection) {
+    throw new Error(
+      `STATEMENT_KEY is ${issuerKeyId(configured)}, which ${objection}: set STATEMENT_KEY to the key that signs now, ${active ? issuerKeyId(active.public_key_hex) : 'a new one'}`,
+    )
+  }
+  await activateSigningKey(database.db, configured, isoSeconds(unixNow(context)))
+}

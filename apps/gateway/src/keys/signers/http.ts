@@ -1,0 +1,52 @@
+// A signer that speaks HTTP: a key management service, or a small program before a hardware key, over TCP or a socket.
+// It gets `POST {"purpose", "public_key_hex", "message_hex"}` and answers `{"signature_hex"}`. docs/operations.md.
+
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { fromHex, toHex } from '@svc/protocol/bytes'
+import { issuerKeyId } from '@svc/protocol/ids'
+import type { ExternalKey } from '../settings.ts'
+
+const MAX_ANSWER_BYTES = 64 * 1024
+
+export async function signByHttp(key: ExternalKey, message: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+  const { publicKeyHex, token } = key
+  const body = JSON.stringify({
+    purpose: 'statement',
+    key_id: issuerKeyId(publicKeyHex),
+    public_key_hex: publicKeyHex,
+    message_hex: toHex(message),
+  })
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+  }
+  const { status, text } = await send(open(key, { method: 'POST', headers, signal }), body)
+  if (status !== 200) throw new Error(`the signer answered ${status}`)
+  const { signature_hex } = JSON.parse(text) as { signature_hex?: unknown }
+  const signature = typeof signature_hex === 'string' ? fromHex(signature_hex, 64) : null
+  if (!signature) throw new Error('the signer answered no signature')
+  return signature
+}
+
+function open({ signer }: ExternalKey, options: RequestOptions): ClientRequest {
+  if (signer.startsWith('unix:')) {
+    return httpRequest({ ...options, socketPath: signer.slice('unix:'.length), path: '/sign', host: 'localhost' })
+  }
+  return signer.startsWith('https:') ? httpsRequest(signer, options) : httpRequest(signer, options)
+}
+
+async function send(request: ClientRequest, body: string): Promise<{ status: number; text: string }> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve).on('error', reject).end(body)
+  })
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) throw new Error('the signer answers too much')
+    chunks.push(chunk)
+  }
+  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }
+}

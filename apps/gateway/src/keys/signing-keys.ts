@@ -1,0 +1,84 @@
+// The keys that sign receipts and statements: the active one, and the retired ones that older signatures need.
+
+import type { SigningKey, SigningKeys } from '@svc/api/info'
+import { issuerKeyId } from '@svc/protocol/ids'
+import { namedKey } from '@svc/protocol/key-changes'
+import { type Ed25519Verifier, ed25519PublicKeyFromHex, isKeyOfTime } from '@svc/protocol/keys'
+import { KEY_PURPOSES, SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
+import type { Selectable } from 'kysely'
+import type { Context } from '../context.ts'
+import type { AnnouncedKeyTable, Db, SigningKeyTable } from '../db/schema.ts'
+import { allKeyChanges, allSigningKeys, announcedKeys } from './store.ts'
+
+/** One entry for each use of a key (AMB-53). What changed about the keys is in signed documents beside them. */
+export async function listSigningKeys({ database, config }: Context): Promise<SigningKeys> {
+  const { db } = database
+  const [keys, announced, changes] = [await allSigningKeys(db), await announcedKeys(db), await allKeyChanges(db)]
+  const { endorsements, revocations } = changes
+  const { recovery } = config.keys
+  return {
+    schema: SIGNING_KEYS_SCHEMA,
+    keys: keys.flatMap((key) => KEY_PURPOSES.statement.map((use) => listedKey(key, use))),
+    note: `Pin these keys out of band. Envelope domain tag (25 ASCII bytes): ${config.evidence.domainTag}.`,
+    ...(announced.length > 0 && { next: announced.map(announcedKey) }),
+    ...(endorsements.length > 0 && { endorsements }),
+    ...(revocations.length > 0 && { revocations }),
+    ...(recovery !== null && { recovery: namedKey(recovery) }),
+  }
+}
+
+/** Clients that know nothing of revocations trust a revoked key until then only. */
+function listedKey(key: Selectable<SigningKeyTable>, use: SigningKey['use']): SigningKey {
+  const validTo = endOf(key)
+  return {
+    key_id: issuerKeyId(key.public_key_hex),
+    alg: 'ed25519',
+    public_key_hex: key.public_key_hex,
+    use,
+    status: validTo === null ? 'active' : 'retired',
+    valid_from: key.valid_from,
+    ...(validTo !== null && { valid_to: validTo }),
+    ...(key.revoked_since !== null && { revoked_since: key.revoked_since }),
+  }
+}
+
+function endOf({ valid_from, valid_to, revoked_since }: Selectable<SigningKeyTable>): string | null {
+  if (revoked_since === null) return valid_to
+  const since = revoked_since > valid_from ? revoked_since : valid_from
+  return valid_to !== null && valid_to < since ? valid_to : since
+}
+
+function announcedKey({ public_key_hex, valid_from }: AnnouncedKeyTable) {
+  return { ...namedKey(public_key_hex), alg: 'ed25519' as const, valid_from }
+}
+
+/** The keys that may have signed at a time, by their hex (ADD-07). */
+export type KeysAt = (unixSeconds: number) => Promise<Map<string, Ed25519Verifier>>
+
+export function createKeysAt({ database }: Pick<Context, 'database'>): KeysAt {
+  // Parsing a key takes longer than verifying with it. The map holds as many keys as the operator ever had.
+  const parsed = new Map<string, Ed25519Verifier>()
+
+  function verifierOf(hex: string): Ed25519Verifier {
+    const key = parsed.get(hex) ?? ed25519PublicKeyFromHex(hex)
+    if (!key) throw new Error(`the signing key ${hex} is not an Ed25519 public key`)
+    parsed.set(hex, key)
+    return key
+  }
+
+  return async (unixSeconds) =>
+    new Map((await signingKeysAt(database.db, unixSeconds)).map((hex) => [hex, verifierOf(hex)]))
+}
+
+async function signingKeysAt(db: Db, unixSeconds: number): Promise<string[]> {
+  const keys = (await allSigningKeys(db)).map((key) => {
+    const end = endOf(key)
+    const validFrom = unixSecondsOf(key.valid_from)
+    return { public_key_hex: key.public_key_hex, validFrom, validTo: end === null ? null : unixSecondsOf(end) }
+  })
+  return keys.filter((key) => isKeyOfTime(key, keys, unixSeconds)).map(({ public_key_hex }) => public_key_hex)
+}
+
+function unixSecondsOf(iso: string): number {
+  return Math.floor(Date.parse(iso) / 1000)
+}

@@ -1,0 +1,75 @@
+// Which statement key signs now. All replicas may hold the current key and the next one; the database says whose turn it
+// is, so that a rotation needs no restart and takes effect everywhere at once (T-92).
+
+import { refreshing } from '@svc/concurrency/caches'
+import type { Database } from '@svc/database/open'
+import { ServiceError } from '@svc/http-service/service-error'
+import { toHex } from '@svc/protocol/bytes'
+import { unixSeconds } from '@svc/protocol/evidence'
+import { HANDOVER_SECONDS } from '@svc/protocol/keys'
+import type { Schema } from '../db/schema.ts'
+import type { KeySecrets } from './settings.ts'
+import { type KeySigner, openSigner, trySigner } from './signers/signer.ts'
+import { allSigningKeys } from './store.ts'
+
+export interface StatementKeys {
+  /** The key of STATEMENT_KEY. */
+  configured: KeySigner
+  /** A key that this process can sign with; null for any other. */
+  held(publicKeyHex: string): KeySigner | null
+  /** Throws `signing_key_unavailable` if this process has no key that may sign now. */
+  current(): Promise<KeySigner>
+  health(): Promise<'ok' | 'failing'>
+}
+
+interface Parts {
+  secrets: KeySecrets
+  database: Database<Schema>
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+const CHECK_FRESH_MS = 10_000
+const CHECK_WAIT_MS = 6_000
+
+export function createStatementKeys({ secrets, database, now }: Parts): StatementKeys {
+  const { statementKey, nextStatementKey } = secrets
+  const configured = openSigner(statementKey)
+  const signers = [configured, ...(nextStatementKey ? [openSigner(nextStatementKey)] : [])]
+  const byHex = new Map(signers.map((signer) => [toHex(signer.publicKey), signer]))
+
+  async function current(): Promise<KeySigner> {
+    const earliestEnd = Math.floor(now() / 1000) - HANDOVER_SECONDS
+    // The active key comes first. One that was replaced moments ago serves replicas that do not have its successor yet.
+    const usable = (await allSigningKeys(database.db)).find(({ public_key_hex, valid_to, revoked_since }) => {
+      const isOfTime = valid_to === null || (unixSeconds(valid_to) ?? 0) >= earliestEnd
+      return byHex.has(public_key_hex) && isOfTime && revoked_since === null
+    })
+    const signer = usable && byHex.get(usable.public_key_hex)
+    if (signer) return signer
+    throw new ServiceError('signing_key_unavailable', 'this gateway has another key than the one that signs now', {
+      hint: 'nothing was changed: send the same request again; the operator has to restart this gateway with the new key',
+      headers: { 'retry-after': '60' },
+    })
+  }
+
+  const check = refreshing({
+    load: () =>
+      current()
+        .then(trySigner)
+        .then(
+          () => true,
+          () => false,
+        ),
+    freshMs: () => CHECK_FRESH_MS,
+    waitMs: CHECK_WAIT_MS,
+    now,
+  })
+
+  return {
+    configured,
+    held: (publicKeyHex) => byHex.get(publicKeyHex) ?? null,
+    current,
+    health: async () => ((await check()) === false ? 'failing' : 'ok'),
+  }
+}

@@ -1,0 +1,47 @@
+// The one bucket that an access key opens. It is a locker: bought and not created, and it stays when it is empty.
+
+import { unixSeconds } from '@svc/protocol/evidence'
+import { formatXmlDate } from '@svc/s3/dates'
+import { s3Error } from '@svc/s3/errors'
+import { emptyAnswer, xmlAnswer } from '../answers.ts'
+import type { S3Operation } from '../operation.ts'
+import { ownerOf } from '../owner.ts'
+import { readSmallBody } from '../request.ts'
+
+export const listBuckets: S3Operation = async ({ config }, { query }, { locker }) => {
+  const { locker_id: Name, created_at } = locker
+  const isListed = Name.startsWith(query.get('prefix') ?? '')
+  const bucket = { Name, CreationDate: formatXmlDate(unixSeconds(created_at) ?? 0), BucketRegion: config.s3.region }
+  return xmlAnswer(200, 'ListAllMyBucketsResult', {
+    Owner: ownerOf(locker),
+    Buckets: isListed ? { Bucket: bucket } : '',
+  })
+}
+
+export const headBucket: S3Operation = async ({ config }) =>
+  emptyAnswer(200, { 'x-amz-bucket-region': config.s3.region })
+
+/** What S3 calls the first of its regions. */
+const DEFAULT_LOCATION = 'us-east-1'
+
+/** Clients sign for it afterwards; every region is as good. */
+export const getLocation: S3Operation = async ({ config: { s3 } }) =>
+  xmlAnswer(200, 'LocationConstraint', s3.region === DEFAULT_LOCATION ? '' : s3.region)
+
+const MAX_CONFIGURATION_BYTES = 16 * 1024
+
+/** Clients create a bucket before they write to it. That of another locker is refused before this. */
+export const createBucket: S3Operation = async (_context, request) => {
+  const { signed } = request
+  if (signed.headers['x-amz-bucket-object-lock-enabled']?.toLowerCase() === 'true') {
+    throw s3Error('NotImplemented', 'a locker has no object lock', 'create the bucket without it')
+  }
+  await readSmallBody(request, MAX_CONFIGURATION_BYTES)
+  return emptyAnswer(200, { location: `/${request.bucket}` })
+}
+
+export const deleteBucket: S3Operation = async (_context, _request, { locker }) => {
+  if (locker.file_count > 0)
+    throw s3Error('BucketNotEmpty', 'there are files in the locker', 'delete its files; the locker itself stays')
+  throw s3Error('NotImplemented', 'a locker cannot be deleted', 'it is empty; it ends with the time that was paid')
+}

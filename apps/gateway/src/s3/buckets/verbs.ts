@@ -1,0 +1,17 @@
+import { listObjects } from '../lists/list-objects.ts'
+import { listVersions } from '../lists/list-versions.ts'
+import type { Verbs } from '../operation.ts'
+import { settingVerbs } from './bucket-settings.ts'
+import { createBucket, deleteBucket, getLocation, headBucket, listBuckets } from './buckets.ts'
+
+export const bucketVerbs: Verbs = {
+  ...settingVerbs,
+  'GET service': { operation: listBuckets, needs: 'read' },
+  'GET bucket': { operation: listObjects, needs: 'read' },
+  'GET bucket?location': { operation: getLocation, needs: 'read' },
+  'GET bucket?versions': { operation: listVersions, needs: 'read' },
+  'HEAD bucket': { operation: headBucket, needs: 'read' },
+  // Changes nothing: a key that may only read finds the bucket as well.
+  'PUT bucket': { operation: createBucket, needs: 'read' },
+  'DELETE bucket': { operation: deleteBucket, needs: 'write' },
+}

@@ -1,0 +1,38 @@
+// Long-lived keys as the database keeps them. Their secret follows from the row and the gateway's own key: a row that
+// somebody changed in the database, to reach another locker or to last longer, has another secret, which nobody knows.
+
+import type { S3Key } from '@svc/api/s3-credentials'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { S3KeyTable } from '../../db/schema.ts'
+import type { CredentialKeys } from './credential-keys.ts'
+import type { CredentialScope } from './session-token.ts'
+
+export function secretOfKey(keys: CredentialKeys, row: Omit<S3KeyTable, 'name' | 'last_used_at'>): string {
+  const { access_key_id, locker_id, minted_by, minted_epoch, access, prefix, created_at, expires_at } = row
+  return keys.secretOf(
+    JSON.stringify([access_key_id, locker_id, minted_by, minted_epoch, access, prefix, created_at, expires_at]),
+  )
+}
+
+export function scopeOfKey(row: S3KeyTable): CredentialScope {
+  return {
+    lockerId: row.locker_id,
+    grant: { key: row.minted_by, epoch: row.minted_epoch },
+    access: row.access,
+    prefix: row.prefix,
+    expiresAt: row.expires_at,
+  }
+}
+
+/** As its owner sees it. */
+export function shownKey({ created_at, expires_at, last_used_at, ...row }: S3KeyTable): S3Key {
+  return {
+    access_key_id: row.access_key_id,
+    name: row.name,
+    access: row.access,
+    prefix: row.prefix,
+    created_at: isoSeconds(created_at),
+    expires_at: isoSeconds(expires_at),
+    last_used_at: last_used_at === null ? null : isoSeconds(last_used_at),
+  }
+}

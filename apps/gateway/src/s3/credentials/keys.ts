@@ -1,0 +1,78 @@
+// Long-lived keys, for clients that cannot ask for new credentials every hour. Only the owner makes, sees and revokes
+// them.
+
+import type { Body } from '@svc/api/endpoint'
+import { type createS3Key as endpoint, MAX_S3_KEYS, type NewS3Key, type S3KeyList } from '@svc/api/s3-credentials'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { LockerCaller } from '../../auth/callers.ts'
+import { limitSigner } from '../../auth/limits.ts'
+import { requireWritable } from '../../auth/restrictions.ts'
+import { type Context, unixNow } from '../../context.ts'
+import type { Locker, S3KeyTable } from '../../db/schema.ts'
+import { grantTo, isGranted } from '../../lockers/access.ts'
+import { lockLocker } from '../../lockers/store.ts'
+import type { CredentialsContext } from './find-credential.ts'
+import { newKeyId } from './key-ids.ts'
+import { scopeOfKey, secretOfKey, shownKey } from './key-rows.ts'
+import { connectionOf, requireDoor, requireFolder } from './scope.ts'
+import { countWorkingKeys, deleteKey, insertKey, keysOfLocker } from './store.ts'
+
+const DAY_SECONDS = 86_400
+
+export async function createKey(
+  context: CredentialsContext,
+  { locker: { locker_id }, signer }: LockerCaller,
+  { name, access, prefix = '', expires_in_days }: Body<typeof endpoint>,
+): Promise<NewS3Key> {
+  requireDoor(context)
+  const folder = requireFolder(context, prefix)
+  await limitSigner(context, signer)
+  const now = unixNow(context)
+  const row = await context.database.db.transaction().execute(async (tx) => {
+    const locker = await lockLocker(tx, locker_id)
+    requireWritable(locker)
+    if ((await countWorkingKeys(tx, locker, now)) >= MAX_S3_KEYS) throw tooMany()
+    const { key, epoch } = grantTo(signer.identity, locker)
+    const row: S3KeyTable = {
+      access_key_id: newKeyId(context.credentialKeys, context.randomBytes),
+      locker_id,
+      name,
+      access,
+      prefix: folder,
+      minted_by: key,
+      minted_epoch: epoch,
+      created_at: now,
+      expires_at: now + expires_in_days * DAY_SECONDS,
+      last_used_at: null,
+    }
+    await insertKey(tx, row)
+    return row
+  })
+  const secret_access_key = secretOfKey(context.credentialKeys, row)
+  return { ...shownKey(row), secret_access_key, ...connectionOf(context, locker_id) }
+}
+
+/** Those that work. */
+export async function listKeys(context: Context, locker: Locker): Promise<S3KeyList> {
+  const rows = await keysOfLocker(context.database.db, locker.locker_id, unixNow(context))
+  const keys = rows.filter((row) => isGranted(locker, scopeOfKey(row).grant)).map(shownKey)
+  return { locker_id: locker.locker_id, keys, count: keys.length }
+}
+
+export async function revokeKey({ database }: Context, { locker_id }: Locker, access_key_id: string) {
+  if (!(await deleteKey(database.db, locker_id, access_key_id))) throw notFound()
+  return { ok: true, locker_id, access_key_id, revoked: true } as const
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError('S3_KEY_LIMIT_EXCEEDED', `a locker may have ${MAX_S3_KEYS} S3 keys`, {
+    hint: 'revoke one first: GET /v1/lockers/{locker_id}/s3/keys tells when each was last used',
+    details: { limit: MAX_S3_KEYS },
+  })
+}
+
+function notFound(): ServiceError {
+  return new ServiceError('S3_KEY_NOT_FOUND', 'the locker has no such S3 key', {
+    hint: 'GET /v1/lockers/{locker_id}/s3/keys lists those that it has',
+  })
+}

@@ -1,0 +1,74 @@
+import { prepared } from '@svc/database/prepared'
+import type { Transaction } from 'kysely'
+import type { Db, Locker, S3KeyTable, Schema } from '../../db/schema.ts'
+
+export async function findKey(db: Db, accessKeyId: string): Promise<S3KeyTable | null> {
+  return (await keyById(db, accessKeyId)).rows[0] ?? null
+}
+
+const keyById = prepared((db: Db, accessKeyId: string) =>
+  db.selectFrom('s3_keys').selectAll().where('access_key_id', '=', accessKeyId),
+)
+
+/** Those whose time is not over, oldest first. */
+export function keysOfLocker(db: Db, lockerId: string, now: number): Promise<S3KeyTable[]> {
+  return db
+    .selectFrom('s3_keys')
+    .selectAll()
+    .where('locker_id', '=', lockerId)
+    .where('expires_at', '>', now)
+    .orderBy('created_at')
+    .orderBy('access_key_id')
+    .execute()
+}
+
+/** The caller holds the lock of the locker. Keys that no longer work do not count, and go. */
+export async function countWorkingKeys(tx: Transaction<Schema>, locker: Locker, now: number): Promise<number> {
+  const { locker_id, revoked_before } = locker
+  await tx
+    .deleteFrom('s3_keys')
+    .where('locker_id', '=', locker_id)
+    .where((eb) => eb.or([eb('expires_at', '<=', now), eb('minted_epoch', '<', revoked_before)]))
+    .execute()
+  const { count } = await tx
+    .selectFrom('s3_keys')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('locker_id', '=', locker_id)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function insertKey(tx: Transaction<Schema>, key: S3KeyTable): Promise<void> {
+  await tx.insertInto('s3_keys').values(key).execute()
+}
+
+/** False when the locker has no such key. */
+export async function deleteKey(db: Db, lockerId: string, accessKeyId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('s3_keys')
+    .where('access_key_id', '=', accessKeyId)
+    .where('locker_id', '=', lockerId)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** Unless it was noted after `before`. */
+export async function noteLastUse(db: Db, accessKeyId: string, now: number, before: number): Promise<void> {
+  await db
+    .updateTable('s3_keys')
+    .set({ last_used_at: now })
+    .where('access_key_id', '=', accessKeyId)
+    .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', before)]))
+    .execute()
+}
+
+/** Returns how many it deleted, `limit` at most. */
+export async function deleteExpiredKeys(db: Db, now: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('s3_keys')
+    .where('access_key_id', 'in', (eb) =>
+      eb.selectFrom('s3_keys').select('access_key_id').where('expires_at', '<=', now).limit(limit),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

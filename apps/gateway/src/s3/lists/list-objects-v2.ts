@@ -1,0 +1,49 @@
+import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
+import { s3Error } from '@svc/s3/errors'
+import { encodeKey } from '@svc/s3/xml'
+import { xmlAnswer } from '../answers.ts'
+import type { S3Operation } from '../operation.ts'
+import { ownerOf } from '../owner.ts'
+import { commonPrefixes, listedKey, listHead, readListQuery, readPage, readText } from './list-query.ts'
+
+export const listObjectsV2: S3Operation = async (context, request, caller) => {
+  const query = readListQuery(request, caller)
+  const startAfter = readText(request.query, 'start-after')
+  const token = request.query.get('continuation-token')
+  const after = token === undefined ? startAfter : keyIn(token)
+  const page = await readPage(context, request, caller, { ...query, after })
+  const withOwner = request.query.get('fetch-owner') === 'true'
+  return xmlAnswer(200, 'ListBucketResult', {
+    ...listHead(caller, query, page),
+    KeyCount: page.keys.length + page.prefixes.length,
+    ...(startAfter && { StartAfter: encodeKey(startAfter, query.encoding) }),
+    ...(token !== undefined && { ContinuationToken: token }),
+    ...(page.next !== null && { NextContinuationToken: tokenAfter(page.next) }),
+    Contents: page.keys.map((key) => ({
+      ...listedKey(key, query),
+      ...(withOwner && { Owner: ownerOf(caller.locker) }),
+    })),
+    CommonPrefixes: commonPrefixes(page, query),
+  })
+}
+
+/** Names the form, so that another one can be told from it. */
+const FORM = '1'
+
+/** A place among the keys: what is added or deleted meanwhile does not move it. */
+function tokenAfter(entry: string): string {
+  return FORM + toBase64Url(utf8(entry))
+}
+
+function keyIn(token: string): string {
+  const bytes = token.startsWith(FORM) ? fromBase64Url(token.slice(FORM.length)) : null
+  const key = bytes && fromUtf8(bytes)
+  if (!key || key.includes('\0')) {
+    throw s3Error(
+      'InvalidArgument',
+      'the continuation token provided is incorrect',
+      'send a NextContinuationToken as it came, or list from the beginning',
+    )
+  }
+  return key
+}

@@ -1,0 +1,88 @@
+// What every list of keys takes from its query, and the form of what it answers.
+
+import { hangUpSignal } from '@svc/http-service/hang-up'
+import { formatXmlDate } from '@svc/s3/dates'
+import { s3Error } from '@svc/s3/errors'
+import { encodeKey } from '@svc/s3/xml'
+import type { S3Caller } from '../caller.ts'
+import type { S3Request } from '../request.ts'
+import type { S3Context } from '../room.ts'
+import { findKeys, type KeyPage, type KeyQuery, type ListedKey } from './key-pages.ts'
+
+interface ListQuery extends Omit<KeyQuery, 'after'> {
+  encoding: 'url' | null
+}
+
+const MAX_KEYS = 1000
+
+export function readListQuery({ query }: S3Request, { credential }: S3Caller): ListQuery {
+  const prefix = readText(query, 'prefix') ?? ''
+  if (!prefix.startsWith(credential.prefix)) {
+    throw s3Error(
+      'AccessDenied',
+      'this access key opens only a part of the bucket',
+      `list with a prefix that begins with ${credential.prefix}`,
+    )
+  }
+  return {
+    prefix,
+    delimiter: readText(query, 'delimiter') ?? '',
+    limit: Math.min(readMaxKeys(query.get('max-keys') || String(MAX_KEYS)), MAX_KEYS),
+    encoding: readEncoding(query.get('encoding-type') || null),
+  }
+}
+
+/** Null where the query has none. */
+export function readText(query: S3Request['query'], name: string): string | null {
+  const text = query.get(name)
+  if (text?.includes('\0')) throw s3Error('InvalidArgument', `${name} must not contain a NUL character`)
+  return text ?? null
+}
+
+function readMaxKeys(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY
+  if (count > 0x7fffffff) throw s3Error('InvalidArgument', 'max-keys must be a whole number from 0 to 2147483647')
+  return count
+}
+
+function readEncoding(text: string | null): 'url' | null {
+  if (text === null || text === 'url') return text
+  throw s3Error('InvalidArgument', 'encoding-type can only be url')
+}
+
+export async function readPage(
+  { database }: S3Context,
+  { wire }: S3Request,
+  { locker }: S3Caller,
+  query: KeyQuery,
+): Promise<KeyPage> {
+  using hangUp = hangUpSignal(wire)
+  return findKeys(database.db, locker.locker_id, query, hangUp.signal)
+}
+
+/** What lists of every kind say. Text that may have any character is encoded where the client asks for it. */
+export function listHead({ locker }: S3Caller, { prefix, delimiter, limit, encoding }: ListQuery, { next }: KeyPage) {
+  return {
+    Name: locker.locker_id,
+    Prefix: encodeKey(prefix, encoding),
+    ...(delimiter !== '' && { Delimiter: encodeKey(delimiter, encoding) }),
+    MaxKeys: limit,
+    ...(encoding && { EncodingType: encoding }),
+    IsTruncated: next !== null,
+  }
+}
+
+export function commonPrefixes({ prefixes }: KeyPage, { encoding }: ListQuery) {
+  return prefixes.map((prefix) => ({ Prefix: encodeKey(prefix, encoding) }))
+}
+
+export function listedKey({ key, size, etag, modifiedAt, hasChecksum }: ListedKey, { encoding }: ListQuery) {
+  return {
+    Key: encodeKey(key, encoding),
+    LastModified: formatXmlDate(modifiedAt),
+    ETag: etag,
+    ...(hasChecksum && { ChecksumAlgorithm: 'SHA256', ChecksumType: 'FULL_OBJECT' }),
+    Size: size,
+    StorageClass: 'STANDARD',
+  }
+}

@@ -1,0 +1,50 @@
+import { formatHttpDate } from '@svc/s3/dates'
+import { s3Error } from '@svc/s3/errors'
+import { unixNow } from '../../context.ts'
+import { requireRoomForFiles } from '../../files/require-room.ts'
+import { newSession } from '../../transfers/sessions/new-session.ts'
+import { insertSession } from '../../transfers/sessions/store.ts'
+import { xmlAnswer } from '../answers.ts'
+import { requireKey } from '../objects/find-object.ts'
+import { readObjectHeaders, refuseUnsupported } from '../objects/object-headers.ts'
+import type { S3Operation } from '../operation.ts'
+import { readAnnounced } from './checksums.ts'
+import { countOpenUploads } from './store.ts'
+
+/** A week: clients go on with an upload after days, and few clean up. */
+const TTL_SECONDS = 7 * 86_400
+/** Of one locker. Clients that crash leave some. */
+const MAX_OPEN_UPLOADS = 1000
+
+export const createUpload: S3Operation = async (context, { bucket, key, signed }, { locker, credential }) => {
+  const checksum = readAnnounced(signed.headers)
+  refuseUnsupported(signed.headers)
+  requireKey(context, key)
+  const about = readObjectHeaders(signed.headers)
+  const { db } = context.database
+  if ((await countOpenUploads(db, locker.locker_id, unixNow(context))) >= MAX_OPEN_UPLOADS) throw tooManyUploads()
+  await requireRoomForFiles(context, locker, [{ filename: key, bytes: 0 }])
+  const { session, files } = newSession(context, locker, {
+    door: 's3',
+    grant: credential.grant,
+    ttlSeconds: TTL_SECONDS,
+    files: [{ ...about, filename: key, checksum, expectedHash: null, sizeBytes: null }],
+  })
+  await insertSession(db, session, files)
+  const result = { Bucket: bucket, Key: key, UploadId: session.session_id }
+  return xmlAnswer(200, 'InitiateMultipartUploadResult', result, {
+    'x-amz-abort-date': formatHttpDate(session.expires_at),
+    ...(checksum && {
+      'x-amz-checksum-algorithm': checksum.algorithm.toUpperCase(),
+      'x-amz-checksum-type': checksum.type,
+    }),
+  })
+}
+
+function tooManyUploads() {
+  return s3Error(
+    'InvalidRequest',
+    `${MAX_OPEN_UPLOADS} uploads of this bucket are under way, which is the limit`,
+    'complete or abort some of them; ListMultipartUploads tells which there are',
+  )
+}

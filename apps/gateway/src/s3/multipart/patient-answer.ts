@@ -1,0 +1,53 @@
+// An answer that may take minutes. Clients and proxies give up on a connection that is silent for one: after a while the
+// answer begins with white space, and the outcome, good or bad, is in its body, as S3 does it.
+
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
+import { Bytes } from '@svc/http-service/answer'
+import { writeXml } from '@svc/s3/xml'
+import { XML_TYPE, xmlAnswer } from '../answers.ts'
+import { asS3Error } from '../errors.ts'
+import type { S3Context } from '../room.ts'
+
+type XmlValue = Parameters<typeof writeXml>[1]
+
+const SILENT_MS = 10_000
+const LATER = Symbol('later')
+
+export async function patientXmlAnswer(context: S3Context, root: string, working: Promise<XmlValue>): Promise<Bytes> {
+  const first = await settledWithin(working, SILENT_MS)
+  if (first !== LATER) return xmlAnswer(200, root, first)
+  return new Bytes(200, { 'content-type': XML_TYPE }, Readable.from(pieces(context, root, working)))
+}
+
+async function* pieces(context: S3Context, root: string, working: Promise<XmlValue>): AsyncGenerator<string> {
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+  try {
+    for (;;) {
+      const value = await settledWithin(working, SILENT_MS)
+      if (value !== LATER) return yield withoutDeclaration(writeXml(root, value))
+      yield ' '
+    }
+  } catch (error) {
+    const refusal = asS3Error(error)
+    if (!refusal) context.log.error({ err: error }, 'an upload could not be completed')
+    const { code, message, hint } = refusal ?? {
+      code: 'InternalError',
+      message: 'something went wrong here',
+      hint: null,
+    }
+    yield withoutDeclaration(writeXml('Error', { Code: code, Message: message, ...(hint && { Hint: hint }) }))
+  }
+}
+
+const withoutDeclaration = (xml: string) => xml.slice(xml.indexOf('\n') + 1)
+
+async function settledWithin<Value>(working: Promise<Value>, ms: number): Promise<Value | typeof LATER> {
+  const over = new AbortController()
+  const late = setTimeout(ms, LATER, { signal: over.signal }).catch(() => LATER)
+  try {
+    return await Promise.race([working, late as Promise<typeof LATER>])
+  } finally {
+    over.abort()
+  }
+}

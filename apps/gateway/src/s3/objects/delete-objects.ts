@@ -1,0 +1,63 @@
+// Deleting many objects by one request. Each succeeds or fails for itself.
+
+import { inParallel } from '@svc/concurrency/parallel'
+import { type S3Error, s3Error } from '@svc/s3/errors'
+import { childrenOf, readXml, textOf, type XmlElement } from '@svc/s3/xml'
+import { xmlAnswer } from '../answers.ts'
+import { requireWithinPrefix, type S3Caller } from '../caller.ts'
+import { asS3Error } from '../errors.ts'
+import type { S3Operation } from '../operation.ts'
+import { readSmallBody } from '../request.ts'
+import type { S3Context } from '../room.ts'
+import { removeKey } from './delete-object.ts'
+import { readWriteCondition } from './write-condition.ts'
+
+const MAX_KEYS = 1000
+/** Enough for as many keys of the greatest length, with every character as an entity. */
+const LIMITS = { bytes: 4 * 1024 * 1024, elements: MAX_KEYS * 6 + 10 }
+/** Each is a transaction on the row of the same locker, and a request to a provider. */
+const AT_ONCE = 4
+
+export const deleteObjects: S3Operation = async (context, request, caller) => {
+  const root = readXml(await readSmallBody(request, LIMITS.bytes), LIMITS)
+  const objects = childrenOf(root, 'Object')
+  if (root.name !== 'Delete' || objects.length === 0 || objects.length > MAX_KEYS) throw malformed()
+  const keys = objects.map((object) => textOf(object, 'Key') ?? '')
+  if (keys.includes('')) throw malformed()
+  const failures = new Map<number, S3Error>()
+  await inParallel(objects, AT_ONCE, async (object, index) => {
+    try {
+      await deleteOne(context, caller, keys[index] as string, object)
+    } catch (error) {
+      const failure = asS3Error(error)
+      if (!failure) throw error
+      failures.set(index, failure)
+    }
+  })
+  const isQuiet = textOf(root, 'Quiet')?.trim() === 'true'
+  const deleted = keys.filter((_, index) => !isQuiet && !failures.has(index))
+  return xmlAnswer(200, 'DeleteResult', {
+    Deleted: deleted.map((Key) => ({ Key })),
+    Error: Array.from(failures, ([index, { code, message }]) => ({
+      Key: keys[index] as string,
+      Code: code,
+      Message: message,
+    })),
+  })
+}
+
+async function deleteOne(context: S3Context, caller: S3Caller, key: string, object: XmlElement): Promise<void> {
+  requireWithinPrefix(caller.credential, key)
+  if ((textOf(object, 'VersionId') ?? 'null') !== 'null') {
+    throw s3Error('InvalidArgument', 'there are no versions of objects here', 'leave out VersionId')
+  }
+  if (childrenOf(object, 'LastModifiedTime').length + childrenOf(object, 'Size').length > 0) {
+    throw s3Error('NotImplemented', 'the only condition of a deletion is ETag')
+  }
+  const etag = textOf(object, 'ETag')
+  await removeKey(context, caller, key, readWriteCondition(etag === null ? {} : { 'if-match': etag }))
+}
+
+function malformed(): S3Error {
+  return s3Error('MalformedXML', `the body is a Delete with 1 to ${MAX_KEYS} elements Object, each with a Key`)
+}

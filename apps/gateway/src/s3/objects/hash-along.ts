@@ -1,0 +1,51 @@
+// The hash of bytes while they are stored.
+
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { freeChunks, type OwnedChunks } from '@svc/http-service/byte-streams'
+import { withPrefix } from '@svc/protocol/bytes'
+import type { HashThread, ThreadHash } from '../../files/confirm/hash-thread.ts'
+
+interface HashedBytes {
+  bytes: OwnedChunks
+  /** With its prefix. Call it at the end of the bytes. */
+  hash(): Promise<string>
+  /** Call it always. */
+  close(): void
+}
+
+type RunningHash = Pick<ThreadHash, 'take' | 'drained' | 'end' | 'close'>
+
+/** Up to this size, hashing takes less time than passing the bytes to a thread. */
+const SMALL_BYTES = 512 * 1024
+
+export function hashAlong(thread: HashThread<null>, source: AsyncIterable<Buffer>, size: number): HashedBytes {
+  const hash = size > SMALL_BYTES ? thread.begin(null) : smallHash()
+  async function* along(): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      hash.take(chunk)
+      yield chunk
+      await hash.drained()
+    }
+  }
+  return {
+    bytes: ownedChunks(along()),
+    hash: async () => withPrefix(await hash.end()),
+    close: () => hash.close(),
+  }
+}
+
+/** Whoever reads the stream is the last to use its chunks. */
+export function ownedChunks(source: AsyncIterable<Buffer>): OwnedChunks {
+  return Object.assign(Readable.from(source, { objectMode: false }), { free: freeChunks })
+}
+
+function smallHash(): RunningHash {
+  const sha256 = createHash('sha256')
+  return {
+    take: (chunk) => void sha256.update(chunk),
+    drained: async () => {},
+    end: async () => sha256.digest('hex'),
+    close: () => {},
+  }
+}

@@ -1,0 +1,78 @@
+// The S3 door: one route for all of it, whatever the path. Keys are read from the target as it was sent.
+
+import { Bytes } from '@svc/http-service/answer'
+import { EVERY_ORIGIN, headerList } from '@svc/http-service/send'
+import type { Reply, Request, Service } from '@svc/http-service/service'
+import type { ServiceError } from '@svc/http-service/service-error'
+import { FastifyWireRequest, type WireRequest } from '@svc/http-service/wire-request'
+import type { S3Error } from '@svc/s3/errors'
+import { authenticate, requireAllowed } from './caller.ts'
+import { findVerb } from './dispatch.ts'
+import { asS3Error, errorAnswer, idHeaders } from './errors.ts'
+import { isS3Target, readPlace } from './request.ts'
+import type { S3Context } from './room.ts'
+
+const ROUTE = '/s3'
+const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']
+
+export function s3Routes(service: Service, context: S3Context): void {
+  const { enabled, host } = context.config.s3
+  if (!enabled) return
+  service.addDoor({
+    route: ROUTE,
+    owns: (target, requested) => isS3Target(target, requested, host),
+    answerOf: (error: ServiceError, id, request) => errorAnswer(asS3Error(error) as S3Error, id, request), // of every ServiceError
+  })
+
+  async function handle(request: Request, reply: Reply): Promise<void> {
+    try {
+      const bytes = await answer(context, new FastifyWireRequest(request))
+      service.sendBytes(request, reply, ROUTE, finished(bytes, request))
+    } catch (error) {
+      const refusal = asS3Error(error)
+      if (!refusal) throw error
+      const { status, headers, text } = errorAnswer(refusal, request.id, request.raw)
+      service.send(request, reply, { route: ROUTE, status, headers: headerList(headers), text })
+    }
+  }
+
+  for (const method of METHODS) service.routes.add(method, ROUTE)
+  service.add({ method: METHODS, url: ROUTE, handler: handle }, { takesBytes: true })
+  service.app.options(ROUTE, (request, reply) =>
+    service.send(request, reply, { route: ROUTE, status: 204, headers: headerList(preflight(request)), text: null }),
+  )
+}
+
+/** The body of a request is not read before its head is known to be signed, by somebody who may do what it asks for. */
+async function answer(context: S3Context, wire: WireRequest): Promise<Bytes> {
+  const place = readPlace(wire, context.config.s3.host)
+  const { signed, caller } = await authenticate(context, wire)
+  const { operation, needs } = findVerb(wire.method, signed, place)
+  requireAllowed(caller, place, needs)
+  if (needs === 'write') await context.continuity.requireCurrent()
+  return operation(context, { ...place, wire, signed }, caller)
+}
+
+function finished({ status, headers, stream, onBrokenOff }: Bytes, { id, method, raw }: Request): Bytes {
+  const all = { ...(raw.headers.origin !== undefined && EXPOSED), ...headers, ...idHeaders(id) }
+  if (method === 'HEAD') stream?.destroy()
+  const bytes = new Bytes(status, all, method === 'HEAD' ? null : stream)
+  bytes.onBrokenOff = onBrokenOff
+  return bytes
+}
+
+/** Metadata has names of the client's choosing. A wildcard is good for requests without cookies, as all of these are. */
+const EXPOSED = { 'access-control-expose-headers': '*' }
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/
+
+/** What a page asks for is allowed, because a wildcard would not include Authorization. */
+function preflight({ headers }: Request): Record<string, string> {
+  const asked = headers['access-control-request-headers'] ?? ''
+  return {
+    ...EVERY_ORIGIN,
+    'access-control-allow-methods': METHODS.join(', '),
+    ...(HEADER_NAMES.test(asked) && { 'access-control-allow-headers': asked }),
+    'access-control-max-age': '86400',
+    vary: 'access-control-request-headers',
+  }
+}

@@ -1,0 +1,73 @@
+import type { Body } from '@svc/api/endpoint'
+import type { openUploadSession, UploadSession } from '@svc/api/upload-sessions'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { type LockerCaller, receiptMismatch } from '../../../auth/callers.ts'
+import { limitSigner } from '../../../auth/limits.ts'
+import type { Context } from '../../../context.ts'
+import { nameFiles } from '../../../files/name-files.ts'
+import { maxObjectBytes } from '../../../files/objects.ts'
+import { requireRoomForFiles } from '../../../files/require-room.ts'
+import { grantTo } from '../../../lockers/access.ts'
+import { declaredTooLarge } from '../errors.ts'
+import { newSession } from '../new-session.ts'
+import { maxPartBytes } from '../record-part.ts'
+import { insertSession, type SessionFile } from '../store.ts'
+
+type SessionRequest = Body<typeof openUploadSession>
+
+/** A day, where URLs last half an hour: sessions serve slow lines and many parts. */
+const DEFAULT_TTL_MINUTES = 1440
+
+export async function openSession(
+  context: Context,
+  caller: LockerCaller,
+  request: SessionRequest,
+): Promise<UploadSession> {
+  const { locker, signer } = caller
+  if (request.receipt_id !== undefined && request.receipt_id !== locker.receipt_id) {
+    throw receiptMismatch('the body names a receipt that is not of this locker')
+  }
+  const named = nameFiles(context, request.files, (i) => ['body', 'files', i])
+  requireWithinLimit(request.files, maxObjectBytes(context, locker.provider))
+  await limitSigner(context, signer)
+  const announced = named.map((file, i) => ({ ...file, sizeBytes: request.files[i]?.size_bytes ?? null }))
+  await requireRoomForFiles(
+    context,
+    locker,
+    announced.map(({ filename, sizeBytes }) => ({ filename, bytes: sizeBytes ?? 0 })),
+  )
+  const { token, session, files } = newSession(context, locker, {
+    door: null,
+    grant: grantTo(signer.identity, locker),
+    ttlSeconds: (request.ttl_min ?? DEFAULT_TTL_MINUTES) * 60,
+    files: announced,
+  })
+  await insertSession(context.database.db, session, files)
+  const { session_id: sessionId, expires_at: expiresAt } = session
+  const partMaxBytes = maxPartBytes(context, locker.provider)
+  return openedSession(context, { sessionId, token, expiresAt, partMaxBytes }, files)
+}
+
+function requireWithinLimit(files: SessionRequest['files'], maxBytes: number): void {
+  const tooLarge = files.find(({ size_bytes = 0 }) => size_bytes > maxBytes)
+  if (tooLarge) throw declaredTooLarge(tooLarge.filename, maxBytes)
+}
+
+function openedSession(
+  { config }: Context,
+  opened: { sessionId: string; token: string; expiresAt: number; partMaxBytes: number },
+  files: readonly SessionFile[],
+): UploadSession {
+  const { sessionId, token, expiresAt, partMaxBytes } = opened
+  const session = `${config.http.baseUrl}/v1/upload-sessions/${sessionId}`
+  const partsUrl = (fileId: string) => `${session}/files/${fileId}/parts`
+  return {
+    session_id: sessionId,
+    upload_token: token,
+    status: 'partial',
+    expires_at: isoSeconds(expiresAt),
+    part_max_bytes: partMaxBytes,
+    files: files.map(({ file_id, filename }) => ({ file_id, filename, parts_url: partsUrl(file_id) })),
+    endpoints: { parts: partsUrl('{file_id}'), finalize: `${session}/finalize`, status: session },
+  }
+}

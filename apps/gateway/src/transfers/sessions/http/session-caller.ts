@@ -1,0 +1,27 @@
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { bearerToken } from '../../../auth/bearer-token.ts'
+import { requireWritable } from '../../../auth/restrictions.ts'
+import type { Context } from '../../../context.ts'
+import { grantOf, isGranted } from '../../../lockers/access.ts'
+import { sessionNotFound, uploadTokenInvalid } from '../errors.ts'
+import { isTokenOf, sessionIdOf } from '../session-token.ts'
+import { findSession, type Session } from '../store.ts'
+
+/** The session that the token opens, while whoever opened the session has access. */
+export async function sessionCaller({ database }: Context, wire: WireRequest, sessionId: string): Promise<Session> {
+  const token = tokenOf(wire)
+  if (token === null || sessionIdOf(token) !== sessionId) throw uploadTokenInvalid()
+  const session = await findSession(database.db, sessionId)
+  if (session?.door !== null) throw sessionNotFound()
+  if (!isTokenOf(session, token)) throw uploadTokenInvalid()
+  if (!isGranted(session, grantOf(session))) throw uploadTokenInvalid()
+  if (wire.method !== 'GET' && wire.method !== 'HEAD') requireWritable(session)
+  return session
+}
+
+/** X-Upload-Token comes first: a proxy may set its own `Authorization`. */
+function tokenOf({ headers }: WireRequest): string | null {
+  const own = headers['x-upload-token']
+  const token = own === undefined ? bearerToken(headers.authorization) : own
+  return typeof token === 'string' && /^[A-Za-z0-9_-]{43}$/.test(token) ? token : null
+}

@@ -1,0 +1,39 @@
+import type { Query } from '@svc/api/endpoint'
+import type { UploadedPart, uploadPart as uploadPartEndpoint } from '@svc/api/upload-sessions'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { grantOf } from '../../../lockers/access.ts'
+import type { TransfersContext } from '../../room.ts'
+import { maxPartBytes as maxPartBytesOf } from '../record-part.ts'
+import type { Session } from '../store.ts'
+import { requireOpenFile, storePart } from '../store-part.ts'
+import { readPartBody } from './part-body.ts'
+
+interface Upload {
+  session: Session
+  fileId: string
+  query: Query<typeof uploadPartEndpoint>
+  wire: WireRequest
+}
+
+export async function uploadPart(
+  context: TransfersContext,
+  { session, fileId, query, wire }: Upload,
+): Promise<UploadedPart> {
+  const file = await requireOpenFile(context, session, fileId)
+  const maxPartBytes = maxPartBytesOf(context, session.provider)
+  const body = readPartBody(wire, query, maxPartBytes)
+  try {
+    const part = await storePart(context, { ...body, session, file, grant: grantOf(session), maxPartBytes })
+    return {
+      session_id: session.session_id,
+      file_id: file.file_id,
+      index: part.index,
+      received_bytes: part.size,
+      total_received_bytes: part.totalBytes,
+      sha256: part.sha256,
+      status: 'partial',
+    }
+  } finally {
+    body.release()
+  }
+}

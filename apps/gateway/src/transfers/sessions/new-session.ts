@@ -1,0 +1,76 @@
+import { type Context, unixNow } from '../../context.ts'
+import type { Locker } from '../../db/schema.ts'
+import type { NamedFile } from '../../files/name-files.ts'
+import { type Grant, mintedRow } from '../../lockers/access.ts'
+import { newUploadToken, uploadToken } from './session-token.ts'
+import type { SessionFile, SessionRow } from './store.ts'
+
+/** What a client may say of a file before its first part. */
+interface NewSessionFile extends NamedFile {
+  /** Null when it is not known. */
+  sizeBytes: number | null
+  metadata?: string | null
+  checksum?: { algorithm: string; type: string } | null
+}
+
+interface NewSession {
+  /** Only its own door opens a session. */
+  door: SessionRow['door']
+  grant: Grant
+  ttlSeconds: number
+  files: readonly NewSessionFile[]
+  /** A secret of 43 characters where it is derived from others. */
+  token?: string
+}
+
+/** The rows of a session, and the token that opens it. */
+export function newSession(
+  context: Context,
+  { locker_id }: Pick<Locker, 'locker_id'>,
+  { door, grant, ttlSeconds, files, token: given }: NewSession,
+): { token: string; session: SessionRow; files: SessionFile[] } {
+  const { token, sessionId, tokenHash } = given === undefined ? newUploadToken(context) : uploadToken(given)
+  const opened_at = unixNow(context)
+  const session: SessionRow = {
+    session_id: sessionId,
+    locker_id,
+    token_hash: tokenHash,
+    ...mintedRow(grant),
+    door,
+    status: 'partial',
+    opened_at,
+    expires_at: opened_at + ttlSeconds,
+    closed_at: null,
+    lease_id: null,
+    lease_until: null,
+  }
+  return { token, session, files: files.map((file, i) => sessionFile(sessionId, i, file)) }
+}
+
+function sessionFile(sessionId: string, i: number, file: NewSessionFile): SessionFile {
+  return {
+    session_id: sessionId,
+    file_id: `f_${String(i + 1).padStart(4, '0')}`,
+    filename: file.filename,
+    content_type: file.contentType,
+    size_bytes: file.sizeBytes,
+    expected_hash: file.expectedHash,
+    metadata: file.metadata ?? null,
+    checksum_algorithm: file.checksum?.algorithm ?? null,
+    checksum_type: file.checksum?.type ?? null,
+    checksum: null,
+    state: 'open',
+    received_bytes: 0,
+    part_count: 0,
+    top_index: -1,
+    revision: 0,
+    chosen_revision: null,
+    chosen_parts: null,
+    replaces: null,
+    content_hash: null,
+    error: null,
+    object_id: null,
+    upload_ref: null,
+    upload_state: null,
+  }
+}

@@ -1,0 +1,203 @@
+// Taking a part of a file, whichever door it comes through. A part counts once it is complete, durable and has the
+// declared hash. A broken connection leaves nothing.
+
+import type { Readable } from 'node:stream'
+import { ServiceError } from '@svc/http-service/service-error'
+import { bare } from '@svc/protocol/bytes'
+import { type Context, unixNow } from '../../context.ts'
+import { hashAlong } from '../../files/confirm/hash-object.ts'
+import { storageError } from '../../files/errors.ts'
+import { type NewObject, removeObject, writeObject } from '../../files/objects.ts'
+import { requireRoomForFiles } from '../../files/require-room.ts'
+import { findLockerOf } from '../../files/store.ts'
+import type { Grant } from '../../lockers/access.ts'
+import type { TransfersContext } from '../room.ts'
+import {
+  fileNotInSession,
+  fileSealed,
+  fileStored,
+  fileTooLarge,
+  partDiffers,
+  partTooLarge,
+  sessionClosed,
+} from './errors.ts'
+import { fileKey, uploadOf } from './open-parts.ts'
+import { findPart } from './part-store.ts'
+import { acceptsParts, isSealed, maxFileBytes } from './record-part.ts'
+import { findSessionFile, type Session, type SessionFile } from './store.ts'
+
+/** A part on its way. */
+export interface ArrivingPart {
+  session: Session
+  file: SessionFile
+  /** Who sends it. */
+  grant: Grant
+  maxPartBytes: number
+  bytes: Readable
+  /** Null when it is not known in advance. */
+  size: number | null
+  /** Null when it is not known before the last byte. */
+  index: number | null
+  /** Available after the last byte: in JSON, the fields may follow the data. */
+  declared(): DeclaredPart
+}
+
+export interface DeclaredPart {
+  index: number
+  /** The bytes must have each of these hashes, which carry the prefix. */
+  hashes: readonly string[]
+  /** Of the file's algorithm, base64; kept with the part. */
+  checksum?: string | null
+}
+
+export interface StoredPart {
+  index: number
+  size: number
+  /** Hex. */
+  sha256: string
+  /** Of all parts of the file. */
+  totalBytes: number
+}
+
+/** Complete and durable, but not recorded. */
+interface WrittenPart {
+  object: NewObject
+  /** The provider's name for it in the file's object; null when the object is its own. */
+  ref: string | null
+  /** With its prefix. */
+  hash: string
+}
+
+/** Refuses before the body is read. */
+export async function requireOpenFile(context: Context, session: Session, fileId: string): Promise<SessionFile> {
+  if (!acceptsParts(session, unixNow(context))) throw sessionClosed()
+  const file = await findSessionFile(context.database.db, session.session_id, fileId)
+  if (!file) throw fileNotInSession()
+  if (file.state === 'stored') throw fileStored()
+  if (isSealed(file)) throw fileSealed()
+  if (file.size_bytes === null && context.config.lockers.enforcesTerms) await requireRoomForMore(context, session, file)
+  return file
+}
+
+/** A file without a declared size may bring one part too many; what it has is counted when it is stored. */
+async function requireRoomForMore(context: Context, { locker_id }: Session, file: SessionFile): Promise<void> {
+  const locker = await findLockerOf(context.database.db, { locker_id })
+  if (locker) await requireRoomForFiles(context, locker, [{ filename: file.filename, bytes: file.received_bytes }])
+}
+
+/** From this size on a part is hashed in a thread, and written where it stays: so is what follows, as the last part. */
+const LARGE_BYTES = 256 * 1024
+
+export function storePart(context: TransfersContext, arriving: ArrivingPart): Promise<StoredPart> {
+  const { session, file, size, index } = arriving
+  const maxBytes = maxFileBytes(context, session.provider, file)
+  if (size !== null && size > maxBytes) throw fileTooLarge(maxBytes)
+  const isLarge = size !== null && (size >= LARGE_BYTES || (size > 0 && uploadOf(file) !== null))
+  return isLarge && index !== null
+    ? storeLarge(context, arriving, { size, index, maxBytes })
+    : storeSmall(context, arriving, maxBytes)
+}
+
+async function storeSmall(context: TransfersContext, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
+  const hash = hashAlong(arriving.bytes)
+  const object = await writeAside(context, arriving, arriving.bytes)
+  return recordPart(context, arriving, { object, ref: null, hash: hash() }, maxBytes)
+}
+
+interface Place {
+  index: number
+  size: number
+  maxBytes: number
+}
+
+async function storeLarge(context: TransfersContext, arriving: ArrivingPart, place: Place): Promise<StoredPart> {
+  const hashed = context.partHashes.along(fileKey(arriving.file), place.index, arriving.bytes, (hash) => {
+    const difference = differenceOf(arriving.declared(), hash)
+    if (difference) throw difference
+  })
+  const { bytes } = hashed
+  try {
+    const written =
+      (await writeInPlace(context, arriving, place, bytes)) ??
+      ({ object: await writeAside(context, arriving, bytes), ref: null } as const)
+    const recorded = await recordPart(context, arriving, { ...written, hash: hashed.hash() }, place.maxBytes)
+    await hashed.stored()
+    return recorded
+  } finally {
+    hashed.close()
+  }
+}
+
+/** Null, with nothing read, when the part has to be an object of its own. */
+async function writeInPlace(
+  context: TransfersContext,
+  { session, file }: ArrivingPart,
+  { index, size, maxBytes }: Place,
+  bytes: Readable,
+): Promise<Pick<WrittenPart, 'object' | 'ref'> | null> {
+  // What is refused cannot be taken out of the object again, so that it must not come in (T-11).
+  if (Math.max(file.received_bytes, index * size) + size > maxBytes) return null
+  // A provider may replace the part before, although it counts until this one is recorded; or it keeps all of them (T-11).
+  if (await findPart(context.database.db, { ...file, part_index: index })) return null
+  const upload = await context.openParts(session, file, { index, size })
+  if (!upload) return null
+  const { parts } = context.providers.named(session.provider)
+  try {
+    const ref = await parts.write(upload, { index, size, isLast: false, maxBytes }, bytes)
+    return ref === null ? null : { object: { id: upload.id, ref: null, size }, ref }
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+/** With the file's type: if this is the only part, its object becomes the file's. */
+async function writeAside(
+  context: TransfersContext,
+  { session: { provider }, file, size, maxPartBytes }: ArrivingPart,
+  bytes: Readable,
+): Promise<NewObject> {
+  try {
+    return await writeObject(context, provider, bytes, { contentType: file.content_type, size })
+  } catch (error) {
+    // A body without a declared length: here the part is too large, not the file.
+    const isTooLarge = error instanceof ServiceError && error.code === 'UPLOAD_TOO_LARGE'
+    throw isTooLarge ? partTooLarge(maxPartBytes) : error
+  }
+}
+
+async function recordPart(
+  context: TransfersContext,
+  arriving: ArrivingPart,
+  { object, ref, hash }: WrittenPart,
+  maxBytes: number,
+): Promise<StoredPart> {
+  const { session, file, grant } = arriving
+  const declared = arriving.declared()
+  const { index, checksum = null } = declared
+  const sha256 = bare(hash)
+  const refusal = differenceOf(declared, hash)
+  const recorded = refusal
+    ? { refusal }
+    : await context.recordPart({
+        sessionId: session.session_id,
+        fileId: file.file_id,
+        grant,
+        index,
+        object,
+        ref,
+        sha256,
+        checksum,
+        maxBytes,
+      })
+  if ('refusal' in recorded) {
+    if (ref === null) await removeObject(context, session.provider, object.id, object.ref)
+    throw recorded.refusal
+  }
+  return { index, size: object.size, sha256, totalBytes: recorded.totalBytes }
+}
+
+/** From what the client declares. */
+function differenceOf({ hashes }: DeclaredPart, actual: string): ServiceError | null {
+  const expected = hashes.find((hash) => hash !== actual)
+  return expected === undefined ? null : partDiffers(expected, actual)
+}

@@ -1,0 +1,101 @@
+// POST: creates an upload, which may bring its first bytes along.
+
+import type { Bytes } from '@svc/http-service/answer'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { type NamedFile, nameFiles } from '../files/name-files.ts'
+import { maxObjectBytes } from '../files/objects.ts'
+import { requireRoomForFiles } from '../files/require-room.ts'
+import { requireRoomFor } from '../lockers/terms.ts'
+import { newSession } from '../transfers/sessions/new-session.ts'
+import { maxPartBytes } from '../transfers/sessions/record-part.ts'
+import { createdAnswer } from './answers.ts'
+import { MAX_BLOCK_BYTES } from './blocks.ts'
+import { joinUploads } from './concat.ts'
+import { badHeader, tooLong } from './errors.ts'
+import { finishUpload, isWhole } from './finish.ts'
+import { headerOf, isChunk, numberOf, requireChunk, requireVersion } from './headers.ts'
+import { readMetadata } from './metadata.ts'
+import type { TusContext } from './room.ts'
+import { insertUpload, type TusRow } from './store.ts'
+import type { TusCaller } from './tokens.ts'
+import { findUpload, TTL_SECONDS } from './upload.ts'
+import { appendBody } from './write-upload.ts'
+
+export async function createUpload(context: TusContext, caller: TusCaller, wire: WireRequest): Promise<Bytes> {
+  requireVersion(wire)
+  const concat = headerOf(wire, 'Upload-Concat')
+  const metadata = headerOf(wire, 'Upload-Metadata')
+  const isFinal = concat !== null && /^final\s*;/.test(concat)
+  if (concat !== null && !isFinal && concat !== 'partial') {
+    throw badHeader('Upload-Concat', "must be 'partial', or 'final;' and the URLs of partial uploads")
+  }
+  if (wire.hasBody) requireChunk(wire)
+  const { rateLimiter, config } = context
+  await rateLimiter.take({ key: `signer ${caller.grant.key}`, perMinute: config.limits.perSigner })
+  const named = nameUpload(context, caller, metadata)
+  if (isFinal) return joinUploads(context, caller, wire, { concat, named, metadata })
+  const kind = concat === 'partial' ? 'partial' : 'whole'
+  const length = lengthOf(context, caller, wire)
+  await requireRoomForUpload(context, caller, named, kind, length ?? 0)
+  const token = await insertNew(context, caller, named, { kind, metadata, length })
+  const upload = await findUpload(context, token)
+  if (isChunk(wire) && wire.hasBody) {
+    await context.takeTurn(upload.session.session_id, (signal) => appendBody(context, upload, wire, signal))
+  }
+  const current = await findUpload(context, token)
+  const file = isWhole(current.file) ? await finishUpload(context, current) : current.file
+  return createdAnswer(context, token, { ...current, file })
+}
+
+/** What the client calls the file, below the prefix of its token. */
+function nameUpload(context: TusContext, { prefix }: TusCaller, metadata: string | null): NamedFile {
+  const { filename, ...rest } = readMetadata(metadata)
+  const requested = { ...rest, ...(filename !== undefined && { filename: prefix + filename }) }
+  const named = nameFiles(context, [requested], () => ['header', 'Upload-Metadata'])[0]!
+  return filename === undefined ? { ...named, filename: prefix + named.filename } : named
+}
+
+function lengthOf(context: TusContext, { locker }: TusCaller, wire: WireRequest): number | null {
+  const length = numberOf(wire, 'Upload-Length')
+  const deferred = headerOf(wire, 'Upload-Defer-Length')
+  if (deferred !== null && deferred !== '1') throw badHeader('Upload-Defer-Length', 'must be 1')
+  if ((length === null) === (deferred === null)) {
+    throw badHeader('Upload-Length', 'is required, or Upload-Defer-Length: 1 in its place')
+  }
+  const max = maxObjectBytes(context, locker.provider)
+  if (length !== null && length > max) throw tooLong(max)
+  return length
+}
+
+/** A partial upload has no name yet: only its bytes count. */
+async function requireRoomForUpload(
+  context: TusContext,
+  { locker }: TusCaller,
+  { filename }: NamedFile,
+  kind: TusRow['kind'],
+  bytes: number,
+): Promise<void> {
+  if (kind === 'partial') requireRoomFor(context, locker, { bytes })
+  else await requireRoomForFiles(context, locker, [{ filename, bytes }])
+}
+
+async function insertNew(
+  context: TusContext,
+  { locker, grant }: TusCaller,
+  named: NamedFile,
+  { kind, metadata, length }: { kind: TusRow['kind']; metadata: string | null; length: number | null },
+): Promise<string> {
+  const { token, session, files } = newSession(context, locker, {
+    door: 'tus',
+    grant,
+    ttlSeconds: TTL_SECONDS,
+    files: [{ ...named, sizeBytes: length }],
+  })
+  const { session_id } = session
+  const block_bytes = Math.min(MAX_BLOCK_BYTES, maxPartBytes(context, locker.provider))
+  const row: TusRow = { session_id, kind, upload_metadata: metadata, upload_concat: null, block_bytes }
+  const isNew = await context.database.db.transaction().execute((tx) => insertUpload(tx, session, files[0]!, row))
+  if (!isNew) throw new ServiceError('internal_error', 'a random token was made twice')
+  return token
+}

@@ -1,0 +1,47 @@
+// Upload-Metadata: keys with base64 of their values. What the client says of the file is taken from there; everything
+// is kept as it was sent, because HEAD answers it.
+
+import { fromUtf8 } from '@svc/protocol/bytes'
+import { badHeader } from './errors.ts'
+
+const NAME = 'Upload-Metadata'
+const MAX_CHARS = 4096
+const MAX_PAIRS = 32
+
+interface FileMetadata {
+  filename?: string
+  content_type?: string
+  expected_hash?: string
+}
+
+export function readMetadata(header: string | null): FileMetadata {
+  const pairs = new Map<string, string>()
+  for (const [key, value] of pairsOf(header)) {
+    if (pairs.has(key)) throw badHeader(NAME, `has '${key}' twice`)
+    pairs.set(key, value)
+  }
+  // Clients write what they do not know as an empty value, or as the text "null".
+  const known = (...keys: string[]) =>
+    keys.map((key) => pairs.get(key)).find((value) => value !== undefined && value !== '' && value !== 'null')
+  const filename = known('relativePath', 'filename', 'name')?.replace(/^\/+/, '')
+  const content_type = known('content_type', 'filetype', 'type')
+  const expected_hash = known('expected_hash')
+  return {
+    ...(filename !== undefined && { filename }),
+    ...(content_type !== undefined && { content_type }),
+    ...(expected_hash !== undefined && { expected_hash }),
+  }
+}
+
+function pairsOf(header: string | null): [string, string][] {
+  if (header === null || header.trim() === '') return []
+  if (header.length > MAX_CHARS) throw badHeader(NAME, `may have ${MAX_CHARS} characters`)
+  const pairs = header.split(',')
+  if (pairs.length > MAX_PAIRS) throw badHeader(NAME, `may have ${MAX_PAIRS} keys`)
+  return pairs.map((pair) => {
+    const [, key, encoded = ''] = /^\s*([\x21-\x2b\x2d-\x7e]{1,100})(?: ([A-Za-z0-9+/]*={0,2}))?\s*$/.exec(pair) ?? []
+    const value = key === undefined ? null : fromUtf8(Buffer.from(encoded, 'base64'))
+    if (key === undefined || value === null) throw badHeader(NAME, 'must be keys, each with the base64 of UTF-8')
+    return [key, value]
+  })
+}

@@ -1,0 +1,40 @@
+import type { TusUpload } from '@svc/api/tus'
+import { Answer, type Bytes } from '@svc/http-service/answer'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { creationHeaders, uploadHeaders } from './answers.ts'
+import { finishUpload, isWhole } from './finish.ts'
+import { headersOnly, requireVersion } from './headers.ts'
+import type { TusContext } from './room.ts'
+import { requireUpload } from './upload.ts'
+
+/**
+ * HEAD asks a request that is under way to stop, because its client is asking how to go on, and answers what is durable
+ * then. No upload is said to be whole before its file is stored.
+ */
+export async function headUpload(context: TusContext, uploadId: string, wire: WireRequest): Promise<Bytes> {
+  requireVersion(wire)
+  const { session } = await requireUpload(context, uploadId)
+  const upload = await context.takeTurn(session.session_id, async () => {
+    const current = await requireUpload(context, uploadId)
+    return isWhole(current.file) ? { ...current, file: await finishUpload(context, current) } : current
+  })
+  return headersOnly(200, { ...uploadHeaders(upload), ...creationHeaders(upload) })
+}
+
+/** The same for people, and without disturbing anybody. */
+export async function readUpload(context: TusContext, uploadId: string): Promise<Answer<TusUpload>> {
+  const upload = await requireUpload(context, uploadId)
+  const { session, file, tus } = upload
+  const isPartial = tus.kind === 'partial'
+  const state = file.state === 'stored' ? (isPartial ? 'joined' : 'stored') : 'open'
+  const status: TusUpload = {
+    state,
+    offset: file.received_bytes,
+    length: file.size_bytes,
+    expires_at: isoSeconds(session.expires_at),
+    filename: isPartial ? null : file.filename,
+    content_hash: file.content_hash,
+  }
+  return new Answer(200, status, { ...uploadHeaders(upload), ...creationHeaders(upload) })
+}

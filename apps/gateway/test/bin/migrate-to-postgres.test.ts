@@ -1,0 +1,174 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { createPostgresDialect } from '@svc/database/postgres'
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { openTestSession, publicBytes } from '../transfers/sessions/sessions.ts'
+import { outcomeOf, startCommand } from './command.ts'
+
+const REAL_TIME = { now: Date.now, advance: () => {} }
+
+let folder: string
+let target: FreshDatabase
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-move-'))
+  target = await createFreshDatabase('postgres')
+})
+afterAll(async () => {
+  await target.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function openHouse(variables: Record<string, string> = {}): Promise<LockerHouse> {
+  const gateway = await startTestGateway({
+    DATA_DIR: folder,
+    BASE_URL: 'https://gateway.example',
+    ANCHOR_KIND: 'off',
+    ...variables,
+  })
+  return houseOf(gateway, REAL_TIME)
+}
+
+const move = (url: string) =>
+  outcomeOf(
+    startCommand(['migrate-to-postgres'], { SVC_MODE: 'development', DATA_DIR: folder, TARGET_DATABASE_URL: url }),
+  )
+
+async function inTarget<T>(work: (db: Kysely<unknown>) => Promise<T>): Promise<T> {
+  const db = new Kysely<unknown>({ dialect: createPostgresDialect(target.url) })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+const tablesOfTarget = () =>
+  inTarget(async (db) => {
+    const found = await sql`select table_name from information_schema.tables where table_schema = 'public'`.execute(db)
+    return found.rows.length
+  })
+
+function changeSource(statement: string): void {
+  const source = new DatabaseSync(join(folder, 'gateway.db'))
+  source.exec(statement)
+  source.close()
+}
+
+interface Statement {
+  sequence: number
+  statement_digest: string
+  prev_statement_digest: string | null
+}
+
+/** Everything about a locker that must be the same afterwards. */
+async function look(house: LockerHouse, { receiptId, lockerId, owner }: TestLocker) {
+  const get = async (path: string) => (await house.send('GET', path)).body
+  const { body: files } = await house.call(owner, {
+    path: `/v1/lockers/${lockerId}/files`,
+    ops: ['locker:list'],
+    receiptId,
+    lockerId,
+  })
+  return {
+    files,
+    receipt: await get(`/v1/receipts/${receiptId}`),
+    verified: await get(`/v1/receipts/${receiptId}/verify`),
+    statements: await get(`/v1/storage/statements?receipt_id=${receiptId}`),
+    bundle: await get(`/v1/storage/evidence-bundle?receipt_id=${receiptId}`),
+    keys: await get('/v1/keys'),
+  }
+}
+
+const attest = (house: LockerHouse, { owner, receiptId }: TestLocker, sync: boolean) =>
+  house.call<{ job_id: string }>(owner, {
+    method: 'POST',
+    path: `/v1/storage/attest?receipt_id=${receiptId}&sync=${sync}`,
+    ops: ['locker:attest'],
+    receiptId,
+  })
+
+it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statements, sessions, nonces and jobs', async () => {
+  const before = await openHouse()
+  const locker = await before.locker(ed25519Identity())
+  await locker.put('a.txt', 'stays')
+  expect((await attest(before, locker, true)).status).toBe(200)
+  const session = await openTestSession(before, locker, { files: [{ filename: 'joined' }] })
+  expect((await session.raw(0, 'before ')).status).toBe(200)
+  const { queue, database } = before.gateway.context
+  const failing = { receipt_id: `rcpt_${'0'.repeat(32)}` }
+  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', failing))
+  await queue.drain()
+  const dead = await queue.deadLetters()
+  expect(dead).toHaveLength(1)
+  const later = await database.db
+    .transaction()
+    .execute((tx) => queue.enqueue(tx, 'push', { receipt_id: locker.receiptId }, { delaySeconds: 3600 }))
+  await locker.put('b.txt', 'is attested by the job')
+  const waiting = (await attest(before, locker, false)).body.job_id
+  const usedPath = `/v1/lockers/${locker.lockerId}/files`
+  const { receiptId, lockerId } = locker
+  const used = before.sign(locker.owner, { path: usedPath, ops: ['locker:list'], receiptId, lockerId })
+  expect((await before.send('GET', usedPath, undefined, used.headers)).status).toBe(200)
+  const seen = await look(before, locker)
+
+  const running = await move(target.url)
+  expect([running.status, running.stderr]).toEqual([1, expect.stringContaining('is in use: stop every process')])
+  await before.close()
+
+  // What PostgreSQL cannot store is refused as a whole.
+  changeSource(`update lockers set tags = '["' || char(0) || '"]'`)
+  expect((await move(target.url)).status).toBe(1)
+  expect(await tablesOfTarget()).toBe(0)
+  changeSource(`update lockers set tags = '[]'`)
+
+  const moved = await move(target.url)
+  expect(moved.status, moved.stderr).toBe(0)
+  expect(moved.stdout).toMatch(/^Moved \d+ rows of \d+ tables and 2 jobs; each table was read back and is the same\./)
+  expect(moved.stderr).toContain('receipts: 1 rows')
+  expect((await move(target.url)).stderr).toContain('was moved before')
+  await expect(openHouse()).rejects.toThrow('this database was moved to PostgreSQL')
+
+  const after = await openHouse({ DATABASE_URL: target.url })
+  const house = after.gateway.context
+  expect(await look(after, locker)).toEqual(seen)
+  expect(String(await publicBytes(after, locker, 'a.txt'))).toBe('stays')
+  expectRefusal(await after.send('GET', usedPath, undefined, used.headers), 403, 'NONCE_REPLAYED')
+  expect(await house.queue.deadLetters()).toEqual(dead)
+  expect(await house.queue.find(later!)).toMatchObject({ kind: 'push', state: 'delayed' })
+  expect(await house.queue.find(waiting)).toMatchObject({ kind: 'attest', state: 'waiting' })
+  await house.queue.drain()
+
+  const continued = session.at(after)
+  expect((await continued.raw(1, 'and after')).status).toBe(200)
+  expect((await continued.finalize()).body.status).toBe('complete')
+  expect(String(await publicBytes(after, locker, 'joined'))).toBe('before and after')
+  expect((await attest(after, locker, true)).status).toBe(200)
+  const { statements } = (await look(after, locker)).statements as unknown as { statements: Statement[] }
+  const inOrder = statements.toSorted((a, b) => a.sequence - b.sequence)
+  expect(inOrder.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
+  expect(inOrder[1]?.prev_statement_digest).toBe(inOrder[0]?.statement_digest)
+  expect(inOrder[2]?.prev_statement_digest).toBe(inOrder[1]?.statement_digest)
+  // The triggers work there.
+  const another = await after.locker(ed25519Identity())
+  const noted = await house.database.db.selectFrom('uncounted_receipts').select('receipt_id').execute()
+  expect(noted.map(({ receipt_id }) => receipt_id)).toContain(another.receiptId)
+  await after.close()
+})
+
+it('ADD-30 refuses a target that is not empty, a source that is none, and addresses of the wrong kind', async () => {
+  const filled = await move(target.url)
+  expect([filled.status, filled.stdout]).toEqual([1, ''])
+  expect((await move('mysql://x')).stderr).toContain('TARGET_DATABASE_URL must be')
+  const nowhere = { SVC_MODE: 'development', DATA_DIR: join(folder, 'none'), TARGET_DATABASE_URL: target.url }
+  expect((await outcomeOf(startCommand(['migrate-to-postgres'], nowhere))).stderr).toContain('there is no SQLite file')
+  await rm(join(folder, 'gateway.db'))
+  const fresh = await openHouse()
+  await fresh.close()
+  expect((await move(target.url)).stderr).toContain('the PostgreSQL database is not empty (it has the tables')
+})

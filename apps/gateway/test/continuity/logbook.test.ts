@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { programEnvironment } from '@svc/devnet/program-environment'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { hasLostNonces, missingInDatabase } from '../../src/continuity/compare.ts'
+import type { Entry } from '../../src/continuity/entries.ts'
+import { type Dated, openLogbook, readBackwards, readNonces } from '../../src/continuity/logbook.ts'
+import { recordLostStatement } from '../../src/continuity/store.ts'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+
+const PROGRAM = fileURLToPath(new URL('./programs/hold-logbook.ts', import.meta.url))
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-logbook-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const PROOF = 'a'.repeat(32)
+
+function statement(sequence: number): Entry {
+  return { kind: 'statement', proofId: PROOF, sequence, digest: sequence.toString(16).padStart(64, '0') }
+}
+
+async function pagesIn(): Promise<Dated[][]> {
+  const pages: Dated[][] = []
+  for await (const file of readBackwards(folder)) for await (const page of file()) pages.push(page)
+  return pages
+}
+
+it('T-86 a second gateway on another copy of the database does not start while the first lives', async () => {
+  const args = [PROGRAM, folder, 'one copy']
+  const holder = spawn(process.execPath, args, { env: programEnvironment({}), stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void holder.kill('SIGKILL'))
+  await once(createInterface(holder.stdout), 'line')
+
+  await expect(openLogbook(folder, 'another copy')).rejects.toThrow(`in use by process ${holder.pid} on`)
+  const sharing = await openLogbook(folder, 'one copy')
+  await sharing.close()
+
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  const heir = await openLogbook(folder, 'another copy')
+  await heir.close()
+  expect((await pagesIn()).flat()).toMatchObject([{ at: 1, entry: { kind: 'statement', sequence: 1 } }])
+  expect(await readNonces(folder)).toEqual([{ signer: 'a-wallet', nonce: 'c'.repeat(32), forget_at: 180 }])
+})
+
+it('ADD-29 is read from its end in pages, without a line that a crash cut off, and only its owner may read it', async () => {
+  const logbook = await openLogbook(folder, 'history')
+  const sequences = Array.from({ length: 3000 }, (_, i) => i + 1)
+  await Promise.all(sequences.map((sequence) => logbook.append([statement(sequence)], sequence)))
+  await logbook.turnTo('another history')
+  await logbook.append([statement(3001)], 3001)
+  await logbook.close()
+  const names = (await readdir(folder)).sort()
+  expect(names).toHaveLength(2)
+  expect(await readFile(join(folder, names[1]!), 'utf8')).toContain('"database":"another history"')
+  expect((await stat(join(folder, names[0]!))).mode & 0o777).toBe(0o600)
+  await appendFile(join(folder, names[1]!), 'statement 9 0123')
+
+  const pages = await pagesIn()
+  expect(pages.length).toBeGreaterThan(3)
+  const inOrder = pages.toReversed().flat()
+  expect(inOrder.map(({ at }) => at).sort((a, b) => a - b)).toEqual([...sequences, 3001])
+})
+
+it('ADD-29 a line that a full disk cut off takes no other entry with it', async () => {
+  const program = fileURLToPath(new URL('./programs/fill-logbook.ts', import.meta.url))
+  // No file may have more than a kibibyte: writing fails in the middle of a line.
+  const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, folder, '40']
+  const filling = spawn('bash', args, { env: programEnvironment({}), stdio: ['ignore', 'pipe', 'inherit'] })
+  const [failures] = await once(createInterface(filling.stdout), 'line')
+  expect(Number(failures)).toBeGreaterThan(3)
+  const entries = (await pagesIn()).flat().map(({ entry }) => entry as { sequence: number })
+  expect(new Set(entries.map(({ sequence }) => sequence))).toEqual(new Set(Array.from({ length: 40 }, (_, i) => i + 1)))
+})
+
+forEachDatabase('a logbook and its database', (database) => {
+  it('T-37 T-85 everything noted is missing in another database, once, until it is accepted', async () => {
+    const { db } = await database.open<Schema>(migrations)
+    const logbook = await openLogbook(folder, 'history')
+    const payment = { network: 'evm-mainnet', tx: '0x01' }
+    const receipt = { kind: 'receipt', ...payment, receiptHash: 'd'.repeat(64), proofId: null, confirmedAt: 5 } as const
+    await logbook.append([statement(2), statement(1), statement(2), receipt, { kind: 'refund', ...payment }], 7)
+    logbook.keepNonce({ signer: 'wallet', nonce: 'e'.repeat(32), forget_at: 100 })
+
+    const missing = await missingInDatabase(db, folder)
+    expect(missing).toEqual({
+      statements: [statement(1), statement(2)],
+      payments: [receipt, { kind: 'refund', ...payment }],
+    })
+    expect([await hasLostNonces(db, folder, 99), await hasLostNonces(db, folder, 100)]).toEqual([true, false])
+
+    await db.transaction().execute(async (tx) => {
+      for (const lost of missing.statements.toReversed()) await recordLostStatement(tx, lost, 8)
+    })
+    const { statements, payments } = await missingInDatabase(db, folder, { all: true })
+    expect([statements, payments.length]).toEqual([[], 2])
+    await logbook.close()
+  })
+})

@@ -1,0 +1,277 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Health } from '@svc/api/info'
+import { poll } from '@svc/concurrency/retry'
+import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
+import { sharedPostgres } from '@svc/devnet/postgres-server'
+import type { Variables } from '@svc/http-service/config'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'
+import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { outcomeOf, startCommand } from '../bin/command.ts'
+import { type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
+
+let market: Market
+beforeAll(async () => {
+  market = await openMarket()
+})
+afterAll(() => market.close())
+
+interface Open {
+  shop: Shop
+  house: LockerHouse
+  locker: TestLocker
+}
+
+/** The gateway of the story, which is opened again and again on one folder. */
+function createStory(database: TestDatabase, folder: string, logbook = 'logbook') {
+  const variables: Variables = {
+    DATA_DIR: folder,
+    DATABASE_URL: database.url,
+    LOGBOOK_DIR: join(folder, logbook),
+  }
+  const owner = ed25519Identity()
+  let known: { lockerId: string; receiptId: string } | null = null
+
+  async function open(own: Variables = {}): Promise<Open> {
+    const shop = await market.open({ ...variables, ...own })
+    const house = houseOf(shop.gateway, market.clock)
+    if (!known) {
+      const made = await house.locker(owner)
+      known = { lockerId: made.lockerId, receiptId: made.receiptId }
+    }
+    return { shop, house, locker: lockerOf(house, known) }
+  }
+
+  /** `house.locker` opens it, which a database that is behind refuses. */
+  function lockerOf(house: LockerHouse, ids: { lockerId: string; receiptId: string }): TestLocker {
+    const call: TestLocker['call'] = (ops, method, path, body, who = owner) =>
+      house.call(who, { method, path: `/v1/lockers/${ids.lockerId}${path}`, body, ops, ...ids })
+    const put: TestLocker['put'] = async (filename, bytes) => {
+      const made = await call<{ upload_url: string }>(['locker:write'], 'POST', '/files', {
+        filename,
+        content_type: 'text/plain',
+      })
+      const { pathname } = new URL(made.body.upload_url)
+      const init = { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: bytes as string }
+      expect((await fetch(house.gateway.url + pathname, init)).status).toBe(200)
+      const query = new URLSearchParams({ receipt_id: ids.receiptId, filename })
+      expect((await house.send('POST', `/v1/files/confirm?${query}`)).status).toBe(200)
+    }
+    return { owner, ...ids, call, put }
+  }
+
+  const command = (...args: string[]) =>
+    outcomeOf(
+      startCommand(['continuity', ...args], { SVC_MODE: 'development', ...market.chains.variables, ...variables }),
+    )
+
+  return { open, command, lockerOf }
+}
+
+/** No gateway may be connected. */
+async function copyDatabase({ url, dialect }: TestDatabase, from: 'live' | 'backup'): Promise<void> {
+  if (dialect === 'sqlite') {
+    const path = url.slice('sqlite:'.length)
+    const [source, target] = from === 'live' ? [path, `${path}.backup`] : [`${path}.backup`, path]
+    for (const ending of ['-wal', '-shm']) await rm(target + ending, { force: true })
+    return copyFile(source, target)
+  }
+  const server = await sharedPostgres()
+  const live = new URL(url).pathname.slice(1)
+  const [source, target] = from === 'live' ? [live, `${live}_backup`] : [`${live}_backup`, live]
+  await server.execute(`drop database if exists ${target} with (force)`)
+  await server.execute(`create database ${target} template ${source} strategy file_copy`)
+}
+
+async function healthOf({ shop }: Open): Promise<Health> {
+  const { status, body } = await shop.get<Health>('/health')
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+function untilState(open: Open, wanted: string): Promise<Health> {
+  return poll(
+    async () => {
+      const { body } = await open.shop.get<Health>('/health')
+      return body.continuity?.state === wanted ? body : null
+    },
+    { intervalMs: 100, timeoutMs: 60_000 },
+  ) as Promise<Health>
+}
+
+/** Changes a file and attests: the sequence and digest of the new statement. */
+async function nextStatement({ house, locker }: Open, text: string) {
+  await locker.put('a', text)
+  const { attestation } = await attest(house, locker)
+  const { body, statement_digest: digest } = attestation.envelope!
+  return { sequence: body.sequence, previous: body.prev_statement_digest, digest, proofId: body.proof_id }
+}
+
+forEachDatabase('a restored database', (database) => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-restored-'))
+  })
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true })
+    if (database.dialect === 'sqlite') return
+    const server = await sharedPostgres()
+    await server.execute(`drop database if exists ${new URL(database.url).pathname.slice(1)}_backup with (force)`)
+  })
+
+  it('T-37 T-85 ADD-29 only reads until it is healed; no number, payment or nonce is good twice', async () => {
+    const story = createStory(database, folder)
+    const before = await story.open()
+    for (const text of ['1', '2', '3']) await nextStatement(before, text)
+    const order = { units: 1, pay_asset: 'USDC', pay_network: 'primary-mainnet' }
+    const quote = await before.shop.quote(order)
+    const other = await before.shop.quote(order)
+    await before.shop.stop()
+    await copyDatabase(database, 'live')
+
+    let now = await story.open()
+    const lost = [await nextStatement(now, '4'), await nextStatement(now, '5')]
+    expect(lost.map(({ sequence }) => sequence)).toEqual([4, 5])
+    const paidBy = await market.pay(quote.accepts[0]!, { memo: null })
+    const receipt = (await now.shop.confirm({ pay_req_id: payReqId(quote) }, paidBy)).body.receipt
+    expect(receipt.tx_hash).toBe(paidBy)
+    const bundles = await saveBundles(now, folder, [4, 5])
+    const { lockerId, receiptId, owner } = now.locker
+    const list = { path: `/v1/lockers/${lockerId}/files`, ops: ['locker:list'], lockerId, receiptId }
+    const used = now.house.sign(owner, list)
+    expect((await now.house.send('GET', list.path, undefined, used.headers)).status).toBe(200)
+
+    // PostgreSQL is exchanged under the running gateway, as when a standby takes over that was behind.
+    if (database.dialect === 'sqlite') await now.shop.stop()
+    await copyDatabase(database, 'backup')
+    if (database.dialect === 'sqlite') now = await story.open()
+    const behind = await untilState(now, 'behind')
+
+    expect(behind).toMatchObject({
+      status: 'degraded',
+      continuity: {
+        missing_statements: 2,
+        missing: lost.map(({ proofId, sequence, digest }) => ({
+          proof_id: proofId,
+          sequence,
+          statement_digest: digest,
+        })),
+        missing_payments: 1,
+        heal: expect.stringContaining('svc-gateway continuity'),
+      },
+    })
+    expect(JSON.stringify(behind)).not.toContain(receiptId)
+    expect((await now.shop.get('/health/ready')).status).toBe(200)
+    const statements = await now.shop.get<{ statements: object[] }>(`/v1/storage/statements?receipt_id=${receiptId}`)
+    expect(statements.body.statements).toHaveLength(3)
+    expectRefusal(await askToAttest(now.house, now.locker), 503, 'database_behind')
+    expectRefusal(await now.shop.post('/v1/storage/request', { units: 1 }), 503, 'database_behind')
+    expectRefusal(await now.shop.confirm({ pay_req_id: payReqId(quote) }, paidBy), 503, 'database_behind')
+    const named = await now.locker.call(['locker:write'], 'POST', '/files', { filename: 'b' })
+    expectRefusal(named, 503, 'database_behind')
+    const replayed = await now.house.send('GET', list.path, undefined, used.headers)
+    expectRefusal(replayed, 503, 'database_behind')
+    market.clock.advance(31)
+    expect((await now.house.call(owner, list)).status).toBe(200)
+    expectRefusal(await now.house.send('GET', list.path, undefined, used.headers), 503, 'database_behind')
+
+    const shown = await story.command('show')
+    expect([shown.status, shown.stdout.split('\n').length], shown.stderr).toEqual([1, 5])
+    const forged = join(folder, 'forged.json')
+    await writeFile(forged, '{"envelope":{"body":{"sequence":4}},"files":[]}')
+    const rebuilt = await story.command('rebuild', '--reason', 'restored the backup', forged, ...bundles)
+    expect(rebuilt.stdout, rebuilt.stderr).toContain(`rebuilt statement 5 of ${lost[1]!.proofId}, anchored by`)
+    expect(rebuilt.stdout).toContain('forged.json is not signed by a key of this gateway')
+    expect(rebuilt.status).toBe(0)
+
+    await untilState(now, 'current')
+    const sixth = await nextStatement(now, '6')
+    expect([sixth.sequence, sixth.previous]).toEqual([6, lost[1]!.digest])
+    const rows = await statementsOf(now.house, now.locker)
+    expect(rows.map(({ sequence, anchor }) => [sequence, anchor !== null])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((sequence) => [sequence, true]),
+    )
+    const [fifth] = await saveBundles(now, folder, [5])
+    expect(await bundleIn(fifth!)).toMatchObject({
+      ...(await bundleIn(bundles[1]!)),
+      verification: { signature_valid: 'passed', anchor_confirmed: 'passed' },
+    })
+
+    // The transaction pays its own quote, which gets the same receipt again, and no other.
+    const stolen = await now.shop.confirm({ pay_req_id: payReqId(other) }, paidBy)
+    expectRefusal(stolen, 402, 'payment_verification_failed')
+    expect(JSON.stringify(stolen.body)).toContain('transaction_already_used')
+    const again = await now.shop.confirm({ pay_req_id: payReqId(quote) }, paidBy)
+    expect(again.body.receipt, JSON.stringify(again.body)).toEqual(receipt)
+    await now.shop.stop()
+
+    await expectAccepted(database, story, { sequence: 6, digest: sixth.digest })
+  })
+
+  it('T-37 ADD-29 what was committed right before a crash, and not noted, is noted at the next start', async () => {
+    const story = createStory(database, folder, 'logbook of the crash')
+    const first = await story.open()
+    await nextStatement(first, '1')
+    await first.shop.stop()
+    await copyDatabase(database, 'live')
+    // As if the process had been killed between the commit and the note.
+    const killed = await story.open({ LOGBOOK_DIR: 'off' })
+    const unnoted = await nextStatement(killed, '2')
+    await killed.shop.stop()
+    const next = await story.open()
+    await untilState(next, 'current')
+    await next.shop.stop()
+    await copyDatabase(database, 'backup')
+    const restored = await story.open()
+    const { continuity } = await untilState(restored, 'behind')
+    expect(continuity?.missing).toMatchObject([{ sequence: 2, statement_digest: unnoted.digest }])
+    await restored.shop.stop()
+  })
+})
+
+/** Set back once more, without bundles: without a logbook the chain alone shows it, and what is lost is accepted. */
+async function expectAccepted(
+  database: TestDatabase,
+  story: ReturnType<typeof createStory>,
+  newest: { sequence: number; digest: string },
+): Promise<void> {
+  await copyDatabase(database, 'backup')
+  const blind = await story.open({ LOGBOOK_DIR: 'off' })
+  const seen = await untilState(blind, 'behind')
+  expect(seen.continuity).toMatchObject({ logbook: 'off', missing_payments: 0 })
+  expect(seen.continuity?.missing.map(({ sequence }) => sequence)).toEqual([4, 5, 6])
+  expectRefusal(await askToAttest(blind.house, blind.locker), 503, 'database_behind')
+  await blind.shop.stop()
+
+  const now = await story.open()
+  await untilState(now, 'behind')
+  const accepted = await story.command('accept', '--reason', 'no bundles are left')
+  expect(accepted, accepted.stderr).toMatchObject({ status: 0 })
+  await untilState(now, 'current')
+  market.clock.advance(31)
+  const next = await nextStatement(now, '7')
+  expect([next.sequence, next.previous]).toEqual([newest.sequence + 1, newest.digest])
+  expect((await healthOf(now)).continuity).toMatchObject({ state: 'current', missing: [] })
+  await now.shop.stop()
+}
+
+/** What a verifier reads; the gateway's own opinion and its list of keys may change. */
+async function bundleIn(path: string): Promise<object> {
+  const { signing_keys: _keys, ...bundle } = JSON.parse(await readFile(path, 'utf8'))
+  return bundle
+}
+
+async function saveBundles({ shop, locker }: Open, folder: string, sequences: number[]): Promise<string[]> {
+  return Promise.all(
+    sequences.map(async (sequence) => {
+      const query = `receipt_id=${locker.receiptId}&sequence=${sequence}`
+      const { status, body } = await shop.get<object>(`/v1/storage/evidence-bundle?${query}`)
+      expect(status).toBe(200)
+      const path = join(folder, `bundle-${sequence}-${Date.now()}.json`)
+      await writeFile(path, JSON.stringify(body))
+      return path
+    }),
+  )
+}

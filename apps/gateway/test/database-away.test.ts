@@ -1,0 +1,139 @@
+import { openDatabase } from '@svc/database/open'
+import { type KillablePostgres, startKillablePostgres } from '@svc/devnet/killable-postgres'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { migrations } from '../src/db/migrations.ts'
+import type { Schema } from '../src/db/schema.ts'
+import { ed25519Identity, houseOf, type LockerHouse, type Reply, type TestLocker } from './auth/lockers.ts'
+import { outcomeOf, startCommand } from './bin/command.ts'
+import { openTestSession, publicBytes } from './transfers/sessions/sessions.ts'
+
+let server: KillablePostgres
+let house: LockerHouse
+let locker: TestLocker
+beforeAll(async () => {
+  server = await startKillablePostgres()
+  const gateway = await startTestGateway({
+    DATABASE_URL: server.url,
+    DATABASE_CONNECTIONS: '4',
+    DATABASE_WAIT_SECONDS: '1',
+    DATABASE_STATEMENT_SECONDS: '2',
+    ANCHOR_KIND: 'off',
+    RUN_JOBS: 'true',
+  })
+  // The real time, which PostgreSQL has, too.
+  house = houseOf(gateway, { now: Date.now, advance: () => {} })
+  locker = await house.locker(ed25519Identity())
+})
+afterAll(async () => {
+  await house?.close()
+  await server?.stop()
+})
+
+type Request = () => Promise<Reply<unknown>>
+
+/** What clients do, one of each kind. */
+function requests(): Request[] {
+  let count = 0
+  return [
+    () => house.send('GET', `/v1/receipts/${locker.receiptId}`),
+    () => locker.call(['locker:list'], 'GET', '/files'),
+    () => locker.call(['locker:write'], 'POST', '/files', { filename: `f${++count}`, content_type: 'text/plain' }),
+    () => locker.call(['locker:write'], 'POST', '/upload-sessions', { files: [{ filename: `s${++count}` }] }),
+    () => locker.call(['locker:read'], 'GET', '/usage'),
+    () => attest(),
+    () => house.send('GET', `/v1/storage/statements?receipt_id=${locker.receiptId}`),
+    () => house.send('GET', '/health/ready'),
+  ]
+}
+
+const attest = (sync = true) => {
+  const path = `/v1/storage/attest?receipt_id=${locker.receiptId}&sync=${sync}`
+  const { receiptId } = locker
+  return house.call(locker.owner, { method: 'POST', path, ops: ['locker:attest'], receiptId })
+}
+
+/** Sends them all, again and again, until `isOver`. */
+async function keepSending(isOver: () => boolean): Promise<Reply<unknown>[]> {
+  const replies: Reply<unknown>[] = []
+  const clients = requests().map(async (request) => {
+    while (!isOver()) replies.push(await request())
+  })
+  await Promise.all(clients)
+  return replies
+}
+
+/** Every answer is as always, or says that the database is away and when to try again. */
+function expectNoOther(replies: readonly Reply<unknown>[]): void {
+  for (const { status, headers, body } of replies) {
+    if (status === 200) continue
+    expect([status, headers.get('retry-after')], JSON.stringify(body)).toEqual([503, expect.any(String)])
+    if ('error' in (body as object)) expect(body).toMatchObject({ error: 'database_unavailable' })
+  }
+}
+
+async function expectAllWork(): Promise<void> {
+  for (const request of requests()) {
+    await expect.poll(async () => (await request()).status).toBe(200)
+  }
+}
+
+it('T-87 while PostgreSQL is killed and started again under load, answers are 503 with Retry-After, and nothing acknowledged is lost', async () => {
+  await locker.put('kept', 'acknowledged')
+  const session = await openTestSession(house, locker, { files: [{ filename: 'joined' }] })
+  expect((await session.raw(0, 'before ')).status).toBe(200)
+  await expectAllWork()
+  for (let round = 0; round < 3; round++) {
+    let isOver = false
+    const sending = keepSending(() => isOver)
+    server.kill()
+    await expect.poll(async () => (await house.send('GET', '/health/ready')).status, { interval: 20 }).toBe(503)
+    expect((await house.send('GET', `/v1/receipts/${locker.receiptId}`)).status).toBe(503)
+    await server.start()
+    await expect.poll(async () => (await house.send('GET', '/health/ready')).status, { interval: 20 }).toBe(200)
+    isOver = true
+    const replies = await sending
+    expectNoOther(replies)
+    expect(replies.some(({ status }) => status === 503)).toBe(true)
+  }
+  await expectAllWork()
+  expect((await session.raw(1, 'after')).status).toBe(200)
+  await expect.poll(async () => (await session.finalize()).body.status).toBe('complete')
+  expect(String(await publicBytes(house, locker, 'joined'))).toBe('before after')
+  expect(String(await publicBytes(house, locker, 'kept'))).toBe('acknowledged')
+  await expectJobsRun()
+})
+
+/** By their connections, which came back, too. */
+async function expectJobsRun(): Promise<void> {
+  await locker.put('later', 'for the job')
+  const { body } = await attest(false)
+  expect(body).toMatchObject({ queued: true })
+  const jobs = () => house.gateway.context.queue.counts()
+  await expect.poll(async () => (await jobs()).attest, { interval: 200 }).toMatchObject({ waiting: 0, running: 0 })
+}
+
+it('T-87 queries that wait for a lock, and requests that wait for a connection, are given up after the times set', async () => {
+  const other = await openDatabase<Schema>({ url: server.url, migrations })
+  const locking = await other.db.startTransaction().execute()
+  await sql`lock table receipts, lockers in access exclusive mode`.execute(locking)
+  const read = () => house.send('GET', `/v1/receipts/${locker.receiptId}`)
+  const replies = await Promise.all([...Array.from({ length: 12 }, read), ...requests().map((request) => request())])
+  await locking.rollback().execute()
+  await other.close()
+  expectNoOther(replies)
+  expect(replies.filter(({ status }) => status === 503).length).toBeGreaterThan(12)
+  await expectAllWork()
+})
+
+it('T-87 a gateway that finds no database says so in one line, without the password', async () => {
+  const env = { SVC_MODE: 'development', DATA_DIR: house.gateway.context.config.dataDir }
+  const DATABASE_URL = 'postgres://svc:secret@127.0.0.1:1/svc'
+  const { status, stderr } = await outcomeOf(startCommand(['start'], { ...env, DATABASE_URL, PROCESSES: '1' }))
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^Cannot start: the database does not answer: .*ECONNREFUSED.*\n$/),
+  ])
+  expect(stderr).not.toContain('secret')
+})

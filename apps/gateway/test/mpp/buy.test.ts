@@ -1,0 +1,124 @@
+import type { Confirmation, Quote } from '@svc/api/purchases'
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { Credential, Receipt } from 'mppx'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { payReqId, type Shop, shopOf } from '../purchases/market.ts'
+import { startX402Testbed, treasuryUsdc, type X402Testbed } from '../x402/x402-testbed.ts'
+import {
+  type ChargeChallenge,
+  challengesIn,
+  challengesOf,
+  evmClient,
+  ordering,
+  PATH,
+  payableWith,
+  payChallenge,
+  send,
+  shown,
+  solanaClient,
+} from './mpp-testbed.ts'
+
+// By the real clock: stock clients look at when a challenge expires.
+let testbed: X402Testbed
+let shop: Shop
+beforeAll(async () => {
+  testbed = await startX402Testbed()
+  shop = shopOf(testbed.gateway)
+})
+afterAll(() => testbed.stop())
+
+function receiptIn(response: { headers: Headers }) {
+  return Receipt.deserialize(response.headers.get('payment-receipt') ?? '')
+}
+
+describe('a stock client', () => {
+  it('T-100 ADD-47 pays on the primary chain by the challenge alone, and gets its receipt', async () => {
+    const response = await solanaClient(testbed.chains).fetch(shop.gateway.url + PATH, ordering({ units: 2 }))
+    const body = (await response.json()) as Confirmation
+    expect(response.status, JSON.stringify(body)).toBe(200)
+    expect(body.receipt).toMatchObject({ units: 2, pay_asset: 'SOL', payer_pubkey: DEMO_PAYERS[1]!.address })
+    expect(receiptIn(response)).toMatchObject({ method: 'solana', status: 'success', reference: body.receipt.tx_hash })
+  })
+
+  it('T-100 ADD-47 signs for USDC on the EVM chain, and the gateway sends it', async () => {
+    const before = await treasuryUsdc('evm', testbed.chains)
+    const response = await evmClient().fetch(shop.gateway.url + PATH, ordering())
+    const body = (await response.json()) as Confirmation
+    expect(response.status, JSON.stringify(body)).toBe(200)
+    const payer_pubkey = DEV_PAYERS[1]!.address.toLowerCase()
+    expect(body.receipt).toMatchObject({ units: 1, pay_asset: 'USDC', network: 'evm-mainnet', payer_pubkey })
+    expect(receiptIn(response)).toMatchObject({ method: 'evm', reference: body.receipt.tx_hash, chainId: 143 })
+    expect((await treasuryUsdc('evm', testbed.chains)) - before).toBe(BigInt(body.paid_raw))
+  })
+
+  it('T-100 still buys at the x402 endpoint, whose offers are no challenges of this protocol', async () => {
+    const url = `${shop.gateway.url}/v1/x402/storage`
+    const offer = await fetch(url, ordering())
+    expect(offer.headers.get('www-authenticate')).toBeNull()
+    const response = await evmClient().fetch(url, ordering())
+    expect(await response.json()).toMatchObject({ ok: true, pay_asset: 'USDC', network: 'evm-mainnet' })
+  })
+})
+
+describe('a credential that shows a transaction', () => {
+  const currencies: [string, (challenges: ChargeChallenge[]) => ChargeChallenge][] = [
+    ['SOL', (all) => payableWith(all, 'sol')],
+    [
+      'a token of the primary chain',
+      (all) => all.find((one) => one.method === 'solana' && one.request.currency !== 'sol')!,
+    ],
+    ['USDC on the EVM chain', (all) => payableWith(all, TOKENS.USDC.address)],
+  ]
+
+  it.each(currencies)('T-100 ADD-47 pays with %s, and gets the same receipt again', async (_name, choose) => {
+    const challenge = choose(await challengesOf(shop))
+    const credential = shown(challenge, await payChallenge(testbed.chains, challenge))
+    const first = await send(shop, credential)
+    expect([first.status, first.body]).toMatchObject([200, { ok: true, idempotent: false }])
+    const again = await send(shop, credential)
+    expect(again).toMatchObject({ status: 200, body: { ...first.body, idempotent: true } })
+    expect(receiptIn(again)).toEqual(receiptIn(first))
+  })
+
+  it('T-100 is taken by the confirmation, too', async () => {
+    const { body: quote, headers } = await shop.post<Quote>(PATH, { units: 1 })
+    const challenge = payableWith(challengesIn(headers), 'sol')
+    const authorization = shown(challenge, await payChallenge(testbed.chains, challenge))
+    const {
+      status,
+      body,
+      headers: answered,
+    } = await shop.post<Confirmation>('/v1/storage/confirm', { pay_req_id: payReqId(quote) }, { authorization })
+    expect([status, body.receipt?.pay_req_id]).toEqual([200, payReqId(quote)])
+    expect(receiptIn({ headers: answered }).reference).toBe(body.receipt.tx_hash)
+  })
+
+  it('T-100 ADD-47 nothing that becomes public leads to the quote', async () => {
+    const challenge = payableWith(await challengesOf(shop), 'sol')
+    const { pay_req_id } = JSON.parse(Buffer.from(challenge.opaque ?? '', 'base64url').toString())
+    expect(pay_req_id).toMatch(/^pr_/)
+    const credential = shown(challenge, await payChallenge(testbed.chains, challenge))
+    const { headers, body } = await send(shop, credential)
+    const receipt = JSON.stringify(receiptIn({ headers }))
+    for (const text of [receipt, challenge.id, JSON.stringify(challenge.request)]) {
+      expect(text).not.toContain(pay_req_id)
+      expect(text).not.toContain(body.receipt_id)
+    }
+  })
+})
+
+describe('an authorization', () => {
+  it('T-100 ADD-47 that is sent twice pays once, and is answered with the same receipt', async () => {
+    const credentials: string[] = []
+    const client = evmClient()
+    client.onCredentialCreated(({ credential }) => void credentials.push(credential))
+    const first = (await (await client.fetch(shop.gateway.url + PATH, ordering())).json()) as Confirmation
+    const before = await treasuryUsdc('evm', testbed.chains)
+    const again = await send(shop, credentials[0]!)
+    expect(again).toMatchObject({ status: 200, body: { receipt_id: first.receipt_id, idempotent: true } })
+    expect(await treasuryUsdc('evm', testbed.chains)).toBe(before)
+    expect(Credential.deserialize(credentials[0]!).payload).toMatchObject({ type: 'authorization' })
+  })
+})

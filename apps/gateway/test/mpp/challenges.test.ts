@@ -1,0 +1,95 @@
+import type { Quote } from '@svc/api/purchases'
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ed25519Identity, houseOf } from '../auth/lockers.ts'
+import { type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
+import { challengesIn, PATH, payableWith } from './mpp-testbed.ts'
+
+let market: Market
+let shop: Shop
+beforeAll(async () => {
+  market = await openMarket()
+  shop = await market.open()
+})
+afterAll(() => market.close())
+
+async function ask(headers: Record<string, string> = {}, order: object = { units: 1 }) {
+  const reply = await shop.post<Quote>(PATH, order, headers)
+  return { quote: reply.body, headers: reply.headers, challenges: challengesIn(reply.headers) }
+}
+
+it('T-100 the quote has a challenge for each leg that a payment method can express', async () => {
+  const { quote, challenges } = await ask()
+  const native = quote.accepts.filter(({ extra }) => extra.name === 'MON')
+  expect(challenges).toHaveLength(quote.accepts.length - native.length)
+  for (const challenge of challenges) {
+    expect(challenge).toMatchObject({
+      realm: new URL(quote.resource.url).host,
+      intent: 'charge',
+      expires: quote.extensions.svc.info.expires_at,
+      request: { externalId: quote.extensions.svc.payment_reference },
+    })
+  }
+  expect(new Set(challenges.map(({ id }) => id)).size).toBe(challenges.length)
+  const usdc = payableWith(challenges, TOKENS.USDC.address)
+  expect(usdc.request.methodDetails).toEqual({ chainId: 143, credentialTypes: ['authorization', 'hash'], decimals: 6 })
+})
+
+it('T-100 the recipient is a wallet, and a gateway for development says that its chain is local', async () => {
+  const { challenges } = await ask()
+  const solana = challenges.filter(({ method }) => method === 'solana')
+  for (const { request } of solana) {
+    expect(request.recipient).toBe(TREASURY.address)
+    expect(request.methodDetails.network).toBe('localnet')
+  }
+})
+
+it('T-100 the head of a quote fits into what servers, clients and proxies take', async () => {
+  const { headers } = await ask()
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`.length)
+  expect(Math.max(...lines)).toBeLessThan(8_000)
+  expect(lines.reduce((sum, length) => sum + length, 0)).toBeLessThan(14_000)
+})
+
+it('T-100 the same Idempotency-Key gives the same challenges', async () => {
+  const key = { 'idempotency-key': 'mpp-challenges-1' }
+  const [first, again] = [await ask(key), await ask(key)]
+  expect(again.challenges).toEqual(first.challenges)
+})
+
+it('T-100 a renewal is paid by transactions only', async () => {
+  const { receiptId } = await houseOf(shop.gateway, market.clock).locker(ed25519Identity())
+  const { challenges } = await ask({}, { units: 1, extends: receiptId })
+  const usdc = payableWith(challenges, TOKENS.USDC.address)
+  expect(usdc.request.methodDetails.credentialTypes).toEqual(['hash'])
+})
+
+it.each([
+  ['evm/charge', ['evm']],
+  ['solana/*;q=0.2, evm/charge', ['evm', 'solana']],
+  ['*/charge, evm/charge;q=0', ['solana']],
+  ['tempo/charge', ['solana', 'evm']],
+  ['not readable', ['solana', 'evm']],
+  ['x'.repeat(2_000), ['solana', 'evm']],
+])('T-100 Accept-Payment: %s chooses among the challenges', async (accepted, methods) => {
+  const { challenges, quote } = await ask({ 'accept-payment': accepted })
+  expect([...new Set(challenges.map(({ method }) => method))]).toEqual(methods)
+  expect(quote.accepts.length).toBeGreaterThan(4)
+})
+
+it('T-100 a gateway without a key for the EVM chain asks for transactions only', async () => {
+  const other = await market.open({ X402_EVM_FACILITATOR_KEY: '' })
+  const { headers } = await other.post(PATH, { units: 1 })
+  expect(payableWith(challengesIn(headers), TOKENS.USDC.address).request.methodDetails.credentialTypes).toEqual([
+    'hash',
+  ])
+  await other.stop()
+})
+
+it('T-100 ADD-09 a web page reads the challenges and the receipt', async () => {
+  const { headers, quote } = await ask({ origin: 'https://page.example' })
+  expect(payReqId(quote)).toMatch(/^pr_/)
+  const exposed = headers.get('access-control-expose-headers')?.split(', ')
+  expect(exposed).toEqual(expect.arrayContaining(['WWW-Authenticate', 'Payment-Receipt']))
+})

@@ -1,0 +1,278 @@
+import type { Confirmation } from '@svc/api/purchases'
+import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Shop, shopOf } from '../purchases/market.ts'
+import { startX402Testbed, treasuries, type X402Testbed } from '../x402/x402-testbed.ts'
+import {
+  type ChargeChallenge,
+  challengesIn,
+  challengesOf,
+  evmClient,
+  expectProblem,
+  ordering,
+  PATH,
+  payableWith,
+  payChallenge,
+  send,
+  shown,
+} from './mpp-testbed.ts'
+
+let testbed: X402Testbed
+let shop: Shop
+beforeAll(async () => {
+  testbed = await startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' })
+  shop = shopOf(testbed.gateway)
+})
+afterAll(() => testbed.stop())
+
+const TX = '3'.repeat(87)
+
+function encoded(value: unknown): string {
+  return `Payment ${Buffer.from(JSON.stringify(value)).toString('base64url')}`
+}
+
+/** A credential as it is on the wire, before it is encoded. */
+function decoded(header: string): { challenge: Record<string, string>; payload: Record<string, unknown> } {
+  return JSON.parse(Buffer.from(header.slice('Payment '.length), 'base64url').toString())
+}
+
+async function expectNothingChanged(act: () => Promise<void>): Promise<void> {
+  const { db } = testbed.gateway.context.database
+  const state = async () => [
+    await db.selectFrom('receipts').select('receipt_id').execute(),
+    await db.selectFrom('pay_requests').select('pay_req_id').execute(),
+    await treasuries(testbed.chains),
+  ]
+  const before = await state()
+  await act()
+  expect(await state()).toEqual(before)
+}
+
+describe('a credential that cannot be read', () => {
+  const cases: [string, string][] = [
+    ['nothing', 'Payment '.concat('=')],
+    ['no base64url', 'Payment ***'],
+    ['no JSON', `Payment ${Buffer.from('{').toString('base64url')}`],
+    ['a key twice', `Payment ${Buffer.from('{"challenge":{},"challenge":{}}').toString('base64url')}`],
+    ['an array', encoded([])],
+    ['no challenge', encoded({ payload: { type: 'hash' } })],
+    ['a challenge of numbers', encoded({ challenge: { id: 1 }, payload: { type: 'hash' } })],
+    ['deep nesting', `Payment ${Buffer.from('['.repeat(2000)).toString('base64url')}`],
+    ['too much', encoded({ challenge: 'x'.repeat(7_000), payload: {} })],
+    ['two credentials', `${encoded({})}, ${encoded({})}`],
+    ['an opaque that is no JSON', encoded({ challenge: challengeOfTexts('***'), payload: { type: 'hash' } })],
+  ]
+
+  function challengeOfTexts(opaque: string) {
+    return { id: 'a', realm: 'b', method: 'evm', intent: 'charge', request: 'e30', expires: 'now', opaque }
+  }
+
+  it.each(cases)('T-100 ADD-47 %s is refused and changes nothing', async (_name, authorization) => {
+    await expectNothingChanged(async () => {
+      const reply = await send(shop, authorization)
+      expectProblem(reply, 'malformed-credential', 'payment_credential_invalid')
+      expect(reply.headers.get('www-authenticate')).toBeNull()
+    })
+  })
+
+  it('T-100 a head that is too long is refused before it is read', async () => {
+    const reply = await send(shop, encoded({ challenge: 'x'.repeat(20_000) }))
+    expect([reply.status, reply.body]).toMatchObject([431, { error: 'headers_too_large' }])
+  })
+
+  it.each(['Bearer abc', 'Basic cGF5OnBheQ==', 'Payments abc', 'Payment'])(
+    'T-100 %s is no payment credential, and is answered with a quote',
+    async (authorization) => {
+      const { status, headers } = await send(shop, authorization)
+      expect(status).toBe(402)
+      expect(challengesIn(headers).length).toBeGreaterThan(0)
+    },
+  )
+
+  it('T-100 a credential is found beside another scheme', async () => {
+    const challenge = payableWith(await challengesOf(shop), 'sol')
+    const tx = await payChallenge(testbed.chains, challenge)
+    expect((await send(shop, `Bearer abc, ${shown(challenge, tx)}`)).status).toBe(200)
+  })
+})
+
+describe('a credential for a challenge that was not given so', () => {
+  const other = 'pr_00112233445566778899aabbccddeeff'
+  const changes: [string, (challenge: Record<string, string>) => Record<string, string>][] = [
+    ['another id', (challenge) => ({ ...challenge, id: `${challenge.id}x` })],
+    ['another realm', (challenge) => ({ ...challenge, realm: 'shop.example' })],
+    ['another method', (challenge) => ({ ...challenge, method: 'evm' })],
+    ['another intent', (challenge) => ({ ...challenge, intent: 'session' })],
+    ['a later end', (challenge) => ({ ...challenge, expires: '2099-01-01T00:00:00Z' })],
+    ['a digest', (challenge) => ({ ...challenge, digest: 'sha-256=abc' })],
+    ['a smaller amount', (challenge) => ({ ...challenge, request: smaller(challenge.request!) })],
+    ['an unknown quote', (challenge) => ({ ...challenge, opaque: opaqueOf(other) })],
+    ['no quote', (challenge) => ({ ...challenge, opaque: Buffer.from('{}').toString('base64url') })],
+  ]
+
+  function opaqueOf(pay_req_id: string): string {
+    return Buffer.from(JSON.stringify({ pay_req_id })).toString('base64url')
+  }
+
+  function smaller(request: string): string {
+    const asked = JSON.parse(Buffer.from(request, 'base64url').toString())
+    return Buffer.from(JSON.stringify({ ...asked, amount: '1' })).toString('base64url')
+  }
+
+  it.each(changes)('T-100 ADD-47 %s is refused, though the transaction paid', async (_name, change) => {
+    const challenge = payableWith(await challengesOf(shop), 'sol')
+    const good = shown(challenge, await payChallenge(testbed.chains, challenge))
+    const { challenge: texts, payload } = decoded(good)
+    const reply = await send(shop, encoded({ challenge: change(texts), payload }))
+    expectProblem(reply, 'invalid-challenge', 'payment_credential_invalid')
+    expect(reply.headers.get('www-authenticate')).toBeNull()
+    // The payment is still there to be claimed as it was meant.
+    expect((await send(shop, good)).status).toBe(200)
+  })
+
+  it('T-100 ADD-47 the opaque of another quote does not lend it the payment', async () => {
+    const [mine, theirs] = [await challengesOf(shop), await challengesOf(shop)].map((all) => payableWith(all, 'sol'))
+    const tx = await payChallenge(testbed.chains, theirs!)
+    const { challenge, payload } = decoded(shown(mine!, tx))
+    const reply = await send(shop, encoded({ challenge: { ...challenge, opaque: theirs!.opaque }, payload }))
+    expectProblem(reply, 'invalid-challenge', 'payment_credential_invalid')
+  })
+
+  it('T-100 the confirmation refuses a credential of another quote', async () => {
+    const challenge = payableWith(await challengesOf(shop), 'sol')
+    const authorization = shown(challenge, TX)
+    const reply = await shop.post('/v1/storage/confirm', { pay_req_id: other }, { authorization })
+    expectProblem(reply, 'invalid-challenge', 'payment_credential_invalid')
+  })
+
+  it('T-100 an order that is not the quoted one is refused before anything is paid', async () => {
+    const challenge = payableWith(await challengesOf(shop), 'sol')
+    const reply = await send(shop, shown(challenge, TX), { units: 7 })
+    expect([reply.status, reply.body]).toMatchObject([422, { error: 'validation_error' }])
+  })
+})
+
+describe('a payload', () => {
+  const payloads: [string, string, object][] = [
+    ['sol', 'a type that is not offered', { type: 'transaction', transaction: 'AQID' }],
+    ['sol', 'the type of another method', { type: 'hash', hash: `0x${'0'.repeat(64)}` }],
+    ['sol', 'a signature that is none', { type: 'signature', signature: 'l0O' }],
+    [TOKENS.USDC.address, 'a hash that is none', { type: 'hash', hash: '0x12' }],
+    [TOKENS.USDC.address, 'an authorization without fields', { type: 'authorization' }],
+  ]
+
+  it.each(payloads)('T-100 for %s with %s is refused', async (currency, _name, payload) => {
+    const challenge = payableWith(await challengesOf(shop), currency)
+    const { challenge: texts } = decoded(shown(challenge, TX))
+    expectProblem(
+      await send(shop, encoded({ challenge: texts, payload })),
+      'invalid-payload',
+      'payment_credential_invalid',
+    )
+  })
+})
+
+describe('a payment of somebody else', () => {
+  it('T-100 ADD-47 ADD-03 a paid transaction that names its quote pays no other', async () => {
+    const [mine, theirs] = [await challengesOf(shop), await challengesOf(shop)].map((all) => payableWith(all, 'sol'))
+    const tx = await payChallenge(testbed.chains, theirs!)
+    const reply = await send(shop, shown(mine!, tx))
+    expectProblem(reply, 'verification-failed', 'payment_verification_failed')
+    expect(reply.headers.get('www-authenticate')).toBeNull()
+    expect((await send(shop, shown(theirs!, tx))).status).toBe(200)
+  })
+
+  it('T-100 ADD-47 a transaction pays once, also without a reference', async () => {
+    const [first, second] = [await challengesOf(shop), await challengesOf(shop)].map((all) =>
+      payableWith(all, TOKENS.USDC.address),
+    )
+    const tx = await payChallenge(testbed.chains, first!)
+    expect((await send(shop, shown(first!, tx))).status).toBe(200)
+    expectProblem(await send(shop, shown(second!, tx)), 'verification-failed', 'payment_verification_failed')
+  })
+
+  it('T-100 ADD-13 who knows a paid quote but not its transaction gets no receipt', async () => {
+    const challenge = payableWith(await challengesOf(shop), 'sol')
+    await send(shop, shown(challenge, await payChallenge(testbed.chains, challenge)))
+    expectProblem(await send(shop, shown(challenge, TX)), 'verification-failed', 'payment_verification_failed')
+  })
+
+  it('T-100 a transaction that the chain does not show is waited for, and no second payment is asked', async () => {
+    const challenge = payableWith(await challengesOf(shop), TOKENS.USDC.address)
+    const reply = await send(shop, shown(challenge, `0x${'7'.repeat(64)}`))
+    expectProblem(reply, 'verification-failed', 'tx_not_found')
+    expect(reply.headers.get('retry-after')).toBe('5')
+    expect(reply.headers.get('www-authenticate')).toBeNull()
+  })
+})
+
+describe('an authorization', () => {
+  async function signed(payer = 1): Promise<{ challenge: ChargeChallenge; header: string }> {
+    const { headers } = await shop.post(PATH, { units: 1 }, { 'accept-payment': 'evm/charge' })
+    const response = new Response(null, { status: 402, headers })
+    const header = await evmClient(payer).createCredential(response)
+    return { challenge: payableWith(challengesIn(headers), TOKENS.USDC.address), header }
+  }
+
+  it('T-100 ADD-47 that was signed for another challenge is refused, and nothing is sent', async () => {
+    const [mine, theirs] = [await signed(), await signed()]
+    await expectNothingChanged(async () => {
+      const { challenge } = decoded(mine.header)
+      const { payload } = decoded(theirs.header)
+      const reply = await send(shop, encoded({ challenge, payload }))
+      expectProblem(reply, 'invalid-challenge', 'payment_credential_invalid')
+    })
+  })
+
+  it.each([
+    ['value', '1'],
+    ['to', `0x${'12'.repeat(20)}`],
+    ['from', `0x${'34'.repeat(20)}`],
+    ['signature', `0x${'00'.repeat(65)}`],
+    ['validBefore', '9999999999'],
+  ])('T-100 ADD-47 with another %s is refused, and its own challenge offered again', async (field, value) => {
+    const { header, challenge: asked } = await signed()
+    await expectNothingChanged(async () => {
+      const { challenge, payload } = decoded(header)
+      const reply = await send(shop, encoded({ challenge, payload: { ...payload, [field]: value } }))
+      expect([reply.status, reply.body]).toMatchObject([402, { error: 'payment_verification_failed', status: 402 }])
+      expect(payableWith(challengesIn(reply.headers), TOKENS.USDC.address).id).toBe(asked.id)
+    })
+    expect((await send(shop, header)).status).toBe(200)
+  })
+
+  it('T-100 ADD-13 a paid quote answers no stranger who signs for it', async () => {
+    const { challenge, header } = await signed()
+    expect((await send(shop, header)).status).toBe(200)
+    const stranger = new Response(null, { status: 402, headers: { 'www-authenticate': serialized(challenge) } })
+    const theirs = await evmClient(2).createCredential(stranger)
+    const reply = await send(shop, theirs)
+    expectProblem(reply, 'verification-failed', 'payment_verification_failed')
+    expect(reply.headers.get('www-authenticate')).toBeNull()
+  })
+
+  it('T-100 many copies at once pay once', async () => {
+    const { header } = await signed()
+    const before = await treasuries(testbed.chains)
+    const replies = await Promise.all(Array.from({ length: 4 }, () => send(shop, header)))
+    const done = await send(shop, header)
+    expect(done.status).toBe(200)
+    for (const { status, body } of replies) if (status === 200) expect(body.receipt_id).toBe(done.body.receipt_id)
+    const after = await treasuries(testbed.chains)
+    expect(after[1]! - before[1]!).toBe(BigInt(done.body.paid_raw))
+  })
+
+  it('T-100 the stock client that cannot pay stops, and has paid nothing', async () => {
+    const poor = evmClient(1)
+    const before = await treasuries(testbed.chains)
+    const response = await poor.fetch(shop.gateway.url + PATH, ordering({ units: 1_000_000 }))
+    const body = (await response.json()) as Confirmation & { type: string }
+    expect([response.status, body.type]).toEqual([402, 'https://paymentauth.org/problems/payment-insufficient'])
+    expect(await treasuries(testbed.chains)).toEqual(before)
+  })
+})
+
+function serialized(challenge: ChargeChallenge): string {
+  const { id, realm, method, intent, request, expires, opaque } = decoded(shown(challenge, TX)).challenge
+  return `Payment id="${id}", realm="${realm}", method="${method}", intent="${intent}", request="${request}", expires="${expires}", opaque="${opaque}"`
+}

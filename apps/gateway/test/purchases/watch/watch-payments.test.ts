@@ -1,0 +1,270 @@
+import type { FoundPayment, WatchedPayment } from '@svc/api/payment'
+import type { Quote } from '@svc/api/purchases'
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { paySolanaPayUrl } from '@svc/devnet/solana-pay-wallet'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
+
+let market: Market
+let node: FaultyNode
+beforeAll(async () => {
+  market = await openMarket()
+  node = await startFaultyNode(market.chains.primary.url)
+})
+beforeEach(() => node.behave(honestly))
+afterAll(async () => {
+  await market.close()
+  await node.stop()
+})
+
+const watch = (shop: Shop, quote: Quote) =>
+  shop.post<WatchedPayment>('/v1/storage/payment/watch', { pay_req_id: payReqId(quote) })
+const find = async (shop: Shop, quote: Quote) =>
+  (await shop.post<FoundPayment>('/v1/storage/payment/find', { pay_req_id: payReqId(quote) })).body
+const urlOf = (quote: Quote, ticker = 'SOL') => legOf(quote, ticker).extra.solana_pay!.url
+const pay = (url: string, payer = 0) => paySolanaPayUrl(market.chains.primary.url, DEMO_PAYERS[payer]!, url)
+
+/** Lets the time of some looks pass. */
+async function letLook({ gateway }: Shop, times = 1, seconds = 60): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    market.clock.advance(seconds)
+    await gateway.context.queue.drain()
+  }
+}
+
+const dbOf = ({ gateway }: Shop) => gateway.context.database.db
+const receiptsOf = (shop: Shop, quote: Quote) =>
+  dbOf(shop).selectFrom('receipts').select(['tx', 'payer']).where('pay_req_id', '=', payReqId(quote)).execute()
+const callsTo = (method: string) => node.calls.filter((call) => call === method).length
+
+describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks for (%s)', (dialect) => {
+  let database: FreshDatabase
+  let shop: Shop
+  beforeAll(async () => {
+    database = await createFreshDatabase(dialect)
+    shop = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
+  })
+  afterAll(async () => {
+    await shop.stop()
+    await database.drop()
+  })
+
+  it.each(['SOL', 'USDC', 'WETH'])(
+    'ADD-49 T-102 a stock wallet pays %s by the code, and the receipt is there before anybody asks for it',
+    async (ticker) => {
+      const quote = await shop.quote()
+      const { status, body } = await watch(shop, quote)
+      expect([status, Date.parse(body.watched_until!)]).toEqual([
+        200,
+        Date.parse(quote.extensions.svc.info.expires_at) + 600_000,
+      ])
+      expect((await watch(shop, quote)).body).toEqual(body)
+      await letLook(shop, 2)
+      expect(await receiptsOf(shop, quote)).toEqual([])
+      const tx = await pay(urlOf(quote, ticker))
+      await letLook(shop)
+      expect(await receiptsOf(shop, quote)).toEqual([{ tx, payer: DEMO_PAYERS[0]!.address }])
+      node.calls.length = 0
+      const { payment } = await find(shop, quote)
+      expect(payment).toEqual({ tx, pay_network: 'primary-mainnet', pay_asset: ticker })
+      expect(node.calls).toEqual([])
+      const confirmed = await shop.confirm({ pay_req_id: payReqId(quote), ...payment }, tx)
+      expect([confirmed.status, confirmed.body.idempotent, confirmed.body.receipt.tx_hash]).toEqual([200, true, tx])
+      expect((await watch(shop, await shop.quote())).body.watched_until).not.toBeNull()
+    },
+  )
+
+  it('T-102 a payment of the last second is found after a restart, and the watch ends', async () => {
+    const quote = await shop.quote()
+    await watch(shop, quote)
+    market.clock.advance(300)
+    const tx = await pay(urlOf(quote))
+    await shop.stop()
+    shop = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
+    await letLook(shop)
+    expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
+    await letLook(shop, 1, 900)
+    expect(await dbOf(shop).selectFrom('watched_quotes').selectAll().execute()).toEqual([])
+    node.calls.length = 0
+    await letLook(shop, 3)
+    expect(callsTo('getSignaturesForAddress')).toBe(0)
+  })
+
+  it('T-102 has no effect where the payment was confirmed meanwhile', async () => {
+    const quote = await shop.quote()
+    await watch(shop, quote)
+    const tx = await pay(urlOf(quote))
+    const { body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
+    await letLook(shop)
+    expect(await receiptsOf(shop, quote)).toMatchObject([{ tx: body.receipt.tx_hash }])
+    const rows = await dbOf(shop).selectFrom('watched_quotes').select('tx').where('pay_req_id', '=', payReqId(quote))
+    expect(await rows.execute()).toEqual([])
+  })
+
+  it('T-102 transactions that name the reference and do not pay are read once each, and hide no payment', async () => {
+    const [quote, foreign] = [await shop.quote(), await shop.quote()]
+    await watch(shop, quote)
+    const url = urlOf(quote)
+    const reference = new URL(url).searchParams.get('reference')!
+    for (let i = 0; i < 12; i++) await pay(url.replace(/amount=[^&]+/, 'amount=0.000001'), 1)
+    const ofForeign = await pay(urlOf(foreign).replace(/reference=[^&]+/, `reference=${reference}`), 2)
+    const tx = await pay(url)
+    await letLook(shop, 4)
+    expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
+    expect(await receiptsOf(shop, foreign)).toEqual([])
+    expect((await shop.confirm({ pay_req_id: payReqId(foreign) }, ofForeign)).status).toBe(200)
+  })
+
+  it('T-102 the reference of one quote with the money and memo of another pays neither by mistake', async () => {
+    const [quote, other] = [await shop.quote(), await shop.quote()]
+    for (const one of [quote, other]) await watch(shop, one)
+    const memo = new URL(urlOf(other)).searchParams.get('memo')!
+    await pay(urlOf(quote).replace(/memo=[^&]+/, `memo=${memo}`), 3)
+    await letLook(shop, 3)
+    expect([await receiptsOf(shop, quote), await receiptsOf(shop, other)]).toEqual([[], []])
+  })
+})
+
+it('T-102 two replicas look once for a quote and write one receipt', async () => {
+  const database = await createFreshDatabase('postgres')
+  const open = () => market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
+  const [shop, other] = [await open(), await open()]
+  const quote = await shop.quote()
+  await watch(shop, quote)
+  const tx = await pay(urlOf(quote))
+  market.clock.advance(60)
+  node.calls.length = 0
+  await Promise.all([shop, other].map(({ gateway }) => gateway.context.queue.drain()))
+  expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
+  expect(callsTo('getSignaturesForAddress')).toBe(1)
+  for (const one of [shop, other]) await one.stop()
+  await database.drop()
+})
+
+describe('nodes that fail', () => {
+  let shop: Shop
+  beforeAll(async () => {
+    shop = await market.open({ PRIMARY_RPC_URLS: node.url })
+  })
+
+  it.each([
+    ['answers with errors', () => ({ status: 500, body: 'oops' })],
+    ['lists transactions that are not there', withResult('getSignaturesForAddress', () => [listed('5'.repeat(87))])],
+    ['hides transactions', withResult('getTransaction', () => null)],
+    ['shows another transaction', withResult('getTransaction', () => ({}))],
+    ['answers garbage', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":7}' })],
+  ])('T-102 nothing is decided while a node %s; the payment is found afterwards', async (_, behaviour) => {
+    const quote = await shop.quote()
+    await watch(shop, quote)
+    const tx = await pay(urlOf(quote))
+    node.behave(behaviour)
+    await letLook(shop)
+    expect(await receiptsOf(shop, quote)).toEqual([])
+    node.behave(honestly)
+    await letLook(shop)
+    expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
+  })
+
+  it('T-102 a node that never answers holds up one round of looks, not one after the other', async () => {
+    const quotes = [await shop.quote(), await shop.quote(), await shop.quote()]
+    for (const quote of quotes) await watch(shop, quote)
+    const txs = [await pay(urlOf(quotes[0]!)), await pay(urlOf(quotes[1]!), 1), await pay(urlOf(quotes[2]!), 2)]
+    node.behave(() => null)
+    node.calls.length = 0
+    market.clock.advance(60)
+    const looked = shop.gateway.context.queue.drain()
+    // All of them are asked about before the first has timed out.
+    await vi.waitFor(() => expect(callsTo('getSignaturesForAddress')).toBe(3), { timeout: 5000 })
+    await looked
+    node.behave(honestly)
+    await letLook(shop)
+    expect((await Promise.all(quotes.map((quote) => receiptsOf(shop, quote)))).flat().map(({ tx }) => tx)).toEqual(txs)
+  }, 60_000)
+
+  const listed = (signature: string) => ({ signature, slot: 1, err: null, memo: null, blockTime: 1 })
+})
+
+describe('what strangers can make the gateway ask', () => {
+  it('T-102 thousands of watched quotes take no more questions than the budget, and wait longer', async () => {
+    const shop = await market.open({
+      PRIMARY_RPC_URLS: node.url,
+      PAYMENT_WATCH_CALLS_PER_MINUTE: '120',
+      PAYMENT_WATCH_QUOTES: '5000',
+    })
+    const db = dbOf(shop)
+    const now = Math.floor(market.clock.now() / 1000)
+    const rows = Array.from({ length: 3000 }, (_, i) => ({
+      pay_req_id: `pr_${String(i).padStart(32, '0')}`,
+      watched_at: now,
+      watched_until: now + 900,
+      due_at: now,
+      looked_at: null,
+      passed_tx: null,
+      tx: null,
+      asset: null,
+    }))
+    // Each of them is there, so that each is looked for.
+    const quote = await shop.quote()
+    const stored = await db
+      .selectFrom('pay_requests')
+      .selectAll()
+      .where('pay_req_id', '=', payReqId(quote))
+      .executeTakeFirstOrThrow()
+    for (let i = 0; i < rows.length; i += 500) {
+      const some = rows.slice(i, i + 500)
+      await db
+        .insertInto('pay_requests')
+        .values(some.map(({ pay_req_id }) => ({ ...stored, pay_req_id })))
+        .execute()
+      await db.insertInto('watched_quotes').values(some).execute()
+    }
+    node.calls.length = 0
+    await letLook(shop, 60, 1)
+    // One minute: what a rested budget allows at once, and what comes back meanwhile.
+    const asked = callsTo('getSignaturesForAddress')
+    expect(asked).toBeGreaterThan(100)
+    expect(asked).toBeLessThanOrEqual(120)
+    const metrics = await (await fetch(`${shop.gateway.url}/metrics`)).text()
+    expect(metrics).toMatch(/^svc_watched_quotes 3000$/m)
+    expect(Number(/^svc_watched_quotes_overdue_seconds (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(50)
+    await shop.stop()
+  })
+
+  it('T-102 one address takes a share of the places, and nobody more than there are; find still looks', async () => {
+    const shop = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH_QUOTES: '3' })
+    const quotes = [await shop.quote(), await shop.quote(), await shop.quote(), await shop.quote(), await shop.quote()]
+    const watched: boolean[] = []
+    for (const quote of quotes) {
+      watched.push((await watch(shop, quote)).body.watched_until !== null)
+      watched.push((await watch(shop, await shop.quote())).body.watched_until !== null)
+      market.clock.advance(60)
+    }
+    expect(watched).toEqual([true, false, true, false, true, false, false, false, false, false])
+    const tx = await pay(urlOf(quotes[4]!))
+    expect((await find(shop, quotes[4]!)).payment?.tx).toBe(tx)
+    await shop.stop()
+  })
+
+  it('T-102 nothing is watched that is paid, unknown, expired, on another chain, or where it is switched off', async () => {
+    const shop = await market.open({ PRIMARY_RPC_URLS: node.url })
+    const off = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH_CALLS_PER_MINUTE: '0' })
+    const paid = await shop.quote()
+    const tx = await market.pay(paid.accepts[0]!)
+    await shop.confirm({ pay_req_id: payReqId(paid) }, tx)
+    expect((await watch(shop, paid)).body).toEqual({ watched_until: null })
+    expect(
+      (await watch(shop, await shop.quote({ units: 1, pay_network: 'evm-mainnet' }))).body.watched_until,
+    ).toBeNull()
+    expect((await watch(off, await off.quote())).body).toEqual({ watched_until: null })
+    const post = (body: unknown) => shop.post('/v1/storage/payment/watch', body)
+    expectError(await post({ pay_req_id: 'pr_nobody' }), 404, 'pay_req_not_found')
+    expectError(await post({ pay_req_id: 'x'.repeat(101) }), 422, 'validation_error')
+    const expired = await shop.quote()
+    market.clock.advance(301)
+    expectError(await watch(shop, expired), 410, 'quote_expired')
+    // A payment without the reference is told to nobody who only knows the quote (ADD-13).
+    expect(await find(shop, paid)).toEqual({ payment: null })
+  })
+})

@@ -1,0 +1,39 @@
+// For tests: asking for S3 credentials, and what the gateway takes them for.
+
+import type { NewS3Key, S3Credentials, S3KeyList } from '@svc/api/s3-credentials'
+import { expect } from 'vitest'
+import { findCredential, type S3Credential } from '../../../src/s3/credentials/find-credential.ts'
+import type { Identity, LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
+
+export const KEY = { name: 'backup', access: 'write', expires_in_days: 30 }
+
+export function askCredentials(locker: TestLocker, body: object = {}, who?: Identity, ops?: string[]) {
+  const { access } = body as { access?: string }
+  const needed = ops ?? [access === 'write' ? 'locker:write' : 'locker:read']
+  return locker.call<S3Credentials>(needed, 'POST', '/s3/credentials', body, who)
+}
+
+export function askKey(locker: TestLocker, changes: object = {}, who?: Identity) {
+  return locker.call<NewS3Key>(['locker:admin'], 'POST', '/s3/keys', { ...KEY, ...changes }, who)
+}
+
+export async function listKeys(locker: TestLocker): Promise<S3KeyList['keys']> {
+  return done(await locker.call<S3KeyList>(['locker:admin'], 'GET', '/s3/keys')).keys
+}
+
+export function revokeKey(locker: TestLocker, accessKeyId: string) {
+  return locker.call(['locker:admin'], 'DELETE', `/s3/keys/${accessKeyId}`)
+}
+
+export function done<Body>({ status, body }: Reply<Body>): Body {
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+/** What the door of this gateway takes a credential for, before it looks at the locker. */
+export function found(
+  { gateway }: LockerHouse,
+  { access_key_id, session_token = null }: { access_key_id: string; session_token?: string | null },
+): Promise<S3Credential | null> {
+  return findCredential(gateway.rooms.s3, access_key_id, session_token)
+}

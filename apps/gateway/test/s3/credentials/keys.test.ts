@@ -1,0 +1,187 @@
+import { createS3Key, listS3Keys, revokeS3Key } from '@svc/api/s3-credentials'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { schemaCheck } from '@svc/http-service/validate'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { secretOfKey } from '../../../src/s3/credentials/key-rows.ts'
+import { findKey } from '../../../src/s3/credentials/store.ts'
+import { sweepKeys } from '../../../src/s3/credentials/sweep-keys.ts'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type Identity,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../../auth/lockers.ts'
+import { askKey, done, found, KEY, listKeys, revokeKey } from './credentials-house.ts'
+
+const DAY = 86_400
+
+forEachDatabase('long-lived S3 keys', (database) => {
+  let house: LockerHouse
+  let second: LockerHouse
+  let locker: TestLocker
+  let operator: Identity
+  beforeAll(async () => {
+    const shared = { DATABASE_URL: database.url, SHORT_URL_KEY: '07'.repeat(32) }
+    house = await openLockerHouse(shared)
+    second = await openLockerHouse(shared)
+  })
+  afterAll(async () => {
+    await second.close()
+    await house.close()
+  })
+  beforeEach(async () => {
+    operator = ed25519Identity()
+    locker = await house.locker(ed25519Identity(), { operators: [operator] })
+  })
+
+  it('ADD-42 an owner makes, lists and revokes keys; the secret is shown once', async () => {
+    const { secret_access_key, endpoint, region, bucket, ...shown } = done(await askKey(locker, { prefix: 'a/' }))
+    expect(
+      schemaCheck(createS3Key.responses[200])({ ...shown, secret_access_key, endpoint, region, bucket }),
+    ).toBeNull()
+    expect(shown).toMatchObject({ name: 'backup', access: 'write', prefix: 'a/', last_used_at: null })
+    expect(bucket).toBe(locker.lockerId)
+    expect(secret_access_key).toMatch(/^[A-Za-z0-9_-]{40}$/)
+    expect(await found(house, shown)).toMatchObject({
+      secret: secret_access_key,
+      lockerId: locker.lockerId,
+      access: 'write',
+      prefix: 'a/',
+      expiresAt: Math.floor(house.clock.now() / 1000) + 30 * DAY,
+    })
+    const listed = await locker.call<object>(['locker:admin'], 'GET', '/s3/keys')
+    expect(schemaCheck(listS3Keys.responses[200])(listed.body)).toBeNull()
+    expect(listed.body).toEqual({ locker_id: locker.lockerId, keys: [shown], count: 1 })
+    const revoked = await revokeKey(locker, shown.access_key_id)
+    expect(schemaCheck(revokeS3Key.responses[200])(done(revoked))).toBeNull()
+    expect(await found(house, shown)).toBeNull()
+    expect(await listKeys(locker)).toEqual([])
+    expectRefusal(await revokeKey(locker, shown.access_key_id), 404, 'S3_KEY_NOT_FOUND')
+  })
+
+  it('T-95 only the owner makes, sees and revokes them', async () => {
+    const { access_key_id } = done(await askKey(locker))
+    expectRefusal(await askKey(locker, {}, operator), 403, 'OWNER_REQUIRED')
+    const asOperator = (method: string, path: string) =>
+      locker.call(['locker:admin'], method, path, undefined, operator)
+    expectRefusal(await asOperator('GET', '/s3/keys'), 403, 'OWNER_REQUIRED')
+    expectRefusal(await asOperator('DELETE', `/s3/keys/${access_key_id}`), 403, 'OWNER_REQUIRED')
+    const other = await house.locker(ed25519Identity())
+    expectRefusal(await revokeKey(other, access_key_id), 404, 'S3_KEY_NOT_FOUND')
+    for (const id of ['x', '%00', 'SVCK', '%22', '__proto__']) {
+      const { status } = await revokeKey(locker, id)
+      expect([404, 422], id).toContain(status)
+    }
+    expect(await listKeys(locker)).toHaveLength(1)
+  })
+
+  it('T-95 a dump of the database holds no secret, and none follows from it without the key of the gateway', async () => {
+    const made = done(await askKey(locker))
+    const db = house.gateway.context.database.db
+    const row = await findKey(db, made.access_key_id)
+    const dump = JSON.stringify(row)
+    expect(dump).not.toContain(made.secret_access_key)
+    expect(Object.keys(row as object).sort()).toEqual([
+      'access',
+      'access_key_id',
+      'created_at',
+      'expires_at',
+      'last_used_at',
+      'locker_id',
+      'minted_by',
+      'minted_epoch',
+      'name',
+      'prefix',
+    ])
+    const thief = await openLockerHouse({ DATABASE_URL: database.url })
+    try {
+      expect(await found(thief, made)).toBeNull()
+      const { credentialKeys } = thief.gateway.rooms.s3
+      expect(secretOfKey(credentialKeys, row as NonNullable<typeof row>)).not.toBe(made.secret_access_key)
+    } finally {
+      await thief.close()
+    }
+  })
+
+  it.each([
+    ['another locker', { locker_id: 'locker_000000000000' }],
+    ['more access', { access: 'write' as const }],
+    ['the whole locker', { prefix: '' }],
+    ['a longer life', { expires_at: 9_000_000_000 }],
+    ['another epoch', { minted_epoch: 9 }],
+    ['another maker', { minted_by: 'somebody' }],
+  ])('T-95 a row that was changed in the database for %s has another secret', async (_, changes) => {
+    const made = done(await askKey(locker, { access: 'read', prefix: 'a/' }))
+    const { db } = house.gateway.context.database
+    await db.updateTable('s3_keys').set(changes).where('access_key_id', '=', made.access_key_id).execute()
+    expect((await found(house, made))?.secret).not.toBe(made.secret_access_key)
+  })
+
+  it('ADD-42 a key ends at its time, is no longer listed then, and the sweep deletes it', async () => {
+    const made = done(await askKey(locker, { expires_in_days: 1 }))
+    house.clock.advance(DAY - 1)
+    expect(await found(house, made)).not.toBeNull()
+    house.clock.advance(1)
+    try {
+      expect(await found(house, made)).toBeNull()
+      expect(await listKeys(locker)).toEqual([])
+      await sweepKeys(house.gateway.context, new AbortController().signal)
+      expect(await findKey(house.gateway.context.database.db, made.access_key_id)).toBeNull()
+    } finally {
+      house.clock.advance(-DAY)
+    }
+  })
+
+  it('T-95 revoking everything ends keys, which are no longer listed; later ones work', async () => {
+    done(await askKey(locker))
+    done(await locker.call(['locker:admin'], 'POST', '/revoke', {}))
+    expect(await listKeys(locker)).toEqual([])
+    const later = done(await askKey(locker, { name: 'later' }))
+    expect((await listKeys(locker)).map(({ access_key_id }) => access_key_id)).toEqual([later.access_key_id])
+  })
+
+  it('T-95 a locker has at most 100 keys, even if more are asked for at once at two gateways', async () => {
+    const elsewhere: TestLocker = {
+      ...locker,
+      call: (ops, method, path, body, who = locker.owner) => {
+        const { lockerId, receiptId } = locker
+        return second.call(who, { method, path: `/v1/lockers/${lockerId}${path}`, body, ops, lockerId, receiptId })
+      },
+    }
+    const asked = await Promise.all(Array.from({ length: 110 }, (_, i) => askKey(i % 2 ? locker : elsewhere)))
+    const byStatus = Object.groupBy(asked, ({ status }) => status)
+    expect([byStatus[200]?.length, byStatus[409]?.length]).toEqual([100, 10])
+    expectRefusal(await askKey(locker), 409, 'S3_KEY_LIMIT_EXCEEDED')
+    const [first] = await listKeys(locker)
+    done(await revokeKey(locker, first?.access_key_id as string))
+    done(await askKey(locker))
+    done(await locker.call(['locker:admin'], 'POST', '/revoke', {}))
+    done(await askKey(locker))
+  })
+
+  it.each([
+    ['no name', { name: '' }],
+    ['a name that is too long', { name: 'n'.repeat(65) }],
+    ['a name that no database takes', { name: 'a\0' }],
+    ['no access', { access: undefined }],
+    ['another access', { access: 'admin' }],
+    ['no time', { expires_in_days: undefined }],
+    ['no days', { expires_in_days: 0 }],
+    ['more than a year', { expires_in_days: 366 }],
+    ['a prefix that is no folder', { prefix: 'photos' }],
+  ])('T-95 a key with %s is refused', async (_, changes) => {
+    expectRefusal(await askKey(locker, { ...KEY, ...changes }), 422, 'validation_error')
+    expect(await listKeys(locker)).toEqual([])
+  })
+
+  it('T-95 a frozen locker gets no new keys, and its keys can be revoked', async () => {
+    const { access_key_id } = done(await askKey(locker))
+    const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
+    done(await house.send('PUT', path, { restriction: 'frozen', reason: 'order 17 of a court' }))
+    expectRefusal(await askKey(locker), 423, 'LOCKER_FROZEN')
+    expect(await listKeys(locker)).toHaveLength(1)
+    done(await revokeKey(locker, access_key_id))
+  })
+})

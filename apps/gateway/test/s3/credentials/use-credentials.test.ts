@@ -1,0 +1,132 @@
+// Credentials in the hands of a stock client.
+
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { findKey } from '../../../src/s3/credentials/store.ts'
+import { ed25519Identity, type Identity, type TestLocker } from '../../auth/lockers.ts'
+import { expectS3Error, openS3House, type S3House } from '../s3-house.ts'
+import { askCredentials, askKey, done, revokeKey } from './credentials-house.ts'
+
+const HOUR = 3600
+
+interface Given {
+  access_key_id: string
+  secret_access_key: string
+  session_token?: string
+}
+
+forEachDatabase('S3 credentials in use', (database) => {
+  let house: S3House
+  let locker: TestLocker
+  let operator: Identity
+  beforeAll(async () => {
+    house = await openS3House({ DATABASE_URL: database.url })
+  })
+  afterAll(() => house.close())
+  beforeEach(async () => {
+    operator = ed25519Identity()
+    locker = await house.locker(ed25519Identity(), { operators: [operator] })
+    await locker.put('a/1.txt', 'one')
+    await locker.put('ab/2.txt', 'two')
+  })
+
+  function clientOf({ access_key_id, secret_access_key, session_token }: Given): S3Client {
+    return new S3Client({
+      endpoint: house.s3Url,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      maxAttempts: 1,
+      systemClockOffset: house.clock.now() - Date.now(),
+      credentials: {
+        accessKeyId: access_key_id,
+        secretAccessKey: secret_access_key,
+        ...(session_token !== undefined && { sessionToken: session_token }),
+      },
+    })
+  }
+
+  const read = async (given: Given, Key = 'a/1.txt', Bucket = locker.lockerId) => {
+    const { Body } = await clientOf(given).send(new GetObjectCommand({ Bucket, Key }))
+    return Body?.transformToString()
+  }
+  const write = (given: Given, Key = 'a/3.txt') =>
+    clientOf(given).send(new PutObjectCommand({ Bucket: locker.lockerId, Key, Body: 'three' }))
+
+  const given = {
+    key: async (scope: object) => done(await askKey(locker, scope)) as Given,
+    session: async (scope: object) => done(await askCredentials(locker, scope)) as Given,
+  }
+
+  it.each(['key', 'session'] as const)(
+    'T-95 ADD-42 a %s reaches its own folder of its own locker only',
+    async (kind) => {
+      const other = await house.locker(ed25519Identity())
+      await other.put('a/1.txt', 'of another')
+      const held = await given[kind]({ access: 'write', prefix: 'a/' })
+      expect(await read(held)).toBe('one')
+      await write(held)
+      expect(await read(held, 'a/3.txt')).toBe('three')
+      await expectS3Error(read(held, 'ab/2.txt'), 403, 'AccessDenied')
+      await expectS3Error(write(held, 'b.txt'), 403, 'AccessDenied')
+      await expectS3Error(read(held, 'a/1.txt', other.lockerId), 403, 'AccessDenied')
+      await expectS3Error(read(held, 'a/1.txt', 'locker_000000000000'), 403, 'AccessDenied')
+    },
+  )
+
+  it.each(['key', 'session'] as const)('T-95 a %s for reading does not write', async (kind) => {
+    const held = await given[kind]({ access: 'read' })
+    expect(await read(held)).toBe('one')
+    await expectS3Error(write(held), 403, 'AccessDenied')
+  })
+
+  it.each(['key', 'session'] as const)('T-95 revoking everything ends a %s at once', async (kind) => {
+    const held = await given[kind]({ access: 'read' })
+    expect(await read(held)).toBe('one')
+    done(await locker.call(['locker:admin'], 'POST', '/revoke', {}))
+    await expectS3Error(read(held), 403, 'AccessDenied')
+  })
+
+  it('T-95 a key that is revoked while it is used opens nothing more', async () => {
+    const held = await given.key({ access: 'write' })
+    expect(await read(held)).toBe('one')
+    done(await revokeKey(locker, held.access_key_id))
+    await expectS3Error(read(held), 403, 'InvalidAccessKeyId')
+    await expectS3Error(write(held), 403, 'InvalidAccessKeyId')
+  })
+
+  it('T-95 credentials of an operator end when the owner removes the operator, and stay so', async () => {
+    const held = done(await askCredentials(locker, { access: 'write' }, operator))
+    expect(await read(held)).toBe('one')
+    done(await locker.call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`))
+    await expectS3Error(read(held), 403, 'AccessDenied')
+    await expectS3Error(write(held), 403, 'AccessDenied')
+    done(await locker.call(['locker:admin'], 'POST', '/operators', { pubkey: operator.identity }))
+    await expectS3Error(read(held), 403, 'AccessDenied')
+  })
+
+  it('T-95 an id without its secret, and a secret of another, open nothing', async () => {
+    const [one, two] = [await given.key({}), await given.key({})]
+    await expectS3Error(read({ ...one, secret_access_key: two.secret_access_key }), 403, 'SignatureDoesNotMatch')
+    const session = await given.session({})
+    await expectS3Error(read({ ...session, session_token: `${session.session_token}A` }), 403, 'InvalidAccessKeyId')
+    await expectS3Error(read({ ...one, session_token: session.session_token as string }), 403, 'InvalidAccessKeyId')
+  })
+
+  it('ADD-42 the last use of a key is noted at most once an hour, and not for wrong signatures', async () => {
+    const held = await given.key({ access: 'read' })
+    const { db } = house.gateway.context.database
+    const lastUse = async () => (await findKey(db, held.access_key_id))?.last_used_at ?? null
+    const seconds = () => Math.floor(house.clock.now() / 1000)
+    await expectS3Error(read({ ...held, secret_access_key: 'x'.repeat(40) }), 403, 'SignatureDoesNotMatch')
+    expect(await lastUse()).toBeNull()
+    const first = seconds()
+    await read(held)
+    await expect.poll(lastUse).toBe(first)
+    house.clock.advance(HOUR - 1)
+    await read(held)
+    house.clock.advance(1)
+    await read(held)
+    await expect.poll(lastUse).toBe(first + HOUR)
+  })
+})

@@ -1,0 +1,162 @@
+// For tests: a gateway with a locker, stock clients of its S3 door, and requests that are signed by hand.
+
+import { createHash, createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import type { S3Credentials } from '@svc/api/s3-credentials'
+import { testClock } from '@svc/devnet/clock'
+import type { Variables } from '@svc/http-service/config'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { expect } from 'vitest'
+import type { Overrides } from '../../src/context.ts'
+import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { askCredentials, done } from './credentials/credentials-house.ts'
+
+export interface S3House extends LockerHouse {
+  s3Url: string
+  /** Opens a locker and asks for credentials of it. */
+  bucket(scope?: object): Promise<Bucket>
+}
+
+export interface Bucket {
+  locker: TestLocker
+  name: string
+  credentials: S3Credentials
+  client: S3Client
+  /** A client with other settings, or with other credentials of the same locker. */
+  clientWith(config: Partial<S3ClientConfig>, scope?: object): Promise<S3Client>
+  /** A request that is signed by hand; the path begins with the key. */
+  send(method: string, path: string, options?: RawOptions): Promise<RawAnswer>
+}
+
+interface RawOptions {
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+  /** What the signature says of the body; that it is not signed, by default. */
+  payload?: string
+  /** Instead of the bucket's and the path. */
+  target?: string
+  /** Instead of that of the credentials. */
+  secret?: string
+}
+
+interface RawAnswer {
+  status: number
+  headers: Headers
+  text: string
+  /** Of an error. */
+  code: string | null
+}
+
+export async function openS3House(variables: Variables = {}, overrides: Overrides = {}): Promise<S3House> {
+  // Stock clients take the time from the Date of answers, which is the real one.
+  const clock = testClock(Date.now())
+  const gateway = await startTestGateway(
+    { PAGES_DIR: '/nonexistent', S3_DOOR: 'on', ...variables },
+    { now: clock.now, ...overrides },
+  )
+  const house = houseOf(gateway, clock)
+  const s3Url = `${house.gateway.url}/s3`
+
+  async function bucket(scope: object = {}): Promise<Bucket> {
+    const locker = await house.locker(ed25519Identity())
+    const name = locker.lockerId
+    const ask = async (wanted: object) => done(await askCredentials(locker, { access: 'write', ...wanted }))
+    const credentials = await ask(scope)
+    const clientOf = (credentials: S3Credentials, config: Partial<S3ClientConfig> = {}) =>
+      new S3Client({
+        endpoint: s3Url,
+        region: 'us-east-1',
+        forcePathStyle: true,
+        maxAttempts: 1,
+        credentials: {
+          accessKeyId: credentials.access_key_id,
+          secretAccessKey: credentials.secret_access_key,
+          sessionToken: credentials.session_token,
+        },
+        ...config,
+      })
+    return {
+      locker,
+      name,
+      credentials,
+      client: clientOf(credentials),
+      clientWith: async (config, other) => clientOf(other ? await ask(other) : credentials, config),
+      send: (method, path, options = {}) =>
+        sendSigned(house, credentials, method, options.target ?? `/s3/${name}/${path}`, options),
+    }
+  }
+
+  return { ...house, s3Url, bucket }
+}
+
+async function sendSigned(
+  { gateway, clock }: LockerHouse,
+  credentials: S3Credentials,
+  method: string,
+  target: string,
+  { headers = {}, body, payload = 'UNSIGNED-PAYLOAD', secret }: RawOptions,
+): Promise<RawAnswer> {
+  const signed = signHead(
+    { ...credentials, ...(secret && { secret_access_key: secret }) },
+    { method, target, host: new URL(gateway.url).host, headers, payload, now: clock.now() },
+  )
+  // Not by fetch, which takes `.` and `..` out of paths, also when they are encoded.
+  const { hostname, port } = new URL(gateway.url)
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  const request = httpRequest({ hostname, port, method, path: target, headers: { ...length, ...signed } })
+  const [response] = (await once(request.end(body), 'response')) as [IncomingMessage]
+  const text = Buffer.concat(await response.toArray()).toString()
+  const received = new Headers(response.headers as Record<string, string>) // none is repeated
+  return { status: response.statusCode ?? 0, headers: received, text, code: /<Code>(\w+)</.exec(text)?.[1] ?? null }
+}
+
+interface Head {
+  method: string
+  target: string
+  host: string
+  headers: Record<string, string>
+  payload: string
+  now: number
+}
+
+/** The headers of a request with those that sign it. Parameters of the target are in order, each with `=`. */
+export function signHead(
+  credentials: S3Credentials,
+  { method, target, host, headers, payload, now }: Head,
+): Record<string, string> {
+  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
+  const all: Record<string, string> = {
+    ...headers,
+    host,
+    'x-amz-content-sha256': payload,
+    'x-amz-date': time,
+    ...(credentials.session_token && { 'x-amz-security-token': credentials.session_token }),
+  }
+  const names = Object.keys(all).sort()
+  const [path, query = ''] = target.split('?')
+  const block = names.map((name) => `${name}:${all[name]}\n`).join('')
+  const request = [method, path, query, block, names.join(';'), payload].join('\n')
+  const scope = `${time.slice(0, 8)}/us-east-1/s3/aws4_request`
+  const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${createHash('sha256').update(request).digest('hex')}`
+  const key = scope.split('/').reduce<Buffer | string>(hmac, `AWS4${credentials.secret_access_key}`)
+  const signature = hmac(key, text).toString('hex')
+  const authorization = `AWS4-HMAC-SHA256 Credential=${credentials.access_key_id}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`
+  const { host: _, ...sent } = all
+  return { ...sent, authorization }
+}
+
+function hmac(key: Buffer | string, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}
+
+/** Expects a refusal of a stock client by this code. */
+export async function expectS3Error(request: Promise<unknown>, status: number, code: string): Promise<void> {
+  const error = await request.then(
+    () => null,
+    (reason) => reason,
+  )
+  expect(error, `refused by ${code}`).not.toBeNull()
+  expect([error.$metadata?.httpStatusCode, error.name], error.message).toEqual([status, code])
+}

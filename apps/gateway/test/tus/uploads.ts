@@ -1,0 +1,95 @@
+// Asks for tus tokens and sends raw requests of the protocol.
+
+import { request } from 'node:http'
+import type { TusToken } from '@svc/api/tus'
+import { expect } from 'vitest'
+import type { Identity, LockerHouse, TestLocker } from '../auth/lockers.ts'
+
+export interface TusReply {
+  status: number
+  headers: Record<string, string>
+  error: string | null
+  text: string
+}
+
+type Headers = Record<string, string>
+
+export const CHUNK = { 'content-type': 'application/offset+octet-stream' }
+
+export async function tusToken(
+  locker: TestLocker,
+  request: { ttl_min?: number; prefix?: string } = {},
+  who?: Identity,
+): Promise<string> {
+  const made = await locker.call<TusToken>(['locker:write'], 'POST', '/tus/tokens', request, who)
+  expect(made.status, JSON.stringify(made.body)).toBe(200)
+  return made.body.headers['X-Upload-Token']
+}
+
+/** A request with the version of the protocol, unless the headers say otherwise; '' leaves a header out. */
+export function send(
+  url: string,
+  method: string,
+  headers: Headers = {},
+  body?: Uint8Array | string,
+): Promise<TusReply> {
+  const all = Object.entries({ 'tus-resumable': '1.0.0', ...headers }).filter(([, value]) => value !== '')
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers: Object.fromEntries(all) }, (response) => {
+      const chunks: Buffer[] = []
+      response
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers as Record<string, string>,
+            error: text.startsWith('{') ? ((JSON.parse(text) as { error?: string }).error ?? null) : null,
+            text,
+          })
+        })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+export function metadata(pairs: Record<string, string>): Headers {
+  const text = Object.entries(pairs).map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
+  return { 'upload-metadata': text.join(',') }
+}
+
+export interface TestUpload {
+  url: string
+  created: TusReply
+  patch(offset: number, bytes: Uint8Array | string, headers?: Headers): Promise<TusReply>
+  head(): Promise<TusReply>
+}
+
+function uploadAt(url: string, created: TusReply): TestUpload {
+  return {
+    url,
+    created,
+    patch: (offset, bytes, headers = {}) =>
+      send(url, 'PATCH', { ...CHUNK, 'upload-offset': `${offset}`, ...headers }, bytes),
+    head: () => send(url, 'HEAD'),
+  }
+}
+
+/** The URLs that a gateway gives have its public address; tests call it where it listens. */
+export function here({ gateway }: LockerHouse, url: string): string {
+  return gateway.url + new URL(url).pathname
+}
+
+export async function create(
+  house: LockerHouse,
+  locker: TestLocker,
+  token: string,
+  headers: Headers,
+  body?: Uint8Array | string,
+): Promise<TestUpload> {
+  const endpoint = `${house.gateway.url}/v1/lockers/${locker.lockerId}/tus`
+  const created = await send(endpoint, 'POST', { 'x-upload-token': token, ...headers }, body)
+  expect(created.status, created.text).toBe(201)
+  return uploadAt(here(house, created.headers.location as string), created)
+}

@@ -1,0 +1,180 @@
+import type { X402Purchase } from '@svc/api/x402'
+import { decodePaymentRequiredHeader } from '@x402/core/http'
+import type { PaymentPayload } from '@x402/core/types'
+import { extractDiscoveryInfoFromExtension, validateDiscoveryExtension } from '@x402/extensions/bazaar'
+import {
+  extractReceiptFromResponse,
+  extractReceiptPayload,
+  isJWSSignedReceipt,
+  verifyReceiptSignatureJWS,
+} from '@x402/extensions/offer-receipt'
+import {
+  appendPaymentIdentifierToExtensions,
+  generatePaymentId,
+  validatePaymentIdentifier,
+} from '@x402/extensions/payment-identifier'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  buyWith,
+  encoded,
+  FAMILIES,
+  type Family,
+  PRICE,
+  pay,
+  post,
+  responseIn,
+  signFor,
+  startX402Testbed,
+  treasuryUsdc,
+  walletOn,
+  type X402Testbed,
+} from './x402-testbed.ts'
+
+let testbed: X402Testbed
+beforeAll(async () => {
+  testbed = await startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' })
+})
+afterAll(() => testbed.stop())
+
+async function offeredExtensions() {
+  const { headers } = await post(testbed.url, { units: 1 })
+  return decodePaymentRequiredHeader(headers.get('payment-required') ?? '').extensions ?? {}
+}
+
+/** What a stock client signs for a new quote, with a name for the purchase. */
+async function signAs(id: string, family: Family = 'evm', payer = 1, order: object = { units: 1 }) {
+  const { payload } = await signFor(await walletOn(family, testbed.chains, payer), testbed.url, order)
+  const extensions = appendPaymentIdentifierToExtensions({ ...payload.extensions }, id)
+  return encoded({ ...payload, extensions } as PaymentPayload)
+}
+
+const spent = async (family: Family, act: () => Promise<void>) => {
+  const before = await treasuryUsdc(family, testbed.chains)
+  await act()
+  return (await treasuryUsdc(family, testbed.chains)) - before
+}
+
+describe('payment-identifier', () => {
+  it('T-101 ADD-48 is announced as stock clients read it, and not demanded', async () => {
+    const { 'payment-identifier': declared } = await offeredExtensions()
+    expect(validatePaymentIdentifier(declared)).toEqual({ valid: true })
+    expect(declared).toMatchObject({ info: { required: false } })
+  })
+
+  it.each(FAMILIES)(
+    'T-101 ADD-48 a client that starts over on the %s chain pays once, and gets its receipt',
+    async (family) => {
+      const id = generatePaymentId()
+      const paid = await spent(family, async () => {
+        const first = await pay(testbed.url, await signAs(id, family))
+        expect([first.status, first.body.idempotent]).toEqual([200, false])
+        // As if the answer had been lost: another quote, another signature, the same name.
+        const again = await pay(testbed.url, await signAs(id, family))
+        expect([again.status, again.body.idempotent]).toEqual([200, true])
+        expect(again.body.receipt_id).toBe(first.body.receipt_id)
+        expect(again.body.locker_id).toBe(first.body.locker_id)
+      })
+      expect(paid).toBe(PRICE)
+    },
+  )
+
+  it('T-101 ADD-48 ADD-13 the identifier of somebody else gives no receipt, and nothing is sent', async () => {
+    const id = generatePaymentId()
+    await pay(testbed.url, await signAs(id))
+    const stolen = await signAs(id, 'evm', 2)
+    const paid = await spent('evm', async () => {
+      const { status, body } = await pay<{ error: string }>(testbed.url, stolen)
+      expect([status, body.error]).toEqual([409, 'idempotency_conflict'])
+      expect(JSON.stringify(body)).not.toMatch(/rcpt_|locker_/)
+    })
+    expect(paid).toBe(0n)
+  })
+
+  it('T-101 ADD-48 an identifier stands for one order', async () => {
+    const id = generatePaymentId()
+    await pay(testbed.url, await signAs(id))
+    const order = { units: 2 }
+    const { status, body } = await pay<{ error: string }>(testbed.url, await signAs(id, 'evm', 1, order), order)
+    expect([status, body.error]).toEqual([409, 'idempotency_conflict'])
+  })
+
+  it('T-101 ADD-48 two quotes that come at once under one identifier are paid once', async () => {
+    const id = generatePaymentId()
+    const signatures = await Promise.all([signAs(id), signAs(id)])
+    const paid = await spent('evm', async () => {
+      const replies = await Promise.all(signatures.map((signature) => pay(testbed.url, signature)))
+      expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
+    })
+    expect(paid).toBe(PRICE)
+  })
+
+  it('T-101 a payment that is refused for good gives its identifier back', async () => {
+    const id = generatePaymentId()
+    const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
+    const extensions = appendPaymentIdentifierToExtensions({ ...payload.extensions }, id)
+    const signature = `0x${'11'.repeat(65)}`
+    const bad = encoded({ ...payload, extensions, payload: { ...payload.payload, signature } } as PaymentPayload)
+    expect((await pay(testbed.url, bad)).status).toBe(402)
+    expect((await pay(testbed.url, await signAs(id))).status).toBe(200)
+  })
+
+  it.each(['short', 'x'.repeat(129), 'with spaces in the middle', 'pay_ümlaut_is_no_identifier'])(
+    'T-101 the identifier %s is refused before anything is sent',
+    async (id) => {
+      const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
+      const extensions = { ...payload.extensions, 'payment-identifier': { info: { required: false, id } } }
+      const { status, body } = await pay<{ error: string }>(testbed.url, encoded({ ...payload, extensions }))
+      expect([status, body.error]).toEqual([400, 'malformed_payment'])
+    },
+  )
+})
+
+describe('offer-receipt', () => {
+  it.each(FAMILIES)(
+    'T-101 ADD-48 a purchase on the %s chain is answered with a receipt that clients check',
+    async (family) => {
+      const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
+      const body = (await response.clone().json()) as X402Purchase
+      const receipt = extractReceiptFromResponse(response)
+      if (!receipt || !isJWSSignedReceipt(receipt)) throw new Error('no receipt')
+      // Resolves the key from the receipt itself.
+      expect(await verifyReceiptSignatureJWS(receipt)).toEqual(extractReceiptPayload(receipt))
+      expect(extractReceiptPayload(receipt)).toEqual({
+        version: 1,
+        network: responseIn(response.headers).network,
+        resourceUrl: expect.stringMatching(/\/v1\/x402\/storage$/),
+        payer: body.receipt.payer_pubkey,
+        issuedAt: Date.parse(body.receipt.confirmed_at) / 1000,
+        transaction: body.receipt.tx_hash,
+      })
+      // Nothing in it opens the locker.
+      expect(JSON.stringify(extractReceiptPayload(receipt))).not.toMatch(/rcpt_|pr_|locker_/)
+    },
+  )
+
+  it('T-101 a receipt that was changed does not verify', async () => {
+    const response = await buyWith(await walletOn('evm', testbed.chains), testbed.url)
+    const receipt = extractReceiptFromResponse(response)
+    if (!receipt || !isJWSSignedReceipt(receipt)) throw new Error('no receipt')
+    const [header, payload, signature] = receipt.signature.split('.') as [string, string, string]
+    const changed = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const forged = Buffer.from(JSON.stringify({ ...changed, payer: 'me' })).toString('base64url')
+    await expect(
+      verifyReceiptSignatureJWS({ format: 'jws', signature: `${header}.${forged}.${signature}` }),
+    ).rejects.toThrow()
+  })
+})
+
+it('T-101 ADD-48 the offer describes its request to catalogues', async () => {
+  const { bazaar } = await offeredExtensions()
+  const extension = bazaar as Parameters<typeof validateDiscoveryExtension>[0]
+  expect(validateDiscoveryExtension(extension)).toEqual({ valid: true })
+  const { input } = extractDiscoveryInfoFromExtension(extension)
+  expect(input).toMatchObject({ type: 'http', method: 'POST', bodyType: 'json', body: { units: 1 } })
+  const { body } = input as { body: object }
+  expect((await post(testbed.url, body)).status).toBe(402)
+})
+
+it('T-101 what is announced can be kept: no signed offers, and no sign-in for what is not bought yet', async () => {
+  expect(Object.keys(await offeredExtensions()).sort()).toEqual(['bazaar', 'payment-identifier', 'svc'])
+})

@@ -1,0 +1,69 @@
+// A purchase that this tab works on while it holds the purchase's lock. The page may show another one meanwhile: what is
+// done for a purchase is written into that purchase, and shown only as long as the work was not stopped.
+
+import type { SignedReceipt } from '@svc/protocol/receipt'
+import type { PaymentStep } from '../../paying/observed-wallet.ts'
+import type { Problem } from '../../paying/problem.ts'
+import { type KeptPurchase, keep, readKept } from './kept.ts'
+
+/** What the page waits for. */
+export type Doing = PaymentStep | 'quote' | 'checking' | 'other_tab'
+
+export type Stage =
+  | { at: 'choose'; problem: Problem | null }
+  | { at: 'pay'; problem: Problem | null }
+  | { at: 'working'; doing: Doing }
+  /** A payment may have been made, or was made and not accepted. Nothing is paid before that is settled. */
+  | { at: 'unsettled'; problem: Problem; isUnanswered: boolean }
+  | { at: 'done'; receipt: SignedReceipt }
+  | { at: 'gone' }
+
+export interface HeldPurchase {
+  readonly id: string
+  readonly signal: AbortSignal
+  /** As it is kept now. */
+  read(): KeptPurchase
+  change(fields: Partial<Omit<KeptPurchase, 'id'>>): void
+  show(stage: Stage): void
+  doing(what: Doing): void
+  finish(receipt: SignedReceipt): void
+}
+
+interface Page {
+  onChange: (purchase: KeptPurchase) => void
+  onStage: (stage: Stage) => void
+}
+
+export function holdPurchase(kept: KeptPurchase, signal: AbortSignal, { onChange, onStage }: Page): HeldPurchase {
+  const { id } = kept
+  let known = kept
+  const read = () => {
+    known = readKept(id) ?? known
+    return known
+  }
+  const change: HeldPurchase['change'] = (fields) => {
+    known = { ...read(), ...fields }
+    keep(known)
+    onChange(known)
+  }
+  const show = (stage: Stage) => {
+    if (!signal.aborted) onStage(stage)
+  }
+  return {
+    id,
+    signal,
+    read,
+    change,
+    show,
+    doing: (what) => show({ at: 'working', doing: what }),
+    finish(receipt) {
+      try {
+        change({ receipt })
+      } catch {
+        // A full storage must not hide what was paid for: it is shown, and can be downloaded.
+        onChange({ ...read(), receipt })
+      }
+      show({ at: 'done', receipt })
+    },
+  }
+}

@@ -1,0 +1,95 @@
+// Failures in words: what went wrong, and what to do next.
+
+import { useSignal } from '@preact/signals'
+import type { ErrorCode } from '@svc/api/errors'
+import { GatewayError, NoAnswer, UntrueAnswer } from '@svc/sdk/errors'
+import { printable } from '@svc/verifier/untrusted'
+import { common } from '#texts/common'
+import { texts as t } from '#texts/problems'
+import { problemOf, WalletError, wordsOf } from '../wallets/wallet.ts'
+import { Button } from './button.tsx'
+
+export interface Problem {
+  title: string
+  text: string
+  code: string | null
+}
+
+const BY_CODE: Partial<Record<ErrorCode, readonly string[]>> = {
+  SIGNATURE_INVALID: t.notKnown,
+  OWNER_REQUIRED: t.ownerOnly,
+  EXPIRED_ENVELOPE: t.expired,
+  ENVELOPE_NOT_YET_VALID: t.clock,
+  AUDIENCE_MISMATCH: t.audience,
+  locker_not_found: t.notOpen,
+  receipt_not_found: t.noReceipt,
+  receipt_is_renewal: t.renewal,
+  LOCKER_LIMIT_EXCEEDED: t.tooManyLockers,
+  OPERATOR_LIMIT_EXCEEDED: t.tooManyOperators,
+  OPERATOR_NOT_FOUND: t.notOperator,
+  LOCKER_CAPACITY_EXCEEDED: t.overTerms,
+  EMPTY_FILE_LIST: t.empty,
+  CONTENT_HASH_CHANGED: t.changed,
+  STORAGE_UNAVAILABLE: t.storage,
+  anchor_failed: t.anchor,
+}
+
+export function explain(error: unknown): Problem {
+  const code = error instanceof GatewayError ? error.code : null
+  const [title = '', text = ''] = wordsFor(error)
+  return { title: shown(title), text: shown(text), code }
+}
+
+function wordsFor(error: unknown): readonly string[] {
+  if (error instanceof GatewayError) {
+    const { code, status, message, hint, retryAfter } = error
+    if (code === 'RATE_LIMITED') return t.busy(retryAfter)
+    // Of newer gateways, whose operator may restrict a locker.
+    if (status === 423) return t.frozen
+    if (status === 451) return t.takenDown
+    const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code as ErrorCode] : undefined
+    return known ?? (status >= 502 ? t.unavailable : t.other(message, hint))
+  }
+  if (error instanceof NoAnswer) return t.noAnswer
+  if (error instanceof UntrueAnswer) return t.untrue(error.message)
+  if (problemOf(error) === 'rejected') return t.declined
+  return error instanceof WalletError ? t.walletFailed(wordsOf(error)) : t.other(wordsOf(error), null)
+}
+
+/** Texts of a gateway or of a wallet are made up by others. */
+function shown(text: string): string {
+  return printable(text, 400)
+}
+
+export function ProblemNote({ problem, retry }: { problem: Problem; retry?: () => void }) {
+  return (
+    <div class="note note-bad" role="alert">
+      <b>{problem.title}</b>
+      <p>{problem.text}</p>
+      {retry && (
+        <div class="row">
+          <Button onClick={retry}>{common.states.retry}</Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Something that a click starts: one at a time, with what went wrong. */
+export function useAction(inWords: (error: unknown) => Problem = explain) {
+  const isBusy = useSignal(false)
+  const problem = useSignal<Problem | null>(null)
+  const run = async (work: () => Promise<unknown>): Promise<void> => {
+    if (isBusy.value) return
+    isBusy.value = true
+    problem.value = null
+    try {
+      await work()
+    } catch (error) {
+      problem.value = inWords(error)
+    } finally {
+      isBusy.value = false
+    }
+  }
+  return { isBusy: isBusy.value, problem: problem.value, run }
+}

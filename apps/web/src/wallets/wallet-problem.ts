@@ -1,0 +1,9 @@
+import { texts as t } from '#texts/wallets'
+import { WalletError, wordsOf } from './wallet.ts'
+
+/** What went wrong with a wallet, and what to do next. */
+export function walletProblem(error: unknown): string {
+  if (!(error instanceof WalletError)) return [t.problems.other, wordsOf(error)].filter(Boolean).join(' ')
+  const words = error.problem === 'other' ? wordsOf(error.cause) : ''
+  return words ? `${t.problems.other} ${t.said(words)}` : t.problems[error.problem]
+}

@@ -1,0 +1,213 @@
+import { payLeg } from '@svc/devnet/pay-leg'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { solanaPayReference } from '@svc/protocol/ids'
+import { signerFromSeed } from '@svc/sdk/signers'
+import { type Market, openMarket } from '@svc/sdk/test/market'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Checkout } from '../src/pages/buy/checkout.ts'
+import type { KeptPurchase } from '../src/pages/buy/kept.ts'
+import type { ConnectedWallet } from '../src/wallets/wallet.ts'
+
+let market: Market
+let page: Page
+beforeAll(async () => {
+  market = await openMarket({ LATE_CONFIRM_HOURS: '48' })
+  page = await openPage(market.gateway.url)
+})
+afterAll(async () => {
+  vi.unstubAllGlobals()
+  await market.close()
+})
+afterEach(() => page.answer())
+
+describe('purchases side by side', () => {
+  let one: Checkout
+  let x: KeptPurchase
+  let y: KeptPurchase
+  beforeEach(async () => {
+    one = page.newCheckout()
+    y = await begun(one)
+    x = await begun(one)
+  })
+
+  /** Opens the other purchase while the first waits for the answer to a request. */
+  async function leaveDuring(path: string, work: () => Promise<unknown>): Promise<void> {
+    const held = page.hold(path)
+    const working = work()
+    await held
+    const opening = one.open(y.id)
+    page.answer()
+    await Promise.all([working, opening])
+    expect([one.purchase.value?.id, one.stage.value.at]).toEqual([y.id, 'pay'])
+  }
+
+  it('T-78 a payment of one is not made for another that is opened meanwhile', async () => {
+    const before = await market.treasury('USDC')
+    await leaveDuring('/payment/prepare', async () => one.pay(await keyWallet(), legOf(x, 'USDC')))
+    expect([page.kept(x.id), page.kept(y.id)]).toEqual([x, y])
+    expect(await market.treasury('USDC')).toBe(before)
+  })
+
+  it('T-78 a payment that was sent is on record for its purchase alone, and found when that is opened again', async () => {
+    const before = await market.treasury('USDC')
+    await leaveDuring('/storage/confirm', async () => one.pay(await keyWallet(), legOf(x, 'USDC')))
+    expect(page.kept(y.id)).toEqual(y)
+    await one.open(x.id)
+    expect(one.stage.value.at).toBe('done')
+    const { receipt } = page.kept(x.id)!
+    expect(receipt?.pay_req_id).toBe(legOf(x, 'USDC').extra.pay_req_id)
+    expect((await market.treasury('USDC')) - before).toBe(BigInt(receipt!.paid_raw))
+  })
+
+  it('T-78 a payment by phone and a pasted transaction give their receipt to the purchase that they pay', async () => {
+    await one.showElsewhere()
+    const tx = await payByPhone(x)
+    await leaveDuring('/storage/confirm', () => one.look())
+    expect(page.kept(y.id)).toEqual(y)
+    await one.open(x.id)
+    expect(page.kept(x.id)?.receipt?.tx_hash).toBe(tx)
+
+    const z = await begun(one)
+    const pasted = await payLeg(market.chains, legOf(z, 'SOL'), { payer: 3 })
+    await leaveDuring('/storage/confirm', () => one.confirmTransaction(pasted, null))
+    expect(page.kept(y.id)).toEqual(y)
+    await one.open(z.id)
+    await one.confirmTransaction(pasted, null)
+    expect(page.kept(z.id)?.receipt?.tx_hash).toBe(pasted)
+  })
+
+  it('T-78 a new price, and a purchase that is begun, leave alone what is opened meanwhile', async () => {
+    await leaveDuring('/storage/request', () => one.renewQuote())
+    expect([page.kept(x.id), page.kept(y.id)]).toEqual([x, y])
+    await leaveDuring('/storage/request', () => one.begin({ units: 1 }))
+    expect(page.kept(y.id)).toEqual(y)
+  })
+
+  it('T-78 a tab that is behind takes nothing back that another has noted', async () => {
+    const other = page.newCheckout()
+    await other.open(x.id)
+    await other.renewQuote()
+    expect(page.kept(x.id)?.quotes).toHaveLength(2)
+    await one.showElsewhere()
+    expect(page.kept(x.id)).toMatchObject({ isShownElsewhere: true, quotes: [{}, {}] })
+  })
+
+  it('T-78 a purchase that another tab works on is not removed under it', async () => {
+    const other = page.newCheckout()
+    const held = page.hold('/payment/prepare')
+    const paying = one.pay(await keyWallet(), legOf(x, 'USDC'))
+    await held
+    expect(await other.remove(x.id)).toBe(false)
+    page.answer()
+    await paying
+    expect(page.kept(x.id)?.receipt).not.toBeNull()
+    expect(await other.remove(x.id)).toBe(true)
+    expect(page.kept(x.id)).toBeNull()
+  })
+})
+
+it('T-79 a receipt that cannot be kept is shown all the same, and nothing more can be paid', async () => {
+  const checkout = page.newCheckout()
+  const purchase = await begun(checkout)
+  const tx = await payLeg(market.chains, legOf(purchase, 'SOL'), { payer: 3 })
+  page.fill(true)
+  await checkout.confirmTransaction(tx, null)
+  page.fill(false)
+  expect(checkout.stage.value).toMatchObject({ at: 'done', receipt: { tx_hash: tx } })
+})
+
+it('T-67 a payment by phone is looked for as long as the gateway takes one, and no longer', async () => {
+  const checkout = page.newCheckout()
+  const [late, unpaid] = [await begun(checkout), await begun(checkout)]
+  for (const { id } of [late, unpaid]) {
+    await checkout.open(id)
+    await checkout.showElsewhere()
+  }
+  const tx = await payByPhone(late)
+  market.advance(30 * 3600)
+  await checkout.open(late.id)
+  expect(page.kept(late.id)?.receipt?.tx_hash).toBe(tx)
+
+  await checkout.open(unpaid.id)
+  await checkout.look()
+  expect([checkout.stage.value.at, checkout.isLookingOver.value]).toEqual(['pay', false])
+  market.advance(30 * 3600)
+  await checkout.look()
+  expect([checkout.stage.value.at, checkout.isLookingOver.value]).toEqual(['pay', true])
+})
+
+async function begun(checkout: Checkout): Promise<KeptPurchase> {
+  await checkout.begin({ units: 1 })
+  expect(checkout.stage.value).toEqual({ at: 'pay', problem: null })
+  return checkout.purchase.value!
+}
+
+function legOf({ quotes }: KeptPurchase, asset: string) {
+  return quotes.at(-1)!.accepts.find(({ extra }) => extra.name === asset)!
+}
+
+function payByPhone(purchase: KeptPurchase): Promise<string> {
+  const leg = legOf(purchase, 'SOL')
+  return payLeg(market.chains, leg, { payer: 3, reference: solanaPayReference(leg.extra.pay_req_id) })
+}
+
+async function keyWallet(): Promise<ConnectedWallet> {
+  const { keyPayer } = await import('../src/wallets/payers.ts')
+  const signer = signerFromSeed(DEMO_PAYERS[0]!.privateKeyBytes)
+  const { address } = signer
+  const paying = await keyPayer(signer, '')
+  return { name: 'A key', icon: null, namespace: 'solana', address, isSilent: true, signer, ...paying }
+}
+
+type Page = Awaited<ReturnType<typeof openPage>>
+
+/** What a browser gives to a page of the gateway: its storage, its address, and requests, whose answers can be held. */
+async function openPage(gatewayUrl: string) {
+  const items: Record<string, string> = {}
+  let isFull = false
+  const storage = {
+    getItem: (key: string) => items[key] ?? null,
+    setItem(key: string, value: string) {
+      if (isFull) throw new DOMException('the quota has been exceeded', 'QuotaExceededError')
+      items[key] = value
+    },
+    removeItem(key: string) {
+      delete items[key]
+    },
+  }
+  const gates: { path: string; isReached: PromiseWithResolvers<void>; isOpen: PromiseWithResolvers<void> }[] = []
+  const { fetch } = globalThis
+  vi.stubGlobal('localStorage', storage)
+  vi.stubGlobal('location', { pathname: '/' })
+  vi.stubGlobal('addEventListener', () => {})
+  const { ROOT_URL } = await import('../src/address.ts')
+  vi.stubGlobal('fetch', async (input: string | URL, init?: RequestInit) => {
+    const path = String(input).replace(ROOT_URL.href, '/')
+    const response = await fetch(path.startsWith('/') ? gatewayUrl + path : path, init)
+    const gate = gates.find((one) => path.includes(one.path))
+    gate?.isReached.resolve()
+    await gate?.isOpen.promise
+    init?.signal?.throwIfAborted()
+    return response
+  })
+  const { createCheckout } = await import('../src/pages/buy/checkout.ts')
+  const { readKept } = await import('../src/pages/buy/kept.ts')
+  return {
+    newCheckout: createCheckout,
+    kept: readKept,
+    /** Keeps answers of this path back; resolves when there is one. */
+    hold(path: string): Promise<void> {
+      const gate = { path, isReached: Promise.withResolvers<void>(), isOpen: Promise.withResolvers<void>() }
+      gates.push(gate)
+      return gate.isReached.promise
+    },
+    /** Whether nothing more can be stored. */
+    fill(full: boolean) {
+      isFull = full
+    },
+    /** Lets all answers through. */
+    answer() {
+      for (const { isOpen } of gates.splice(0)) isOpen.resolve()
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { setTimeout } from 'node:timers/promises'
+import { type LockerEntry, lockersOf } from '../mixed/ledger.ts'
+import { hashOf, publicPath } from '../mixed/uploads.ts'
+import type { Audit } from './check.ts'
+
+interface Listed {
+  filename: string
+  content_hash?: string | null
+  status: string
+}
+
+/** What each name holds is what was acknowledged last, and whatever is listed can be read. */
+export async function auditFiles({ ledger, shopper, client, each, check }: Audit): Promise<void> {
+  const kept = check('every acknowledged file is there, byte for byte, and every deletion is done')
+  const readable = check('no file is listed whose bytes are missing')
+
+  async function read(locker: LockerEntry, filename: string): Promise<string | null> {
+    const path = publicPath(locker, filename)
+    const request = { operation: 'audit', method: 'GET', path }
+    for (let attempts = 0; attempts < 100; attempts++) {
+      const answer = await client.read(request)
+      if (answer?.status === 200) return hashOf(answer.bytes)
+      if (answer?.status === 404) return null
+      await setTimeout(100)
+    }
+    throw new Error(`no answer about ${filename}`)
+  }
+
+  await each(lockersOf(ledger), async (locker) => {
+    for (const [filename, { possible }] of locker.files) {
+      kept.looked++
+      const found = await read(locker, filename)
+      if (!possible.has(found)) kept.broken.push(`${locker.lockerId} ${filename}: ${found ?? 'nothing'}`)
+    }
+    const path = `/v1/lockers/${locker.lockerId}/files`
+    const list = await shopper.signed(locker.owner, 'audit', { ...locker, path, ops: ['locker:list'] })
+    if (!list) throw new Error(`no list of ${locker.lockerId}`)
+    for (const { filename, content_hash, status } of list.files as Listed[]) {
+      if (status !== 'confirmed') continue
+      readable.looked++
+      const found = await read(locker, filename)
+      if (found !== content_hash) readable.broken.push(`${locker.lockerId} ${filename}: ${found ?? 'nothing'}`)
+    }
+  })
+}

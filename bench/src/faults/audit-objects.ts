@@ -1,0 +1,55 @@
+// Counts what is at the providers against what is referenced, after the sweeps: nothing is orphaned for ever. The sweeps
+// wait for up to two days, so a gateway and a store whose clocks are days ahead run them.
+
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { lockersOf } from '../mixed/ledger.ts'
+import type { Shopper } from '../mixed/shopper.ts'
+import type { Check } from './check.ts'
+import type { World } from './world.ts'
+
+const HOUR_MS = 3_600_000
+/** Longer than an upload session may be open, and an upload under way. */
+const FIRST_HOURS = 50
+const PASSES = 6
+const POLLS_PER_PASS = 20
+
+export async function auditObjects(world: World, shopper: Shopper): Promise<Check> {
+  const referenced = await countReferences(shopper)
+  const check: Check = { promise: 'no bytes are orphaned for ever', looked: referenced, broken: [] }
+  await Promise.all(world.replicas.map((replica) => replica.kill()))
+  const [sweeper] = world.replicas
+  for (let pass = 0; pass < PASSES; pass++) {
+    // What one sweep releases, a later one removes.
+    const jumpMs = (FIRST_HOURS + pass) * HOUR_MS
+    world.storj.setClock(jumpMs)
+    await sweeper!.start({ clock: { jumpMs, afterMs: 0 } })
+    for (let poll = 0; poll < POLLS_PER_PASS; poll++) {
+      if (countStored(world) === referenced && world.storj.uploads() === 0) return check
+      await setTimeout(500)
+    }
+  }
+  check.broken.push(`${countStored(world)} objects and ${world.storj.uploads()} uploads for ${referenced} files`)
+  return check
+}
+
+/** Files with bytes, by the lists of all lockers. */
+async function countReferences(shopper: Shopper): Promise<number> {
+  let count = 0
+  for (const locker of lockersOf(shopper.ledger)) {
+    const path = `/v1/lockers/${locker.lockerId}/manifest?limit=1000`
+    const manifest = await shopper.signed(locker.owner, 'audit', { ...locker, path, ops: ['locker:read'] })
+    if (!manifest) throw new Error(`no manifest of ${locker.lockerId}`)
+    const files = manifest.files as { status: string }[]
+    count += files.filter(({ status }) => status === 'confirmed').length
+  }
+  return count
+}
+
+function countStored({ storageFolder, storj }: World): number {
+  const files = readdirSync(storageFolder, { recursive: true, encoding: 'utf8' })
+  // A sweep may remove one meanwhile.
+  const isFile = (name: string) => statSync(join(storageFolder, name), { throwIfNoEntry: false })?.isFile()
+  return files.filter(isFile).length + storj.objects()
+}

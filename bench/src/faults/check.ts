@@ -1,0 +1,23 @@
+import type { PinnedKey } from '@svc/verifier/pinned-keys'
+import type { Answer, Client } from '../mixed/client.ts'
+import type { Ledger } from '../mixed/ledger.ts'
+import type { Shopper } from '../mixed/shopper.ts'
+
+/** One promise, how often it was looked at, and where it is broken. */
+export interface Check {
+  promise: string
+  looked: number
+  broken: string[]
+}
+
+export interface Audit {
+  shopper: Shopper
+  ledger: Ledger
+  client: Client
+  keys: readonly PinnedKey[]
+  /** Repeats a read until the gateway answers it. */
+  ask(path: string): Promise<Answer>
+  /** Runs for each, some at a time. */
+  each<T>(items: readonly T[], look: (item: T) => Promise<void>): Promise<void>
+  check(promise: string): Check
+}

@@ -1,0 +1,50 @@
+// A disk of its own that can be filled up. It takes root on Linux; elsewhere there is none.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, statfsSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const MEBIBYTE = 1_048_576
+const SIZE = 768 * MEBIBYTE
+
+export interface SmallDisk {
+  folder: string
+  /** Leaves not one byte. */
+  fill(): Promise<void>
+  free(): Promise<void>
+  unmount(): void
+}
+
+export function mountSmallDisk(folder: string): SmallDisk | null {
+  mkdirSync(folder, { recursive: true })
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'tmpfs', folder], { stdio: 'ignore' })
+  if (mounted.status !== 0) return null
+  const ballast = join(folder, 'ballast')
+  return {
+    folder,
+    async fill() {
+      const { bavail, bsize } = statfsSync(folder)
+      // At once; what is written meanwhile makes it fail, and the rest is filled up below.
+      spawnSync('fallocate', ['-l', String(bavail * bsize), ballast], { stdio: 'ignore' })
+      const file = await open(ballast, 'a')
+      try {
+        for (let length = MEBIBYTE; length >= 1; length /= 2) while (await fits(file.write(Buffer.alloc(length))));
+      } finally {
+        await file.close()
+      }
+    },
+    free: () => rm(ballast, { force: true }),
+    // Lazily: a process that was just killed may still have a file open.
+    unmount: () => void spawnSync('umount', ['-l', folder]),
+  }
+}
+
+async function fits(writing: Promise<{ bytesWritten: number }>): Promise<boolean> {
+  try {
+    return (await writing).bytesWritten > 0
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false
+    throw error
+  }
+}

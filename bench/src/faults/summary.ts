@@ -1,0 +1,36 @@
+import type { Summary } from './run.ts'
+
+const MOST_SHOWN = 5
+
+export function summaryTable({
+  options,
+  seconds,
+  kills,
+  faults,
+  acknowledged,
+  givenUp,
+  answers,
+  ...rest
+}: Summary): string {
+  const { checks, isGood } = rest
+  const other = Object.entries(faults).map(
+    ([name, times]) => `${name} ${typeof times === 'number' ? `× ${times}` : `(not here: ${times})`}`,
+  )
+  const told = Object.entries(acknowledged).map(([what, count]) => `${count} ${what}`)
+  const errors = Object.entries(answers).filter(([answer]) => !/^[234]\d\d$/.test(answer))
+  return [
+    `${options.engine}, ${options.replicas} × gateway, seed ${options.seed}, ${seconds} s`,
+    '',
+    `faults        ${[`kill -9 × ${kills}`, ...other].join(', ')}`,
+    `acknowledged  ${told.join(', ')}`,
+    `errors        ${errors.map(([answer, count]) => `${answer} × ${count}`).join(', ') || 'none'}`,
+    ...(givenUp > 0 ? [`given up      ${givenUp} requests`] : []),
+    '',
+    '| promise | looked at | broken |',
+    '|---|---:|---:|',
+    ...checks.map(({ promise, looked, broken }) => `| ${promise} | ${looked} | ${broken.length} |`),
+    '',
+    ...checks.flatMap(({ promise, broken }) => broken.slice(0, MOST_SHOWN).map((what) => `BROKEN ${promise}: ${what}`)),
+    isGood ? 'Every promise was kept.' : 'Promises were broken.',
+  ].join('\n')
+}

@@ -1,0 +1,153 @@
+// A gateway of several replicas and everything it depends on, each part of which can be made to fail.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startFaultyNode } from '@svc/devnet/faulty-node'
+import { freePort } from '@svc/devnet/free-port'
+import { startKillablePostgres } from '@svc/devnet/killable-postgres'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { type StorjServer, startStorjServer } from '@svc/devnet/providers/storj/start'
+import { createReplica, type Replica } from '../mixed/replica.ts'
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
+
+export type Engine = 'postgres' | 'sqlite'
+
+export interface World {
+  engine: Engine
+  chains: LocalChains
+  /** The nodes of both chains: a quorum of two must agree. */
+  nodes: Awaited<ReturnType<typeof startNodes>>
+  replicas: readonly Replica[]
+  /** Null with SQLite. */
+  postgres: { kill(): void; start(): Promise<void> } | null
+  storj: Store
+  /** Where gateways keep files, and their database with SQLite; null where none can be made. */
+  disk: SmallDisk | null
+  storageFolder: string
+  logFile: string
+  stop(): Promise<void>
+}
+
+/** A provider of its own, which can be away. */
+interface Store {
+  objects(): number
+  /** Uploads in parts that are neither complete nor given up. */
+  uploads(): number
+  /** By how much its clock is ahead of ours, in milliseconds. */
+  setClock(aheadMs: number): void
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+export const PROVIDERS = ['gcs', 'storj'] as const
+
+const KEYS = { STATEMENT_KEY: '01', SHORT_URL_KEY: '03' }
+const NO_LIMITS = {
+  RATE_LIMIT_ADDRESS: '0',
+  RATE_LIMIT_RECEIPT: '0',
+  RATE_LIMIT_SIGNER: '0',
+  MAX_LOCKERS_PER_OWNER: '1000000',
+  ANCHORS_PER_HOUR: '0',
+  ANCHORS_PER_DAY: '0',
+  PUBLICATION_LAMPORTS_PER_DAY: '0',
+}
+
+export async function startWorld(engine: Engine, replicaCount: number): Promise<World> {
+  await using opened = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'svc-faults-'))
+  opened.defer(() => rm(folder, { recursive: true }))
+  const disk = mountSmallDisk(join(folder, 'disk'))
+  if (disk) opened.defer(disk.unmount)
+  const data = disk?.folder ?? join(folder, 'data')
+  const chains = await startLocalChains({ finalAtOnce: true })
+  opened.defer(chains.stop)
+  const nodes = await startNodes(chains)
+  opened.defer(nodes.stop)
+  const storj = await startStore(join(folder, 'storj'))
+  opened.defer(storj.stop)
+  const postgres = engine === 'postgres' ? await startKillablePostgres() : null
+  if (postgres) opened.defer(postgres.stop)
+  const logFile = join(tmpdir(), `svc-faults-${process.pid}.log`)
+  const storageFolder = join(data, 'files')
+  const variables = {
+    ...chains.variables,
+    ...nodes.variables,
+    ...storj.variables,
+    ...Object.fromEntries(Object.entries(KEYS).map(([name, byte]) => [name, byte.repeat(32)])),
+    ...NO_LIMITS,
+    SVC_MODE: 'development',
+    LOCAL_PROVIDERS: 'gcs',
+    STORAGE_DIR: storageFolder,
+    DATABASE_URL: postgres?.url ?? `sqlite:${join(data, 'gateway.db')}`,
+    PROCESSES: '1',
+    BASE_URL: 'http://gateway.example',
+  }
+  const replicas: Replica[] = []
+  for (let i = 0; i < replicaCount; i++) {
+    const replica = await createReplica({ variables: { ...variables, DATA_DIR: join(data, `replica-${i}`) }, logFile })
+    opened.defer(replica.close)
+    replicas.push(replica)
+  }
+  // The first one makes the schema.
+  for (const replica of replicas) await replica.start()
+  const running = opened.move()
+  return {
+    engine,
+    chains,
+    nodes,
+    replicas,
+    postgres,
+    storj,
+    disk,
+    storageFolder,
+    logFile,
+    stop: () => running.disposeAsync(),
+  }
+}
+
+/** Nodes of a quorum must have hosts of their own. */
+const NODE_HOSTS = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
+
+async function startNodes(chains: LocalChains) {
+  const start = (url: string) => Promise.all(NODE_HOSTS.map((host) => startFaultyNode(url, undefined, { host })))
+  const [primary, evm] = await Promise.all([start(chains.primary.url), start(chains.evm.url)])
+  const urls = (nodes: readonly { url: string }[]) => nodes.map(({ url }) => url).join(',')
+  return {
+    primary,
+    evm,
+    variables: {
+      PRIMARY_RPC_URLS: urls(primary),
+      PRIMARY_RPC_QUORUM: '2',
+      EVM_RPC_URLS: urls(evm),
+      EVM_RPC_QUORUM: '2',
+    },
+    stop: async () => void (await Promise.all([...primary, ...evm].map(({ stop }) => stop()))),
+  }
+}
+
+async function startStore(folder: string): Promise<Store & { variables: Record<string, string> }> {
+  const port = await freePort()
+  let aheadMs = 0
+  const open = () => startStorjServer({ folder, port, now: () => Date.now() + aheadMs })
+  let server: StorjServer = await open()
+  const { url, bucket, credentials } = server
+  return {
+    variables: {
+      STORJ_ENDPOINT: url,
+      STORJ_BUCKET: bucket,
+      STORJ_REGION: credentials.region,
+      STORJ_ACCESS_KEY_ID: credentials.accessKeyId,
+      STORJ_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    },
+    objects: () => server.objects().length,
+    uploads: () => server.uploads().length,
+    setClock: (ms) => {
+      aheadMs = ms
+    },
+    stop: () => server.stop(),
+    async start() {
+      server = await open()
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// Requests at a given rate, whether the gateway keeps up or not.
+
+import { setTimeout } from 'node:timers/promises'
+import type { Client } from '../mixed/client.ts'
+
+export interface Pace {
+  setRate(perSecond: number): void
+  /** Resolves when the next request is due. */
+  turn(): Promise<void>
+  /** How far requests are behind the time at which they were due. */
+  lateMs(): number
+}
+
+/** What is this late is not caught up with: it would be a burst. */
+const MOST_LATE_MS = 1_000
+
+export function createPace(perSecond: number): Pace {
+  let rate = perSecond
+  let next = performance.now()
+  return {
+    setRate(perSecond) {
+      rate = perSecond
+      next = performance.now()
+    },
+    async turn() {
+      const now = performance.now()
+      next = Math.max(next + 1000 / rate, now - MOST_LATE_MS)
+      if (next > now) await setTimeout(next - now)
+    },
+    lateMs: () => Math.max(0, performance.now() - next),
+  }
+}
+
+/** Every request waits for its turn; the wait is no part of its time. */
+export function paced(client: Client, pace: Pace): Client {
+  const afterTurn =
+    <Values extends unknown[], Result>(ask: (...values: Values) => Promise<Result>) =>
+    async (...values: Values) => {
+      await pace.turn()
+      return ask(...values)
+    }
+  return { send: afterTurn(client.send), read: afterTurn(client.read), sendSigned: afterTurn(client.sendSigned) }
+}

@@ -1,0 +1,155 @@
+// The phases of a load run, one after the other.
+
+import { setTimeout } from 'node:timers/promises'
+import type { Engine } from '../faults/world.ts'
+import { shop } from '../mixed/buyer.ts'
+import type { LockerEntry } from '../mixed/ledger.ts'
+import { PRIMARY_PAYERS } from '../mixed/purchase.ts'
+import { measureNeighbours, type Neighbour } from './neighbours.ts'
+import { type Overload, overload } from './overload.ts'
+import { createPace, type Pace, paced } from './pace.ts'
+import { type LoadWorld, startLoadWorld } from './setup.ts'
+import { ALL, createRecorder, type OperationStats } from './stats.ts'
+import { type UsageReport, watchUsage } from './usage.ts'
+
+export interface LoadOptions {
+  engine: Engine
+  minutes: number
+  /** Requests per second; null to find the knee. */
+  rate: number | null
+}
+
+export interface LoadResult {
+  options: LoadOptions
+  /** Requests per second that were held. */
+  rate: number
+  /** Those that were answered. */
+  answeredPerSecond: number
+  operations: OperationStats[]
+  errors: Record<string, number>
+  usage: UsageReport | null
+  overload: Overload
+  neighbours: Neighbour[]
+  /** What is not as it should be. */
+  problems: string[]
+}
+
+const SEED = 1
+const BUYERS = 96
+const FIRST_RATE = 25
+const STEP = 1.3
+const STEP_SECONDS = 10
+/** A gateway that keeps up is never this late. */
+const LATE_MS = 500
+/** How much slower than at its best the slowest twentieth of quick requests may be. */
+const SLOWER = 4
+const QUICK = ['price', 'public read', 'list files', 'evidence']
+/** Of the rate, for measuring whom others harm. */
+const MODERATE = 0.4
+
+export async function runLoad(
+  options: LoadOptions,
+  say: (line: string) => void,
+  stop: AbortSignal,
+): Promise<LoadResult> {
+  say(`starting a gateway on ${options.engine}…`)
+  const world = await startLoadWorld(options.engine, SEED)
+  const stopped = Promise.withResolvers<never>()
+  stop.addEventListener('abort', () => stopped.reject(new Error('stopped')))
+  if (stop.aborted) stopped.reject(new Error('stopped'))
+  try {
+    return await Promise.race([runIn(world, options, say), stopped.promise])
+  } finally {
+    await world.stop()
+  }
+}
+
+async function runIn(world: LoadWorld, options: LoadOptions, say: (line: string) => void): Promise<LoadResult> {
+  const pace = createPace(FIRST_RATE)
+  const shopping = new AbortController()
+  const buyers = startBuyers(world, pace, shopping.signal)
+  const rate = options.rate ?? (await findKnee(world, pace, say))
+  pace.setRate(rate)
+  const seconds = options.minutes * 60
+  say(`holding ${rate.toFixed(0)} requests per second for ${options.minutes} minutes…`)
+  await setTimeout(2_000)
+  const recorder = createRecorder()
+  world.observeBy(recorder.observe)
+  const watch = watchUsage(world.gateway.pid())
+  await setTimeout(seconds * 1000)
+  const usage = watch.stop()
+  const operations = recorder.stats()
+  const errors = recorder.errors()
+  shopping.abort()
+  world.observeBy(() => {})
+  pace.setRate(rate)
+  await buyers
+  say('asking for more than it can serve…')
+  const overloaded = await overload(world, say)
+  say('being slow…')
+  const neighbours = await measureNeighbours(world, rate * MODERATE, say)
+  const result = {
+    options,
+    rate,
+    answeredPerSecond: recorder.all().count / seconds,
+    operations,
+    errors,
+    usage,
+    overload: overloaded,
+    neighbours,
+  }
+  return { ...result, problems: problemsOf(result) }
+}
+
+function startBuyers({ client, shopper, lockers }: LoadWorld, pace: Pace, stop: AbortSignal): Promise<unknown> {
+  const own = paced(client, pace)
+  const all = [...lockers.gcs, ...lockers.storj]
+  return Promise.all(
+    Array.from({ length: BUYERS }, (_, i) => {
+      const first = all[i % all.length] as LockerEntry
+      return shop(shopper(SEED + i, own), PRIMARY_PAYERS[i % PRIMARY_PAYERS.length]!, { buys: 0.02, first }, stop)
+    }),
+  )
+}
+
+/** The highest rate at which requests are neither late nor much slower than they can be. */
+async function findKnee(world: LoadWorld, pace: Pace, say: (line: string) => void): Promise<number> {
+  let knee = FIRST_RATE
+  let best = Number.POSITIVE_INFINITY
+  for (let rate = FIRST_RATE; ; rate *= STEP) {
+    pace.setRate(rate)
+    await setTimeout(2_000)
+    const all = createRecorder()
+    const quick = createRecorder()
+    world.observeBy((seen) => {
+      all.observe(seen)
+      if (QUICK.includes(seen.operation)) quick.observe(seen)
+    })
+    await setTimeout(STEP_SECONDS * 1000)
+    // In so short a time the slowest hundredth is a handful of requests, whose times are chance.
+    const { p95 } = quick.all()
+    const late = pace.lateMs()
+    best = Math.min(best, p95)
+    const isKept = late < LATE_MS && p95 <= SLOWER * Math.max(best, 10) && all.all().errors === 0
+    const failed = Object.entries(all.errors()).map(([error, count]) => `, ${count} × ${error}`)
+    say(
+      `  ${rate.toFixed(0)}/s: p95 of quick requests ${p95.toFixed(0)} ms, ${late.toFixed(0)} ms late${failed.join('')}${isKept ? '' : ': too much'}`,
+    )
+    if (!isKept) return knee
+    knee = rate
+  }
+}
+
+export function problemsOf({ operations, usage, overload, neighbours }: Omit<LoadResult, 'problems'>): string[] {
+  const all = operations.find(({ operation }) => operation === ALL)
+  const grown = usage && usage.mebibytes.end - usage.mebibytes.middle
+  return [
+    ...(all && all.errors > 0 ? [`${all.errors} requests failed while the load was held`] : []),
+    ...(usage && grown !== null && grown > 0.15 * usage.mebibytes.middle ? ['memory grows'] : []),
+    ...(usage && usage.descriptors.end > usage.descriptors.middle * 1.3 + 20 ? ['descriptors grow'] : []),
+    ...(overload.shed === 0 ? ['nothing was refused under overload'] : []),
+    ...(overload.otherErrors > 0 ? [`${overload.otherErrors} other errors under overload`] : []),
+    ...(overload.refusedP99 > 50 ? [`refusals took ${overload.refusedP99.toFixed(0)} ms`] : []),
+    ...neighbours.filter(({ isHarmful }) => isHarmful).map(({ name }) => `others suffer from a ${name}`),
+  ]
+}

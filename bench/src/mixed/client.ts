@@ -1,0 +1,104 @@
+// A client that knows only the public interface: it asks any replica, and hears an answer or nothing.
+
+import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
+
+export type Body = Record<string, unknown>
+
+export interface Answer {
+  status: number
+  body: Body
+  headers: Headers
+  ms: number
+}
+
+/** What a request was, and how it ended: `status` is null where no whole answer came. */
+export interface Observation {
+  operation: string
+  status: number | null
+  /** The code of an error. */
+  code: string | null
+  ms: number
+}
+
+interface ClientOptions {
+  /** The replica for the next request. */
+  replica(): string
+  observe(observation: Observation): void
+  /** After this long without an answer there is none. */
+  timeoutMs: number
+}
+
+export interface Request {
+  operation: string
+  method: string
+  /** With its query. Only the path of an address that the gateway handed out. */
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** A signed request as it was sent, so that it can be sent once more. */
+export interface SentRequest extends Request {
+  sentAt: number
+}
+
+export interface Client {
+  /** Null where no whole answer came: whether the gateway did what was asked is unknown. */
+  send(request: Request): Promise<Answer | null>
+  /** Bytes are answered whole, in `bytes`. */
+  read(request: Request): Promise<(Answer & { bytes: Buffer }) | null>
+  /** Signs with a nonce of its own each time. */
+  sendSigned(who: Identity, operation: string, call: SignedCall): Promise<{ answer: Answer | null; sent: SentRequest }>
+}
+
+export function createClient({ replica, observe, timeoutMs }: ClientOptions): Client {
+  async function read({
+    operation,
+    method,
+    path,
+    body,
+    headers,
+  }: Request): Promise<(Answer & { bytes: Buffer }) | null> {
+    const bytes = bytesOf(body)
+    const type = bytes && !(body instanceof Uint8Array) && { 'content-type': 'application/json' }
+    const startedAt = performance.now()
+    const elapsed = () => performance.now() - startedAt
+    try {
+      const response = await fetch(replica() + path, {
+        method,
+        headers: { ...type, ...headers },
+        ...(bytes && { body: bytes as BodyInit }),
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      const answered = Buffer.from(await response.arrayBuffer())
+      const json = isJson(response) ? (JSON.parse(answered.toString()) as Body) : {}
+      const { status } = response
+      observe({ operation, status, code: codeOf(json), ms: elapsed() })
+      return { status, body: json, headers: response.headers, ms: elapsed(), bytes: answered }
+    } catch {
+      observe({ operation, status: null, code: null, ms: elapsed() })
+      return null
+    }
+  }
+
+  return {
+    read,
+    send: read,
+    async sendSigned(who, operation, call) {
+      const { headers, body } = signCall(who, call, Date.now())
+      const type = body && { 'content-type': 'application/json' }
+      const { method = 'GET', path } = call
+      const sent = { operation, method, path, body, headers: { ...type, ...headers }, sentAt: Date.now() }
+      return { answer: await read(sent), sent }
+    },
+  }
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('application/json') ?? false
+}
+
+/** A body of payment terms has an `error` for people. */
+function codeOf({ error, request_id }: Body): string | null {
+  return typeof error === 'string' && request_id !== undefined ? error : null
+}

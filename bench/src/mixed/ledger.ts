@@ -1,0 +1,76 @@
+// What buyers were told: the promises that an audit holds the gateway to.
+
+import type { PayableLeg } from '@svc/devnet/pay-leg'
+import type { Identity } from '@svc/testbed/signing'
+
+export interface Payment {
+  leg: PayableLeg
+  /** On chain. */
+  tx: string
+  owner: Identity
+  /** As it was first answered; null while no answer came. */
+  receipt: { receipt_id: string } | null
+  locker: LockerEntry | null
+}
+
+export interface LockerEntry {
+  receiptId: string
+  lockerId: string
+  owner: Identity
+  files: Map<string, FileEntry>
+  /** By sequence, as they were answered. */
+  statements: Map<number, string>
+  /** The transaction of each anchor that was answered, by sequence. */
+  anchors: Map<number, string>
+}
+
+/** What a name may hold: hashes of bytes, or null for nothing. One once its last change was acknowledged. */
+export interface FileEntry {
+  possible: Set<string | null>
+  size: number
+}
+
+export interface Ledger {
+  payments: Payment[]
+  /** What was noticed on the way: each is a broken promise. */
+  violations: string[]
+  /** Requests that were given up after many attempts. */
+  givenUp: number
+  /** Acknowledged envelopes that were sent once more, all refused unless `violations` says otherwise. */
+  replays: number
+}
+
+export function createLedger(): Ledger {
+  return { payments: [], violations: [], givenUp: 0, replays: 0 }
+}
+
+export function lockersOf(ledger: Ledger): LockerEntry[] {
+  return ledger.payments.flatMap(({ locker }) => locker ?? [])
+}
+
+export interface LedgerCounts {
+  payments: number
+  receipts: number
+  lockers: number
+  files: number
+  statements: number
+  anchors: number
+}
+
+export function countLedger(ledger: Ledger): LedgerCounts {
+  const lockers = lockersOf(ledger)
+  const sum = (of: (locker: LockerEntry) => number) => lockers.reduce((total, locker) => total + of(locker), 0)
+  return {
+    payments: ledger.payments.length,
+    receipts: ledger.payments.filter(({ receipt }) => receipt).length,
+    lockers: lockers.length,
+    files: sum(({ files }) => [...files.values()].filter(isSettled).length),
+    statements: sum(({ statements }) => statements.size),
+    anchors: sum(({ anchors }) => anchors.size),
+  }
+}
+
+/** Whether its last change was acknowledged, and it holds bytes. */
+export function isSettled({ possible }: FileEntry): boolean {
+  return possible.size === 1 && !possible.has(null)
+}

@@ -1,0 +1,54 @@
+// What a gateway under load depends on, in a process of its own: both chains behind nodes that can be slow, and a store
+// that can be silent. The load tells it what to be.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { honestly, startFaultyNode } from '@svc/devnet/faulty-node'
+import { startLocalChains } from '@svc/devnet/local-chains'
+import { startStorjServer } from '@svc/devnet/providers/storj/start'
+import { reportTo } from '../server-process.ts'
+
+const SLOW_CHAIN_MS = 4_000
+
+const folder = await mkdtemp(join(tmpdir(), 'svc-load-'))
+const chains = await startLocalChains({ finalAtOnce: true })
+const node = await startFaultyNode(chains.primary.url)
+const store = await startStorjServer({ folder })
+
+process.on('message', (order: string) => {
+  if (order === 'slow chain') {
+    node.behave(async (call) => {
+      await setTimeout(SLOW_CHAIN_MS)
+      return honestly(call)
+    })
+  }
+  if (order === 'silent provider') store.fail({ at: /./, fault: 'silence' })
+  if (order === 'behave') {
+    node.behave(honestly)
+    store.recover()
+  }
+})
+
+reportTo(
+  process,
+  chains.primary.url,
+  async () => {
+    await Promise.all([store.stop(), node.stop(), chains.stop()])
+    await rm(folder, { recursive: true })
+  },
+  {
+    primary: { url: chains.primary.url },
+    evm: { url: chains.evm.url },
+    variables: {
+      ...chains.variables,
+      PRIMARY_RPC_URLS: node.url,
+      STORJ_ENDPOINT: store.url,
+      STORJ_BUCKET: store.bucket,
+      STORJ_REGION: store.credentials.region,
+      STORJ_ACCESS_KEY_ID: store.credentials.accessKeyId,
+      STORJ_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
+    },
+  },
+)

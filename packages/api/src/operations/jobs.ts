@@ -1,0 +1,90 @@
+import Type, { type Static } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { OrNull, Timestamp, Words } from '../wire.ts'
+import { ACT_ERRORS, acting, BASE, Changed, Count, Reason, reading } from './operator-endpoint.ts'
+
+const JobState = Words(['waiting', 'delayed', 'running', 'dead'])
+
+const JobFacts = {
+  job_id: Type.String(),
+  kind: Type.String(),
+  state: JobState,
+  attempts: Count('Runs begun.'),
+  due_at: OrNull(Timestamp('When it runs; null for jobs that run or are dead.')),
+  failed_at: OrNull(Timestamp('Of a dead job.')),
+  error: OrNull(Type.String({ description: 'Of a dead job: why its last run failed.' })),
+}
+
+export const OperatorJob = Type.Object(JobFacts, { title: 'OperatorJob' })
+export type OperatorJob = Static<typeof OperatorJob>
+
+export const OperatorJobDetails = Type.Object(
+  {
+    ...JobFacts,
+    key: OrNull(Type.String({ description: 'While a job of the same kind and key waits, no other is added.' })),
+    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'What it works on, without secrets.' }),
+  },
+  { title: 'OperatorJobDetails' },
+)
+export type OperatorJobDetails = Static<typeof OperatorJobDetails>
+
+export const operatorJobs = endpoint({
+  ...reading,
+  name: 'operatorJobs',
+  path: `${BASE}/jobs`,
+  summary: 'Jobs in one state: dead ones with the newest first, others with the next due first',
+  query: Type.Object({
+    state: Type.Optional(Type.Enum(['waiting', 'delayed', 'running', 'dead'], { default: 'dead' })),
+    kind: Type.Optional(Type.String({ maxLength: 100 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+    cursor: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })),
+  }),
+  responses: {
+    200: Type.Object({ jobs: Type.Array(OperatorJob), next_cursor: Type.Optional(Type.String()) }),
+  },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+const JobPath = Type.Object({ job_id: Type.String({ maxLength: 100 }) })
+
+export const operatorJob = endpoint({
+  ...reading,
+  name: 'operatorJob',
+  path: `${BASE}/jobs/{job_id}`,
+  summary: 'One job: what it works on, and why it failed',
+  params: JobPath,
+  responses: { 200: OperatorJobDetails },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'job_not_found', 'validation_error'],
+})
+
+export const retryJob = endpoint({
+  ...acting,
+  name: 'retryJob',
+  method: 'POST',
+  repeatable: true,
+  path: `${BASE}/jobs/{job_id}/retry`,
+  summary: 'Enqueue a dead job again; once, however often this is sent',
+  params: JobPath,
+  body: Type.Object({ reason: Reason }),
+  responses: {
+    200: Type.Object({
+      ok: Type.Literal(true),
+      changed: Changed,
+      job_id: OrNull(Type.String({ description: 'Of the new job. Null: one that does the same waits already.' })),
+    }),
+  },
+  errors: [...ACT_ERRORS, 'job_not_found'],
+})
+
+export const deleteJob = endpoint({
+  ...acting,
+  name: 'deleteJob',
+  method: 'POST',
+  repeatable: true,
+  path: `${BASE}/jobs/{job_id}/delete`,
+  summary: 'Delete a dead job: what it was to do is given up',
+  params: JobPath,
+  body: Type.Object({ reason: Reason }),
+  responses: { 200: Type.Object({ ok: Type.Literal(true), changed: Changed }) },
+  errors: [...ACT_ERRORS, 'job_not_found'],
+})

@@ -1,0 +1,89 @@
+import Type, { type Static } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { Used } from '../usage.ts'
+import { OrNull, Timestamp, Words } from '../wire.ts'
+import { AuditEntry } from './audit-log.ts'
+import { ACT_ERRORS, acting, BASE, Changed, Count, Reason, reading } from './operator-endpoint.ts'
+
+const OperatorRestriction = Type.Object({
+  state: Words(['frozen', 'taken_down']),
+  since: Timestamp(),
+  notice: OrNull(Type.String({ description: 'What its owner is told.' })),
+})
+
+const OperatorLockerFacts = {
+  locker_id: Type.String(),
+  receipt_id: Type.String(),
+  owner: Type.String(),
+  operators: Type.Array(Type.String()),
+  network: Type.String(),
+  provider: Type.String(),
+  file_count: Count(),
+  total_bytes: Count('Of all files, confirmed or not.'),
+  created_at: Timestamp(),
+  expires_at: Timestamp(),
+  ended: Type.Boolean(),
+  restriction: OrNull(OperatorRestriction),
+}
+
+export const OperatorLocker = Type.Object(OperatorLockerFacts, { title: 'OperatorLocker' })
+export type OperatorLocker = Static<typeof OperatorLocker>
+
+export const findLockers = endpoint({
+  ...reading,
+  name: 'findLockers',
+  path: `${BASE}/lockers`,
+  summary: 'Lockers by locker id, receipt id, transaction, or wallet of the owner or an operator; the newest first',
+  query: Type.Object({
+    q: Type.String({ minLength: 3, maxLength: 200 }),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+    cursor: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })),
+  }),
+  responses: {
+    200: Type.Object({ lockers: Type.Array(OperatorLocker), next_cursor: Type.Optional(Type.String()) }),
+  },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+export const OperatorLockerDetails = Type.Object(
+  {
+    ...OperatorLockerFacts,
+    bytes: Used('Of all files, confirmed or not.'),
+    files: Used('Entries of the manifest.'),
+    egress: Used('Bytes sent by the public link and short URLs, about.'),
+    public_link: Words(['open', 'closed']),
+    audit: Type.Array(AuditEntry, { description: 'The newest 100 that are about this locker.' }),
+  },
+  { title: 'OperatorLockerDetails' },
+)
+export type OperatorLockerDetails = Static<typeof OperatorLockerDetails>
+
+const LockerPath = Type.Object({ locker_id: Type.String({ maxLength: 100 }) })
+
+export const operatorLocker = endpoint({
+  ...reading,
+  name: 'operatorLocker',
+  path: `${BASE}/lockers/{locker_id}`,
+  summary: 'One locker, and what was done to it by hand',
+  params: LockerPath,
+  responses: { 200: OperatorLockerDetails },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'locker_not_found', 'validation_error'],
+})
+
+export const restrictLocker = endpoint({
+  ...acting,
+  name: 'restrictLocker',
+  method: 'PUT',
+  path: `${BASE}/lockers/{locker_id}/restriction`,
+  summary: 'Freeze a locker (no writes, no new links), take it down (its bytes are not served), or lift that',
+  params: LockerPath,
+  body: Type.Object({
+    restriction: Words(['none', 'frozen', 'taken_down']),
+    reason: Reason,
+    notice: Type.Optional(Type.String({ maxLength: 500, description: 'What its owner is told.' })),
+  }),
+  responses: {
+    200: Type.Object({ ok: Type.Literal(true), changed: Changed, locker: OperatorLocker }),
+  },
+  errors: [...ACT_ERRORS, 'locker_not_found'],
+})

@@ -1,0 +1,134 @@
+// Who is asking, and the business and its health at a glance.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { AttestHealth } from '../internal-attestations.ts'
+import { OrNull, Timestamp, Words } from '../wire.ts'
+import { BASE, Count, reading, Usd } from './operator-endpoint.ts'
+
+export const OperatorIdentity = Type.Object(
+  {
+    identity: Type.String({ description: 'As the audit log names it.' }),
+    kind: Words(['oidc', 'secret', 'development']),
+    may_act: Type.Boolean({ description: 'Whether OPERATOR_ACTORS names this identity.' }),
+  },
+  { title: 'OperatorIdentity' },
+)
+export type OperatorIdentity = Static<typeof OperatorIdentity>
+
+export const operatorIdentity = endpoint({
+  ...reading,
+  name: 'operatorIdentity',
+  path: `${BASE}/identity`,
+  summary: 'Who the caller is, and whether they may act',
+  responses: { 200: OperatorIdentity },
+  errors: ['INTERNAL_AUTH_REQUIRED'],
+})
+
+const OperatorBudget = Type.Object({
+  name: Type.String(),
+  unit: Words(['lamports', 'gwei']),
+  per_day: Count('0: no limit.'),
+  used: Count(),
+  transactions: Count(),
+  used_up: Type.Boolean(),
+  resets_at: Timestamp(),
+})
+
+const JobStates = {
+  waiting: Count('Due.'),
+  delayed: Count('Not yet due, or waiting for a retry.'),
+  running: Count(),
+  dead: Count('Failed for good.'),
+}
+
+const OperatorKey = Type.Object({
+  use: Words(['statement', 'publication', 'short-url']),
+  id: Type.String({ description: 'Of a statement key its key id; of the others the public key.' }),
+  status: Words(['active', 'retired']),
+  valid_from: OrNull(Timestamp('Null for keys whose age the gateway does not keep.')),
+  valid_to: OrNull(Timestamp()),
+  age_seconds: OrNull(Count('Since `valid_from`.')),
+})
+
+const FeedPrice = Type.Object({
+  symbol: Type.String(),
+  state: Words(['ok', 'last_price', 'configured', 'missing', 'not_asked']),
+  usd: OrNull(Type.String({ description: 'What quotes reckon with now.' })),
+  as_of: OrNull(Timestamp('When the price was published.')),
+  age_seconds: OrNull(Count()),
+})
+
+const PriceFeed = Type.Object(
+  {
+    state: Words(['ok', 'degraded', 'failing', 'disabled']),
+    prices: Type.Array(FeedPrice),
+  },
+  {
+    title: 'PriceFeed',
+    description:
+      '`last_price` and `configured` stand in for a price that the feed does not tell; a coin that is `missing` is not sold. `disabled`: nothing that is sold needs a price.',
+  },
+)
+export type PriceFeed = Static<typeof PriceFeed>
+
+export const OperatorOverview = Type.Object(
+  {
+    lockers: Count('How many were opened.'),
+    frozen: Count(),
+    taken_down: Count(),
+    files: Count(),
+    bytes: Count('Of all files, confirmed or not.'),
+    purchases: Count('Receipts, renewals included.'),
+    price_usd_total: Usd('What all purchases were quoted at.'),
+    counted_at: Timestamp('When the numbers above were counted; now and then, not at each request.'),
+    attestations: Type.Pick(AttestHealth, ['counts', 'oldest_nonfinal_age_sec', 'nonfinal_unknown_age']),
+    anchors: OrNull(AttestHealth.properties.anchors),
+    budgets: Type.Array(OperatorBudget),
+    jobs: Type.Object({ ...JobStates, by_kind: Type.Record(Type.String(), Type.Object(JobStates)) }),
+    providers: Type.Array(Type.Object({ provider: Type.String(), healthy: Type.Boolean() })),
+    chains: Type.Array(Type.Object({ network: Type.String(), state: Words(['ok', 'failing', 'disabled']) })),
+    keys: Type.Array(OperatorKey),
+    price_feed: PriceFeed,
+    warnings: Type.Array(Type.String(), { description: 'As on /health.' }),
+    time: Timestamp(),
+  },
+  { title: 'OperatorOverview' },
+)
+export type OperatorOverview = Static<typeof OperatorOverview>
+
+export const operatorOverview = endpoint({
+  ...reading,
+  name: 'operatorOverview',
+  path: `${BASE}/overview`,
+  summary: 'The business and its health at a glance',
+  responses: { 200: OperatorOverview },
+  errors: ['INTERNAL_AUTH_REQUIRED'],
+})
+
+const RouteTimes = Type.Object({
+  method: Type.String(),
+  route: Type.String(),
+  requests: Count(),
+  server_errors: Count('Answers of 500 and above.'),
+  mean_ms: Type.Number(),
+  p50_ms: Type.Number({ description: 'At most, as the other percentiles: the bound of a histogram.' }),
+  p95_ms: Type.Number(),
+  p99_ms: Type.Number(),
+})
+
+export const SlowRoutes = Type.Object(
+  { routes: Type.Array(RouteTimes, { description: 'The slowest by p95 first. Since the processes started.' }) },
+  { title: 'SlowRoutes' },
+)
+export type SlowRoutes = Static<typeof SlowRoutes>
+
+export const slowRoutes = endpoint({
+  ...reading,
+  name: 'slowRoutes',
+  path: `${BASE}/slow-routes`,
+  summary: 'How long requests take, by route',
+  query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })) }),
+  responses: { 200: SlowRoutes },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})

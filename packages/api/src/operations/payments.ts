@@ -1,0 +1,125 @@
+// Payments that matched no quote.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { Receipt } from '../receipts.ts'
+import { OrNull, Timestamp, Words } from '../wire.ts'
+import { ACT_ERRORS, Amount, acting, BASE, Changed, Reason, reading } from './operator-endpoint.ts'
+
+const PaymentRefund = Type.Object({
+  amount_raw: Amount('In atomic units of the asset.'),
+  asset: Type.String(),
+  refund_tx: OrNull(Type.String({ description: 'The transaction that paid it back. Null: decided, not yet sent.' })),
+  decided_by: Type.String(),
+  decided_at: Timestamp(),
+  reason: Type.String(),
+})
+
+export const OperatorPayment = Type.Object(
+  {
+    network: Type.String(),
+    tx: Type.String(),
+    chain: Words(['found', 'not_found', 'unavailable']),
+    arrivals: Type.Array(
+      Type.Object({
+        asset: Type.String(),
+        received_raw: Amount('That reached the treasury.'),
+        received_amount: Type.String({ description: 'In display units.' }),
+        payer: Type.String(),
+        block_time: OrNull(Timestamp()),
+        references: Type.Array(Type.String(), { description: 'Names of quotes in the memo or calldata.' }),
+        claimed_raw: Amount('What receipts account for, in this asset.'),
+        refunded_raw: Amount('What is refunded, in this asset.'),
+      }),
+    ),
+    claimed_raw: Amount('What receipts account for.'),
+    receipts: Type.Array(Receipt),
+    refund: OrNull(PaymentRefund),
+    refunds: Type.Array(PaymentRefund),
+  },
+  { title: 'OperatorPayment' },
+)
+export type OperatorPayment = Static<typeof OperatorPayment>
+
+const TX_PATTERN = '^(0[xX][0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$'
+
+const Transaction = {
+  network: Type.String({ maxLength: 100, description: 'Its name, as in a receipt.' }),
+  tx: Type.String({
+    pattern: TX_PATTERN,
+    description: 'Signature or hash; a hash in any case.',
+  }),
+}
+
+export const operatorPayment = endpoint({
+  ...reading,
+  name: 'operatorPayment',
+  path: `${BASE}/payments`,
+  summary: 'What a transaction paid to the treasury, and what it was used for',
+  query: Type.Object(Transaction),
+  responses: { 200: OperatorPayment },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+export const attachPayment = endpoint({
+  ...acting,
+  name: 'attachPayment',
+  method: 'POST',
+  repeatable: true,
+  path: `${BASE}/payments/attach`,
+  summary: 'Let a payment that came too late, was too small or named another quote pay a quote',
+  body: Type.Object({
+    ...Transaction,
+    asset: Type.String({ maxLength: 20, description: 'Ticker: what was paid.', examples: ['USDC'] }),
+    pay_req_id: Type.String({ maxLength: 100 }),
+    accept_less: Type.Optional(
+      Type.Boolean({ default: false, description: 'Also where less arrived than the quote asks for.' }),
+    ),
+    reason: Reason,
+  }),
+  responses: { 200: Type.Object({ ok: Type.Literal(true), changed: Changed, receipt: Receipt }) },
+  errors: [
+    ...ACT_ERRORS,
+    'pay_req_not_found',
+    'leg_not_in_quote',
+    'leg_incomplete',
+    'tx_not_found',
+    'payment_verification_failed',
+    'payment_already_used',
+    'chain_unavailable',
+    'database_behind',
+    'logbook_unavailable',
+  ],
+})
+
+export const refundPayment = endpoint({
+  ...acting,
+  name: 'refundPayment',
+  method: 'POST',
+  repeatable: true,
+  path: `${BASE}/payments/refund`,
+  summary: 'Record that a payment is refunded, and by which transaction once it is sent; no money moves by this',
+  body: Type.Object({
+    ...Transaction,
+    asset: Type.String({ maxLength: 20, description: 'Ticker: what was paid.', examples: ['USDC'] }),
+    amount_raw: Amount('What is paid back, in atomic units.'),
+    refund_tx: Type.Optional(
+      Type.String({
+        pattern: TX_PATTERN,
+        description:
+          'The transaction that paid it back. Without another one, an order of the same asset and amount means the refund that is recorded.',
+      }),
+    ),
+    reason: Reason,
+  }),
+  responses: { 200: Type.Object({ ok: Type.Literal(true), changed: Changed, refund: PaymentRefund }) },
+  errors: [
+    ...ACT_ERRORS,
+    'tx_not_found',
+    'payment_verification_failed',
+    'payment_already_used',
+    'chain_unavailable',
+    'database_behind',
+    'logbook_unavailable',
+  ],
+})

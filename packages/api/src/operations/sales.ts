@@ -1,0 +1,102 @@
+// Sales and growth over time, and exports.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { Timestamp, Words } from '../wire.ts'
+import { Amount, BASE, Count, Range, reading, Usd } from './operator-endpoint.ts'
+
+const SalesPeriod = Type.Object(
+  {
+    start: Timestamp('Of the hour, the day or the week (from Monday on), in UTC.'),
+    network: Type.String(),
+    asset: Type.String({ description: 'Ticker.' }),
+    provider: Type.String(),
+    purchases: Count('Lockers sold.'),
+    renewals: Count(),
+    units: Count(),
+    paid_raw: Amount('In atomic units of the asset.'),
+    paid_amount: Type.String({ description: 'The same in display units.' }),
+    price_usd: Usd('As it was quoted.'),
+  },
+  { title: 'SalesPeriod' },
+)
+export type SalesPeriod = Static<typeof SalesPeriod>
+
+export const OperatorSales = Type.Object(
+  {
+    from: Timestamp(),
+    to: Timestamp(),
+    bucket: Words(['hour', 'day', 'week']),
+    periods: Type.Array(SalesPeriod, { description: 'In order of time. Periods without a sale are left out.' }),
+    uncounted: Count('Receipts that the next count will add; 0 but for the moment after a sale.'),
+  },
+  { title: 'OperatorSales' },
+)
+export type OperatorSales = Static<typeof OperatorSales>
+
+export const operatorSales = endpoint({
+  ...reading,
+  name: 'operatorSales',
+  path: `${BASE}/sales`,
+  summary: 'Sales over time, by asset and provider',
+  query: Type.Object({
+    ...Range,
+    bucket: Type.Optional(
+      Type.Enum(['hour', 'day', 'week'], {
+        default: 'day',
+        description: 'At most 62 days by the hour, 3 years by the day and 20 years by the week.',
+      }),
+    ),
+  }),
+  responses: { 200: OperatorSales },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+const GrowthSample = Type.Object({
+  at: Timestamp(),
+  lockers: Count(),
+  files: Count(),
+  bytes: Count(),
+  purchases: Count(),
+})
+
+export const OperatorGrowth = Type.Object(
+  { from: Timestamp(), to: Timestamp(), samples: Type.Array(GrowthSample, { description: 'In order of time.' }) },
+  { title: 'OperatorGrowth' },
+)
+export type OperatorGrowth = Static<typeof OperatorGrowth>
+
+export const operatorGrowth = endpoint({
+  ...reading,
+  name: 'operatorGrowth',
+  path: `${BASE}/growth`,
+  summary: 'Lockers, files and bytes over time: hourly for 90 days, daily before',
+  query: Type.Object(Range),
+  responses: { 200: OperatorGrowth },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+export const treasuryStatement = endpoint({
+  ...reading,
+  name: 'treasuryStatement',
+  path: `${BASE}/treasury-statement`,
+  summary: 'What came in and what was refunded, one line each, as CSV in order of time',
+  query: Type.Object(Range),
+  responses: { 200: Type.String() },
+  contentType: 'text/csv; charset=utf-8',
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
+export const exportReceipts = endpoint({
+  ...reading,
+  name: 'exportReceipts',
+  path: `${BASE}/receipts`,
+  summary: 'All receipts in order of time, as CSV or as lines of JSON',
+  query: Type.Object({
+    ...Range,
+    format: Type.Optional(Type.Enum(['csv', 'jsonl'], { default: 'jsonl' })),
+  }),
+  responses: { 200: Type.String() },
+  contentType: 'application/x-ndjson; charset=utf-8',
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})

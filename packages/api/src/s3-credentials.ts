@@ -1,0 +1,155 @@
+// Credentials for S3 clients. Each opens one locker, which they call a bucket.
+
+import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
+
+export const MAX_S3_KEYS = 100
+export const MAX_S3_CREDENTIAL_MINUTES = 60
+export const MAX_S3_KEY_DAYS = 365
+
+const LockerPath = Type.Object({ locker_id: Type.String() })
+
+const Access = Words(['read', 'write'])
+const Prefix = Type.Optional(
+  Type.String({
+    maxLength: 512,
+    description: 'A folder, with `/` at its end: only keys that begin with it are reached. Left out: the whole locker.',
+  }),
+)
+
+const Connection = {
+  endpoint: Type.String({ description: 'What S3 clients call the endpoint URL.' }),
+  region: Type.String(),
+  bucket: Type.String({ description: 'The id of the locker.' }),
+}
+
+export const S3Credentials = Type.Object(
+  {
+    access_key_id: Type.String(),
+    secret_access_key: Type.String(),
+    session_token: Type.String({ description: 'Sent with every request; S3 clients do so by themselves.' }),
+    access: Access,
+    prefix: Type.String(),
+    expires_at: Timestamp(),
+    ...Connection,
+  },
+  { title: 'S3Credentials' },
+)
+export type S3Credentials = Static<typeof S3Credentials>
+
+const KeyFacts = {
+  access_key_id: Type.String(),
+  name: Type.String(),
+  access: Access,
+  prefix: Type.String(),
+  created_at: Timestamp(),
+  expires_at: Timestamp(),
+  last_used_at: OrNull(Timestamp('To the hour; null for a key that was never used.')),
+}
+
+export const S3Key = Type.Object(KeyFacts, { title: 'S3Key' })
+export type S3Key = Static<typeof S3Key>
+
+export const NewS3Key = Type.Object(
+  { ...KeyFacts, secret_access_key: Type.String({ description: 'Shown this once.' }), ...Connection },
+  { title: 'NewS3Key' },
+)
+export type NewS3Key = Static<typeof NewS3Key>
+
+export const S3KeyList = Type.Object(
+  { locker_id: Type.String(), keys: Type.Array(S3Key), count: Type.Integer() },
+  { title: 'S3KeyList' },
+)
+export type S3KeyList = Static<typeof S3KeyList>
+
+const CREDENTIAL_ERRORS = [...ENVELOPE_ERRORS, 'locker_not_found', 'receipt_is_renewal', 'validation_error'] as const
+
+export const mintS3Credentials = endpoint({
+  name: 'mintS3Credentials',
+  method: 'POST',
+  // Nothing is kept of them.
+  repeatable: true,
+  path: '/v1/lockers/{locker_id}/s3/credentials',
+  auth: { ops: [['locker:read', 'locker:write']] },
+  summary: 'Credentials for S3 clients that end within the hour, or with the key that asked for them',
+  params: LockerPath,
+  body: Type.Object({
+    ttl_min: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_S3_CREDENTIAL_MINUTES,
+        default: MAX_S3_CREDENTIAL_MINUTES,
+        description: 'For how many minutes they work.',
+      }),
+    ),
+    access: Type.Optional(
+      Type.Enum(['read', 'write'], {
+        default: 'read',
+        description: '`write`, which includes reading, takes an envelope with `locker:write`.',
+      }),
+    ),
+    prefix: Prefix,
+  }),
+  responses: { 200: S3Credentials },
+  headers: NO_STORE,
+  errors: [...CREDENTIAL_ERRORS, 'RATE_LIMITED', 'S3_DISABLED', ...RESTRICTION_ERRORS],
+})
+
+export const createS3Key = endpoint({
+  name: 'createS3Key',
+  method: 'POST',
+  // Each makes a key of its own.
+  repeatable: false,
+  path: '/v1/lockers/{locker_id}/s3/keys',
+  auth: { ops: ['locker:admin'] },
+  summary: 'A key for S3 clients that cannot ask for credentials themselves; its secret is shown once',
+  params: LockerPath,
+  body: Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 64, description: 'What it is for, to tell keys apart.' }),
+    access: Access,
+    prefix: Prefix,
+    expires_in_days: Type.Integer({ minimum: 1, maximum: MAX_S3_KEY_DAYS }),
+  }),
+  responses: { 200: NewS3Key },
+  headers: NO_STORE,
+  errors: [
+    ...CREDENTIAL_ERRORS,
+    'OWNER_REQUIRED',
+    'S3_KEY_LIMIT_EXCEEDED',
+    'RATE_LIMITED',
+    'S3_DISABLED',
+    ...RESTRICTION_ERRORS,
+  ],
+})
+
+export const listS3Keys = endpoint({
+  name: 'listS3Keys',
+  method: 'GET',
+  path: '/v1/lockers/{locker_id}/s3/keys',
+  auth: { ops: ['locker:admin'] },
+  summary: 'The keys of a locker that work, oldest first, without their secrets',
+  params: LockerPath,
+  responses: { 200: S3KeyList },
+  headers: NO_STORE,
+  errors: [...CREDENTIAL_ERRORS, 'OWNER_REQUIRED'],
+})
+
+export const revokeS3Key = endpoint({
+  name: 'revokeS3Key',
+  method: 'DELETE',
+  path: '/v1/lockers/{locker_id}/s3/keys/{access_key_id}',
+  auth: { ops: ['locker:admin'] },
+  summary: 'End a key at once',
+  params: Type.Object({ locker_id: Type.String(), access_key_id: Type.String() }),
+  responses: {
+    200: Type.Object({
+      ok: Type.Literal(true),
+      locker_id: Type.String(),
+      access_key_id: Type.String(),
+      revoked: Type.Literal(true),
+    }),
+  },
+  headers: NO_STORE,
+  errors: [...CREDENTIAL_ERRORS, 'OWNER_REQUIRED', 'S3_KEY_NOT_FOUND'],
+})

@@ -1,0 +1,192 @@
+// The tus 1.0 protocol for stock clients of resumable uploads. They send headers of their own and no envelope: a token,
+// asked for with one, opens uploads, and an upload's URL goes on with it.
+
+import Type, { type Static } from 'typebox'
+import { endpoint, type UploadAdvice } from './endpoint.ts'
+import { ContentHash } from './file-entries.ts'
+import { ENVELOPE_ERRORS, NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
+
+export const TUS_VERSION = '1.0.0'
+
+const LockerPath = Type.Object({ locker_id: Type.String() })
+const UploadPath = Type.Object({ upload_id: Type.String() })
+const Empty = Type.String()
+/** Every answer but that to OPTIONS has the version. The URL of an upload goes on with it, so no other site may see it. */
+const HEADERS = { ...NO_STORE, 'referrer-policy': 'no-referrer', 'tus-resumable': TUS_VERSION }
+const OFFSET: UploadAdvice = { otherwise: 'HEAD /v1/tus/{upload_id}, and go on from Upload-Offset' }
+
+const text = (description: string) => Type.Optional(Type.String({ description }))
+const VERSION = { 'Tus-Resumable': text('1.0.0') }
+const CHUNK = {
+  ...VERSION,
+  'Upload-Offset': text('Where the bytes begin: as many as the gateway has.'),
+  'Upload-Length': text('Of an upload whose length was deferred.'),
+  'Upload-Checksum': text('Algorithm and base64: the body counts whole, or not at all.'),
+}
+
+export const TusToken = Type.Object(
+  {
+    tus_endpoint: Type.String({ description: 'The address for tus clients.' }),
+    headers: Type.Object(
+      { 'X-Upload-Token': Type.String() },
+      { description: 'To be sent when an upload is created; no harm in sending it always.' },
+    ),
+    expires_at: Timestamp('Until when uploads can be created. An upload has a day of its own.'),
+  },
+  { title: 'TusToken' },
+)
+export type TusToken = Static<typeof TusToken>
+
+export const createTusToken = endpoint({
+  name: 'createTusToken',
+  upload: { otherwise: 'POST /v1/lockers/{locker_id}/upload-sessions' },
+  method: 'POST',
+  // A second token does no harm: nothing is stored.
+  repeatable: true,
+  path: '/v1/lockers/{locker_id}/tus/tokens',
+  auth: { ops: ['locker:write'] },
+  summary: 'A token with which tus clients upload into this locker',
+  params: LockerPath,
+  body: Type.Object({
+    ttl_min: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1440, default: 60, description: 'For how many minutes it creates uploads.' }),
+    ),
+    prefix: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Put before every name, as in `inbox/`: it is the only place.' }),
+    ),
+  }),
+  responses: { 200: TusToken },
+  headers: NO_STORE,
+  errors: [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error', 'RATE_LIMITED', ...RESTRICTION_ERRORS],
+})
+
+const WRITE_ERRORS = [
+  'TUS_VERSION_UNSUPPORTED',
+  'TUS_CHECKSUM_MISMATCH',
+  'UPLOAD_TOO_LARGE',
+  'LOCKER_CAPACITY_EXCEEDED',
+  ...RESTRICTION_ERRORS,
+  'unsupported_encoding',
+  'unsupported_media_type',
+  'malformed_request',
+  'request_timeout',
+  'validation_error',
+  'STORAGE_UNAVAILABLE',
+] as const
+
+export const createTusUpload = endpoint({
+  name: 'createTusUpload',
+  upload: OFFSET,
+  method: 'POST',
+  // An upload that is created twice stays unused and expires.
+  repeatable: true,
+  path: '/v1/lockers/{locker_id}/tus',
+  auth: 'upload-token',
+  summary: 'tus: create an upload, also with its first bytes, or join partial uploads',
+  params: LockerPath,
+  requestHeaders: Type.Object({
+    ...VERSION,
+    'Upload-Length': text('Bytes.'),
+    'Upload-Defer-Length': text('1: the length comes later.'),
+    'Upload-Metadata': text('filename, filetype, relativePath, expected_hash; each with its base64.'),
+    'Upload-Concat': text('partial, or final;<URLs of partial uploads>'),
+    'Upload-Checksum': CHUNK['Upload-Checksum'],
+  }),
+  takesBytes: true,
+  responses: { 201: Empty },
+  headers: HEADERS,
+  errorHeaders: true,
+  errors: [
+    'UPLOAD_TOKEN_INVALID',
+    'TUS_CONCAT_INVALID',
+    'TUS_OFFSET_MISMATCH',
+    'TUS_UPLOAD_GONE',
+    'RATE_LIMITED',
+    ...WRITE_ERRORS,
+  ],
+})
+
+export const TusUpload = Type.Object(
+  {
+    state: Words(['open', 'stored', 'joined']),
+    offset: Type.Integer({ description: 'How many bytes are durable.' }),
+    length: OrNull(Type.Integer({ description: 'Null while it is deferred.' })),
+    expires_at: Timestamp(),
+    filename: OrNull(Type.String({ description: 'In the locker; null for a partial upload.' })),
+    content_hash: OrNull(ContentHash),
+  },
+  { title: 'TusUpload' },
+)
+export type TusUpload = Static<typeof TusUpload>
+
+const UPLOAD_ERRORS = ['TUS_UPLOAD_NOT_FOUND', 'TUS_UPLOAD_GONE'] as const
+
+export const readTusUpload = endpoint({
+  name: 'readTusUpload',
+  upload: OFFSET,
+  method: 'GET',
+  path: '/v1/tus/{upload_id}',
+  auth: 'path-token',
+  summary: 'tus: how far an upload is (HEAD); GET says the same in JSON',
+  head: true,
+  params: UploadPath,
+  requestHeaders: Type.Object(VERSION),
+  responses: { 200: TusUpload },
+  headers: HEADERS,
+  errors: [
+    ...UPLOAD_ERRORS,
+    'TUS_VERSION_UNSUPPORTED',
+    'TUS_CHECKSUM_MISMATCH',
+    'LOCKER_CAPACITY_EXCEEDED',
+    ...RESTRICTION_ERRORS,
+    'STORAGE_UNAVAILABLE',
+  ],
+})
+
+const CHUNK_ERRORS = [...UPLOAD_ERRORS, 'TUS_UPLOAD_FINISHED', 'TUS_OFFSET_MISMATCH', ...WRITE_ERRORS] as const
+
+export const writeTusUpload = endpoint({
+  name: 'writeTusUpload',
+  upload: OFFSET,
+  method: 'PATCH',
+  path: '/v1/tus/{upload_id}',
+  auth: 'path-token',
+  summary: 'tus: the next bytes of an upload; what arrives before a connection breaks is kept',
+  params: UploadPath,
+  requestHeaders: Type.Object(CHUNK),
+  takesBytes: true,
+  responses: { 204: Empty },
+  headers: HEADERS,
+  errors: CHUNK_ERRORS,
+})
+
+export const terminateTusUpload = endpoint({
+  name: 'terminateTusUpload',
+  upload: OFFSET,
+  method: 'DELETE',
+  path: '/v1/tus/{upload_id}',
+  auth: 'path-token',
+  summary: 'tus: give an upload up',
+  params: UploadPath,
+  requestHeaders: Type.Object(VERSION),
+  responses: { 204: Empty },
+  headers: HEADERS,
+  errors: [...UPLOAD_ERRORS, 'TUS_UPLOAD_FINISHED', 'TUS_VERSION_UNSUPPORTED', ...RESTRICTION_ERRORS],
+})
+
+export const overrideTusMethod = endpoint({
+  name: 'overrideTusMethod',
+  upload: OFFSET,
+  method: 'POST',
+  // A chunk that arrived has moved the offset.
+  repeatable: true,
+  path: '/v1/tus/{upload_id}',
+  auth: 'path-token',
+  summary: 'tus: PATCH or DELETE for environments that cannot send them',
+  params: UploadPath,
+  requestHeaders: Type.Object({ ...CHUNK, 'X-HTTP-Method-Override': text('PATCH or DELETE.') }),
+  takesBytes: true,
+  responses: { 204: Empty },
+  headers: HEADERS,
+  errors: CHUNK_ERRORS,
+})

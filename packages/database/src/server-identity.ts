@@ -1,0 +1,44 @@
+// Which database answers. A copy of a database holds the same rows; what it is a copy of can only be told from outside.
+
+import { stat } from 'node:fs/promises'
+import { CompiledQuery, type Kysely } from 'kysely'
+import { dialectNameOf } from './dialects.ts'
+
+export interface ServerIdentity {
+  /**
+   * Changes when other data may be behind the same address: another file, another cluster, a standby that was promoted,
+   * a database that was made anew.
+   */
+  history: string
+  /** Changes, in addition, when the server was restarted. */
+  run: string
+}
+
+export async function serverIdentity(db: Kysely<unknown>, url: string): Promise<ServerIdentity> {
+  if (dialectNameOf(url) === 'postgres')
+    return postgresIdentity(async (sql) => (await db.executeQuery(CompiledQuery.raw(sql))).rows[0])
+  const { dev, ino } = await stat(sqlitePath(url))
+  return { history: `sqlite ${dev}:${ino}`, run: '' }
+}
+
+export function sqlitePath(url: string): string {
+  return url.slice('sqlite:'.length)
+}
+
+/** The first row. */
+type Ask = (sql: string) => Promise<unknown>
+
+const RUN = 'select cast(pg_postmaster_start_time() as text) as run'
+
+/** The timeline is that of the log being written: the control file names the new one only after a checkpoint. */
+const HISTORY = `select 'postgres ' || system_identifier || ' ' || case when pg_is_in_recovery()
+  then 'standby' else left(pg_walfile_name(pg_current_wal_lsn()), 8) end || ' ' ||
+  (select oid from pg_database where datname = current_database()) as history
+  from pg_control_system()`
+
+/** Some hosted servers do not let everybody ask for the history: then every restart counts as another one. */
+export async function postgresIdentity(ask: Ask): Promise<ServerIdentity> {
+  const { run } = (await ask(RUN)) as { run: string }
+  const told = (await ask(HISTORY).catch(() => null)) as { history: string } | null
+  return { history: told?.history ?? `postgres ${run}`, run }
+}

@@ -1,0 +1,25 @@
+// For tests of migrations: which of them would disturb an older release that runs beside them.
+
+import { columnTypesOf } from '@svc/database/dialects'
+import type { Migrations } from '@svc/database/migrate'
+import { createSqliteDialect } from '@svc/database/sqlite'
+import { Kysely } from 'kysely'
+
+const TAKES_AWAY = /\b(drop|rename)\b|\balter column\b|\bset not null\b/i
+
+/** Those that take something away and do not say so, as SQLite sees them. */
+export async function takingMigrations(migrations: Migrations): Promise<string[]> {
+  const statements: string[] = []
+  const db = new Kysely<unknown>({
+    dialect: createSqliteDialect(':memory:'),
+    log: ({ query }) => void statements.push(query.sql),
+  })
+  const found: string[] = []
+  for (const [name, migration] of Object.entries(migrations).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const isExpanding = typeof migration === 'function'
+    await (isExpanding ? migration : migration.contract)(db, columnTypesOf('sqlite'))
+    if (statements.splice(0).some((text) => TAKES_AWAY.test(text)) && isExpanding) found.push(name)
+  }
+  await db.destroy()
+  return found
+}

@@ -1,0 +1,212 @@
+// From pinned keys to those that are trusted because of them: a trusted key endorses its successor, and revocations end
+// trust (ADD-37, ADD-39). Everything but the pins may come from anybody.
+//
+// Who wins when documents contradict each other:
+// - The recovery key stands above all: its revocations replace others of the same key, and nobody revokes it.
+// - A key may be revoked by itself and by later keys; an earlier key says nothing about a later one.
+// - A revoked key vouches for nothing, whatever time it claims: its endorsements and revocations do not count.
+// - A key that endorses two successors endorses none: one of them is of a thief.
+// - What was followed before the theft of a key that led there stays; what was followed since then does not.
+
+import type { Json } from './canonical.ts'
+import { type Endorsement, type Revocation, readEndorsement, readRevocation, timeOf } from './key-changes.ts'
+import { isKeyOfTime, type TrustedKey } from './keys.ts'
+import { KEY_PURPOSES } from './names.ts'
+
+/** As they came: nothing in them is checked. */
+export interface KeyChanges {
+  endorsements: readonly Json[]
+  revocations: readonly Json[]
+}
+
+/** Endorsed keys that were followed at an earlier time, and how. */
+export interface FollowedBefore {
+  /** Unix seconds. */
+  at: number
+  keys: readonly TrustedKey[]
+  endorsements: readonly Endorsement[]
+}
+
+export interface KeysToFollow {
+  pinned: readonly TrustedKey[]
+  before?: readonly FollowedBefore[]
+  /** Recovery keys that were pinned with them, in hex. */
+  recovery?: readonly string[]
+  changes: KeyChanges
+  /** The gateway's address; absent where it is not known. */
+  audience?: string | undefined
+}
+
+export interface FollowedKeys {
+  /** The pinned keys, and the endorsed ones with the period and use that the endorsements give them. */
+  keys: TrustedKey[]
+  /** How each endorsed key came to be trusted, by its hex: the pinned or recovery key first. */
+  paths: Map<string, Endorsement[]>
+  /** Since when revoked keys are revoked, in Unix seconds, by their hex. */
+  revoked: Map<string, number>
+  /** Why endorsements of a key were refused, by the hex of the endorsed key. */
+  refused: Map<string, string>
+}
+
+/** Limits the work that a document can cause. */
+const MAX_CHANGES = 64
+
+export function followKeys(given: KeysToFollow): FollowedKeys {
+  const { pinned, before = [], recovery = [], changes, audience } = given
+  const refused = new Map<string, string>()
+  const ofGateway = (change: { body: { audience: string } }) =>
+    audience === undefined || change.body.audience === audience
+  const endorsements = changes.endorsements.slice(0, MAX_CHANGES).flatMap((value) => {
+    const endorsement = readEndorsement(value)
+    const problem = typeof endorsement === 'string' ? endorsement : ofGateway(endorsement) ? null : OTHER_GATEWAY
+    if (problem === null) return [endorsement as Endorsement]
+    noteRefusal(refused, endorsedIn(value), problem)
+    return []
+  })
+  const revocations = changes.revocations.slice(0, MAX_CHANGES).flatMap((value) => {
+    const revocation = readRevocation(value)
+    return typeof revocation === 'string' || !ofGateway(revocation) ? [] : [revocation]
+  })
+  // Revocations may come from keys that are trusted by endorsements only, so these are followed first.
+  const revokedAmong = (known: readonly FollowedBefore[]) => {
+    const all = [...pinned, ...known.flatMap(({ keys }) => keys)]
+    const reached = walk({ pinned: all, recovery, endorsements, revoked: new Map(), refused: new Map() })
+    return { all, revoked: revokedKeys(revocations, reached, recovery) }
+  }
+  const suspects = revokedAmong(before).revoked
+  const { all, revoked } = revokedAmong(before.filter((step) => !isOfThief(step, suspects)))
+  return { ...walk({ pinned: all, recovery, endorsements, revoked, refused }), revoked, refused }
+}
+
+/** Whether it was followed when a key on the way was with a thief already. */
+function isOfThief({ at, endorsements }: FollowedBefore, revoked: ReadonlyMap<string, number>): boolean {
+  return endorsements.some(({ body }) => (revoked.get(body.endorser.public_key_hex) ?? Number.POSITIVE_INFINITY) <= at)
+}
+
+const OTHER_GATEWAY = 'it is of another gateway'
+
+interface Walk {
+  pinned: readonly TrustedKey[]
+  recovery: readonly string[]
+  endorsements: readonly Endorsement[]
+  revoked: ReadonlyMap<string, number>
+  refused: Map<string, string>
+}
+
+type Reached = Pick<FollowedKeys, 'keys' | 'paths'>
+
+function walk({ pinned, recovery, endorsements, revoked, refused }: Walk): Reached {
+  const keys = [...pinned]
+  const paths = new Map<string, Endorsement[]>()
+  const queue = [...new Set([...recovery, ...pinned.map(({ publicKeyHex }) => publicKeyHex)])]
+  const seen = new Set(queue)
+  for (const endorser of queue) {
+    const isRecovery = recovery.includes(endorser)
+    const made = endorsements.filter(({ body }) => body.endorser.public_key_hex === endorser)
+    for (const endorsement of made) {
+      const { purpose, endorsed, valid_from } = endorsement.body
+      const hex = endorsed.public_key_hex
+      const own = keys.filter(({ publicKeyHex }) => publicKeyHex === endorser)
+      const problem = objection(endorsement, { made, own, keys, isRecovery, isRevoked: revoked.has(endorser) })
+      if (problem !== null) noteRefusal(refused, hex, problem)
+      if (problem !== null || seen.has(hex)) continue
+      seen.add(hex)
+      queue.push(hex)
+      paths.set(hex, [...(paths.get(endorser) ?? []), endorsement])
+      const uses = KEY_PURPOSES[purpose].filter(
+        (use) => isRecovery || own.some((key) => key.use === null || key.use === use),
+      )
+      keys.push(...uses.map((use) => ({ publicKeyHex: hex, use, validFrom: timeOf(valid_from), validTo: null })))
+    }
+  }
+  return { keys: ended(keys, paths), paths }
+}
+
+interface Endorser {
+  /** All endorsements of this endorser. */
+  made: readonly Endorsement[]
+  /** Its entries among the trusted keys. */
+  own: readonly TrustedKey[]
+  keys: readonly TrustedKey[]
+  isRecovery: boolean
+  isRevoked: boolean
+}
+
+function objection({ body }: Endorsement, { made, own, keys, isRecovery, isRevoked }: Endorser): string | null {
+  if (isRevoked) return 'the key that made it is revoked'
+  if (isRecovery) return null
+  if (timeOf(body.valid_from) < timeOf(body.issued_at)) return 'it endorses a time before it was made'
+  const isForked = made.some((other) => {
+    return other.body.purpose === body.purpose && other.body.endorsed.public_key_hex !== body.endorsed.public_key_hex
+  })
+  if (isForked) return 'the key that made it endorses another key too'
+  const uses: readonly string[] = KEY_PURPOSES[body.purpose]
+  const usable = own.filter(({ use }) => use === null || uses.includes(use))
+  if (usable.length === 0) return 'the key that made it is trusted for another purpose'
+  const at = timeOf(body.issued_at)
+  return usable.some((key) => isKeyOfTime(key, keys, at)) ? null : 'it was made outside of the period of its key'
+}
+
+/** An endorsed key that endorses another one signs until that one begins. */
+function ended(keys: readonly TrustedKey[], paths: Reached['paths']): TrustedKey[] {
+  const steps = [...paths.values()].flat()
+  const ends = new Map(steps.map(({ body }) => [body.endorser.public_key_hex, timeOf(body.valid_from)]))
+  return keys.map((key) => {
+    const end = paths.has(key.publicKeyHex) ? ends.get(key.publicKeyHex) : undefined
+    return end === undefined ? key : { ...key, validTo: end }
+  })
+}
+
+function revokedKeys(
+  revocations: readonly Revocation[],
+  reached: Reached,
+  recovery: readonly string[],
+): Map<string, number> {
+  const revoked = new Map<string, number>()
+  const note = ({ body }: Revocation) => {
+    const [hex, since] = [body.revoked.public_key_hex, timeOf(body.since)]
+    revoked.set(hex, Math.min(since, revoked.get(hex) ?? since))
+  }
+  const byRecovery = revocations.filter(({ body }) => recovery.includes(body.revoked_by.public_key_hex))
+  byRecovery.forEach(note)
+  const settled = new Set(revoked.keys())
+  const others = revocations
+    .filter(({ body }) => !settled.has(body.revoked.public_key_hex) && !recovery.includes(body.revoked.public_key_hex))
+    .filter((revocation) => mayRevoke(revocation, reached))
+    // The newest keys first: whether one is revoked is known before what it revokes is asked.
+    .map((revocation) => ({ revocation, begin: beginOf(revocation.body.revoked_by.public_key_hex, reached) ?? 0 }))
+    .toSorted((a, b) => b.begin - a.begin)
+    .map(({ revocation }) => revocation)
+  const isOwn = ({ body }: Revocation) => body.revoked.public_key_hex === body.revoked_by.public_key_hex
+  others.filter(isOwn).forEach(note)
+  for (const revocation of others) {
+    if (isOwn(revocation) || revoked.has(revocation.body.revoked_by.public_key_hex)) continue
+    note(revocation)
+  }
+  return revoked
+}
+
+function mayRevoke({ body }: Revocation, reached: Reached): boolean {
+  const [revoked, by] = [body.revoked.public_key_hex, body.revoked_by.public_key_hex]
+  if (revoked === by) return true
+  const isEndorsedAfter = (reached.paths.get(by) ?? []).some((step) => step.body.endorser.public_key_hex === revoked)
+  if (isEndorsedAfter) return true
+  const [begin, ofRevoked] = [beginOf(by, reached), beginOf(revoked, reached)]
+  return begin !== null && ofRevoked !== null && begin > ofRevoked
+}
+
+/** Keys without a period are neither before nor after others. */
+function beginOf(hex: string, { keys }: Reached): number | null {
+  const begins = keys.filter(({ publicKeyHex }) => publicKeyHex === hex).map(({ validFrom }) => validFrom)
+  return begins.reduce((first, begin) => (first === null || (begin !== null && begin < first) ? begin : first), null)
+}
+
+function noteRefusal(refused: Map<string, string>, hex: string | null, problem: string): void {
+  if (hex !== null && !refused.has(hex)) refused.set(hex, problem)
+}
+
+/** The key that a refused document speaks of, for messages only. */
+function endorsedIn(value: Json): string | null {
+  const endorsed = (value as { body?: { endorsed?: { public_key_hex?: unknown } } } | null)?.body?.endorsed
+  return typeof endorsed?.public_key_hex === 'string' ? endorsed.public_key_hex : null
+}

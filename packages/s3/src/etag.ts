@@ -1,0 +1,7 @@
+/**
+ * The ETag of an object or a part, in quotes. Its form is that of an upload in one part, so clients do not take it for an
+ * MD5 of the bytes.
+ */
+export function formatEtag(sha256Hex: string): string {
+  return `"${sha256Hex.slice(0, 32)}-1"`
+}

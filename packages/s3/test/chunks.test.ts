@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { openPayload } from '../src/payload.ts'
+import { encodeBody } from './chunked-body.ts'
+import { codeOf, collect, crc32Of, open, SIGNED, SIGNED_TRAILER, UNSIGNED_TRAILER } from './open-body.ts'
+import { check, sign } from './signing.ts'
+
+describe('framing that lies', () => {
+  const unsigned = (size: number) => ({
+    'x-amz-content-sha256': UNSIGNED_TRAILER,
+    'x-amz-decoded-content-length': String(size),
+    'x-amz-trailer': 'x-amz-checksum-crc32',
+  })
+  const trailer = `x-amz-checksum-crc32:${crc32Of(Buffer.from('hello'))}\r\n`
+
+  it.each<[string, string, string]>([
+    ['is right', `5\r\nhello\r\n0\r\n${trailer}\r\n`, 'accepted'],
+    ['has leading zeros', `0005\r\nhello\r\n000\r\n${trailer}\r\n`, 'accepted'],
+    ['has lines of minio-go', `5\r\nhello\r\n0\r\n${trailer.replace('\r', '')}\r\n\r\n`, 'accepted'],
+    ['has no empty line at the end', `5\r\nhello\r\n0\r\n${trailer}`, 'accepted'],
+    ['has a negative length', `-5\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a length with 0x', `0x5\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a length with a sign', `+5\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a length with a space', ` 5\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a length with a dot', `5.0\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has no length', `\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has an enormous length', `${'f'.repeat(16)}\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a length beyond that of the body', `6\r\nhello!\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a chunk too many', `5\r\nhello\r\n1\r\n!\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a length above that of its chunk', `5\r\nhell\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a length below that of its chunk', `4\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has LF alone after a length', `5\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has LF alone after a chunk', `5\r\nhello\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has CR alone after a length', `5\rhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has nothing after a chunk', `5\r\nhello0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has an extension', `5;a=b\r\nhello\r\n0\r\n${trailer}\r\n`, 'InvalidRequest'],
+    ['has a line without end', '5'.repeat(200_000), 'InvalidRequest'],
+    ['is too short', `4\r\nhell\r\n0\r\n${trailer}\r\n`, 'IncompleteBody'],
+    ['has no last chunk', '5\r\nhello\r\n', 'IncompleteBody'],
+    ['is empty', '', 'IncompleteBody'],
+    ['has no trailer', '5\r\nhello\r\n0\r\n\r\n', 'MalformedTrailerError'],
+    ['has the trailer twice', `5\r\nhello\r\n0\r\n${trailer}${trailer}\r\n`, 'MalformedTrailerError'],
+    ['has another trailer', `5\r\nhello\r\n0\r\n${trailer}x-amz-acl:public-read\r\n\r\n`, 'MalformedTrailerError'],
+    [
+      'has a signature that nobody announced',
+      `5\r\nhello\r\n0\r\n${trailer}x-amz-trailer-signature:00\r\n\r\n`,
+      'MalformedTrailerError',
+    ],
+    ['has a line that is no trailer', `5\r\nhello\r\n0\r\n${trailer}hello\r\n\r\n`, 'MalformedTrailerError'],
+    ['has a trailer after the end', `5\r\nhello\r\n0\r\n${trailer}\r\nx-amz-meta-a:b\r\n`, 'MalformedTrailerError'],
+    [
+      'has another request after the end',
+      `5\r\nhello\r\n0\r\n${trailer}\r\nPUT / HTTP/1.1\r\n\r\n`,
+      'MalformedTrailerError',
+    ],
+    ['has bytes without end behind the last chunk', `5\r\nhello\r\n0\r\n${'\r\n'.repeat(100_000)}`, 'InvalidRequest'],
+    ['has a checksum of another length', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:AAAA\r\n\r\n', 'InvalidRequest'],
+    ['has a wrong checksum', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:AAAAAA==\r\n\r\n', 'BadDigest'],
+  ])('T-94 a body that %s', async (_, body, code) => {
+    for (const lengths of [[1], [7], [65_536]]) {
+      if (body.length > 10_000 && lengths[0] === 1) continue
+      expect(await codeOf(open(unsigned(5), Buffer.from(body), lengths))).toBe(code)
+    }
+  })
+
+  it('T-94 signed chunks need signatures, in their own order', async () => {
+    const headers = { 'x-amz-content-sha256': SIGNED, 'x-amz-decoded-content-length': '10' }
+    expect(await codeOf(open(headers, Buffer.from('5\r\nhello\r\n5\r\nhello\r\n0\r\n\r\n')))).toBe('InvalidRequest')
+    const [one, two] = [Buffer.from('first'), Buffer.from('other')]
+    const swapped = async (seed: string) => {
+      const text = (await encodeBody({ chunks: [one, two], seed })).toString()
+      const [a = '', b = '', end = ''] = text.split(/(?<=first\r\n|other\r\n)/)
+      return Buffer.from(b + a + end)
+    }
+    expect(await codeOf(open(headers, swapped))).toBe('SignatureDoesNotMatch')
+    const replayed = async (seed: string) => {
+      const text = (await encodeBody({ chunks: [one], seed })).toString()
+      const end = text.indexOf('0;chunk-signature')
+      return Buffer.from(text.slice(0, end) + text)
+    }
+    expect(await codeOf(open(headers, replayed))).toBe('SignatureDoesNotMatch')
+  })
+
+  it('T-94 a signed trailer needs its signature', async () => {
+    const headers = {
+      'x-amz-content-sha256': SIGNED_TRAILER,
+      'x-amz-decoded-content-length': '5',
+      'x-amz-trailer': 'x-amz-checksum-crc32',
+    }
+    const chunks = [Buffer.from('hello')]
+    const body = (change: (text: string) => string) => async (seed: string) => {
+      const trailers = [`x-amz-checksum-crc32:${crc32Of(chunks[0]!)}`]
+      return Buffer.from(change((await encodeBody({ chunks, trailers, seed })).toString()))
+    }
+    const without = body((text) => text.replace(/x-amz-trailer-signature:.*\r\n/, ''))
+    const wrong = body((text) => text.replace(/(x-amz-trailer-signature:)../, (_, name) => `${name}00`))
+    const minio = body((text) => text.replace('=\r\nx-amz-trailer', '=\n\r\nx-amz-trailer'))
+    expect(await codeOf(open(headers, without))).toBe('MalformedTrailerError')
+    expect(await codeOf(open(headers, wrong))).toBe('SignatureDoesNotMatch')
+    expect(await codeOf(open(headers, minio))).toBe('accepted')
+  })
+
+  it('T-94 very many very short chunks are refused long before the end', async () => {
+    let read = 0
+    async function* endless() {
+      for (;;) {
+        read++
+        yield Buffer.from('1\r\na\r\n'.repeat(1000))
+      }
+    }
+    const head = await sign({ method: 'PUT', headers: unsigned(1e12) })
+    const payload = openPayload(head, check(head), endless())
+    await expect(collect(payload)).rejects.toMatchObject({ code: 'InvalidChunkSizeError' })
+    expect(read).toBe(2)
+  })
+
+  it('T-94 short chunks leave as few pieces as the body arrived in', async () => {
+    const chunks = Array.from({ length: 1000 }, () => randomBytes(300))
+    const whole = Buffer.concat(chunks)
+    const headers = { ...unsigned(whole.length) }
+    const body = await encodeBody({ chunks, trailers: [`x-amz-checksum-crc32:${crc32Of(whole)}`] })
+    const pieces: Buffer[] = []
+    for await (const piece of (await open(headers, body)).bytes) pieces.push(piece)
+    expect(pieces.length).toBe(Math.ceil(body.length / 65_536))
+    expect(Buffer.concat(pieces)).toEqual(whole)
+  })
+
+  it('T-94 a long chunk is not copied', async () => {
+    const whole = randomBytes(100_000)
+    const body = await encodeBody({ chunks: [whole], trailers: [`x-amz-checksum-crc32:${crc32Of(whole)}`] })
+    for await (const piece of (await open(unsigned(whole.length), body)).bytes) expect(piece.buffer).toBe(body.buffer)
+  })
+})

@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatAmzDate, formatHttpDate, formatXmlDate, parseAmzDate, parseHttpDate } from '../src/dates.ts'
+import { formatEtag } from '../src/etag.ts'
+
+const times = fc.integer({ min: 0, max: 253_402_300_799 })
+
+describe('times', () => {
+  it('ADD-41 as signatures, headers and XML write them', () => {
+    expect([formatAmzDate(1_369_353_600), formatHttpDate(1_369_353_600), formatXmlDate(1_369_353_600)]).toEqual([
+      '20130524T000000Z',
+      'Fri, 24 May 2013 00:00:00 GMT',
+      '2013-05-24T00:00:00.000Z',
+    ])
+  })
+
+  it('ADD-41 are read back', () => {
+    fc.assert(
+      fc.property(times, (seconds) => {
+        expect(parseAmzDate(formatAmzDate(seconds))).toBe(seconds)
+        expect(parseHttpDate(formatHttpDate(seconds))).toBe(seconds)
+      }),
+    )
+  })
+
+  it.each(['', '20130431T000000Z', '20130524T240000Z', '20130524T000060Z', '20130524t000000z', '2013-05-24T00:00:00Z'])(
+    'T-93 "%s" is not a time of signatures',
+    (text) => {
+      expect(parseAmzDate(text)).toBeNull()
+    },
+  )
+
+  it.each(['', 'yesterday', '1369353600', 'Mon, 24 May 2013 00:00:00 GMT', 'Fri, 24 May 2013 00:00:00 +0000'])(
+    'T-93 "%s" is not a time of HTTP',
+    (text) => {
+      expect(parseHttpDate(text)).toBeNull()
+    },
+  )
+})
+
+describe('ETags', () => {
+  it('ADD-41 are not taken for an MD5', () => {
+    expect(formatEtag('ab'.repeat(32))).toBe(`"${'ab'.repeat(16)}-1"`)
+  })
+})

@@ -1,0 +1,87 @@
+// Reads `Authorization: Payment`. Only the form is checked here: whether its challenge is one of ours, the quote says.
+
+import { CREDENTIAL_PAYLOADS, type CredentialPayload, PaymentCredential } from '@svc/api/mpp'
+import { schemaCheck } from '@svc/http-service/validate'
+import { parseStrictJson } from '@svc/protocol/strict-json'
+import type { QuoteId } from '../quote.ts'
+import { type Challenge, type Charge, challengeOf, type Payee } from './challenge.ts'
+import { credentialInvalid } from './problems.ts'
+
+/** Four times what clients send for our longest challenge. */
+const MAX_CHARACTERS = 8192
+const MAX_VALUES = 64
+const PAYMENT = /^Payment +(\S.*)$/i
+const BASE64URL = /^[A-Za-z0-9_-]+={0,2}$/
+
+const credentialObjection = schemaCheck(PaymentCredential)
+const payloadObjections = {
+  solana: schemaCheck(CREDENTIAL_PAYLOADS.solana),
+  evm: schemaCheck(CREDENTIAL_PAYLOADS.evm),
+}
+
+export interface Credential {
+  challenge: PaymentCredential['challenge']
+  payload: PaymentCredential['payload']
+  /** The quote that the challenge was made for, as the client says. */
+  payReqId: string
+}
+
+/** Null where the header holds no credential of the scheme Payment: other schemes mean nothing here. */
+export function readCredential(authorization: string | undefined): Credential | null {
+  const found = (authorization?.split(',') ?? []).flatMap((part) => PAYMENT.exec(part.trim())?.[1] ?? [])
+  const [text] = found
+  if (text === undefined) return null
+  if (found.length > 1) throw malformed('holds more than one credential')
+  if (text.length > MAX_CHARACTERS) throw malformed(`is longer than ${MAX_CHARACTERS} characters`)
+  if (!BASE64URL.test(text)) throw malformed('is not base64url')
+  const credential = parsed(text, 'is')
+  const problem = credentialObjection(credential)
+  if (problem) throw malformed(`is not a payment credential: ${problem}`)
+  const { challenge, payload } = credential as PaymentCredential // by its schema
+  const opaque = parsed(challenge.opaque, 'has an opaque that is') as { pay_req_id?: unknown } | null
+  const payReqId = opaque?.pay_req_id
+  if (typeof payReqId !== 'string' || !/^pr_[0-9a-f]{32}$/.test(payReqId)) throw unknownChallenge()
+  return { challenge, payload, payReqId }
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return parseStrictJson(Buffer.from(text, 'base64url'), MAX_CHARACTERS, MAX_VALUES)
+  } catch (error) {
+    throw malformed(`${what} not base64url of JSON: ${(error as Error).message}`)
+  }
+}
+
+/** The charge whose challenge the credential repeats, with every parameter as it was given, and the payload for it. */
+export function chargeOf(
+  { challenge, payload }: Credential,
+  charges: readonly Charge[],
+  id: QuoteId,
+  payee: Payee,
+): { charge: Charge; challenge: Challenge; payload: CredentialPayload } {
+  for (const charge of charges) {
+    const expected = challengeOf(charge, id, payee)
+    if (!isSame(challenge, expected)) continue
+    const problem = payloadObjections[charge.method](payload)
+    if (problem) throw invalidPayload(problem)
+    return { charge, challenge: expected, payload: payload as CredentialPayload } // by the schema of its method
+  }
+  throw unknownChallenge()
+}
+
+function isSame(echoed: Record<string, string>, expected: Challenge): boolean {
+  const fields = Object.entries(expected)
+  return Object.keys(echoed).length === fields.length && fields.every(([name, value]) => echoed[name] === value)
+}
+
+function malformed(problem: string) {
+  return credentialInvalid('malformed-credential', `Authorization: Payment ${problem}`)
+}
+
+function invalidPayload(problem: string) {
+  return credentialInvalid('invalid-payload', `the payload is of no type that this challenge takes: ${problem}`)
+}
+
+export function unknownChallenge() {
+  return credentialInvalid('invalid-challenge', 'the credential is for no challenge of this service')
+}

@@ -1,0 +1,62 @@
+import type { NewS3Key, S3Credentials } from '@svc/api/s3-credentials'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Client } from '../src/client.ts'
+import { UntrueAnswer } from '../src/errors.ts'
+import type { Locker } from '../src/lockers.ts'
+import { errorOf, type House, newEd25519, newEvm, openHouse } from './lockers.ts'
+
+let house: House
+let client: Client
+let locker: Locker
+beforeAll(async () => {
+  house = await openHouse()
+  const signer = newEvm()
+  client = house.client({ signer })
+  locker = await house.locker(signer)
+})
+afterAll(() => house.close())
+afterEach(() => house.proxy.behave())
+
+describe('S3 credentials', () => {
+  it('ADD-42 are asked for with an envelope that allows no more than they do', async () => {
+    expect(await client.s3Credentials(locker)).toMatchObject({ access: 'read', prefix: '', bucket: locker.locker_id })
+    const options = { access: 'write', prefix: 'a/', minutes: 5 } as const
+    expect(await client.s3Credentials(locker, options)).toMatchObject({ access: 'write', prefix: 'a/' })
+  })
+
+  it('ADD-42 are for operators, too; keys are for the owner', async () => {
+    const operator = newEd25519()
+    await client.addOperator(locker, operator.address)
+    const acting = house.client({ signer: operator })
+    expect(await acting.s3Credentials(locker, { access: 'write' })).toMatchObject({ access: 'write' })
+    const error = await errorOf(acting.createS3Key(locker, { name: 'a', days: 1 }))
+    expect(error).toMatchObject({ code: 'OWNER_REQUIRED' })
+  })
+
+  it('ADD-42 keys are made, listed and revoked, also when an answer is lost', async () => {
+    const made = await client.createS3Key(locker, { name: 'backup', access: 'write', prefix: 'b/', days: 2 })
+    expect(made).toMatchObject({ name: 'backup', access: 'write', prefix: 'b/' })
+    const { secret_access_key: _, endpoint, region, bucket, ...listed } = made
+    expect(await client.s3Keys(locker)).toEqual([listed])
+    house.proxy.plan(/s3\/keys\/SVCK/, { cut: 'answer' })
+    await client.revokeS3Key(locker, made.access_key_id)
+    expect(await client.s3Keys(locker)).toEqual([])
+    expect(await errorOf(client.revokeS3Key(locker, made.access_key_id))).toMatchObject({ code: 'S3_KEY_NOT_FOUND' })
+  })
+
+  it.each<[string, Partial<S3Credentials>]>([
+    ['another bucket', { bucket: 'locker_000000000000' }],
+    ['a command for an id', { access_key_id: "'; reboot; '" }],
+    ['a command for a secret', { secret_access_key: '$(reboot)0123456789' }],
+    ['a line more in the token', { session_token: 'a\nexport PATH=b' }],
+    ['a section more in the region', { region: 'us-east-1\n[default]' }],
+    ['an endpoint that is no address', { endpoint: 'javascript:alert(1)' }],
+    ['an endpoint with a command', { endpoint: 'https://a.example/`reboot`' }],
+  ])('T-95 are not believed with %s', async (_, changes) => {
+    house.proxy.always(/s3\/credentials/, { lie: (body) => ({ ...(body as S3Credentials), ...changes }) })
+    expect(await errorOf(client.s3Credentials(locker))).toBeInstanceOf(UntrueAnswer)
+    house.proxy.always(/s3\/keys/, { lie: (body) => ({ ...(body as NewS3Key), ...changes }) })
+    if (changes.session_token !== undefined) return
+    expect(await errorOf(client.createS3Key(locker, { name: 'a', days: 1 }))).toBeInstanceOf(UntrueAnswer)
+  })
+})

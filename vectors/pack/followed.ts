@@ -1,0 +1,239 @@
+// Keys that endorse their successors, and keys that were revoked.
+
+import { ANCHORED, anchored, GIVEN, plain } from './anchor-parts.ts'
+import { bundleOf, changed, ISSUED_AT } from './bundles.ts'
+import { type Case, type Facts, type GivenInPack, PINNED } from './case.ts'
+import { canonical, isoSeconds, type JsonObject, sha256 } from './formats.ts'
+import { listedKey, type PackKey, RECOVERY_KEY, RETIRED_KEY, STATEMENT_KEY, STRANGER_KEY, signingKeys } from './keys.ts'
+import { BLOCK_TIME, known } from './transactions.ts'
+
+const DAY = 86_400
+const AUDIENCE = 'https://gateway.example'
+
+function named(key: PackKey): JsonObject {
+  return { key_id: key.id, public_key_hex: key.hex }
+}
+
+function signed(tag: string, body: JsonObject, by: PackKey): JsonObject {
+  const message = Buffer.concat([Buffer.from(`${tag}\0`), Buffer.from(sha256(canonical(body)), 'hex')])
+  return { body, signature: by.sign(message) }
+}
+
+interface Change {
+  at?: number
+  /** Fields of the body that differ. */
+  alter?: JsonObject
+  /** Signs in place of the key that should. */
+  by?: PackKey
+  tag?: string
+}
+
+function endorsement(from: PackKey, to: PackKey, { at = ISSUED_AT - 30 * DAY, alter, by = from, tag }: Change = {}) {
+  const body = {
+    schema: 'svc/key-endorsement/v1',
+    purpose: 'statement',
+    audience: AUDIENCE,
+    endorser: named(from),
+    endorsed: named(to),
+    valid_from: isoSeconds(at),
+    issued_at: isoSeconds(at),
+    ...alter,
+  }
+  return signed(tag ?? 'SVC_KEY_ENDORSEMENT_V1', body, by)
+}
+
+function revocation(revoked: PackKey, by: PackKey, since: number): JsonObject {
+  const body = {
+    schema: 'svc/key-revocation/v1',
+    purpose: 'statement',
+    audience: AUDIENCE,
+    revoked: named(revoked),
+    revoked_by: named(by),
+    since: isoSeconds(since),
+    issued_at: isoSeconds(ISSUED_AT + 40 * DAY),
+  }
+  return signed('SVC_KEY_REVOCATION_V1', body, by)
+}
+
+type Changes = { endorsements?: JsonObject[]; revocations?: JsonObject[] }
+
+const OLD_PINNED: GivenInPack = { pinned_keys: [RETIRED_KEY.hex] }
+const REFUSED: Facts = { key_pinned: 'failed' }
+const GOOD = endorsement(RETIRED_KEY, STATEMENT_KEY)
+
+/** Signed by the newer key and carrying the changes, before somebody who pinned the older one. */
+function carried(name: string, what: string, changes: Changes, expect: Facts = REFUSED, given = OLD_PINNED): Case {
+  const document = changed(bundleOf(), 'signing_keys', {
+    ...signingKeys(listedKey(STATEMENT_KEY, 'receipt')),
+    ...changes,
+  })
+  return { name: `keys-${name}`, what, document, given, expect }
+}
+
+const before = (days: number) => isoSeconds(ISSUED_AT - days * DAY)
+const oldList = signingKeys(listedKey(RETIRED_KEY, 'evidence-envelope', { valid_from: before(300) }))
+const closedList = signingKeys(
+  listedKey(RETIRED_KEY, 'evidence-envelope', { valid_from: before(300), valid_to: before(100) }),
+)
+const withRecovery = { pinned_keys: { ...oldList, recovery: named(RECOVERY_KEY) } }
+const MIDDLE_KEY = STRANGER_KEY
+const toMiddle = endorsement(RETIRED_KEY, MIDDLE_KEY, { at: ISSUED_AT - 60 * DAY })
+const fromMiddle = endorsement(MIDDLE_KEY, STATEMENT_KEY)
+
+const GOOD_CHANGES: Case[] = [
+  carried('endorsed', 'the pinned key endorses the one that signed', { endorsements: [GOOD] }, {}),
+  carried(
+    'endorsed-twice',
+    'the pinned key endorses another one, and that one the key that signed',
+    {
+      endorsements: [fromMiddle, toMiddle],
+    },
+    {},
+  ),
+  carried(
+    'endorsed-for-list',
+    'the pinned key has a period, which was not over',
+    { endorsements: [GOOD] },
+    {},
+    {
+      pinned_keys: oldList,
+    },
+  ),
+  carried(
+    'endorsed-back',
+    'the newer key endorses the older one in turn, which changes nothing',
+    {
+      endorsements: [GOOD, endorsement(STATEMENT_KEY, RETIRED_KEY, { at: ISSUED_AT - 20 * DAY })],
+    },
+    {},
+  ),
+  carried(
+    'recovered',
+    'the pinned recovery key revokes the older key and endorses the one that signed',
+    {
+      endorsements: [endorsement(RECOVERY_KEY, STATEMENT_KEY)],
+      revocations: [revocation(RETIRED_KEY, RECOVERY_KEY, ISSUED_AT - 40 * DAY)],
+    },
+    {},
+    withRecovery,
+  ),
+  carried(
+    'pinned-and-revoked-before',
+    'an older key is revoked; the one that signed is pinned itself',
+    {
+      endorsements: [GOOD],
+      revocations: [revocation(RETIRED_KEY, STATEMENT_KEY, ISSUED_AT - 40 * DAY)],
+    },
+    {},
+    PINNED,
+  ),
+  carried(
+    'revoked-by-older',
+    'an older key revokes a newer one, which it may not',
+    {
+      endorsements: [GOOD],
+      revocations: [revocation(STATEMENT_KEY, RETIRED_KEY, ISSUED_AT - 25 * DAY)],
+    },
+    {},
+  ),
+  carried(
+    'revoked-by-stranger',
+    'a stranger revokes the key',
+    {
+      revocations: [revocation(STATEMENT_KEY, STRANGER_KEY, ISSUED_AT - 25 * DAY)],
+    },
+    {},
+    PINNED,
+  ),
+]
+
+const BAD_CHANGES: Case[] = [
+  carried('forged', 'a stranger signed the endorsement', {
+    endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { by: STRANGER_KEY })],
+  }),
+  carried('altered', 'the endorsement was changed after it was signed', {
+    endorsements: [changed(endorsement(RETIRED_KEY, MIDDLE_KEY), 'body.endorsed', named(STATEMENT_KEY))],
+  }),
+  carried('other-tag', 'signed under the tag of revocations', {
+    endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { tag: 'SVC_KEY_REVOCATION_V1' })],
+  }),
+  carried('other-purpose', 'the endorsement is for something else', {
+    endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { alter: { purpose: 'short-url' } })],
+  }),
+  carried('more-fields', 'the endorsement has a condition that no verifier knows', {
+    endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { alter: { unless: 'revoked' } })],
+  }),
+  carried('key-id-other', 'the endorsement names the key by the id of another', {
+    endorsements: [
+      endorsement(RETIRED_KEY, STATEMENT_KEY, {
+        alter: { endorsed: { ...named(STATEMENT_KEY), key_id: MIDDLE_KEY.id } },
+      }),
+    ],
+  }),
+  carried('backdated', 'the endorsement begins before it was made', {
+    endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { alter: { valid_from: before(90) } })],
+  }),
+  carried('expired', 'made long after the period of the pinned key', { endorsements: [GOOD] }, REFUSED, {
+    pinned_keys: closedList,
+  }),
+  carried('not-yet', 'the endorsed key signed before its time', {
+    endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { at: ISSUED_AT + DAY })],
+  }),
+  carried('of-stranger', 'endorsed by a key that nobody pinned', {
+    endorsements: [endorsement(STRANGER_KEY, STATEMENT_KEY)],
+  }),
+  carried('itself', 'the key endorses itself', { endorsements: [endorsement(STATEMENT_KEY, STATEMENT_KEY)] }),
+  carried('loop', 'two keys that endorse each other, and nobody pinned either', {
+    endorsements: [endorsement(STATEMENT_KEY, MIDDLE_KEY), endorsement(MIDDLE_KEY, STATEMENT_KEY)],
+  }),
+  carried('two-successors', 'the pinned key endorses two keys', {
+    endorsements: [GOOD, endorsement(RETIRED_KEY, MIDDLE_KEY)],
+  }),
+  carried('of-revoked', 'the key that endorses was revoked by the one that it endorses', {
+    endorsements: [GOOD],
+    revocations: [revocation(RETIRED_KEY, STATEMENT_KEY, ISSUED_AT + DAY)],
+  }),
+  carried(
+    'of-revoked-by-recovery',
+    'the key that endorses was revoked by the recovery key',
+    {
+      endorsements: [GOOD],
+      revocations: [revocation(RETIRED_KEY, RECOVERY_KEY, ISSUED_AT + DAY)],
+    },
+    REFUSED,
+    withRecovery,
+  ),
+  carried('recovery-not-pinned', 'a recovery key that only the bundle names endorses', {
+    endorsements: [endorsement(RECOVERY_KEY, STATEMENT_KEY)],
+  }),
+  carried(
+    'revoked-by-itself',
+    'the key that signed revoked itself',
+    {
+      revocations: [revocation(STATEMENT_KEY, STATEMENT_KEY, ISSUED_AT + DAY)],
+    },
+    REFUSED,
+    PINNED,
+  ),
+  carried('not-a-list', 'endorsements is not a list', { endorsements: GOOD as unknown as JsonObject[] }),
+  carried('of-null', 'endorsements holds no endorsement', { endorsements: [null as unknown as JsonObject, {}] }),
+]
+
+/** A published statement of a key that was revoked. */
+function published(name: string, what: string, since: number, expect: Facts, isAsked = true): Case {
+  const list = {
+    ...signingKeys(listedKey(STATEMENT_KEY, 'receipt')),
+    revocations: [revocation(STATEMENT_KEY, STATEMENT_KEY, since)],
+  }
+  const document = changed(anchored(plain), 'signing_keys', list)
+  const asked = isAsked ? { rpc: known(plain), expect: { ...ANCHORED, ...expect } } : { expect }
+  return { name: `keys-${name}`, what, document, given: GIVEN, ...asked }
+}
+
+const PUBLISHED: Case[] = [
+  published('revoked-after-anchor', 'revoked since a time after the block of the anchor', BLOCK_TIME + 1, {}),
+  published('revoked-before-anchor', 'revoked since the time of the block', BLOCK_TIME, REFUSED),
+  published('revoked-not-asked', 'revoked, and no node says when the anchor was made', BLOCK_TIME + 1, REFUSED, false),
+]
+
+export const FOLLOWED = [...GOOD_CHANGES, ...BAD_CHANGES, ...PUBLISHED]
