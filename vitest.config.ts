@@ -38,7 +38,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['packages/{protocol,verifier}/test/**/*.test.ts'],
+          include: ['packages/{protocol,transparency,verifier}/test/**/*.test.ts'],
           exclude: ['**/*.node.test.ts'],
           setupFiles: [LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,

@@ -11,6 +11,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export const toHex: (bytes: Uint8Array) => string = bytesToHex
 export const toBase58: (bytes: Uint8Array) => string = base58Coder.encode
 export const toBase64Url: (bytes: Uint8Array) => string = base64urlnopad.encode
+export const toBase64: (bytes: Uint8Array) => string = base64Coder.encode
 
 /** Lowercase hex of exactly `length` bytes (any length when omitted), else null. */
 export function fromHex(text: string, length?: number): Uint8Array | null {

@@ -16,6 +16,10 @@ export function sha256Hex(data: string | Uint8Array): string {
   return bytesToHex(nobleSha256(typeof data === 'string' ? utf8(data) : data))
 }
 
+export function sha256Bytes(data: Uint8Array): Uint8Array {
+  return nobleSha256(data)
+}
+
 export function sha256Stream(): Sha256Stream {
   const hash = nobleSha256.create()
   return {

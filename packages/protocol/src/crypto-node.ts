@@ -13,6 +13,8 @@ export const sha256Hex: typeof noble.sha256Hex = (data) => {
   return hash('sha256', data)
 }
 
+export const sha256Bytes: typeof noble.sha256Bytes = (data) => hash('sha256', data, 'buffer')
+
 /** They have no UTF-8 form; `hash` and `update` would replace them by U+FFFD. */
 function refuseLoneSurrogates(data: string | Uint8Array): void {
   if (typeof data === 'string' && !data.isWellFormed()) throw new RangeError('text holds a lone surrogate')

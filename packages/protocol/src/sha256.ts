@@ -2,7 +2,7 @@
 
 import { sha256Stream } from '#crypto'
 
-export { sha256Hex, sha256Stream } from '#crypto'
+export { sha256Bytes, sha256Hex, sha256Stream } from '#crypto'
 
 export interface ContentHash {
   size_bytes: number

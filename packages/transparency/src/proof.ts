@@ -1,0 +1,44 @@
+// A proof in one text that an entry is in a log, with the checkpoint and those who vouch for it (C2SP tlog-proof).
+
+import { fromBase64, toBase64 } from '@svc/protocol/bytes'
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
+import { HASH_BYTES, type Hash, isIncluded, leafHash } from './tree.ts'
+
+const HEADER = 'c2sp.org/tlog-proof@v1'
+/** A tree of 2⁵³ entries is no deeper. */
+const MAX_HASHES = 63
+
+export interface LogProof {
+  index: number
+  hashes: Hash[]
+  checkpoint: Checkpoint
+}
+
+/** `checkpoint` is taken as it is, with all its signatures. */
+export function formatProof(index: number, hashes: readonly Hash[], checkpoint: string): string {
+  return [HEADER, `index ${index}`, ...hashes.map(toBase64), '', checkpoint].join('\n')
+}
+
+/** The proof, or why it is none. What it proves is another question. */
+export function readProof(text: string): LogProof | string {
+  const gap = text.indexOf('\n\n')
+  if (gap < 0) return 'the proof has no blank line before its checkpoint'
+  const [header, ...lines] = text.slice(0, gap).split('\n')
+  if (header !== HEADER) return `the proof does not begin with ${HEADER}`
+  if (lines[0]?.startsWith('extra ')) {
+    if (!fromBase64(lines[0].slice('extra '.length))) return 'the extra data of the proof is not base64'
+    lines.shift()
+  }
+  const index = /^index (0|[1-9]\d{0,15})$/.exec(lines.shift() ?? '')?.[1]
+  if (index === undefined || !Number.isSafeInteger(Number(index))) return 'the proof names no index'
+  if (lines.length > MAX_HASHES) return `the proof has more than ${MAX_HASHES} hashes`
+  const hashes = lines.map(fromBase64)
+  if (!hashes.every((hash): hash is Hash => hash?.length === HASH_BYTES)) return 'a hash of the proof is malformed'
+  const checkpoint = readCheckpoint(text.slice(gap + 2))
+  return typeof checkpoint === 'string' ? checkpoint : { index: Number(index), hashes, checkpoint }
+}
+
+/** Whether the entry is in the tree of the checkpoint; who signed that is another question. */
+export function proves({ index, hashes, checkpoint: { size, root } }: LogProof, entry: Uint8Array): boolean {
+  return isIncluded({ index, size, root, leaf: leafHash(entry) }, hashes)
+}

@@ -1,0 +1,73 @@
+// Proofs out of tiles, for whoever has them: the log, and everybody who can read it.
+
+import { subtreeHash, type TilePlace, tileOfSubtree, tilePath } from './tiles.ts'
+import { floorLog2, type Hash, nodeHash } from './tree.ts'
+
+/** The bytes of a tile. */
+export type ReadTile = (place: TilePlace) => Promise<Uint8Array>
+
+/** Siblings from the entry upwards (RFC 6962, 2.1.1). */
+export async function proveInclusion(index: number, size: number, readTile: ReadTile): Promise<Hash[]> {
+  if (index >= size) throw new RangeError('the log has no such entry')
+  const ranges: Range[] = []
+  let [start, end] = [0, size]
+  while (end - start > 1) {
+    const middle = start + largestPowerBelow(end - start)
+    ranges.push(index < middle ? [middle, end] : [start, middle])
+    ;[start, end] = index < middle ? [start, middle] : [middle, end]
+  }
+  return hashRanges(ranges.reverse(), size, readTile)
+}
+
+/** From an earlier size to a later one (RFC 6962, 2.1.2). Empty from size 0, and where both are the same. */
+export async function proveConsistency(earlier: number, later: number, readTile: ReadTile): Promise<Hash[]> {
+  if (earlier > later) throw new RangeError('the log was never that large')
+  if (earlier === 0 || earlier === later) return []
+  const ranges: Range[] = []
+  let [start, end] = [0, later]
+  while (end !== earlier) {
+    const middle = start + largestPowerBelow(end - start)
+    ranges.push(earlier <= middle ? [middle, end] : [start, middle])
+    ;[start, end] = earlier <= middle ? [start, middle] : [middle, end]
+  }
+  // The whole earlier tree is known to whoever asks.
+  if (start > 0) ranges.push([start, end])
+  return hashRanges(ranges.reverse(), later, readTile)
+}
+
+/** The root that the tiles of a tree make. */
+export async function rootFromTiles(size: number, readTile: ReadTile): Promise<Hash> {
+  const [root] = await hashRanges([[0, size]], size, readTile)
+  return root!
+}
+
+/** Entries from, and up to but not including. */
+type Range = [start: number, end: number]
+
+async function hashRanges(ranges: readonly Range[], size: number, readTile: ReadTile): Promise<Hash[]> {
+  const tiles = new Map<string, Promise<Uint8Array>>()
+  async function subtree(level: number, index: number): Promise<Hash> {
+    const place = tileOfSubtree(size, level, index)
+    const path = tilePath(place)
+    const tile = tiles.get(path) ?? readTile(place)
+    tiles.set(path, tile)
+    return subtreeHash(await tile, level, index)
+  }
+  const hashes = ranges.map((range) => Promise.all(completeSubtrees(range).map(([level, i]) => subtree(level, i))))
+  return (await Promise.all(hashes)).map((row) => row.reduceRight((right, left) => nodeHash(left, right)))
+}
+
+/** From left to right. The start of a range is a multiple of its largest one. */
+function completeSubtrees([start, end]: Range): [level: number, index: number][] {
+  const subtrees: [number, number][] = []
+  for (let at = start; at < end; ) {
+    const level = floorLog2(end - at)
+    subtrees.push([level, at / 2 ** level])
+    at += 2 ** level
+  }
+  return subtrees
+}
+
+function largestPowerBelow(count: number): number {
+  return 2 ** floorLog2(count - 1)
+}

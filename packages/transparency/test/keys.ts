@@ -1,0 +1,12 @@
+// Keys of logs and witnesses for tests.
+
+import { ed25519Signer } from '@svc/protocol/keys'
+import { sha256Bytes } from '@svc/protocol/sha256'
+import type { Sign } from '../src/checkpoint.ts'
+import type { KeyType, NoteKey } from '../src/note.ts'
+
+/** The same for the same name. */
+export function testKey(name: string, type: KeyType): { key: NoteKey; sign: Sign } {
+  const signer = ed25519Signer(sha256Bytes(new TextEncoder().encode(`${type} ${name}`)))
+  return { key: { name, type, publicKey: signer.publicKey }, sign: signer.sign }
+}

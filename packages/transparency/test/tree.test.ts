@@ -1,0 +1,85 @@
+import { toHex } from '@svc/protocol/bytes'
+import { describe, expect, it } from 'vitest'
+import { readEdge, rootOf } from '../src/edge.ts'
+import { proveConsistency, proveInclusion, rootFromTiles } from '../src/prove.ts'
+import { EMPTY_ROOT, floorLog2, isConsistent, isIncluded, leafHash } from '../src/tree.ts'
+import { memoryLog, slowRoot } from './trees.ts'
+
+describe('trees', () => {
+  it('LOG-01 hash as RFC 6962 says', () => {
+    // From the examples of Certificate Transparency implementations.
+    expect(toHex(EMPTY_ROOT)).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+    expect(toHex(leafHash(new Uint8Array()))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d')
+  })
+
+  it('LOG-01 have the root of the definition at every size, however they grew', () => {
+    for (let size = 0; size <= 530; size++) {
+      const { edge, leaves } = memoryLog([size])
+      expect(rootOf(edge)).toEqual(slowRoot(leaves))
+    }
+    const { edge, leaves } = memoryLog([1, 254, 1, 1, 255, 300, 65_000, 0, 1000])
+    expect(rootOf(edge)).toEqual(slowRoot(leaves))
+  })
+
+  it('LOG-01 go on from their stored tiles', async () => {
+    for (const steps of [[7], [256], [300, 65_236], [65_536], [70_000]]) {
+      const { edge, readTile } = memoryLog(steps)
+      expect(rootOf(await readEdge(edge.size, readTile))).toEqual(rootOf(edge))
+      expect(await rootFromTiles(edge.size, readTile)).toEqual(rootOf(edge))
+    }
+  })
+
+  it('LOG-02 prove each entry in each size, and nothing else', async () => {
+    for (let size = 1; size <= 70; size++) {
+      const { edge, leaves, readTile } = memoryLog([size])
+      const root = rootOf(edge)
+      for (let index = 0; index < size; index++) {
+        const proof = await proveInclusion(index, size, readTile)
+        const claim = { index, size, root, leaf: leaves[index]! }
+        expect(isIncluded(claim, proof)).toBe(true)
+        expect(isIncluded({ ...claim, leaf: leaves[(index + 1) % size]! }, proof)).toBe(size === 1)
+        expect(isIncluded({ ...claim, index: index + 1 }, proof)).toBe(false)
+        expect(isIncluded({ ...claim, size: size * 2 + 1 }, proof)).toBe(false)
+        expect(isIncluded(claim, [...proof, root])).toBe(false)
+        if (proof.length > 0) expect(isIncluded(claim, proof.slice(1))).toBe(false)
+      }
+    }
+  })
+
+  it('LOG-02 prove that each size continues each earlier one, and nothing else', async () => {
+    const heads = Array.from({ length: 71 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
+    const { readTile } = memoryLog(heads.slice(1).map(() => 1))
+    for (const later of heads) {
+      for (const earlier of heads.slice(0, later.size + 1)) {
+        const proof = await proveConsistency(earlier.size, later.size, readTile)
+        expect(isConsistent(earlier, later, proof)).toBe(true)
+        expect(isConsistent(earlier, later, [...proof, later.root])).toBe(false)
+        if (proof.length > 0) expect(isConsistent(earlier, later, proof.slice(0, -1))).toBe(false)
+        const other = { ...earlier, root: leafHash(earlier.root) }
+        expect(isConsistent(other, later, proof)).toBe(false)
+        if (earlier.size > 0) expect(isConsistent(earlier, { ...later, root: other.root }, proof)).toBe(false)
+        if (earlier.size < later.size) expect(isConsistent(later, earlier, proof)).toBe(false)
+      }
+    }
+  })
+
+  it('LOG-02 prove across tiles', async () => {
+    const steps = [1000, 64_000, 5000]
+    const { edge, leaves, readTile } = memoryLog(steps)
+    const root = rootOf(edge)
+    for (const index of [0, 255, 256, 999, 65_535, 65_536, 69_999]) {
+      const proof = await proveInclusion(index, 70_000, readTile)
+      expect(isIncluded({ index, size: 70_000, root, leaf: leaves[index]! }, proof)).toBe(true)
+    }
+    for (const size of [1, 255, 256, 257, 1000, 65_000, 65_536]) {
+      const earlier = { size, root: slowRoot(leaves.slice(0, size)) }
+      expect(isConsistent(earlier, { size: 70_000, root }, await proveConsistency(size, 70_000, readTile))).toBe(true)
+    }
+  })
+
+  it('LOG-02 count exactly near the largest sizes', () => {
+    expect(floorLog2(2 ** 52 - 1)).toBe(51)
+    expect(floorLog2(2 ** 52)).toBe(52)
+    expect(floorLog2(1)).toBe(0)
+  })
+})
