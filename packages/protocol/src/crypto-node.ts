@@ -13,7 +13,10 @@ export const sha256Hex: typeof noble.sha256Hex = (data) => {
   return hash('sha256', data)
 }
 
-export const sha256Bytes: typeof noble.sha256Bytes = (data) => hash('sha256', data, 'buffer')
+export const sha256Bytes: typeof noble.sha256Bytes = (data) => {
+  const { buffer, byteOffset, byteLength } = hash('sha256', data, 'buffer')
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}
 
 /** They have no UTF-8 form; `hash` and `update` would replace them by U+FFFD. */
 function refuseLoneSurrogates(data: string | Uint8Array): void {
