@@ -3,7 +3,7 @@
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { strangerLimit } from '@svc/guard/stranger-limit'
 import { createAdmission } from '@svc/http-service/admission'
-import { closeService } from '@svc/http-service/run'
+import { closeService, listen } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
 import { type Callers, createCallers } from './callers/callers.ts'
 import type { Config, Secrets } from './config.ts'
@@ -54,7 +54,7 @@ export async function startAgent(config: Config, secrets: Secrets, overrides?: O
   infoRoutes(service, context)
   subscriptionRoutes(service, context, rooms)
   delegationRoutes(service, rooms.delegations, rooms.callers)
-  const url = await service.app.listen({ host: config.http.host, port: config.http.port })
+  const url = await listen(service, config.http)
   registerJobs(context, rooms)
   if (config.jobs.enabled) await context.queue.start()
   context.log.info({ url, mode: config.mode }, 'agent service started')

@@ -3,7 +3,7 @@
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { strangerLimit } from '@svc/guard/stranger-limit'
 import { createAdmission } from '@svc/http-service/admission'
-import { closeService } from '@svc/http-service/run'
+import { closeService, listen } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
 import { sql } from 'kysely'
 import type { Config, Secrets } from './config.ts'
@@ -52,7 +52,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
   addRoutes(service, rooms)
-  const url = await service.app.listen({ host: config.http.host, port: config.http.port })
+  const url = await listen(service, config.http)
   registerJobs(rooms)
   if (config.jobs.enabled) await context.queue.start()
   if (!context.process.isOneOfSeveral) context.log.info({ url, mode: config.mode }, 'gateway started')

@@ -13,7 +13,8 @@ import { continuedUploads } from '../src/pages/locker/files/uploads/continued.ts
 import { type Chosen, chosenByDrop } from '../src/pages/locker/files/uploads/dropped.ts'
 import { createIntake } from '../src/pages/locker/files/uploads/intake.ts'
 import type { ConflictChoice } from '../src/pages/locker/files/uploads/plan.ts'
-import { createUploads, type Encrypt } from '../src/pages/locker/files/uploads/queue.ts'
+import { createUploads } from '../src/pages/locker/files/uploads/queue.ts'
+import type { Encrypt } from '../src/pages/locker/files/uploads/upload-list.ts'
 
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 beforeAll(async () => {

@@ -4,13 +4,16 @@
 //
 // How many there may be follows from how long it takes until it is a request's turn: at the event loop, and at the
 // database where there is one. A single long wait is no sign: it may be one large answer. When every wait is long for a
-// while, requests arrive faster than they are served; then fewer are taken until it is quick again.
+// while, requests arrive faster than they are served; then fewer are taken until it is quick again, and in each turn of
+// the event loop only those that it reaches soon: the others have waited for it already.
 
 /** Whether a request is taken; if so, call the function when its answer has ended. */
 export type Admit = () => (() => void) | null
 
 interface AdmissionOptions {
-  /** Calls back when whatever was waiting before has had its turn. */
+  /** Calls back when the event loop has come round. */
+  afterLoop?: (done: () => void) => void
+  /** Calls back when whatever was waiting elsewhere before has had its turn. */
   afterTurn?: (done: () => void) => void
   /** Milliseconds, of a clock that never jumps. */
   now?: () => number
@@ -31,7 +34,7 @@ const MIN = 32
 /** `max` is the most there may ever be; null where it is 0, and all are taken. */
 export function createAdmission(
   max: number,
-  { now = monotonic, afterTurn = setImmediate }: AdmissionOptions = {},
+  { now = monotonic, afterLoop = setImmediate, afterTurn }: AdmissionOptions = {},
 ): Admit | null {
   if (max === 0) return null
   /** Requests under way by the window in which they came. */
@@ -42,13 +45,17 @@ export function createAdmission(
   let shortestTurn = Number.POSITIVE_INFINITY
   let quickest = Number.POSITIVE_INFINITY
   let turnStart: number | null = null
+  let loopStart: number | null = null
+  let isBehind = false
 
-  /** Once for each window that has passed. */
+  /** Once for each window that has passed. What nothing has told of yet stays as it is while a turn is not over. */
   function moveOn(current: number): void {
     const isKnown = shortestTurn < Number.POSITIVE_INFINITY
-    const isBehind = isKnown && shortestTurn > Math.max(LONG_TURN_MS, TIMES_THE_QUICKEST * quickest)
-    limit = isBehind ? Math.min(max, Math.max(MIN, Math.min(limit, total) * FEWER)) : Math.min(max, limit * MORE + 1)
-    shortestTurn = Number.POSITIVE_INFINITY
+    if (isKnown || turnStart === null) {
+      isBehind = isKnown && shortestTurn > Math.max(LONG_TURN_MS, TIMES_THE_QUICKEST * quickest)
+      limit = isBehind ? Math.min(max, Math.max(MIN, Math.min(limit, total) * FEWER)) : Math.min(max, limit * MORE + 1)
+      shortestTurn = Number.POSITIVE_INFINITY
+    }
     const passed = Math.min(current - window, WINDOWS)
     for (let i = 1; i <= passed; i++) {
       const place = (window + i) % WINDOWS
@@ -58,21 +65,33 @@ export function createAdmission(
     window = current
   }
 
+  function noteLoop(startedAt: number): void {
+    loopStart = startedAt
+    afterLoop(() => {
+      loopStart = null
+    })
+  }
+
   function noteTurn(startedAt: number): void {
     turnStart = startedAt
-    afterTurn(() => {
+    let open = afterTurn ? 2 : 1
+    const end = () => {
+      if (--open > 0) return
       shortestTurn = Math.min(shortestTurn, now() - startedAt)
       quickest = Math.min(quickest, shortestTurn)
       turnStart = null
-    })
+    }
+    afterLoop(end)
+    afterTurn?.(end)
   }
 
   return () => {
     const time = now()
-    if (turnStart === null) noteTurn(time)
     const current = windowAt(time)
     if (current > window) moveOn(current)
-    if (total >= limit) return null
+    if (loopStart === null) noteLoop(time)
+    if (turnStart === null) noteTurn(time)
+    if (total >= limit || (isBehind && time - loopStart! > LONG_TURN_MS)) return null
     const place = current % WINDOWS
     underWay[place] = (underWay[place] as number) + 1
     total++

@@ -14,20 +14,21 @@ import { createService } from '../src/service.ts'
 /** An admission whose clock and turns the test moves. */
 function startAdmission(max: number) {
   let time = 0
-  let endTurn = () => {}
-  const afterTurn = (done: () => void) => {
-    endTurn = done
-  }
-  const admit = createAdmission(max, { now: () => time, afterTurn })!
+  const ends: (() => void)[] = []
+  const admit = createAdmission(max, { now: () => time, afterLoop: (done) => void ends.push(done) })!
   const pass = (ms: number) => {
     time += ms
   }
-  /** A turn of the event loop in which this many requests come; returns those that were taken. */
-  const turn = (ms: number, requests: number) => {
-    const taken = Array.from({ length: requests }, admit).filter((release) => release !== null)
+  /** A turn of the event loop in which this many requests come, each after some time; returns those that were taken. */
+  const turn = (ms: number, requests: number, eachMs = 0) => {
+    const asked = Array.from({ length: requests }, () => {
+      const release = admit()
+      pass(eachMs)
+      return release
+    })
     pass(ms)
-    endTurn()
-    return taken
+    for (const end of ends.splice(0)) end()
+    return asked.filter((release) => release !== null)
   }
   return { turn, pass }
 }
@@ -71,6 +72,23 @@ describe('admission', () => {
     // One short turn among long ones is enough to say that there is no queue.
     const recovering = Array.from({ length: 120 }, (_, i) => takenIn(i % 2 === 0 ? 1 : 55))
     expect(recovering.at(-1)).toBe(100)
+  })
+
+  it('T-89 takes what a turn of the event loop reaches soon, while every turn is long', () => {
+    const { turn } = startAdmission(200)
+    for (const release of turn(1, 1)) release()
+    const takenIn = (requests: number) => {
+      const taken = turn(0, requests, 1)
+      for (const release of taken) release()
+      return taken.length
+    }
+    // A single long turn refuses nobody.
+    expect(takenIn(120)).toBe(120)
+    expect(takenIn(120)).toBeLessThan(120)
+    expect(takenIn(120)).toBe(26)
+    expect(takenIn(120)).toBe(26)
+    for (let i = 0; i < 20; i++) takenIn(10)
+    expect(takenIn(60)).toBe(60)
   })
 
   it('T-89 a database that is far away is not taken for a busy one', () => {

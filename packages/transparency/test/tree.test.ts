@@ -13,7 +13,7 @@ describe('trees', () => {
   })
 
   it('LOG-01 have the root of the definition at every size, however they grew', () => {
-    for (let size = 0; size <= 530; size++) {
+    for (const size of [...Array(70).keys(), 127, 255, 256, 257, 511, 512, 513, 65_535, 65_537]) {
       const { edge, leaves } = memoryLog([size])
       expect(rootOf(edge)).toEqual(slowRoot(leaves))
     }
@@ -30,7 +30,7 @@ describe('trees', () => {
   })
 
   it('LOG-02 prove each entry in each size, and nothing else', async () => {
-    for (let size = 1; size <= 70; size++) {
+    for (const size of [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 70]) {
       const { edge, leaves, readTile } = memoryLog([size])
       const root = rootOf(edge)
       for (let index = 0; index < size; index++) {
@@ -47,7 +47,7 @@ describe('trees', () => {
   })
 
   it('LOG-02 prove that each size continues each earlier one, and nothing else', async () => {
-    const heads = Array.from({ length: 71 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
+    const heads = Array.from({ length: 34 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
     const { readTile } = memoryLog(heads.slice(1).map(() => 1))
     for (const later of heads) {
       for (const earlier of heads.slice(0, later.size + 1)) {

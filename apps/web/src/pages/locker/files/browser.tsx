@@ -26,8 +26,8 @@ import type { Chosen } from './uploads/dropped.ts'
 import { createIntake } from './uploads/intake.ts'
 import { UploadPanel } from './uploads/panel.tsx'
 import type { ConflictChoice } from './uploads/plan.ts'
-import type { NewUpload } from './uploads/queue.ts'
 import { Unfinished } from './uploads/unfinished.tsx'
+import type { NewUpload } from './uploads/upload-list.ts'
 import './files.css'
 
 type FileOf = Extract<Entry, { kind: 'file' }>

@@ -5,7 +5,7 @@ import { signal } from '@preact/signals'
 import type { Download } from '@svc/sdk'
 import type { EncryptionKey } from '@svc/sdk/encryption'
 import { endWithLock, type LockerSession } from '../session.ts'
-import type { Encrypt } from './uploads/queue.ts'
+import type { Encrypt } from './uploads/upload-list.ts'
 
 export type KeyKind = 'wallet' | 'passphrase' | 'identity'
 

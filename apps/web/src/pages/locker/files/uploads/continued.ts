@@ -1,7 +1,7 @@
 // Unfinished uploads whose files are here again.
 
-import type { Encrypt, NewUpload } from './queue.ts'
 import type { UploadRecord } from './records.ts'
+import type { Encrypt, NewUpload } from './upload-list.ts'
 
 export interface FoundAgain {
   record: Pick<UploadRecord, 'filename' | 'size' | 'lastModified' | 'isEncrypted'>

@@ -5,7 +5,8 @@ import type { Client, Locker } from '@svc/sdk'
 import type { Deletions } from '../deletions.ts'
 import type { Chosen } from './dropped.ts'
 import { type ConflictChoice, existingNames, plannedFiles, withoutConflicts } from './plan.ts'
-import type { Encrypt, Uploads } from './queue.ts'
+import type { Uploads } from './queue.ts'
+import type { Encrypt } from './upload-list.ts'
 
 interface IntakeNeeds {
   client: Client

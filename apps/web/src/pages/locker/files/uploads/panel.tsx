@@ -6,7 +6,8 @@ import { Button } from '../../../../ui/button.tsx'
 import { Filename, shortFilename } from '../../../../ui/filename.tsx'
 import { Progress } from '../../../../ui/progress.tsx'
 import { explainFileError } from '../problems.ts'
-import type { Upload, Uploads } from './queue.ts'
+import type { Uploads } from './queue.ts'
+import type { Upload } from './upload-list.ts'
 
 /** More rows would only be counted. */
 const SHOWN = 50

@@ -1,50 +1,13 @@
 // Files on their way into a locker: small ones in batches, large ones in parts, each apart from the others.
 
-import { type Signal, signal } from '@preact/signals'
-import { withPrefix } from '@svc/protocol/bytes'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
-import { sha256Stream } from '@svc/protocol/sha256'
 import { type Client, contentTypeOf, type Locker, type NamedBytes, SMALL_FILE_BYTES, type Source } from '@svc/sdk'
 import { InvalidFilename, isGatewayError } from '@svc/sdk/errors'
+import { fileSource, hashOf } from './file-source.ts'
 import { dropRecords, keepRecords } from './records.ts'
+import { createUploadList, type NewUpload, type Upload, type UploadList } from './upload-list.ts'
 
-type UploadState = 'waiting' | 'checking' | 'sending' | 'paused' | 'done' | 'failed'
-
-export interface Upload {
-  readonly filename: string
-  readonly file: File
-  readonly handle: FileSystemFileHandle | null
-  /** Encrypts the file under its name; null sends it as it is. */
-  readonly encrypt: Encrypt | null
-  state: UploadState
-  /** Of what the state is about. */
-  doneBytes: number
-  /** Bytes that the gateway had from before. */
-  keptBytes: number
-  error: unknown
-}
-
-export type Encrypt = (file: File, filename: string, signal: AbortSignal) => Promise<Source>
-
-/** What is to be uploaded. */
-export type NewUpload = Pick<Upload, 'filename' | 'file' | 'handle' | 'encrypt'>
-
-interface Totals {
-  files: number
-  doneFiles: number
-  failedFiles: number
-  bytes: number
-  doneBytes: number
-  isActive: boolean
-  isPaused: boolean
-}
-
-export interface Uploads {
-  /** Changes with every step, at most some times a second. */
-  readonly version: Signal<number>
-  totals(): Totals
-  /** Some of them: what failed, what moves, and so on; what is done comes last. */
-  first(count: number): Upload[]
+export interface Uploads extends Pick<UploadList, 'version' | 'totals' | 'first'> {
   /** Whether a file of this name is on its way, paused and failed ones included. */
   isUploading(filename: string): boolean
   /** The same name again takes the place of the one before. */
@@ -72,66 +35,20 @@ const BATCH_FILES = 100
 const BATCH_BYTES = 32 * 1024 * 1024
 /** So many files that do not fit, and the rest is not tried. */
 const REFUSALS_IN_A_ROW = 10
-/** Between two of these, the page can draw. */
-const READ_AT_ONCE = 1024 * 1024
-const DRAW_MS = 40
-/** In which order they are shown. */
-const STATES: readonly UploadState[] = ['failed', 'sending', 'checking', 'paused', 'waiting', 'done']
 
 export function createUploads(client: () => Promise<Client>, locker: Locker, events: UploadEvents): Uploads {
-  // There may be hundreds of thousands: nothing below walks through all of them for each step of one.
-  const byName = new Map<string, Upload>()
-  const byState = Object.fromEntries(STATES.map((state) => [state, new Set()])) as Record<UploadState, Set<Upload>>
-  let bytes = 0
-  let doneBytes = 0
-  const version = signal(0)
+  const list = createUploadList()
+  const { set, changed, isActive } = list
   const running = new Map<Upload, AbortController>()
   const sources = new WeakMap<Upload, Source>()
   let refusals = 0
-  let isDrawing = false
   let isEnded = false
 
-  function changed(): void {
-    if (isDrawing) return
-    isDrawing = true
-    setTimeout(() => {
-      isDrawing = false
-      version.value++
-    }, DRAW_MS)
-  }
-
-  const sentBytes = (upload: Upload) => (upload.state === 'checking' ? 0 : upload.doneBytes)
-  const isListed = (upload: Upload) => byName.get(upload.filename) === upload
-
-  function list(upload: Upload): void {
-    byName.set(upload.filename, upload)
-    byState[upload.state].add(upload)
-    bytes += upload.file.size
-    doneBytes += sentBytes(upload)
-  }
-
   /** Stops it, and takes it off the list. */
-  function unlist(upload: Upload): void {
-    byName.delete(upload.filename)
-    byState[upload.state].delete(upload)
-    bytes -= upload.file.size
-    doneBytes -= sentBytes(upload)
+  function drop(upload: Upload): void {
+    list.remove(upload)
     upload.state = 'paused'
     running.get(upload)?.abort()
-    changed()
-  }
-
-  function set(upload: Upload, change: Partial<Pick<Upload, 'state' | 'doneBytes' | 'keptBytes' | 'error'>>): void {
-    if (!isListed(upload)) return
-    const { state } = upload
-    doneBytes -= sentBytes(upload)
-    Object.assign(upload, change)
-    doneBytes += sentBytes(upload)
-    if (upload.state !== state) {
-      byState[state].delete(upload)
-      byState[upload.state].add(upload)
-    }
-    changed()
   }
 
   function finish(upload: Upload): void {
@@ -151,7 +68,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
   }
 
   function refuseLarger({ file }: Upload, error: unknown): void {
-    for (const upload of [...byState.waiting])
+    for (const upload of [...list.in('waiting')])
       if (upload.file.size >= file.size) set(upload, { state: 'failed', error })
   }
 
@@ -172,17 +89,15 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     if (!isActive()) events.onSettled()
   }
 
-  const isActive = () => byState.waiting.size + byState.checking.size + byState.sending.size > 0
-
   function nextLarge(): Upload | null {
-    for (const upload of byState.waiting) if (!isSmall(upload)) return upload
+    for (const upload of list.in('waiting')) if (!isSmall(upload)) return upload
     return null
   }
 
   function nextBatch(): Upload[] | null {
     const batch: Upload[] = []
     let size = 0
-    for (const upload of byState.waiting) {
+    for (const upload of list.in('waiting')) {
       if (!isSmall(upload)) continue
       batch.push(upload)
       size += upload.file.size
@@ -292,87 +207,43 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
   }
 
   function cancel(uploads: readonly Upload[]): void {
-    for (const upload of uploads) unlist(upload)
+    for (const upload of uploads) drop(upload)
     const names = uploads.map(({ filename }) => filename)
     void dropRecords(locker.locker_id, names)
   }
 
   return {
-    version,
-    totals: () => ({
-      files: byName.size,
-      doneFiles: byState.done.size,
-      failedFiles: byState.failed.size,
-      bytes,
-      doneBytes,
-      isActive: isActive(),
-      isPaused: !isActive() && byState.paused.size > 0,
-    }),
-    first(count) {
-      const shown: Upload[] = []
-      for (const state of STATES)
-        for (const upload of byState[state]) {
-          if (shown.length === count) return shown
-          shown.push(upload)
-        }
-      return shown
-    },
-    isUploading: (filename) => (byName.get(filename)?.state ?? 'done') !== 'done',
+    version: list.version,
+    totals: list.totals,
+    first: list.first,
+    isUploading: (filename) => (list.named(filename)?.state ?? 'done') !== 'done',
     add(files) {
       if (isEnded) return
       for (const { filename, file, handle, encrypt } of files) {
-        const before = byName.get(filename)
-        if (before) unlist(before)
-        list({ filename, file, handle, encrypt, state: 'waiting', doneBytes: 0, keptBytes: 0, error: null })
+        const before = list.named(filename)
+        if (before) drop(before)
+        list.add({ filename, file, handle, encrypt, state: 'waiting', doneBytes: 0, keptBytes: 0, error: null })
       }
-      changed()
       const records = files.map(({ filename, file: { size, lastModified }, handle, encrypt }) => {
         return { lockerId: locker.locker_id, filename, size, lastModified, isEncrypted: encrypt !== null, handle }
       })
       // Only then can every one of them be found again.
       void keepRecords(records).finally(start)
     },
-    pauseAll: () => [...byName.values()].forEach(pause),
-    continueAll: () => [...byState.paused].forEach(proceed),
+    pauseAll: () => list.all().forEach(pause),
+    continueAll: () => [...list.in('paused')].forEach(proceed),
     pause,
     proceed,
     cancel: (upload) => cancel([upload]),
-    cancelAll: () => cancel([...byName.values()].filter(({ state }) => state !== 'done')),
-    clear: () => [...byState.done].forEach(unlist),
+    cancelAll: () => cancel(list.all().filter(({ state }) => state !== 'done')),
+    clear: () => [...list.in('done')].forEach(drop),
     end() {
       isEnded = true
-      ;[...byName.values()].forEach(unlist)
+      list.all().forEach(drop)
     },
   }
 }
 
 function typeOf({ file, filename, encrypt }: Upload): string {
   return encrypt ? 'application/octet-stream' : file.type || contentTypeOf(filename)
-}
-
-function fileSource(file: File, contentHash: string | null): Source {
-  return {
-    size: file.size,
-    isRepeatable: true,
-    ...(contentHash !== null && { contentHash }),
-    open: () => chunksOf(file),
-  }
-}
-
-async function hashOf(file: File, signal: AbortSignal, onProgress: (done: number) => void): Promise<string> {
-  const hash = sha256Stream()
-  let done = 0
-  for await (const chunk of chunksOf(file)) {
-    signal.throwIfAborted()
-    hash.update(chunk)
-    done += chunk.length
-    onProgress(done)
-  }
-  return withPrefix(hash.hex())
-}
-
-/** In pieces, so that a file of any size takes little memory and what is not read is not. */
-async function* chunksOf(file: File): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < file.size; start += READ_AT_ONCE)
-    yield new Uint8Array(await file.slice(start, start + READ_AT_ONCE).arrayBuffer())
 }

@@ -9,8 +9,8 @@ import { Button } from '../../../../ui/button.tsx'
 import { Filename } from '../../../../ui/filename.tsx'
 import { continuedUploads, type FoundAgain, isSame } from './continued.ts'
 import { type ChosenFile, chosenByPicker } from './dropped.ts'
-import type { Encrypt, NewUpload } from './queue.ts'
 import { dropRecords, type UploadRecord, unfinishedUploads } from './records.ts'
+import type { Encrypt, NewUpload } from './upload-list.ts'
 
 interface UnfinishedProps {
   lockerId: string
