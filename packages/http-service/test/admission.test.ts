@@ -87,7 +87,7 @@ describe('admission', () => {
     expect(takenIn(120)).toBeLessThan(120)
     expect(takenIn(120)).toBe(26)
     expect(takenIn(120)).toBe(26)
-    for (let i = 0; i < 20; i++) takenIn(10)
+    for (let i = 0; i < 200; i++) takenIn(10)
     expect(takenIn(60)).toBe(60)
   })
 
