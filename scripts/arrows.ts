@@ -94,7 +94,7 @@ const GATEWAY: Record<string, readonly string[]> = {
   tus: ['auth', 'db', 'files', 'lockers', 'transfers'],
   attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   log: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys'],
-  anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
+  anchors: ['attestations', 'auth', 'budgets', 'db', 'files', 'log'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'purchases'],
   operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'purchases'],
   jobs: [
@@ -103,6 +103,7 @@ const GATEWAY: Record<string, readonly string[]> = {
     'auth',
     'budgets',
     'files',
+    'log',
     'operations',
     'purchases',
     's3',
