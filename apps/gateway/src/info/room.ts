@@ -15,6 +15,7 @@ export interface InfoContext extends Context {
   publishingCosts: PublishingCosts
   metrics: Metrics
   stats: ReadStats
+  logStanding: Counts['logStanding']
 }
 
 export function createInfo(context: Context, { publisher, ...counts }: Needs): InfoContext {
@@ -25,5 +26,6 @@ export function createInfo(context: Context, { publisher, ...counts }: Needs): I
     publishingCosts,
     metrics: createMetrics({ ...context, publishingCosts }, counts),
     stats: createStats(context),
+    logStanding: counts.logStanding,
   }
 }
