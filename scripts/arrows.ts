@@ -59,7 +59,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   cli: ['api', 'payments', 'protocol', 'sdk', 'transparency', 'verifier'],
   mcp: ['api', 'concurrency', 'protocol', 'sdk', 'verifier'],
   web: ['api', 'protocol', 'sdk', 'transparency', 'verifier'],
-  testbed: ['agent', 'api', 'chains', 'devnet', 'gateway', 'http-service', 'protocol', 'storage', 'web'],
+  testbed: ['agent', 'api', 'chains', 'devnet', 'gateway', 'http-service', 'protocol', 'storage', 'web', 'witness'],
   acceptance: ['api', 'devnet', 'protocol', 'sdk', 'testbed', 'transparency', 'verifier'],
   bench: [
     'api',
@@ -94,15 +94,16 @@ const GATEWAY: Record<string, readonly string[]> = {
   tus: ['auth', 'db', 'files', 'lockers', 'transfers'],
   attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   log: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys'],
-  anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
+  anchors: ['attestations', 'auth', 'budgets', 'db', 'files', 'log'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'purchases'],
-  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'purchases'],
+  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'log', 'purchases'],
   jobs: [
     'anchors',
     'attestations',
     'auth',
     'budgets',
     'files',
+    'log',
     'operations',
     'purchases',
     's3',
@@ -121,6 +122,7 @@ const GATEWAY: Record<string, readonly string[]> = {
     'files',
     'keys',
     'lockers',
+    'log',
     'pages',
     'purchases',
     's3',
@@ -139,6 +141,7 @@ const GATEWAY: Record<string, readonly string[]> = {
     'files',
     'info',
     'lockers',
+    'log',
     'mpp',
     'operations',
     'pages',
@@ -159,6 +162,7 @@ const GATEWAY: Record<string, readonly string[]> = {
     'evm',
     'gateway.ts',
     'keys',
+    'log',
     'operations',
     'wire.ts',
   ],
@@ -174,6 +178,16 @@ const AGENT: Record<string, readonly string[]> = {
   subscriptions: ['callers', 'db'],
   delegations: ['callers', 'db', 'gateway', 'subscriptions', 'work'],
   work: ['callers', 'db', 'delegations', 'gateway', 'subscriptions'],
+}
+
+/** Inside a witness; the files at its root wire the rooms together. */
+const WITNESS: Record<string, readonly string[]> = {
+  db: [],
+  logs: [],
+  alarms: ['db'],
+  witness: ['alarms', 'db'],
+  info: ['alarms'],
+  bin: ['create-context.ts', 'start-witness.ts'],
 }
 
 /** What every room works with. */
@@ -228,7 +242,8 @@ function objection(file: string, target: string): string | null {
   const path = relativeTarget(file, target)
   if (!path.startsWith(`${home}/`)) return `${file}: ${target} leaves the package`
   if (owner === 'gateway') return placeObjection(GATEWAY, file, path)
-  return owner === 'agent' && placeOf(file) in AGENT ? placeObjection(AGENT, file, path) : null
+  const rooms = owner === 'agent' ? AGENT : owner === 'witness' ? WITNESS : {}
+  return placeOf(file) in rooms ? placeObjection(rooms, file, path) : null
 }
 
 function relativeTarget(file: string, target: string): string {

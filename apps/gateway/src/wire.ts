@@ -2,6 +2,8 @@
 
 import type { Service } from '@svc/http-service/service'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { nextLogAnchor } from './anchors/log/next-log-anchor.ts'
+import { logStanding } from './anchors/log/standing.ts'
 import { type AnchorsContext, createAnchors } from './anchors/room.ts'
 import { anchorRoutes } from './anchors/routes.ts'
 import { attestationCounts, attestHealth } from './attestations/health.ts'
@@ -26,6 +28,9 @@ import { infoRoutes } from './info/routes.ts'
 import { countOverTerms } from './lockers/over-terms.ts'
 import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
+import { createLog, type LogContext } from './log/room.ts'
+import { logRoutes } from './log/routes.ts'
+import { logWarnings } from './log/warnings.ts'
 import { createMpp, type MppContext } from './mpp/room.ts'
 import { mppRoutes } from './mpp/routes.ts'
 import { createOperations, type OperationsContext } from './operations/room.ts'
@@ -59,6 +64,7 @@ export interface Rooms {
   tus: TusContext
   attestations: AttestationsContext
   anchors: AnchorsContext
+  log: LogContext
   evidence: EvidenceContext
   operations: OperationsContext
 }
@@ -66,10 +72,13 @@ export interface Rooms {
 export async function createRooms(context: Context, secrets: Secrets): Promise<Rooms> {
   const auth = await createAuth(context, secrets)
   const anchors = createAnchors(context, secrets)
+  const log = await createLog(context, secrets)
   const info = createInfo(context, {
     publisher: anchors.publisher,
     countAttestations: () => attestationCounts(context),
+    logWarnings: () => logWarnings(log),
     countOverTerms: () => countOverTerms(context.database.db, isoSeconds(unixNow(context))),
+    logStanding: () => logStanding(anchors, log),
   })
   const attestations = createAttestations(
     context,
@@ -86,7 +95,11 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     adoptArrived: (locker, mintedBy) => adoptArrived(files, locker, mintedBy),
     summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
     summarizeDeliveries: (locker) => summarizeDeliveries(context, locker),
-    nextAnchor: (locker) => nextAnchor({ ...context, publisher: anchors.publisher }, locker),
+    nextAnchor: (locker) =>
+      nextAnchor(
+        { ...context, publisher: anchors.publisher, nextLogAnchor: (statement) => nextLogAnchor(anchors, statement) },
+        locker,
+      ),
     saveEgress: transfers.egress.save,
   })
   const purchases = createPurchases(context, { keysAt: info.keysAt }, secrets)
@@ -103,6 +116,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     routeTimes: info.metrics.routeTimes,
     adoptArrived: (locker) => adoptArrived(files, locker, null),
     publications: anchors.publisher,
+    publishedLog: log.published,
     continueSessions: (tx, lockerId, seconds) => continueSessions(transfers, tx, lockerId, seconds),
     saveEgress: transfers.egress.save,
   })
@@ -120,6 +134,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     tus: createTus(transfers),
     attestations,
     anchors,
+    log,
     evidence,
     operations,
   }
@@ -140,6 +155,7 @@ export function addRoutes(service: Service, rooms: Rooms): void {
   tusRoutes(service, auth, rooms.tus)
   attestationRoutes(service, auth, rooms.attestations)
   anchorRoutes(service, auth, rooms.anchors)
+  logRoutes(service, rooms.log)
   evidenceRoutes(service, auth, rooms.evidence)
   operationRoutes(service, auth, rooms.operations)
 }

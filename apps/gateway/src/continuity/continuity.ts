@@ -7,6 +7,7 @@ import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import { lru } from '@svc/concurrency/caches'
 import type { Database } from '@svc/database/open'
 import type { ServerIdentity } from '@svc/database/server-identity'
+import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
 import type { ServiceError } from '@svc/http-service/service-error'
@@ -14,9 +15,9 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Schema } from '../db/schema.ts'
-import { type AnchoredStatement, unknownAnchors } from './anchored.ts'
+import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
 import { distinct, hasLostNonces, type Missing, missingInDatabase, missingOf, newestNote } from './compare.ts'
-import { type Entry, type NotedRefund, type NotedStatement, noteOfReceipt } from './entries.ts'
+import { type Entry, type LogGap, type NotedRefund, type NotedStatement, noteOfReceipt } from './entries.ts'
 import { databaseBehind, databaseUnchecked, envelopeBeforeLoss, logbookUnavailable } from './errors.ts'
 import { type Logbook, openLogbook } from './logbook.ts'
 import { newestReceipts, newestStatements } from './store.ts'
@@ -25,6 +26,8 @@ export interface ContinuityStatus {
   state: 'current' | 'checking' | 'behind'
   logbook: 'ok' | 'failing' | 'off'
   chain: 'ok' | 'failing' | 'off'
+  /** How the database stands to the published log; `failing`: that cannot be read now. */
+  log: LogGap['kind'] | 'ok' | 'failing'
   /** The file of the database was exchanged while this process had it open. */
   isReplaced: boolean
   missing: Missing
@@ -37,6 +40,10 @@ export interface Continuity {
   /** Called for every server that a new connection leads to. */
   serverSeen(server: ServerIdentity): void
   status(): ContinuityStatus
+  /** The published log is compared, too, from then on. */
+  watchLog(findGap: () => Promise<LogGap | null>): void
+  /** For whoever sees that the database may be behind. */
+  compareAgain(): void
   /** Throws unless the database is known to be current; waits for a comparison that is under way. */
   requireCurrent(): Promise<void>
   /** The same at once, for use in a transaction: its connection may be the first to another server. */
@@ -87,17 +94,20 @@ export function createContinuity({ folder, database, publications, log, now }: C
   /** Envelopes issued up to then are refused. */
   let lostUntil = 0
   /** Of the chain: null until it was read for the present server. */
-  let anchored: AnchoredStatement[] | null = null
+  let anchored: UnknownAnchors | null = null
   let chainReadAt = 0
   /** Statements of this process that a transaction did not see. */
   const unseen: NotedStatement[] = []
+  let findLogGap: (() => Promise<LogGap | null>) | null = null
+  let logGap: LogGap | null = null
+  let isLogFailing = false
   let hasCaughtUp = false
   let generation = 0
   let comparison: Promise<void> | null = null
   let tick: NodeJS.Timeout | undefined
 
-  async function readChain(): Promise<AnchoredStatement[] | null> {
-    if (!publications) return []
+  async function readChain(): Promise<UnknownAnchors | null> {
+    if (!publications) return { statements: [], checkpoints: [] }
     chainReadAt = Date.now()
     try {
       return await unknownAnchors(db, publications.nodes, publications.signer)
@@ -108,15 +118,29 @@ export function createContinuity({ folder, database, publications, log, now }: C
     }
   }
 
+  /** A log that cannot be read now is not written either; statements are signed meanwhile. */
+  async function readLog(): Promise<void> {
+    try {
+      logGap = (await findLogGap?.()) ?? null
+      isLogFailing = false
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error
+      isLogFailing = true
+      log.warn({ err: error }, 'the published log cannot be compared with the database now')
+    }
+  }
+
   async function compareOnce(): Promise<void> {
     const noticed = folder === null ? NOTHING : await missingInDatabase(db, folder)
     anchored ??= await readChain()
-    const published = await missingOf(db, [...(anchored ?? []), ...unseen])
+    const published = await missingOf(db, [...(anchored?.statements ?? []), ...unseen])
     missing = distinct({
       statements: [...noticed.statements, ...published.statements],
       payments: noticed.payments,
     })
-    if (isReplaced || missing.statements.length + missing.payments.length > 0) return void setState('behind')
+    await readLog()
+    logGap ??= await anchoredGap(db, anchored?.checkpoints ?? [])
+    if (isReplaced || logGap || missing.statements.length + missing.payments.length > 0) return void setState('behind')
     // Without a logbook only the chain can tell.
     if (folder === null && anchored === null) return void setState('checking')
     await catchUp()
@@ -154,7 +178,7 @@ export function createContinuity({ folder, database, publications, log, now }: C
     if (next !== state && next === 'behind') {
       const { statements, payments } = missing
       log.error(
-        { statements: statements.length, payments: payments.length, isReplaced },
+        { statements: statements.length, payments: payments.length, log: logGap?.kind ?? 'ok', isReplaced },
         'the database is behind what this gateway has signed: it only reads, see /health and docs/operations.md',
       )
     }
@@ -216,6 +240,13 @@ export function createContinuity({ folder, database, publications, log, now }: C
     void compare()
   }
 
+  function compareAgain(): void {
+    if (state === 'unstarted') return
+    generation++
+    if (state === 'current') state = 'checking'
+    void compare()
+  }
+
   function assertCurrent(): void {
     if (state === 'behind') throw databaseBehind()
     if (state === 'checking') throw databaseUnchecked()
@@ -251,9 +282,16 @@ export function createContinuity({ folder, database, publications, log, now }: C
       state: state === 'unstarted' ? 'checking' : state,
       logbook: folder === null ? 'off' : isLogbookFailing ? 'failing' : 'ok',
       chain: !publications ? 'off' : anchored === null && !comparison ? 'failing' : 'ok',
+      log: isLogFailing ? 'failing' : (logGap?.kind ?? 'ok'),
       isReplaced,
       missing,
     }),
+
+    watchLog(findGap) {
+      findLogGap = findGap
+      compareAgain()
+    },
+    compareAgain,
 
     async requireCurrent() {
       if (state === 'checking') await compare()
@@ -267,9 +305,7 @@ export function createContinuity({ folder, database, publications, log, now }: C
       const known = proofId === null ? undefined : noted.get(proofId)
       if (state === 'unstarted' || proofId === null || !known || known.sequence <= sequence) return
       unseen.push({ kind: 'statement', proofId, ...known })
-      generation++
-      state = 'checking'
-      void compare()
+      compareAgain()
       throw databaseUnchecked()
     },
 

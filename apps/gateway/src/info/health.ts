@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
 import type { ContinuityStatus } from '../continuity/continuity.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
+import type { LogStanding } from './metrics/log.ts'
 import { feedState, standIns } from './price-feed.ts'
 import type { KnownBalance } from './publishing-costs.ts'
 import type { InfoContext } from './room.ts'
@@ -16,7 +17,7 @@ import type { InfoContext } from './room.ts'
  * database that is behind, or a logbook that fails, is `degraded` with 200, because it is read from.
  */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
-  const [database, health, primary_chain, evm_chain, signing_key, balance, prices, budgets] = await Promise.all([
+  const [database, health, primary_chain, evm_chain, signing_key, balance, prices, budgets, log] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),
     context.providers.health(),
     context.sales.health(PRIMARY),
@@ -26,6 +27,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     context.sales.prices(),
     // Without a database, `database` says so.
     budgetStates(context).catch((): BudgetState[] => []),
+    context.logStanding().catch(() => null),
   ])
   const storage = state([...health.values()].some(Boolean))
   const continuity = context.continuity.status()
@@ -36,7 +38,9 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     ...standIns(prices),
     ...(balance.state === 'low' ? [lowBalance(balance)] : []),
     ...continuityWarnings(continuity),
+    ...context.logWarnings(),
     ...budgets.filter(({ isExhausted }) => isExhausted).map(usedUp),
+    ...(log ? standingWarnings(log) : []),
   ]
   const isServing = database === 'ok' && storage === 'ok'
   return new Answer(isServing ? 200 : 503, {
@@ -77,10 +81,28 @@ function shownContinuity({ missing, isReplaced, ...status }: ContinuityStatus): 
       .slice(0, MAX_MISSING)
       .map(({ proofId: proof_id, sequence, digest: statement_digest }) => ({ proof_id, sequence, statement_digest })),
     missing_payments: payments.length,
-    ...(status.state === 'behind' && { heal: isReplaced ? RESTART : HEAL }),
+    log: status.log,
+    ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced }) }),
   }
 }
 
+/** The log first: what is rebuilt finds its place in it. */
+function healing(
+  { log }: Pick<ContinuityStatus, 'log'>,
+  rest: Pick<ContinuityStatus, 'missing' | 'isReplaced'>,
+): string {
+  if (rest.isReplaced) return RESTART
+  const { statements, payments } = rest.missing
+  return [
+    ...(log === 'behind' ? [RESTORE_LOG] : log === 'forked' || log === 'foreign' ? [OTHER_LOG] : []),
+    ...(statements.length + payments.length > 0 ? [HEAL] : []),
+  ].join('; then ')
+}
+
+const RESTORE_LOG =
+  'entries of the published log are missing: restore a newer backup, or run `svc-gateway log restore`: docs/operations.md, "A database was restored"'
+const OTHER_LOG =
+  'the published log is not that of this database: restore the database that published it, or point LOG_DIR or LOG_STORE_BUCKET to its own log: docs/operations.md, "A database was restored"'
 const HEAL =
   'restore a newer backup; or run `svc-gateway continuity rebuild` with the evidence bundles of the missing statements, then `svc-gateway continuity accept` for what cannot be rebuilt: docs/operations.md, "A database was restored"'
 const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'
@@ -92,6 +114,16 @@ function continuityWarnings({ state, logbook }: ContinuityStatus): string[] {
       : []),
     ...(logbook === 'off' ? ['LOGBOOK_DIR is off: a restored database is noticed by its anchors only'] : []),
     ...(logbook === 'failing' ? ['the logbook cannot be written: nothing is signed'] : []),
+  ]
+}
+
+const LATE_SECONDS = 7200
+
+function standingWarnings({ witnesses, overdueSeconds }: LogStanding): string[] {
+  const away = witnesses.filter(({ problem }) => problem !== null)
+  return [
+    ...away.map(({ name, problem }) => `witness ${name} does not cosign the log: ${problem}`),
+    ...((overdueSeconds ?? 0) > LATE_SECONDS ? ['the newest checkpoint of the log is not anchored in time'] : []),
   ]
 }
 

@@ -6,6 +6,8 @@ import { createPublishingCosts, type PublicationKey, type PublishingCosts } from
 import { createStats, type ReadStats } from './stats.ts'
 
 interface Needs extends Counts {
+  /** What the operator should know about the transparency log. */
+  logWarnings: () => string[]
   /** Null where the gateway publishes nothing. */
   publisher: PublicationKey | null
 }
@@ -15,9 +17,11 @@ export interface InfoContext extends Context {
   publishingCosts: PublishingCosts
   metrics: Metrics
   stats: ReadStats
+  logStanding: Counts['logStanding']
+  logWarnings: () => string[]
 }
 
-export function createInfo(context: Context, { publisher, ...counts }: Needs): InfoContext {
+export function createInfo(context: Context, { publisher, logWarnings, ...counts }: Needs): InfoContext {
   const publishingCosts = createPublishingCosts({ ...context, publisher })
   return {
     ...context,
@@ -25,5 +29,7 @@ export function createInfo(context: Context, { publisher, ...counts }: Needs): I
     publishingCosts,
     metrics: createMetrics({ ...context, publishingCosts }, counts),
     stats: createStats(context),
+    logStanding: counts.logStanding,
+    logWarnings,
   }
 }
