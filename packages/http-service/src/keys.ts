@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fromBase58, fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type GivenSecret, type Mode, readSecret, type SettingsReader } from './config.ts'
@@ -120,11 +120,16 @@ export function isDevelopmentSeed(seed: Uint8Array): boolean {
 
 /** The development key of this name under the folder, made at first use. */
 export function developmentSeed(folder: string, name: string): Uint8Array {
-  const file = join(folder, `${name}.development.key`)
+  return keptSeed(join(folder, `${name}.development.key`), newDevelopmentSeed)
+}
+
+/** The key in a file that only its owner reads, made at first use. */
+export function keptSeed(file: string, make: () => Uint8Array): Uint8Array {
   if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     try {
-      writeFileSync(file, `${Buffer.from(newDevelopmentSeed()).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+      const text = `${Buffer.from(make()).toString('hex')}\n`
+      writeFileSync(file, text, { mode: 0o600, flag: 'wx', flush: true })
     } catch (error) {
       // Another process made it first: use that key.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

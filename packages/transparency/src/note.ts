@@ -96,10 +96,11 @@ export function readSignatures(lines: string): NoteSignature[] | string {
   return signatures
 }
 
-/** The signatures of a note that carry the name and id of a key. */
+/** The signatures of a note that carry the name and id of a key. One that is repeated costs nobody a second check. */
 export function signaturesOf({ signatures }: Pick<Note, 'signatures'>, key: NoteKey): NoteSignature[] {
   const id = keyId(key)
-  return signatures.filter((each) => each.name === key.name && equalBytes(each.keyId, id))
+  const own = signatures.filter((each) => each.name === key.name && equalBytes(each.keyId, id))
+  return own.filter((each, i) => own.findIndex((other) => equalBytes(other.signature, each.signature)) === i)
 }
 
 /** A key of type `log` signs the text itself. False without a signature by it, and with one that does not hold. */

@@ -31,11 +31,18 @@ export function readProof(text: string): LogProof | string {
   }
   const index = /^index (0|[1-9]\d{0,15})$/.exec(lines.shift() ?? '')?.[1]
   if (index === undefined || !Number.isSafeInteger(Number(index))) return 'the proof names no index'
-  if (lines.length > MAX_HASHES) return `the proof has more than ${MAX_HASHES} hashes`
-  const hashes = lines.map(fromBase64)
-  if (!hashes.every((hash): hash is Hash => hash?.length === HASH_BYTES)) return 'a hash of the proof is malformed'
+  const hashes = readHashes(lines)
+  if (typeof hashes === 'string') return hashes
   const checkpoint = readCheckpoint(text.slice(gap + 2))
   return typeof checkpoint === 'string' ? checkpoint : { index: Number(index), hashes, checkpoint }
+}
+
+/** The hashes of a proof, each on a line of its own; or why they are none. */
+export function readHashes(lines: readonly string[]): Hash[] | string {
+  if (lines.length > MAX_HASHES) return `the proof has more than ${MAX_HASHES} hashes`
+  const hashes = lines.map(fromBase64)
+  const isProof = hashes.every((hash): hash is Hash => hash?.length === HASH_BYTES)
+  return isProof ? hashes : 'a hash of the proof is malformed'
 }
 
 /** Whether the entry is in the tree of the checkpoint; who signed that is another question. */

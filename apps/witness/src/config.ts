@@ -1,0 +1,61 @@
+// Everything an operator can set, read once from the variables; all problems are reported together.
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import {
+  type HttpSettings,
+  readHttpSettings,
+  readLogSettings,
+  SettingsReader,
+  type Variables,
+} from '@svc/http-service/config'
+import { keptSeed, readOptionalKey } from '@svc/http-service/keys'
+import type { LogLevel } from '@svc/http-service/log'
+import { isKeyName } from '@svc/transparency/note'
+
+export interface Config {
+  dataDir: string
+  http: HttpSettings
+  log: { level: LogLevel }
+  /** Stands in the key and in every cosignature. */
+  name: string
+  /** A policy: the logs that are witnessed, with their addresses where they are monitored. */
+  logsFile: string
+}
+
+export interface Secrets {
+  databaseUrl: string
+  /** Signs cosignatures. */
+  signingSeed: Uint8Array
+}
+
+const DEFAULT_PORT = 8404
+
+export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: Map<string, string> } {
+  const settings = new SettingsReader(variables)
+  const dataDir = resolve(settings.text('DATA_DIR', './data/witness'))
+  // No address has to be given: logs and verifiers have that of their witnesses from a policy.
+  const http = readHttpSettings(settings, 'development', DEFAULT_PORT)
+  const config: Config = {
+    dataDir,
+    http,
+    log: readLogSettings(settings),
+    name: settings.text('WITNESS_NAME') || nameOf(http.baseUrl),
+    logsFile: resolve(settings.text('WITNESS_LOGS_FILE') || join(dataDir, 'logs.txt')),
+  }
+  if (!isKeyName(config.name)) settings.problem('WITNESS_NAME must be a name such as witness.example, without spaces')
+  const given = readOptionalKey(settings, 'WITNESS_KEY', true)
+  settings.done()
+  mkdirSync(dataDir, { recursive: true })
+  const secrets: Secrets = {
+    databaseUrl: `sqlite:${dataDir}/witness.db`,
+    signingSeed: given ?? keptSeed(join(dataDir, 'witness.key'), () => randomBytes(32)),
+  }
+  return { config, secrets, asked: settings.asked }
+}
+
+/** Host and path, without the scheme. */
+function nameOf(baseUrl: string): string {
+  return baseUrl.replace(/^https?:\/\//, '')
+}

@@ -1,0 +1,29 @@
+// The tools that operations work with.
+
+import type { Database } from '@svc/database/open'
+import type { Log } from '@svc/http-service/log'
+import type { Sign } from '@svc/transparency/checkpoint'
+import type { NoteKey } from '@svc/transparency/note'
+import type { Config } from './config.ts'
+import type { Schema } from './db/schema.ts'
+import type { KnownLogs } from './logs/known-logs.ts'
+
+export interface Context {
+  config: Config
+  database: Database<Schema>
+  /** Whose cosignatures these are. */
+  key: NoteKey
+  sign: Sign
+  logs: KnownLogs
+  log: Log
+  /** Unix milliseconds. */
+  now: () => number
+}
+
+/** What tests replace; everything else is the real thing. */
+export type Overrides = Partial<Pick<Context, 'now' | 'log'>>
+
+/** Unix seconds. */
+export function unixNow({ now }: Pick<Context, 'now'>): number {
+  return Math.floor(now() / 1000)
+}

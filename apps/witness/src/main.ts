@@ -1,0 +1,36 @@
+// `svc-witness [command]`: what an operator runs, configured by the environment.
+
+import { importBundled } from '@svc/http-service/bundle'
+
+interface Command {
+  run(): Promise<void>
+}
+
+const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> = {
+  start: {
+    about: 'run the witness until it is stopped (also without a command)',
+    load: () => importBundled(new URL('./bin/start.ts', import.meta.url)),
+  },
+  key: {
+    about: 'print its key, for the policies of others; makes one if there is none',
+    load: () => import('./bin/key.ts'),
+  },
+}
+
+const USAGE = 2
+
+const [name = 'start'] = process.argv.slice(2)
+if (name === 'help' || name === '--help' || name === '-h') {
+  console.log(help())
+} else if (Object.hasOwn(COMMANDS, name)) {
+  const { run } = await (COMMANDS[name] as (typeof COMMANDS)[string]).load()
+  await run()
+} else {
+  console.error(`svc-witness: there is no command "${name}": see svc-witness --help`)
+  process.exitCode = USAGE
+}
+
+function help(): string {
+  const lines = Object.entries(COMMANDS).map(([command, { about }]) => `  ${command.padEnd(5)}  ${about}`)
+  return ['Usage: svc-witness [command]', '', ...lines, '', 'Settings: apps/witness/.env.example.'].join('\n')
+}

@@ -1,0 +1,43 @@
+// Wires the rooms of a witness together, starts it and stops it.
+
+import { isDatabaseUnavailable } from '@svc/database/unavailable'
+import { createAdmission } from '@svc/http-service/admission'
+import { closeService } from '@svc/http-service/run'
+import { createService } from '@svc/http-service/service'
+import { formatKey } from '@svc/transparency/note'
+import { alarmRoutes } from './alarms/routes.ts'
+import type { Config, Secrets } from './config.ts'
+import type { Context, Overrides } from './context.ts'
+import { createContext } from './create-context.ts'
+import { infoRoutes } from './info/routes.ts'
+import { witnessRoutes } from './witness/routes.ts'
+
+export interface Witness {
+  /** Where it listens, with the real port even when port 0 was configured. */
+  url: string
+  context: Context
+  stop(): Promise<void>
+}
+
+const REQUESTS_GRACE_MS = 10_000
+
+export async function startWitness(config: Config, secrets: Secrets, overrides?: Overrides): Promise<Witness> {
+  await using opened = new AsyncDisposableStack()
+  const context = await createContext(opened, config, secrets, overrides)
+  const { http } = config
+  const service = createService({
+    log: context.log,
+    checkResponses: false,
+    trustedProxies: http.trustedProxies,
+    admit: createAdmission(http.maxRequestsAtOnce),
+    isDatabaseUnavailable,
+  })
+  opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
+  infoRoutes(service, context)
+  alarmRoutes(service, context)
+  witnessRoutes(service, context)
+  const url = await service.app.listen({ host: http.host, port: http.port })
+  context.log.info({ url, key: formatKey(context.key), logs: context.logs.all().logs.length }, 'witness started')
+  const running = opened.move()
+  return { url, context, stop: () => running.disposeAsync() }
+}

@@ -1,0 +1,101 @@
+// Cosigns a checkpoint that begins with all entries of the one before (C2SP tlog-witness).
+
+import { equalBytes, toHex } from '@svc/protocol/bytes'
+import { type Checkpoint, cosign } from '@svc/transparency/checkpoint'
+import { formatNote, formatSignature, isSignedBy, type NoteKey, signaturesOf } from '@svc/transparency/note'
+import { EMPTY_ROOT, isConsistent, type TreeHead } from '@svc/transparency/tree'
+import { raiseAlarm } from '../alarms/raise-alarm.ts'
+import { type NewAlarm, resolveAlarm } from '../alarms/store.ts'
+import { type Context, unixNow } from '../context.ts'
+import type { Db } from '../db/schema.ts'
+import { type AddRequest, readRequest } from './read-request.ts'
+import { type Cosigned, findCosigned, saveCosigned } from './store.ts'
+
+export type Outcome =
+  | { status: 200; cosignatures: string }
+  /** The size that the next proof has to begin at. */
+  | { status: 409; size: number }
+  | { status: 400 | 403 | 404 | 409 | 422; problem: string }
+
+const EMPTY: TreeHead = { size: 0, root: EMPTY_ROOT }
+
+/** The checks are in the order of the specification. What needs no database comes first. */
+export async function addCheckpoint(context: Context, body: Uint8Array): Promise<Outcome> {
+  const request = readRequest(body)
+  if (typeof request === 'string') return { status: 400, problem: request }
+  const { checkpoint, oldSize } = request
+  const keys = context.logs.keysOf(checkpoint.origin)
+  if (keys.length === 0) return { status: 404, problem: 'this witness does not know the log' }
+  if (!isSigned(checkpoint, keys)) return { status: 403, problem: 'no key of the log has signed the checkpoint' }
+  if (oldSize > checkpoint.size) return { status: 400, problem: 'the old size is above that of the checkpoint' }
+  if (checkpoint.size === 0 && !equalBytes(checkpoint.root, EMPTY_ROOT))
+    return { status: 422, problem: 'the root is not that of a log without entries' }
+  const known = withSignaturesOf(checkpoint, keys)
+  return context.database.db.transaction().execute((db) => compareAndCosign(context, db, { ...request, ...known }))
+}
+
+/** A signature under the name of a trusted key that does not hold spoils the whole note (C2SP signed-note). */
+function isSigned({ note }: Checkpoint, keys: readonly NoteKey[]): boolean {
+  const named = keys.filter((key) => signaturesOf(note, key).length > 0)
+  return named.length > 0 && named.every((key) => isSignedBy(note, key))
+}
+
+/** Those of others may be anything. */
+function withSignaturesOf(checkpoint: Checkpoint, keys: readonly NoteKey[]): { checkpoint: Checkpoint } {
+  const { note } = checkpoint
+  const signatures = keys.flatMap((key) => signaturesOf(note, key))
+  return { checkpoint: { ...checkpoint, note: { text: note.text, signatures } } }
+}
+
+/** In one transaction, so that of two requests at once the second sees what the first one saved. */
+async function compareAndCosign(context: Context, db: Db, request: AddRequest): Promise<Outcome> {
+  const { checkpoint, oldSize, proof } = request
+  const { origin, size } = checkpoint
+  const last = await findCosigned(db, origin)
+  const head = last ?? EMPTY
+  const isFork = size === head.size && !equalBytes(checkpoint.root, head.root)
+  if (last && isFork) await raiseAlarm(context, db, forkAlarm(checkpoint, last))
+  if (oldSize !== head.size) return { status: 409, size: head.size }
+  if (isFork && proof.length === 0) return { status: 409, problem: 'another root was cosigned at this size' }
+  if (!isConsistent(head, checkpoint, proof)) {
+    if (last && size > last.size && last.size > 0) await raiseAlarm(context, db, unprovenAlarm(checkpoint, last))
+    return { status: 422, problem: `the proof from size ${oldSize} does not hold` }
+  }
+  return cosignAndSave(context, db, checkpoint)
+}
+
+async function cosignAndSave(context: Context, db: Db, checkpoint: Checkpoint): Promise<Outcome> {
+  const { key, sign } = context
+  const { text, signatures } = checkpoint.note
+  const cosignedAt = unixNow(context)
+  const cosignature = await cosign(key, checkpoint, cosignedAt, sign)
+  const note = formatNote({ text, signatures: [...signatures, cosignature] })
+  await saveCosigned(db, checkpoint, { note, cosignedAt })
+  // Anybody may have sent this checkpoint with a wrong proof before.
+  await resolveAlarm(db, { origin: checkpoint.origin, kind: 'unproven', cause: causeOf(checkpoint) }, cosignedAt)
+  return { status: 200, cosignatures: formatSignature(cosignature) }
+}
+
+function forkAlarm(checkpoint: Checkpoint, last: Cosigned): NewAlarm {
+  return {
+    origin: checkpoint.origin,
+    kind: 'fork',
+    cause: causeOf(checkpoint),
+    message: `the log signed two different roots at size ${checkpoint.size}`,
+    evidence: [last.note, formatNote(checkpoint.note)],
+  }
+}
+
+function unprovenAlarm(checkpoint: Checkpoint, last: Cosigned): NewAlarm {
+  return {
+    origin: checkpoint.origin,
+    kind: 'unproven',
+    cause: causeOf(checkpoint),
+    message: `the log signed size ${checkpoint.size}, which was not shown to follow size ${last.size}`,
+    evidence: [last.note, formatNote(checkpoint.note)],
+  }
+}
+
+function causeOf({ size, root }: TreeHead): string {
+  return `${size} ${toHex(root)}`
+}
