@@ -59,7 +59,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   cli: ['api', 'payments', 'protocol', 'sdk', 'transparency', 'verifier'],
   mcp: ['api', 'concurrency', 'protocol', 'sdk', 'verifier'],
   web: ['api', 'protocol', 'sdk', 'transparency', 'verifier'],
-  testbed: ['agent', 'api', 'chains', 'devnet', 'gateway', 'http-service', 'protocol', 'storage', 'web'],
+  testbed: ['agent', 'api', 'chains', 'devnet', 'gateway', 'http-service', 'protocol', 'storage', 'web', 'witness'],
   acceptance: ['api', 'devnet', 'protocol', 'sdk', 'testbed', 'transparency', 'verifier'],
   bench: [
     'api',
@@ -176,6 +176,16 @@ const AGENT: Record<string, readonly string[]> = {
   work: ['callers', 'db', 'delegations', 'gateway', 'subscriptions'],
 }
 
+/** Inside a witness; the files at its root wire the rooms together. */
+const WITNESS: Record<string, readonly string[]> = {
+  db: [],
+  logs: [],
+  alarms: ['db'],
+  witness: ['alarms', 'db'],
+  info: ['alarms'],
+  bin: ['create-context.ts', 'start-witness.ts'],
+}
+
 /** What every room works with. */
 const TOOLS = ['config.ts', 'context.ts']
 
@@ -228,7 +238,8 @@ function objection(file: string, target: string): string | null {
   const path = relativeTarget(file, target)
   if (!path.startsWith(`${home}/`)) return `${file}: ${target} leaves the package`
   if (owner === 'gateway') return placeObjection(GATEWAY, file, path)
-  return owner === 'agent' && placeOf(file) in AGENT ? placeObjection(AGENT, file, path) : null
+  const rooms = owner === 'agent' ? AGENT : owner === 'witness' ? WITNESS : {}
+  return placeOf(file) in rooms ? placeObjection(rooms, file, path) : null
 }
 
 function relativeTarget(file: string, target: string): string {

@@ -1,6 +1,5 @@
 // Everything an operator can set, read once from the variables; all problems are reported together.
 
-import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import {
@@ -10,7 +9,7 @@ import {
   SettingsReader,
   type Variables,
 } from '@svc/http-service/config'
-import { keptSeed, readOptionalKey } from '@svc/http-service/keys'
+import { readOptionalKey, seedIn } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import { isKeyName } from '@svc/transparency/note'
 
@@ -50,7 +49,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   mkdirSync(dataDir, { recursive: true })
   const secrets: Secrets = {
     databaseUrl: `sqlite:${dataDir}/witness.db`,
-    signingSeed: given ?? keptSeed(join(dataDir, 'witness.key'), () => randomBytes(32)),
+    signingSeed: given ?? seedIn(join(dataDir, 'witness.key')),
   }
   return { config, secrets, asked: settings.asked }
 }

@@ -120,16 +120,15 @@ export function isDevelopmentSeed(seed: Uint8Array): boolean {
 
 /** The development key of this name under the folder, made at first use. */
 export function developmentSeed(folder: string, name: string): Uint8Array {
-  return keptSeed(join(folder, `${name}.development.key`), newDevelopmentSeed)
+  return seedIn(join(folder, `${name}.development.key`), newDevelopmentSeed)
 }
 
-/** The key in a file that only its owner reads, made at first use. */
-export function keptSeed(file: string, make: () => Uint8Array): Uint8Array {
+/** The key in a file, which is made at first use. */
+export function seedIn(file: string, newSeed: () => Uint8Array = () => randomBytes(32)): Uint8Array {
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     try {
-      const text = `${Buffer.from(make()).toString('hex')}\n`
-      writeFileSync(file, text, { mode: 0o600, flag: 'wx', flush: true })
+      writeFileSync(file, `${Buffer.from(newSeed()).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
     } catch (error) {
       // Another process made it first: use that key.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

@@ -1,8 +1,15 @@
+import { ConfigError } from '@svc/http-service/config'
 import { formatKey } from '@svc/transparency/note'
 import { readConfig } from '../config.ts'
 import { witnessKey } from '../create-context.ts'
 
 export async function run(): Promise<void> {
-  const { config, secrets } = readConfig(process.env)
-  console.log(formatKey(witnessKey(config, secrets)))
+  try {
+    const { config, secrets } = readConfig(process.env)
+    console.log(formatKey(witnessKey(config, secrets)))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
 }

@@ -1,0 +1,45 @@
+// Requests to a witness, and logs that ask it.
+
+import { toBase64 } from '@svc/protocol/bytes'
+import { signCheckpoint } from '@svc/transparency/checkpoint'
+import { rootOf } from '@svc/transparency/edge'
+import { formatKey } from '@svc/transparency/note'
+import { proveConsistency } from '@svc/transparency/prove'
+import { testKey } from '@svc/transparency/test/keys'
+import { memoryLog } from '@svc/transparency/test/trees'
+import type { Hash, TreeHead } from '@svc/transparency/tree'
+
+export interface Reply {
+  status: number
+  type: string | null
+  text: string
+}
+
+export async function post(url: string, body: string | Uint8Array<ArrayBuffer>): Promise<Reply> {
+  const answer = await fetch(`${url}/add-checkpoint`, { method: 'POST', body })
+  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
+}
+
+export function requestBody(oldSize: number, proof: readonly Hash[], checkpoint: string): string {
+  return [`old ${oldSize}`, ...proof.map(toBase64), '', checkpoint].join('\n')
+}
+
+/** A log that grows by the same entries for everybody who makes one. */
+export function testLog(name: string) {
+  const { key, sign } = testKey(name, 'log')
+  const treeAt = (size: number) => memoryLog(size === 0 ? [] : [size])
+  const headAt = (size: number): TreeHead => ({ size, root: rootOf(treeAt(size).edge) })
+  const signHead = (head: TreeHead) => signCheckpoint(key, head, sign)
+  const prove = (from: number, to: number) => proveConsistency(from, to, treeAt(to).readTile)
+  return {
+    key,
+    sign,
+    line: `log ${formatKey(key)}`,
+    headAt,
+    signHead,
+    checkpoint: (size: number) => signHead(headAt(size)),
+    prove,
+    request: async (from: number, to: number) =>
+      requestBody(from, from > to ? [] : await prove(from, to), await signHead(headAt(to))),
+  }
+}
