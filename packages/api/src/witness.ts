@@ -59,8 +59,27 @@ export const witnessPage = endpoint({
   contentType: TEXT,
 })
 
-/** `fork`: two checkpoints of one size with different roots. `unproven`: signed, and not shown to follow the last one. */
-export const ALARM_KINDS = ['fork', 'unproven'] as const
+export const ALARM_KINDS = [
+  /** Two signed checkpoints that contradict each other. */
+  'fork',
+  /** A signed checkpoint that was not shown to follow the last one. */
+  'unproven',
+  /** A statement that does not follow the one before it in its chain. */
+  'broken_chain',
+  /** An entry of the log whose statement the gateway does not show. */
+  'vanished_statement',
+  /** A malformed statement, or one without the signature of a trusted key. */
+  'bad_statement',
+  /** A statement that is dated before the one it follows, or long before it appeared in the log. */
+  'back_dated',
+  'future_dated',
+  /** Neither the statement nor a checkpoint with it was published on chain in time. */
+  'late_anchor',
+  /** A transaction that does not publish what the gateway says it does. */
+  'wrong_anchor',
+  /** The log, or what the gateway says of it, cannot be read. */
+  'unreachable_too_long',
+] as const
 export type AlarmKind = (typeof ALARM_KINDS)[number]
 
 export const Alarm = Type.Object(

@@ -5,6 +5,13 @@ import type { Json } from '@svc/protocol/canonical'
 /** Why something cannot be read now. It shows nothing of what the log has done. */
 export class Unreadable extends Error {
   override name = 'Unreadable'
+  /** A checkpoint that the log does not account for. */
+  readonly unexplained: string | null
+
+  constructor(message: string, { unexplained = null, ...options }: ErrorOptions & { unexplained?: string | null } = {}) {
+    super(message, options)
+    this.unexplained = unexplained
+  }
 }
 
 /** The body of the answer; null where there is none such (404). Rejects only with `Unreadable`. */

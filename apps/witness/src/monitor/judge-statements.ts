@@ -1,13 +1,13 @@
 // What is wrong with statements that appeared in a log, each by itself and in its chain. Pure: what was read before is
 // given.
 
+import type { AlarmKind } from '@svc/api/witness'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { type EvidenceBody, type EvidenceEnvelope, isoSeconds } from '@svc/protocol/evidence'
 import type { FollowedKeys } from '@svc/protocol/follow-keys'
 import { readStatementBody, statementDigestMatches } from '@svc/verifier/envelope-facts'
 import { statementSignature } from '@svc/verifier/signature-facts'
-import type { FindingKind } from './findings.ts'
 import type { ShownStatement } from './gateway-reader.ts'
 
 /** An entry of the log, and what the gateway shows for it. */
@@ -18,16 +18,12 @@ export interface LoggedEntry {
   shown: ShownStatement | undefined
 }
 
-/** The newest statement of a chain that is in the log. */
-export interface ChainHead {
-  proofId: string
-  index: number
-  envelope: EvidenceEnvelope
-}
+/** By proof id, the newest statement of a chain that is in the log. */
+export type Heads = ReadonlyMap<string, EvidenceEnvelope>
 
 export interface Known {
-  /** By proof id: of all chains that the entries belong to. */
-  heads: ReadonlyMap<string, ChainHead>
+  /** Of all chains that the entries belong to. */
+  heads: Heads
   /** Digests of entries whose statements could not be taken into their chains, among those that the entries follow. */
   left: ReadonlySet<string>
   keys: FollowedKeys
@@ -42,7 +38,7 @@ export interface Known {
 
 /** What is wrong with an entry. */
 export interface Objection {
-  kind: FindingKind
+  kind: AlarmKind
   entry: LoggedEntry
   why: string
   /** The oldest first. */
@@ -52,15 +48,15 @@ export interface Objection {
 export interface Judgement {
   objections: Objection[]
   /** Of the chains that went on, their new heads. */
-  heads: Map<string, ChainHead>
+  heads: Heads
 }
 
 export function judgeStatements(entries: readonly LoggedEntry[], known: Known): Judgement {
   const objections: Objection[] = []
-  const heads = new Map<string, ChainHead>()
+  const heads = new Map<string, EvidenceEnvelope>()
   const left = new Set(known.left)
   for (const entry of entries) {
-    const object = (kind: FindingKind, why: string, statements: EvidenceEnvelope[] = []) => {
+    const object = (kind: AlarmKind, why: string, statements: EvidenceEnvelope[] = []) => {
       objections.push({ kind, entry, why, statements })
     }
     const missing = notShown(entry)
@@ -78,15 +74,15 @@ export function judgeStatements(entries: readonly LoggedEntry[], known: Known): 
       continue
     }
     const head = heads.get(body.proof_id) ?? known.heads.get(body.proof_id)
-    const before = head ? [head.envelope] : []
+    const before = head ? [head] : []
     const gap = chainProblem(head, envelope, left)
     if (gap !== null) object('broken_chain', gap, [...before, envelope])
-    if (head && body.issued_at_unix < head.envelope.body.issued_at_unix)
+    if (head && body.issued_at_unix < head.body.issued_at_unix)
       object('back_dated', 'it is dated before the statement that it follows', [...before, envelope])
     const date = dateProblem(body, known)
     if (date) object(date.kind, date.why, [envelope])
-    if (!head || body.sequence > head.envelope.body.sequence)
-      heads.set(body.proof_id, { proofId: body.proof_id, index: entry.index, envelope })
+    if (!head || body.sequence > head.body.sequence)
+      heads.set(body.proof_id, envelope)
   }
   return { objections, heads }
 }
@@ -115,12 +111,11 @@ function signatureProblem(envelope: EvidenceEnvelope, { keys, domainTag, absentA
 }
 
 function chainProblem(
-  head: ChainHead | undefined,
+  known: EvidenceEnvelope | undefined,
   { body, statement_digest }: EvidenceEnvelope,
   left: ReadonlySet<string>,
 ): string | null {
   const { sequence, prev_statement_digest: previous } = body
-  const known = head?.envelope
   if (known && sequence <= known.body.sequence) {
     const isAgain = statement_digest === known.statement_digest
     return isAgain ? `the log has statement ${sequence} twice` : `another statement ${sequence} comes after it`
@@ -136,7 +131,7 @@ function chainProblem(
 function dateProblem(
   { issued_at_unix: issued }: EvidenceBody,
   { absentAt, now, toleranceSeconds }: Known,
-): { kind: FindingKind; why: string } | null {
+): { kind: AlarmKind; why: string } | null {
   if (issued > now + toleranceSeconds)
     return { kind: 'future_dated', why: `it is dated ${isoSeconds(issued)}, and it is ${isoSeconds(now)}` }
   if (absentAt !== null && issued < absentAt - toleranceSeconds) {
