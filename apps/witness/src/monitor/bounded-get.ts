@@ -8,7 +8,10 @@ export class Unreadable extends Error {
   /** A checkpoint that the log does not account for. */
   readonly unexplained: string | null
 
-  constructor(message: string, { unexplained = null, ...options }: ErrorOptions & { unexplained?: string | null } = {}) {
+  constructor(
+    message: string,
+    { unexplained = null, ...options }: ErrorOptions & { unexplained?: string | null } = {},
+  ) {
     super(message, options)
     this.unexplained = unexplained
   }

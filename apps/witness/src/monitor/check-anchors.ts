@@ -93,7 +93,11 @@ async function coveredByStatements(
       const publication = await publicationOfStatement(entry, rpc)
       if (typeof publication === 'object') {
         const texts = [entry.shown!.envelope!, entry.shown!.anchor!]
-        const alarm = await entryAlarm(round.log, round.head, entry, { kind: 'wrong_anchor', why: publication.wrong, texts })
+        const alarm = await entryAlarm(round.log, round.head, entry, {
+          kind: 'wrong_anchor',
+          why: publication.wrong,
+          texts,
+        })
         alarms.push({ ...alarm, cause: txOf(entry.shown!.anchor!) })
       }
       if (publication !== 'published') return { anchored, missing: publication === 'unknown' ? null : entry }
@@ -119,7 +123,9 @@ async function publicationOf(anchor: JsonObject, memo: Uint8Array, rpc: Rpc | nu
   if ('notFound' in answer) return 'missing'
   const success = txSucceeded(answer.found)
   if (success.value !== 'passed') return { wrong: success.why }
-  return publishes(answer.found, memo) ? 'published' : { wrong: 'the transaction of its anchor publishes something else' }
+  return publishes(answer.found, memo)
+    ? 'published'
+    : { wrong: 'the transaction of its anchor publishes something else' }
 }
 
 function wrongAnchor(origin: string, anchor: JsonObject, message: string, evidence: string[]): NewAlarm {

@@ -81,8 +81,7 @@ export function judgeStatements(entries: readonly LoggedEntry[], known: Known): 
       object('back_dated', 'it is dated before the statement that it follows', [...before, envelope])
     const date = dateProblem(body, known)
     if (date) object(date.kind, date.why, [envelope])
-    if (!head || body.sequence > head.body.sequence)
-      heads.set(body.proof_id, envelope)
+    if (!head || body.sequence > head.body.sequence) heads.set(body.proof_id, envelope)
   }
   return { objections, heads }
 }

@@ -42,7 +42,7 @@ export function createLogReader({ key, url }: FollowedLog, get: BoundedGet): Log
   const readTile: ReadTile = (place) => {
     const path = tilePath(place)
     const known = tiles.get(path)
-    if (known) return known
+    if (known !== undefined) return known
     if (tiles.size >= MAX_TILES) tiles.delete(tiles.keys().next().value!)
     const tile = fetchTile(place)
     tiles.set(path, tile)
