@@ -825,6 +825,55 @@ export const migrations: Migrations = {
         from statements where statement_digest is not null) as dated
       where true on conflict do nothing`.execute(db)
   },
+
+  '0037-log-anchors': async (db, column) => {
+    await db.schema
+      .alterTable('lockers')
+      .addColumn('anchoring', column.text, (c) => c.notNull().defaultTo('each'))
+      .execute()
+    await db.schema
+      .createTable('log_cosignatures')
+      .addColumn('size', column.integer, (c) => c.primaryKey())
+      .addColumn('lines', column.text, (c) => c.notNull())
+      .addColumn('is_quorum', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createTable('log_witnesses')
+      .addColumn('witness', column.text, (c) => c.primaryKey())
+      .addColumn('size', column.integer, (c) => c.notNull())
+      .addColumn('cosigned_at', column.integer)
+      .addColumn('failing_since', column.integer)
+      .addColumn('problem', column.text)
+      .execute()
+    await db.schema
+      .createTable('log_anchors')
+      .addColumn('tx', column.text, (c) => c.primaryKey())
+      .addColumn('size', column.integer, (c) => c.notNull())
+      .addColumn('payload', column.text, (c) => c.notNull())
+      .addColumn('signer', column.text, (c) => c.notNull())
+      .addColumn('raw', column.text, (c) => c.notNull())
+      .addColumn('last_valid_height', column.integer, (c) => c.notNull())
+      .addColumn('state', column.text, (c) => c.notNull())
+      .addColumn('slot', column.integer)
+      .addColumn('block_time', column.integer)
+      .addColumn('fee_lamports', column.integer)
+      .addColumn('sent_at', column.integer, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createIndex('log_anchors_sent')
+      .unique()
+      .on('log_anchors')
+      .column('state')
+      .where(sql.ref('state'), '=', sql.lit('sent'))
+      .execute()
+    await db.schema
+      .createIndex('log_anchors_size')
+      .unique()
+      .on('log_anchors')
+      .column('size')
+      .where(sql.ref('state'), 'in', sql`('sent', 'landed', 'finalized')`)
+      .execute()
+  },
 }
 
 /** In the database, so that they hold for every release that writes to it, and for hands at its console. */
