@@ -1,4 +1,4 @@
-import { type Alarm, alarms } from '@svc/api/witness'
+import { type Alarm, alarms, MAX_ALARMS } from '@svc/api/witness'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -7,9 +7,9 @@ import type { AlarmRow } from '../db/schema.ts'
 import { findAlarms } from './store.ts'
 
 export function alarmRoutes(service: Service, { database }: Context): void {
-  serve(service, alarms, async ({ query }) => {
-    const rows = await findAlarms(database.db, query)
-    return { alarms: rows.map(alarmView), next: rows.length === query.limit ? rows.at(-1)!.id : null }
+  serve(service, alarms, async ({ query: { before, limit = MAX_ALARMS } }) => {
+    const rows = await findAlarms(database.db, limit, before)
+    return { alarms: rows.map(alarmView), next: rows.length === limit ? rows.at(-1)!.id : null }
   })
 }
 

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
 import { startTestWitness, type TestWitness } from '@svc/testbed/witness'
@@ -178,6 +180,19 @@ describe('requests that must change nothing', () => {
     expect((await send(requestBody(0, [], notEmpty))).status).toBe(422)
     const empty = await hostile.signHead({ size: 0, root: EMPTY_ROOT })
     expect(await send(requestBody(0, [], empty))).toMatchObject({ status: 409, text: '10\n' })
+  })
+
+  it('T-106 a body that stays away holds nobody up, and one without a content type is read', async () => {
+    const ask = (body: string, length: number) => {
+      const socket = connect(Number(new URL(witness.url).port), '127.0.0.1')
+      socket.write(`POST /add-checkpoint HTTP/1.1\r\nHost: w\r\nContent-Length: ${length}\r\n`)
+      socket.write(`Connection: close\r\n\r\n${body}`)
+      return socket
+    }
+    const slow = ask('old 10\n', 60_000)
+    const replayed = await hostile.request(5, 7)
+    expect(await text(ask(replayed, Buffer.byteLength(replayed)))).toMatch(/^HTTP\/1\.1 409 .*\r\n10\n$/s)
+    slow.destroy()
   })
 
   it('T-106 unknown paths and methods have answers of their own', async () => {

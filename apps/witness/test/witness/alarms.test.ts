@@ -78,11 +78,8 @@ it('T-106 what a log can make the witness keep is bounded', async () => {
     raised_at: 0,
     resolved_at: null,
   } as const
-  for (let i = 0; i < 998; i++)
-    await db
-      .insertInto('alarms')
-      .values({ ...row, cause: `${i}` })
-      .execute()
+  const rows = Array.from({ length: 998 }, (_, i) => ({ ...row, cause: `${i}` }))
+  await db.insertInto('alarms').values(rows).execute()
   const before = lines.length
   expect((await post(witness.url, requestBody(12, [], await forked(12)))).status).toBe(409)
   expect(lines.length).toBe(before)
