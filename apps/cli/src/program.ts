@@ -43,6 +43,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
   'Prove:': {
     attest: () => import('./evidence/attest.ts'),
     push: () => import('./evidence/push.ts'),
+    anchoring: () => import('./evidence/anchoring.ts'),
     statements: () => import('./evidence/statements.ts'),
     proof: () => import('./evidence/proof.ts'),
     bundle: () => import('./evidence/bundle.ts'),

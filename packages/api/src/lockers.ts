@@ -40,6 +40,9 @@ const PublicLink = Type.Object(
 )
 export type PublicLink = Static<typeof PublicLink>
 
+const Anchoring = Words(['each', 'log'])
+export type Anchoring = Static<typeof Anchoring>
+
 const LockerRestriction = Type.Object(
   {
     state: Words(['frozen', 'taken_down']),
@@ -69,6 +72,7 @@ const LockerFacts = {
   file_count: Type.Integer(),
   total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
   public_link: Type.Optional(PublicLink),
+  anchoring: Type.Optional(Anchoring),
   restriction: Type.Optional(LockerRestriction),
   settling: Type.Optional(
     OrNull(
@@ -386,4 +390,27 @@ export const changePublicLink = endpoint({
   },
   headers: NO_STORE,
   errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', ...RESTRICTION_ERRORS],
+})
+
+export const changeAnchoring = endpoint({
+  name: 'changeAnchoring',
+  method: 'POST',
+  // Sets the same value again.
+  repeatable: true,
+  path: '/v1/lockers/{locker_id}/anchoring',
+  auth: { ops: ['locker:admin'] },
+  summary: 'Publish each statement of a locker by itself, or leave that to the transparency log',
+  params: LockerPath,
+  body: Type.Object(
+    { anchoring: Anchoring },
+    {
+      description:
+        '`each`: every statement is published by itself, as the gateway is set. `log`: statements are on chain by the anchored checkpoints of the log; POST /v1/attest/push still publishes one.',
+    },
+  ),
+  responses: {
+    200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), anchoring: Anchoring }),
+  },
+  headers: NO_STORE,
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
 })

@@ -24,13 +24,13 @@ export type PaidPurchase = Static<typeof PaidPurchase>
 
 const NextAnchor = Type.Object(
   {
-    reason: Words(['limit_reached', 'daily_budget_used', 'publishing', 'changes', 'schedule']),
+    reason: Words(['limit_reached', 'daily_budget_used', 'publishing', 'changes', 'schedule', 'log']),
     at: OrNull(Timestamp('Not before. Null: as soon as it can be done.')),
   },
   {
     title: 'NextAnchor',
     description:
-      'The next statement that is published without a request. It waits for a budget (the first two reasons), for the chain (`publishing`), to be made because files have changed (`changes`), or for its time (`schedule`). Null: none waits.',
+      'The next statement that is published without a request. It waits for a budget (the first two reasons), for the chain (`publishing`), to be made because files have changed (`changes`), for its time (`schedule`), or for the next checkpoint of the log that is anchored (`log`). Null: none waits.',
   },
 )
 export type NextAnchor = Static<typeof NextAnchor>

@@ -96,8 +96,8 @@ export const Alarm = Type.Object(
 )
 export type Alarm = Static<typeof Alarm>
 
-/** Evidence is long. */
-const MAX_ALARMS = 20
+/** In one page: evidence is long. */
+export const MAX_ALARMS = 20
 
 export const alarms = endpoint({
   name: 'alarms',
@@ -107,7 +107,7 @@ export const alarms = endpoint({
   summary: 'What logs did that they must not do, newest first',
   query: Type.Object({
     before: Type.Optional(Type.Integer({ minimum: 1, description: '`next` of the page before.' })),
-    limit: Type.Integer({ minimum: 1, maximum: MAX_ALARMS, default: MAX_ALARMS }),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ALARMS, default: MAX_ALARMS })),
   }),
   responses: { 200: Type.Object({ alarms: Type.Array(Alarm), next: OrNull(Type.Integer()) }) },
   headers: NO_STORE,

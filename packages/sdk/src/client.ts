@@ -28,6 +28,7 @@ import { putMany } from './files/put-many.ts'
 import { rename } from './files/rename.ts'
 import {
   addOperator,
+  changeAnchoring,
   changePublicLink,
   lockers,
   metadata,
@@ -100,6 +101,7 @@ const gatewayOperations = {
   revokeAccess,
   publicLink,
   changePublicLink,
+  changeAnchoring,
   s3Credentials,
   createS3Key,
   s3Keys,

@@ -1,6 +1,6 @@
 // The public interface of the SDK: clients of a gateway and its agent service, for Node and browsers.
 
-export type { ListedLocker, PublicLink } from '@svc/api/lockers'
+export type { Anchoring, ListedLocker, PublicLink } from '@svc/api/lockers'
 export type { NewS3Key, S3Credentials, S3Key } from '@svc/api/s3-credentials'
 export type { TusToken } from '@svc/api/tus'
 export type { LockerUsage } from '@svc/api/usage'

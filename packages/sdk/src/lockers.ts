@@ -1,7 +1,9 @@
 // Lockers: their ids, finding and opening them, their operators, and what opens them to others.
 
 import {
+  type Anchoring,
   addOperator as addEndpoint,
+  changeAnchoring as changeAnchoringEndpoint,
   changePublicLink as changeLinkEndpoint,
   type ListedLocker,
   type LockerMetadata,
@@ -165,6 +167,17 @@ export async function changePublicLink(
   signal?: AbortSignal,
 ): Promise<PublicLink> {
   return (await call(context, changeLinkEndpoint, { params: { locker_id }, body: { action }, signal })).body.public_link
+}
+
+/** Publishes each statement of the locker by itself, or leaves that to the anchored checkpoints of the log. */
+export async function changeAnchoring(
+  context: Context,
+  { locker_id }: Locker,
+  anchoring: Anchoring,
+  signal?: AbortSignal,
+): Promise<Anchoring> {
+  const { body } = await call(context, changeAnchoringEndpoint, { params: { locker_id }, body: { anchoring }, signal })
+  return body.anchoring
 }
 
 export interface TusTokenOptions {

@@ -60,6 +60,7 @@ const REASONS: Record<NonNullable<LockerUsage['next_anchor']>['reason'], string>
   publishing: 'is being published',
   changes: 'follows by itself: files have changed',
   schedule: 'by the schedule of the gateway',
+  log: 'with the next checkpoint of the log that is anchored',
 }
 
 export function anchorOutlook({ next_anchor, has_unattested_changes }: LockerUsage): string {

@@ -12,6 +12,8 @@ export interface AnchorConfig {
   /** Whether the codes of payments are published, too. */
   includesPayments: boolean
   memoProgram: string
+  /** How often the newest checkpoint of the log is published; 0: never. */
+  logSeconds: number
   /** How long a caller waits for the chain to confirm. */
   waitSeconds: number
   /** Offered for each compute unit; 0 pays the base fee only. */
@@ -40,6 +42,7 @@ export function readAnchorConfig(settings: SettingsReader): AnchorConfig {
     isAutomatic: settings.oneOf('ATTEST_PUSH', ['true', 'false'], 'true') === 'true',
     includesPayments: settings.oneOf('PAYMENT_ATTEST_PUSH', ['true', 'false'], 'false') === 'true',
     memoProgram: memoProgram(settings),
+    logSeconds: settings.integer('LOG_ANCHOR_SECONDS', 3600, { min: 0, max: 604_800 }),
     waitSeconds: settings.integer('ANCHOR_WAIT_SECONDS', 30, { min: 0, max: 300 }),
     priorityMicroLamports: settings.integer('ANCHOR_PRIORITY_MICROLAMPORTS', 0, { min: 0, max: 100_000_000 }),
     registry: {

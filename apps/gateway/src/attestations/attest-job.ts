@@ -5,7 +5,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { PermanentError } from '@svc/queue/queue'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
-import { attestReceipt } from './attest.ts'
+import { openLockerOf, publishesEach } from './attest.ts'
 import { emptyFileList } from './errors.ts'
 import type { AttestationsContext } from './room.ts'
 import { deletePending, findAttestation, hasConfirmedFile, insertPending } from './store.ts'
@@ -40,8 +40,9 @@ export async function queueAttest(context: Context, { receipt_id, locker_id }: L
 /** A run that is cut off after its statement was written finds that statement the next time, and makes no second one. */
 export async function runAttestJob(context: AttestationsContext, receiptId: string, attempt: number): Promise<void> {
   try {
-    const publish = context.config.anchors.isAutomatic
-    const { record } = await attestReceipt(context, receiptId, { publish })
+    const locker = await openLockerOf(context, receiptId)
+    const publish = publishesEach(context, locker)
+    const { record } = await context.attest(locker, { publish })
     if (publish && !record.anchor) await queuePush(context, receiptId)
   } catch (error) {
     const isPermanent = error instanceof ServiceError && error.status < 500

@@ -78,18 +78,17 @@ function isCurrent({ sequence, manifest_version }: AttestationTable, locker: Loc
   return sequence !== null && manifest_version !== null && manifest_version >= locker.manifest_version
 }
 
-/** For callers that have only a receipt's id. `force` makes a new statement even if nothing has changed. */
-export async function attestReceipt(
-  context: Pick<Context, 'database'> & { attest: Attest },
-  receiptId: string,
-  { force = false, publish = false }: { force?: boolean; publish?: boolean } = {},
-): Promise<Attested> {
-  const { db } = context.database
-  const found = await findReceiptAndLocker(db, receiptId)
+/** For callers that have only a receipt's id. */
+export async function openLockerOf({ database }: Pick<Context, 'database'>, receiptId: string): Promise<Locker> {
+  const found = await findReceiptAndLocker(database.db, receiptId)
   if (!found) throw receiptNotFound()
   if (!found.locker) throw lockerNotOpen(found.receipt)
-  const known = force ? await findAttestation(db, receiptId) : null
-  return context.attest(found.locker, { replacing: known?.sequence ?? undefined, publish })
+  return found.locker
+}
+
+/** Whether the gateway publishes each statement of the locker without a request; its owner may leave that to the log. */
+export function publishesEach({ config }: Pick<Context, 'config'>, { anchoring }: Pick<Locker, 'anchoring'>): boolean {
+  return config.anchors.isAutomatic && anchoring === 'each'
 }
 
 export interface Published extends Attested {

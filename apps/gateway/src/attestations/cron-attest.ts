@@ -50,10 +50,13 @@ function isRetryable(status: string): status is ErrorCode {
 }
 
 /** Returns the error code of a failure, so that one locker does not stop the run. */
-async function reattest(context: AttestationsContext, { sequence, isAged, ...locker }: DueLocker): Promise<string> {
+async function reattest(
+  context: AttestationsContext,
+  { sequence, isAged, anchoring, ...locker }: DueLocker,
+): Promise<string> {
   const { db } = context.database
   try {
-    const { publish } = context.config.attestations.cron
+    const publish = context.config.attestations.cron.publish && anchoring === 'each'
     const { isNew } = await context.attest(locker, { replacing: isAged ? sequence : undefined, publish })
     await deleteCronFailure(db, locker.receipt_id)
     if (!isNew) return 'skipped'

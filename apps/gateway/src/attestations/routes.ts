@@ -7,26 +7,30 @@ import { lockerNotOpen } from '../auth/errors.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
-import { attestReceipt, publishAttested } from './attest.ts'
+import { openLockerOf, publishAttested, publishesEach } from './attest.ts'
 import { queueAttest } from './attest-job.ts'
 import { cronAttest, requireNoRetry } from './cron-attest.ts'
 import { attestHealth } from './health.ts'
 import type { AttestationsContext } from './room.ts'
+import { findAttestation } from './store.ts'
 import { attestAnswer } from './view.ts'
 
 export function attestationRoutes(service: Service, auth: Auth, context: AttestationsContext): void {
-  const { isAutomatic } = context.config.anchors
   serveReceipt(service, auth, attestations.attest, async ({ caller, query }) => {
     if (!caller.locker) throw lockerNotOpen(caller.receipt)
     await limitSigner(context, caller.signer)
     if (!query.sync) return new Answer(202, await queueAttest(context, caller.locker))
-    const attested = await context.attest(caller.locker, { publish: isAutomatic })
-    return attestAnswer(context, await publishAttested(context, attested, { publish: isAutomatic }))
+    const publish = publishesEach(context, caller.locker)
+    const attested = await context.attest(caller.locker, { publish })
+    return attestAnswer(context, await publishAttested(context, attested, { publish }))
   })
 
   serveKnown(service, internal.internalAttest, auth.isInternalCaller, async ({ body }) => {
-    const { receipt_id, force = false, push: publish = isAutomatic } = body
-    const attested = await attestReceipt(context, receipt_id, { force, publish })
+    const { receipt_id, force = false } = body
+    const locker = await openLockerOf(context, receipt_id)
+    const publish = body.push ?? publishesEach(context, locker)
+    const known = force ? await findAttestation(context.database.db, receipt_id) : null
+    const attested = await context.attest(locker, { replacing: known?.sequence ?? undefined, publish })
     return attestAnswer(context, await publishAttested(context, attested, { publish }))
   })
   serveKnown(service, internal.internalCronAttest, auth.isInternalCaller, async ({ body }) =>

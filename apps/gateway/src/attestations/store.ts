@@ -1,7 +1,7 @@
 import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { type NotNull, sql, type Transaction } from 'kysely'
-import type { AttestationTable, Db, FileRow, LostStatementTable, Schema, StatementTable } from '../db/schema.ts'
+import type { AttestationTable, Db, FileRow, Locker, LostStatementTable, Schema, StatementTable } from '../db/schema.ts'
 import { type AttestationRecord, attestationRecord } from './record.ts'
 import type { CronAttestConfig } from './settings.ts'
 
@@ -151,13 +151,18 @@ interface StatusCount {
   without_since: number
 }
 
+/** Lockers that leave publishing to the log wait for nothing. */
+const AWAITED_SINCE = sql<number | null>`case when status = 'computed' and exists (
+  select 1 from lockers l where l.receipt_id = attestations.receipt_id and l.anchoring = 'log'
+) then null else status_since end`
+
 export async function countByStatus(db: Db): Promise<StatusCount[]> {
   const counts = await db
     .selectFrom('attestations')
     .select(({ fn }) => [
       'status',
       fn.countAll<number>().as('count'),
-      fn.min<number | null>('status_since').as('oldest_since'),
+      fn.min<number | null>(AWAITED_SINCE).as('oldest_since'),
       fn.count<number>('status_since').as('with_since'),
     ])
     .groupBy('status')
@@ -172,6 +177,7 @@ export interface DueLocker {
   sequence: number
   /** Whether that statement is so old that it gets a successor even if nothing has changed. */
   isAged: boolean
+  anchoring: Locker['anchoring']
 }
 
 interface DueQuery extends Pick<CronAttestConfig, 'batchSize' | 'minAgeHours' | 'filter' | 'tiers'> {
@@ -200,7 +206,7 @@ function selectAttested(db: Db, { filter, tiers, batchSize, now }: DueQuery) {
     .selectFrom('attestations as a')
     .innerJoin('lockers as l', 'l.receipt_id', 'a.receipt_id')
     .leftJoin('cron_failures as f', 'f.receipt_id', 'a.receipt_id')
-    .select(['a.receipt_id', 'a.locker_id', 'a.sequence'])
+    .select(['a.receipt_id', 'a.locker_id', 'a.sequence', 'l.anchoring'])
     .where('a.sequence', 'is not', null)
     .where(({ eb, or }) => or([eb('f.retry_at', 'is', null), eb('f.retry_at', '<=', now)]))
     .$if(tags.length > 0, (query) => query.where(({ or }) => or(tags.flatMap(hasTag))))

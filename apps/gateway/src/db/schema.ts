@@ -42,6 +42,9 @@ export interface Schema extends QueueTables, GuardTables {
   cron_failures: CronFailureTable
   payment_codes: PaymentCodeTable
   publications: PublicationTable
+  log_cosignatures: LogCosignaturesTable
+  log_witnesses: LogWitnessTable
+  log_anchors: LogAnchorTable
   registry_entries: RegistryEntryTable
   spending: SpendingTable
   budget_days: BudgetDayTable
@@ -56,6 +59,37 @@ export interface Schema extends QueueTables, GuardTables {
   uncounted_receipts: { receipt_id: string }
   lost_statements: LostStatementTable
   lost_receipts: LostReceiptTable
+  logs: LogTable
+  log_entries: LogEntryTable
+  log_checkpoints: LogCheckpointTable
+}
+
+/** The transparency log of this database: one row. */
+export interface LogTable {
+  origin: string
+  public_key_hex: string
+}
+
+/** A trigger adds a row for each statement. Its place in the log never changes. */
+export interface LogEntryTable {
+  statement_digest: string
+  /** From 0; null while it waits. */
+  entry_index: number | null
+  /** The order in which those that wait arrived. */
+  position: number | null
+  /** Null for an entry that was restored from the published log, until its statement is. */
+  receipt_id: string | null
+  sequence: number | null
+}
+
+/** What the log has signed, before it is published. */
+export interface LogCheckpointTable {
+  size: number
+  /** Hex. */
+  root: string
+  /** The signed text. */
+  note: string
+  signed_at: number
 }
 
 /** A statement that was made and is not in this database: the next one of its proof follows on it. */
@@ -215,6 +249,8 @@ interface LockerTable {
   link_handle: Generated<string | null>
   /** 1 while the owner has closed the public link. */
   link_closed: Generated<number>
+  /** Whether statements are published one by one, or by the checkpoints of the log. */
+  anchoring: Generated<'each' | 'log'>
   /** Set by the operator of the gateway, with the time and what the owner is told. */
   restriction: Generated<'frozen' | 'taken_down' | null>
   restricted_at: Generated<string | null>
@@ -503,6 +539,50 @@ export interface PublicationTable {
   /** The fee, and the rent deposited in accounts less the rent refunded; known once the transaction has landed. */
   fee_lamports: number | null
   rent_lamports: number | null
+  sent_at: number
+}
+
+/** What witnesses have added to a checkpoint of the log. */
+export interface LogCosignaturesTable {
+  /** Of the checkpoint. */
+  size: number
+  /** Signature lines, as they stand in the note. */
+  lines: string
+  /** 1 if they are enough for the policy of the gateway. */
+  is_quorum: number
+}
+
+/** What a witness of the policy said last. */
+export interface LogWitnessTable {
+  /** Its encoded key. */
+  witness: string
+  /** What it has cosigned last; 0 before the first time. */
+  size: number
+  cosigned_at: number | null
+  /** Null while it answers. */
+  failing_since: number | null
+  problem: string | null
+}
+
+/** A transaction that publishes a checkpoint of the log. */
+export interface LogAnchorTable {
+  /** Its signature. */
+  tx: string
+  /** Of the checkpoint. */
+  size: number
+  /** JSON of what the memo says. */
+  payload: string
+  signer: string
+  /** The transaction as it is sent. */
+  raw: string
+  /** No block above this height can hold it. */
+  last_valid_height: number
+  /** Unique indexes: one is `sent`, and one for each size is `sent`, `landed` or `finalized`. */
+  state: PublicationTable['state']
+  /** Known once the transaction has landed. */
+  slot: number | null
+  block_time: number | null
+  fee_lamports: number | null
   sent_at: number
 }
 

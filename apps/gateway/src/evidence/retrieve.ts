@@ -4,7 +4,7 @@ import type { Retrieved } from '@svc/api/evidence'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { withPrefix } from '@svc/protocol/bytes'
 import { attCode, paymentAttCode } from '@svc/protocol/ids'
-import { attestReceipt } from '../attestations/attest.ts'
+import { openLockerOf } from '../attestations/attest.ts'
 import { notAttested } from '../attestations/errors.ts'
 import type { StoredFile } from '../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, publicStatus, withFiles } from '../attestations/view.ts'
@@ -34,7 +34,7 @@ async function computeFirst(
 ) {
   await limitStranger(context, wire, receiptId)
   if (!context.mayCompute(wire)) throw notAttested(receiptId, { isPending })
-  await attestReceipt(context, receiptId)
+  await context.attest(await openLockerOf(context, receiptId))
   return readAttested(context, receiptId)
 }
 

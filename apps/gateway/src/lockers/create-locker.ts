@@ -55,6 +55,7 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
     created_at: isoSeconds(createdAt),
     expires_at: endOf(createdAt, terms.ttl_days * 86_400),
     ...NEW_ACCESS,
+    anchoring: 'each',
     manifest_version: 0,
     manifest_changed_at: null,
     file_count: 0,

@@ -32,6 +32,7 @@ export function lockerRecord(locker: Locker): LockerRecord {
     file_count: locker.file_count,
     total_bytes: locker.total_bytes,
     public_link: publicLinkOf(locker),
+    anchoring: locker.anchoring,
     ...(restriction && { restriction }),
     space: { locker_id, file_api: fileApi(locker_id) },
   }

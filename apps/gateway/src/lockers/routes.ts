@@ -6,6 +6,7 @@ import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
 import { serveLocker, serveReceipt, serveReceiptOrAnybody, serveWallet } from '../auth/serve-signed.ts'
 import type { Locker } from '../db/schema.ts'
+import { changeAnchoring } from './anchoring.ts'
 import { listLockers } from './list-lockers.ts'
 import { lockerMetadata, lockerRecord, refreshLocker } from './locker-record.ts'
 import { addOperator, removeOperator } from './operators.ts'
@@ -48,5 +49,8 @@ export function lockerRoutes(service: Service, auth: Auth, context: LockersConte
   serveLocker(service, auth, lockers.revokeAccess, ({ caller }) => revokeAccess(context, caller.locker))
   serveLocker(service, auth, lockers.changePublicLink, ({ caller, body }) =>
     changePublicLink(context, caller.locker, body),
+  )
+  serveLocker(service, auth, lockers.changeAnchoring, ({ caller, body }) =>
+    changeAnchoring(context, caller.locker, body),
   )
 }

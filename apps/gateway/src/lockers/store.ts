@@ -165,6 +165,7 @@ type Changeable =
   | 'revoked_before'
   | 'link_handle'
   | 'link_closed'
+  | 'anchoring'
   | 'terms'
   | 'expires_at'
   | 'restriction'

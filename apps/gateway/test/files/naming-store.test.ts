@@ -27,6 +27,7 @@ function lockerNamed(name: string): Locker {
     created_at: AT,
     expires_at: AT,
     ...NEW_ACCESS,
+    anchoring: 'each',
     manifest_version: 0,
     manifest_changed_at: null,
     file_count: 0,

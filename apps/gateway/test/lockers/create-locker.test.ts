@@ -144,7 +144,13 @@ describe('a locker record', () => {
   it('LOCK-05 a locker record has the signature algorithm of its owner', () => {
     const locker = { locker_id: 'locker_0123456789ab', receipt_id: 'r', owner: '0xab', provider: 'storj' }
     const counts = { file_count: 0, total_bytes: 0, unconfirmed_bytes: 0 }
-    const manifest = { ...NEW_ACCESS, manifest_version: 0, manifest_changed_at: null, ...counts }
+    const manifest = {
+      ...NEW_ACCESS,
+      anchoring: 'each' as const,
+      manifest_version: 0,
+      manifest_changed_at: null,
+      ...counts,
+    }
     const times = { created_at: 'T', expires_at: 'T' }
     const row = { ...locker, ...manifest, ...times, delivered_bytes: 0, tags: '[]', terms: JSON.stringify(TERMS) }
     expect(lockerRecord({ ...row, network: 'evm-mainnet' })).toMatchObject({ sig_alg: 'secp256k1', provider: 'storj' })

@@ -1,4 +1,4 @@
-import { alarms } from '@svc/api/witness'
+import { alarms, MAX_ALARMS } from '@svc/api/witness'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Context } from '../context.ts'
@@ -6,8 +6,8 @@ import { findAlarms } from './store.ts'
 import { alarmView } from './view.ts'
 
 export function alarmRoutes(service: Service, { database }: Context): void {
-  serve(service, alarms, async ({ query }) => {
-    const rows = await findAlarms(database.db, query)
-    return { alarms: rows.map(alarmView), next: rows.length === query.limit ? rows.at(-1)!.id : null }
+  serve(service, alarms, async ({ query: { before, limit = MAX_ALARMS } }) => {
+    const rows = await findAlarms(database.db, limit, before)
+    return { alarms: rows.map(alarmView), next: rows.length === limit ? rows.at(-1)!.id : null }
   })
 }

@@ -84,7 +84,7 @@ export async function noteReported(db: Db, id: number, reportedAt: number): Prom
 }
 
 /** Newest first. */
-export function findAlarms(db: Db, { before, limit }: { before?: number; limit: number }): Promise<AlarmRow[]> {
+export function findAlarms(db: Db, limit: number, before?: number): Promise<AlarmRow[]> {
   let query = db.selectFrom('alarms').selectAll().orderBy('id', 'desc').limit(limit)
   if (before !== undefined) query = query.where('id', '<', before)
   return query.execute()

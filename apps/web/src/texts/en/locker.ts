@@ -169,6 +169,7 @@ export const texts = {
       publishing: 'is under way',
       changes: 'follows by itself, because files have changed',
       schedule: 'by the schedule of the gateway',
+      log: 'with the next checkpoint of the log that is anchored',
     },
     earliest: (time: string, reason: string) => `${time} at the earliest: ${reason}`,
     noneWaits: 'None waits.',

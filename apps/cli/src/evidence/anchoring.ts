@@ -1,0 +1,42 @@
+import type { Anchoring } from '@svc/sdk'
+import type { Command } from 'commander'
+import type { Open, Session } from '../session.ts'
+
+export function add(program: Command, open: Open): void {
+  const anchoring = program.command('anchoring').description('how the statements of the locker reach the chain')
+  anchoring
+    .command('show', { isDefault: true })
+    .description('show it, as `svc anchoring` alone does')
+    .action(async (_: object, command: Command) => show(await open(command)))
+  anchoring
+    .command('each')
+    .description('publish every statement by itself')
+    .action(async (_: object, command: Command) => change(await open(command), 'each'))
+  anchoring
+    .command('log')
+    .description('leave it to the anchored checkpoints of the transparency log; `svc push` still publishes one')
+    .action(async (_: object, command: Command) => change(await open(command), 'log'))
+}
+
+async function show(session: Session): Promise<void> {
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  // Gateways up to 1.1 publish each.
+  const { anchoring = 'each' } = await client.metadata(locker, session.world.signal)
+  report(session, locker.locker_id, anchoring)
+}
+
+async function change(session: Session, wanted: Anchoring): Promise<void> {
+  const locker = await session.locker()
+  const client = await session.lockerClient(locker)
+  report(session, locker.locker_id, await client.changeAnchoring(locker, wanted, session.world.signal))
+}
+
+const MEANING: Record<Anchoring, string> = {
+  each: 'each: every statement is published by itself',
+  log: 'log: statements are on chain by the anchored checkpoints of the log',
+}
+
+function report({ output }: Session, locker_id: string, anchoring: Anchoring): void {
+  output.result({ locker_id, anchoring }, () => MEANING[anchoring])
+}

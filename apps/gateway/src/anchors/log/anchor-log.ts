@@ -1,0 +1,136 @@
+// Publishes checkpoints of the log on chain: one transaction covers every statement up to there. The promises are those of
+// statements: simulated, signed and noted before it is sent; resolved by its signature before another is signed; one at a
+// time over all replicas, by a unique index (T-105).
+
+import { outcomesOf, type SolanaOutcome, watchTransaction } from '@svc/chains/solana/outcome'
+import type { SignedTransaction } from '@svc/chains/solana/sign-transaction'
+import { sendOnce } from '@svc/chains/transactions'
+import { fromHex } from '@svc/protocol/bytes'
+import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
+import { checkBudget, giveBack, spend } from '../../budgets/budgets.ts'
+import { unixNow } from '../../context.ts'
+import type { LogAnchorTable, LogCheckpointTable } from '../../db/schema.ts'
+import type { LogContext } from '../../log/room.ts'
+import { memoInstruction } from '../memo.ts'
+import type { Publisher } from '../publisher.ts'
+import { lostTransaction } from '../record-outcome.ts'
+import type { AnchorsContext } from '../room.ts'
+import { dueCheckpoint } from './due-checkpoint.ts'
+import { changeLogAnchor, deleteLogAnchor, insertLogAnchor, logAnchorsIn } from './store.ts'
+
+/** `waiting`: for the chain or for a budget. */
+type Result = 'anchored' | 'waiting'
+
+/** The interval alone says how often; the daily budget of the publication key holds for checkpoints, too. */
+const BUDGET = { budget: 'publication', limits: [{ who: 'log', count: 0, seconds: 86_400 }] } as const
+const AT_ONCE = 256
+
+export async function anchorLog(
+  context: AnchorsContext,
+  { identity, published }: Pick<LogContext, 'identity' | 'published'>,
+): Promise<void> {
+  const { publisher, database } = context
+  if (!publisher) return
+  await watchLanded(context, publisher)
+  const [open] = await logAnchorsIn(database.db, 'sent', 1)
+  const due = open ? null : await dueCheckpoint(context, (await published.checkpoint())?.size ?? 0)
+  if (open || due) await publish(context, publisher, identity.key.name, due)
+}
+
+/** With null, only what was sent before is resolved. */
+async function publish(
+  context: AnchorsContext,
+  publisher: Publisher,
+  origin: string,
+  due: LogCheckpointTable | null,
+): Promise<Result> {
+  const { database, config, continuity } = context
+  const { db } = database
+  let isOverBudget = false
+  return sendOnce<SignedTransaction, Result>({
+    async resolve(round) {
+      const [sent] = await logAnchorsIn(db, 'sent', 1)
+      if (!sent) return due && !isOverBudget && round === 0 ? null : 'waiting'
+      // The process that noted it may have stopped before sending it.
+      if (round === 0) await publisher.nodes.send(sent.raw)
+      const found = await watchTransaction(publisher.nodes, sent, config.anchors.waitSeconds * 1000)
+      return (await record(context, publisher, sent, found)) ? 'anchored' : 'waiting'
+    },
+    async sign() {
+      isOverBudget = (await checkBudget(db, context, BUDGET)) !== null
+      if (isOverBudget) return null
+      await continuity.requireCurrent()
+      const memo = logAnchorMemo(payloadOf(origin, due!))
+      return publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)])
+    },
+    note: (signed) =>
+      db.transaction().execute(async (tx) => {
+        continuity.assertCurrent()
+        if (!(await insertLogAnchor(tx, draft(context, publisher, origin, due!, signed)))) return false
+        isOverBudget = (await spend(tx, context, { ...BUDGET, tx: signed.tx, amount: publisher.maxFee })) !== null
+        if (isOverBudget) await deleteLogAnchor(tx, signed.tx)
+        return !isOverBudget
+      }),
+    send: ({ raw }) => publisher.nodes.send(raw),
+  })
+}
+
+function payloadOf(origin: string, { size, root }: LogCheckpointTable) {
+  return logAnchorPayload({ origin, size, root: fromHex(root, 32) as Uint8Array }) // as it was recorded
+}
+
+function draft(
+  context: AnchorsContext,
+  { signer }: Publisher,
+  origin: string,
+  checkpoint: LogCheckpointTable,
+  signed: SignedTransaction,
+): LogAnchorTable {
+  return {
+    ...signed,
+    size: checkpoint.size,
+    payload: JSON.stringify(payloadOf(origin, checkpoint)),
+    signer,
+    state: 'sent',
+    slot: null,
+    block_time: null,
+    fee_lamports: null,
+    sent_at: unixNow(context),
+  }
+}
+
+/** Whether the checkpoint is on chain now. What is lost is published by the next run, which signs anew. */
+async function record(
+  context: AnchorsContext,
+  { nodes }: Publisher,
+  anchor: LogAnchorTable,
+  found: SolanaOutcome,
+): Promise<boolean> {
+  const { db } = context.database
+  if (found.outcome === 'pending') return false
+  const costs = found.outcome === 'expired' ? null : await nodes.costs(anchor.tx).catch(() => null)
+  if (found.outcome === 'landed') {
+    if (!costs) return false
+    const state = found.commitment === 'finalized' ? 'finalized' : 'landed'
+    const { slot, blockTime: block_time, feeLamports: fee_lamports } = costs
+    return changeLogAnchor(db, anchor, { state, slot, block_time, fee_lamports })
+  }
+  const fee_lamports = costs?.feeLamports ?? null
+  await db.transaction().execute(async (tx) => {
+    const isFirst = await changeLogAnchor(tx, anchor, { state: found.outcome, fee_lamports })
+    if (isFirst && found.outcome === 'expired') await giveBack(tx, anchor.tx)
+  })
+  context.log.warn({ err: lostTransaction(anchor, found) }, 'a checkpoint of the log was not published')
+  return false
+}
+
+/** Until they are final; the chain may drop a confirmed block. */
+async function watchLanded(context: AnchorsContext, publisher: Publisher): Promise<void> {
+  const landed = await logAnchorsIn(context.database.db, 'landed', AT_ONCE)
+  const outcomes = await outcomesOf(publisher.nodes, landed)
+  for (const [i, anchor] of landed.entries()) {
+    const found = outcomes[i]
+    const isChanged = found && !(found.outcome === 'landed' && found.commitment === 'confirmed')
+    if (isChanged) await record(context, publisher, anchor, found)
+  }
+}

@@ -1,0 +1,100 @@
+import type { Transaction } from 'kysely'
+import type { Db, LogAnchorTable, LogCheckpointTable, Schema } from '../../db/schema.ts'
+
+type Tx = Transaction<Schema>
+
+/** Oldest first; there is at most one that is `sent`. */
+export function logAnchorsIn(db: Db, state: 'sent' | 'landed', limit: number): Promise<LogAnchorTable[]> {
+  return db.selectFrom('log_anchors').selectAll().where('state', '=', state).orderBy('size').limit(limit).execute()
+}
+
+/** The newest that may be good. */
+export async function newestLogAnchor(db: Db): Promise<LogAnchorTable | null> {
+  const row = db
+    .selectFrom('log_anchors')
+    .selectAll()
+    .where('state', 'in', ['sent', 'landed', 'finalized'])
+    .orderBy('size', 'desc')
+    .limit(1)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+/** Those on chain, newest first. `before`: a size. */
+export function pageOfLogAnchors(db: Db, before: number, limit: number): Promise<LogAnchorTable[]> {
+  return db
+    .selectFrom('log_anchors')
+    .selectAll()
+    .where('state', 'in', ['landed', 'finalized'])
+    .where('size', '<', before)
+    .orderBy('size', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** False, with nothing written, when a transaction is open or the checkpoint is published. */
+export async function insertLogAnchor(tx: Tx, row: LogAnchorTable): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('log_anchors')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** For one that was inserted in the same transaction. */
+export async function deleteLogAnchor(tx: Tx, signature: string): Promise<void> {
+  await tx.deleteFrom('log_anchors').where('tx', '=', signature).execute()
+}
+
+type Change = Pick<LogAnchorTable, 'state'> & Partial<Pick<LogAnchorTable, 'slot' | 'block_time' | 'fee_lamports'>>
+
+/** False when the state has changed since it was read. */
+export async function changeLogAnchor(
+  tx: Db,
+  { tx: signature, state }: Pick<LogAnchorTable, 'tx' | 'state'>,
+  change: Change,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('log_anchors')
+    .set(change)
+    .where('tx', '=', signature)
+    .where('state', '=', state)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+interface Range {
+  /** Checkpoints of more entries than these, */
+  above: number
+  /** and of at most these. */
+  upTo: number
+}
+
+export async function oldestCheckpointIn(db: Db, { above, upTo }: Range): Promise<LogCheckpointTable | null> {
+  const row = db
+    .selectFrom('log_checkpoints')
+    .selectAll()
+    .where('size', '>', above)
+    .where('size', '<=', upTo)
+    .orderBy('size')
+    .limit(1)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+/** With `quorum`, the newest that enough witnesses have cosigned. */
+export async function newestCheckpointIn(
+  db: Db,
+  { above, upTo }: Range,
+  { quorum }: { quorum: boolean },
+): Promise<LogCheckpointTable | null> {
+  const row = db
+    .selectFrom('log_checkpoints as c')
+    .leftJoin('log_cosignatures as w', 'w.size', 'c.size')
+    .selectAll('c')
+    .where('c.size', '>', above)
+    .where('c.size', '<=', upTo)
+    .$if(quorum, (query) => query.where('w.is_quorum', '=', 1))
+    .orderBy('c.size', 'desc')
+    .limit(1)
+  return (await row.executeTakeFirst()) ?? null
+}
