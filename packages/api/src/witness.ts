@@ -121,6 +121,16 @@ export const WitnessHealth = Type.Object(
     checks: Type.Object({ database: Words(['ok', 'failing']) }),
     logs: Type.Integer({ description: 'How many it knows.' }),
     open_alarms: OrNull(Type.Integer({ description: 'Null while the database is away.' })),
+    monitored: Type.Array(
+      Type.Object({
+        origin: Type.String(),
+        size: Type.Integer({ description: 'How many of its entries have been judged.' }),
+        anchored: Type.Integer({ description: 'How many of them are known to be published on chain.' }),
+        read_at: Timestamp('When it was last read without a problem.'),
+        problem: OrNull(Type.String({ description: 'Why it cannot be read now.' })),
+      }),
+      { description: 'Logs whose entries are judged.' },
+    ),
   },
   { title: 'WitnessHealth' },
 )
@@ -135,8 +145,11 @@ export const health = endpoint({
 
 export const live = endpoint({ ...gateway.live, name: 'witnessLive' })
 
+/** It shows no more than `/health` and `/alarms`, which are public. */
+export const metrics = endpoint({ ...gateway.metrics, name: 'witnessMetrics', auth: 'public', errors: [] })
+
 export const openApi = endpoint({ ...gateway.openApi, name: 'witnessOpenApi' })
 
 export const witnessEndpoints = endpointsOf([
-  { addCheckpoint, cosignedCheckpoint, witnessPage, alarms, health, live, openApi },
+  { addCheckpoint, cosignedCheckpoint, witnessPage, alarms, health, live, metrics, openApi },
 ])

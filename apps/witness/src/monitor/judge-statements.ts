@@ -109,7 +109,7 @@ function signatureProblem(envelope: EvidenceEnvelope, { keys, domainTag, absentA
   return isOld && otherwise.value === 'passed' ? null : (key_pinned.why ?? 'its key is revoked')
 }
 
-function chainProblem(
+export function chainProblem(
   known: EvidenceEnvelope | undefined,
   { body, statement_digest }: EvidenceEnvelope,
   left: ReadonlySet<string>,
