@@ -12,7 +12,15 @@ const root = new URL('..', import.meta.url)
 const deploy = new URL('deploy/', root)
 const read = (path: string, base = deploy) => readFileSync(new URL(path, base), 'utf8')
 const settingsOf = (file: string) => Object.keys(parseEnv(read(file, root)))
-const SETTINGS = { gateway: settingsOf('.env.example'), agent: settingsOf('apps/agent/.env.example') }
+const SETTINGS = {
+  gateway: settingsOf('.env.example'),
+  agent: settingsOf('apps/agent/.env.example'),
+  witness: settingsOf('apps/witness/.env.example'),
+}
+/** Of a container or a unit. */
+const knownTo = (name: string) =>
+  SETTINGS[(['agent', 'witness'] as const).find((app) => name.includes(app)) ?? 'gateway']
+const PORTS: Record<string, string> = { agent: '8403', witness: '8404' }
 
 interface ComposeService {
   image?: string
@@ -36,12 +44,13 @@ describe('ADD-34 the compose file', () => {
   const services = Object.entries(compose.services)
   const ours = services.filter(([, { image }]) => image?.includes('SVC_IMAGE'))
 
-  it('runs two gateways, the agent service and all that they need', () => {
+  it('runs two gateways, the agent service, a witness and all that they need', () => {
     expect(Object.keys(compose.services)).toEqual(
       expect.arrayContaining([
         'gateway-1',
         'gateway-2',
         'agent',
+        'witness',
         'proxy',
         'postgres',
         'minio',
@@ -49,13 +58,12 @@ describe('ADD-34 the compose file', () => {
         'grafana',
       ]),
     )
-    expect(ours.map(([name]) => name)).toEqual(['gateway-1', 'gateway-2', 'agent'])
+    expect(ours.map(([name]) => name)).toEqual(['gateway-1', 'gateway-2', 'agent', 'witness'])
   })
 
   it('sets only what our services read, and .env.example has every variable that it takes', () => {
     for (const [name, { environment = {} }] of ours) {
-      const known = name === 'agent' ? SETTINGS.agent : SETTINGS.gateway
-      for (const variable of Object.keys(environment)) expect(known, name).toContain(variable)
+      for (const variable of Object.keys(environment)) expect(knownTo(name), name).toContain(variable)
     }
     const taken = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, variable]) => variable))
     expect(Object.keys(parseEnv(read('.env.example'))).toSorted()).toEqual([...taken].toSorted())
@@ -89,7 +97,7 @@ describe('ADD-34 the compose file', () => {
     const proxy = read('compose/nginx.conf')
     for (const [, host, port] of proxy.matchAll(/server ([\w-]+):(\d+)/g)) {
       expect(Object.keys(compose.services)).toContain(host)
-      expect(port).toBe(host === 'agent' ? '8403' : '8402')
+      expect(port).toBe(PORTS[host as string] ?? '8402')
     }
   })
 })
@@ -100,9 +108,9 @@ describe('ADD-34 the systemd units', () => {
   it.each(units)('%s starts our program, sets what it reads, and has no privileges', (name, text) => {
     const program = /^ExecStart=\/usr\/bin\/node \/opt\/svc\/(\S+)/m.exec(text)?.[1] as string
     expect(existsSync(new URL(program, root)), program).toBe(true)
-    const known = name.includes('agent') ? SETTINGS.agent : SETTINGS.gateway
     for (const [, line = ''] of text.matchAll(/^Environment=(.*)$/gm))
-      for (const variable of line.split(' ').map((entry) => entry.split('=')[0])) expect(known).toContain(variable)
+      for (const variable of line.split(' ').map((entry) => entry.split('=')[0]))
+        expect(knownTo(name)).toContain(variable)
     for (const [, credential] of text.matchAll(/%d\/(\S+)/g)) expect(text).toContain(`LoadCredential=${credential}:`)
     for (const line of ['DynamicUser=yes', 'ProtectSystem=strict', 'NoNewPrivileges=yes', 'CapabilityBoundingSet='])
       expect(text.split('\n')).toContain(line)

@@ -23,8 +23,8 @@ let folder: string
 let ports: Map<string, string>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-documents-'))
-  const { gateway, agent, primaryChain, evmChain } = service
-  const started = { 8402: gateway, 8403: agent, 8899: primaryChain, 8545: evmChain }
+  const { gateway, agent, witness, primaryChain, evmChain } = service
+  const started = { 8402: gateway, 8403: agent, 8404: witness, 8899: primaryChain, 8545: evmChain }
   ports = new Map(Object.entries(started).map(([port, address]) => [port, new URL(address).port]))
   // That of the operator's own gateway.
   ports.set('8412', String(await freePort()))
@@ -115,6 +115,7 @@ describe('the commands of the documents', () => {
       'apps/agent/README.md: not run: a production host with its keys and nodes',
       'apps/mcp/README.md: not run: needs Claude Code',
       'apps/web/README.md: run by acceptance/start.test.ts',
+      'apps/witness/README.md: not run: a production host with its key',
       'deploy/README.md: run by acceptance/production.test.ts',
       'deploy/README.md: not run: needs Docker and images from the network',
       'deploy/README.md: not run: needs Docker and images from the network',

@@ -14,6 +14,7 @@ import { afterAll, beforeAll } from 'vitest'
 export interface Installation {
   gateway: string
   agent: string
+  witness: string
   primaryChain: string
   evmChain: string
   dataFolder: string
@@ -28,16 +29,18 @@ export const isOnPostgres = process.env.SVC_TEST_DATABASE === 'postgres'
 export async function newInstallation(): Promise<Installation> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'svc-start-'))
   const databases = isOnPostgres ? await newDatabases() : null
-  const [port, agentPort, primaryPort, evmPort] = await Promise.all(Array.from({ length: 4 }, freePort))
+  const [port, agentPort, witnessPort, primaryPort, evmPort] = await Promise.all(Array.from({ length: 5 }, freePort))
   return {
     gateway: `http://localhost:${port}`,
     agent: `http://localhost:${agentPort}`,
+    witness: `http://localhost:${witnessPort}`,
     primaryChain: `http://127.0.0.1:${primaryPort}`,
     evmChain: `http://127.0.0.1:${evmPort}`,
     dataFolder,
     variables: {
       PORT: String(port),
       AGENT_PORT: String(agentPort),
+      WITNESS_PORT: String(witnessPort),
       DEV_PRIMARY_RPC_PORT: String(primaryPort),
       DEV_EVM_RPC_PORT: String(evmPort),
       DATA_DIR: dataFolder,

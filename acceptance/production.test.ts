@@ -128,7 +128,7 @@ it('ADD-34 the production tree runs read-only and without privileges: processes,
   expect(gateway.output()).not.toMatch(/"level":(50|60)/)
 })
 
-it('ADD-34 the agent service starts from it, and the bill of materials names what is inside', async () => {
+it('ADD-34 WIT-09 the agent service and a witness start from it, and the bill of materials names what is inside', async () => {
   const port = String(await freePort())
   const agent = start('apps/agent/bin/svc-agent.mjs', [], {
     ...chains.agentVariables,
@@ -140,6 +140,17 @@ it('ADD-34 the agent service starts from it, and the bill of materials names wha
   await expect.poll(isLive, POLL).toBe(true)
   agent.child.kill('SIGTERM')
   await agent.ended
+
+  const witnessPort = String(await freePort())
+  const witness = start('apps/witness/bin/svc-witness.mjs', [], {
+    PORT: witnessPort,
+    DATA_DIR: inFolder('data/witness'),
+  })
+  const page = async () => (await fetch(`http://127.0.0.1:${witnessPort}/`).catch(() => null))?.text()
+  await expect.poll(page, POLL).toContain('witness localhost:')
+  witness.child.kill('SIGTERM')
+  await witness.ended
+  expect(witness.child.exitCode, witness.output()).toBe(0)
 
   const { components } = JSON.parse(readFileSync(inFolder('svc/sbom.cdx.json'), 'utf8'))
   const names = components.map(({ name }: { name: string }) => name)

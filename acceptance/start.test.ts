@@ -13,9 +13,9 @@ const getJson = async (url: string) => (await fetch(url)).json()
 const POLL = { timeout: 60_000, interval: 500 }
 
 describe('npm start', () => {
-  it('VER-20 GEN-06 AGENT-01 starts everything and prints the addresses', async () => {
-    const { gateway, agent, primaryChain, evmChain } = service
-    for (const address of [gateway, agent, primaryChain, evmChain]) expect(service.output).toContain(address)
+  it('VER-20 GEN-06 AGENT-01 WIT-09 starts everything and prints the addresses', async () => {
+    const { gateway, agent, witness, primaryChain, evmChain } = service
+    for (const address of [gateway, agent, witness, primaryChain, evmChain]) expect(service.output).toContain(address)
     await expect
       .poll(() => getJson(`${gateway}/health`), POLL)
       .toMatchObject({ status: 'ok', checks: { primary_chain: 'ok', evm_chain: 'ok' } })
@@ -23,6 +23,8 @@ describe('npm start', () => {
     await expect
       .poll(() => getJson(`${agent}/health`), POLL)
       .toMatchObject({ status: 'ok', checks: { gateway: 'ok', primary_chain: 'ok', evm_chain: 'ok' } })
+    const { vkey } = await getJson(`${gateway}/v1/log`)
+    expect(await (await fetch(witness)).text()).toContain(`log ${vkey} ${gateway}/log`)
     expect((await readdir(service.dataFolder)).includes('gateway.db')).toBe(!isOnPostgres)
     expect((await readdir(`${service.dataFolder}/agent`)).includes('agent.db')).toBe(!isOnPostgres)
   })
@@ -31,7 +33,8 @@ describe('npm start', () => {
     const keys = () => getJson(`${service.gateway}/v1/keys`)
     const before = await keys()
     await service.interrupt()
-    for (const address of [service.gateway, service.agent]) await expect(fetch(`${address}/health`)).rejects.toThrow()
+    for (const address of [service.gateway, service.agent, service.witness])
+      await expect(fetch(`${address}/health`)).rejects.toThrow()
     await service.start()
     expect(await keys()).toEqual(before)
   })

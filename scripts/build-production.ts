@@ -11,11 +11,12 @@ import { type OutputChunk, type Plugin, writeBundle } from '@svc/http-service/bu
 import { ensurePages } from '@svc/web/build'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const APPS = ['gateway', 'agent', 'cli']
+const APPS = ['gateway', 'agent', 'witness', 'cli']
 const PROGRAMS = [
   'apps/gateway/src/bin/svc-gateway.ts',
   'apps/gateway/src/main.ts',
   'apps/agent/src/main.ts',
+  'apps/witness/src/main.ts',
   'apps/cli/src/main.ts',
   'packages/http-service/src/bundle.ts',
 ]

@@ -4,11 +4,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { ANCHORS } from './pack/anchored.ts'
 import { BAD_DOCUMENTS } from './pack/bad-documents.ts'
 import { BAD_FILE_LISTS } from './pack/bad-file-lists.ts'
+import { BAD_LOGS } from './pack/bad-logs.ts'
 import { BAD_SIGNATURES } from './pack/bad-signatures.ts'
 import { BAD_STATEMENTS } from './pack/bad-statements.ts'
 import { type Case, expected } from './pack/case.ts'
 import { CHAINS, LINKS } from './pack/chains.ts'
 import { FOLLOWED } from './pack/followed.ts'
+import { LOGGED } from './pack/logged.ts'
 import { NODES } from './pack/nodes.ts'
 import { BAD_REDACTED, REDACTED } from './pack/redacted.ts'
 import { REGISTERED } from './pack/registered.ts'
@@ -27,6 +29,8 @@ const CASES = [
   ...REDACTED,
   ...BAD_REDACTED,
   ...FOLLOWED,
+  ...LOGGED,
+  ...BAD_LOGS,
 ]
 
 /** Every file of the pack by its name. */

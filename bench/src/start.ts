@@ -98,6 +98,7 @@ async function startDevelopment(dataDir: string): Promise<Program> {
   const ports = {
     PORT: port,
     AGENT_PORT: String(await freePort()),
+    WITNESS_PORT: String(await freePort()),
     DEV_PRIMARY_RPC_PORT: String(await freePort()),
     DEV_EVM_RPC_PORT: String(await freePort()),
   }

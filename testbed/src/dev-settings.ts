@@ -9,6 +9,7 @@ export interface DevSettings {
   primaryWebSocketPort: number
   evmRpcPort: number
   agentPort: number
+  witnessPort: number
   /** The database of the agent service; empty for the one in its data folder. */
   agentDatabaseUrl: string
   /** File with the real program of the attestation registry; without it the primary chain uses a stand-in. */
@@ -28,6 +29,7 @@ export function readDevSettings(variables: Variables): { dev: DevSettings; asked
     primaryWebSocketPort: settings.integer('DEV_PRIMARY_WEBSOCKET_PORT', webSockets, port),
     evmRpcPort: settings.integer('DEV_EVM_RPC_PORT', 8545, port),
     agentPort: settings.integer('AGENT_PORT', 8403, port),
+    witnessPort: settings.integer('WITNESS_PORT', 8404, port),
     agentDatabaseUrl: settings.text('AGENT_DATABASE_URL'),
     ...(registryProgram && { registryProgram }),
   }

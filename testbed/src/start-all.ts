@@ -15,6 +15,7 @@ import { type Running, runUntilStopped } from '@svc/http-service/run'
 import { ensurePages } from '@svc/web/build'
 import { type DevSettings, readDevSettings } from './dev-settings.ts'
 import { setUpRegistries } from './local-registries.ts'
+import { prepareWitness } from './own-witness.ts'
 
 await runUntilStopped(async () => {
   if (existsSync('.env')) process.loadEnvFile('.env')
@@ -23,6 +24,7 @@ await runUntilStopped(async () => {
   const { config: settings } = readConfig(variables)
   const agentVariables = variablesOfAgent(variables, settings, dev)
   const { config: agentSettings } = readAgentConfig(agentVariables)
+  const witness = prepareWitness(variables, { dataDir: settings.dataDir, port: dev.witnessPort })
   const stateFolder = `${settings.dataDir}/chains`
   mkdirSync(stateFolder, { recursive: true })
   const pagesReady = ensurePages(console.log)
@@ -40,15 +42,23 @@ await runUntilStopped(async () => {
     process.exit(1)
   })
   const registries = await setUpRegistries(chains, variables, stateFolder)
-  const settled = { AGENT_URL: agentSettings.http.baseUrl, ...variables, ...chains.variables, ...registries }
+  const settled = {
+    AGENT_URL: agentSettings.http.baseUrl,
+    LOG_POLICY_FILE: witness.policyFile,
+    ...variables,
+    ...chains.variables,
+    ...registries,
+  }
   const { config, secrets } = readConfig(settled)
   const ofAgent = readAgentConfig({ ...agentVariables, ...chains.agentVariables })
   await pagesReady
-  const [gateway, agent] = await Promise.all([
+  const [gateway, agent, stopWitness] = await Promise.all([
     startGatewayProcesses(config, secrets, settled),
     startAgent(ofAgent.config, ofAgent.secrets),
+    witness.start(),
   ])
   const { baseUrl } = config.http
+  await witness.follow(gateway.url)
   console.log(`
 svc storage gateway (development mode: local chains, worthless coins)
 
@@ -56,6 +66,7 @@ svc storage gateway (development mode: local chains, worthless coins)
   web pages      ${baseUrl}/   (API: ${baseUrl}/docs)
   index          ${baseUrl}/.well-known/svc.json
   agent service  ${ofAgent.config.http.baseUrl}
+  witness        ${witness.url}
   primary chain  ${chains.primary.url}   a funded payer: ${DEMO_PAYERS[0]?.address}
   EVM chain      ${chains.evm.url}   a funded payer: ${DEV_PAYERS[0]?.address}
   data           ${config.dataDir}
@@ -76,6 +87,7 @@ Stop: Ctrl-C
     async stop() {
       await agent.stop()
       await gateway.stop()
+      await stopWitness()
       await chains.stop()
     },
   }
@@ -83,7 +95,7 @@ Stop: Ctrl-C
 
 /** With the addresses, unless they are those that `svc` looks at by itself. */
 function firstCommands(variables: Variables, addresses: Readonly<Record<string, string>>): string {
-  const moved = ['PORT', 'BASE_URL', 'AGENT_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT']
+  const moved = ['PORT', 'BASE_URL', 'AGENT_PORT', 'WITNESS_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT']
   const named = Object.entries(addresses).map(([name, address]) => `${name}=${address}`)
   const commands = [
     ...(moved.some((name) => variables[name]) ? [`export ${named.join(' ')}`] : []),

@@ -17,17 +17,21 @@ export const FACTS = [
   'anchor_finalized',
   'registry_matches',
 ] as const
-/** Only about redacted bundles. */
-type RedactedFact = 'inclusion_proven'
+/** Only about redacted bundles, and about those with a proof of a log. */
+type OtherFact = 'inclusion_proven' | 'log_included' | 'log_cosigned' | 'log_anchored'
 export type FactName = (typeof FACTS)[number]
 export type FactValue = 'passed' | 'failed' | 'not_checked' | 'unavailable'
-export type Facts = Partial<Record<FactName | RedactedFact, FactValue>>
+export type Facts = Partial<Record<FactName | OtherFact, FactValue>>
 
 export interface GivenInPack {
   /** Public keys in hex, or a signing-key list. */
   pinned_keys?: string[] | JsonObject
   pinned_signers?: string[]
   domain_tag?: string
+  /** Keys of logs as people hand them to each other: `name+hash+base64`. */
+  log_keys?: string[]
+  /** The text of a policy. */
+  policy?: string
   /** The name of a file with recorded answers of a node. */
   rpc?: string
   /** A folder: names and texts. */

@@ -5,6 +5,7 @@ import { bundleOf, changed, ISSUED_AT } from './bundles.ts'
 import { type Case, type Facts, type GivenInPack, PINNED } from './case.ts'
 import { canonical, isoSeconds, type JsonObject, sha256 } from './formats.ts'
 import { listedKey, type PackKey, RECOVERY_KEY, RETIRED_KEY, STATEMENT_KEY, STRANGER_KEY, signingKeys } from './keys.ts'
+import { LOG_NODE, LOG_PASSED, PROVEN, WITH_POLICY } from './log-parts.ts'
 import { BLOCK_TIME, known } from './transactions.ts'
 
 const DAY = 86_400
@@ -219,13 +220,16 @@ const BAD_CHANGES: Case[] = [
   carried('of-null', 'endorsements holds no endorsement', { endorsements: [null as unknown as JsonObject, {}] }),
 ]
 
-/** A published statement of a key that was revoked. */
-function published(name: string, what: string, since: number, expect: Facts, isAsked = true): Case {
-  const list = {
+function revokedSince(bundle: JsonObject, since: number): JsonObject {
+  return changed(bundle, 'signing_keys', {
     ...signingKeys(listedKey(STATEMENT_KEY, 'receipt')),
     revocations: [revocation(STATEMENT_KEY, STATEMENT_KEY, since)],
-  }
-  const document = changed(anchored(plain), 'signing_keys', list)
+  })
+}
+
+/** A published statement of a key that was revoked. */
+function published(name: string, what: string, since: number, expect: Facts, isAsked = true): Case {
+  const document = revokedSince(anchored(plain), since)
   const asked = isAsked ? { rpc: known(plain), expect: { ...ANCHORED, ...expect } } : { expect }
   return { name: `keys-${name}`, what, document, given: GIVEN, ...asked }
 }
@@ -233,6 +237,22 @@ function published(name: string, what: string, since: number, expect: Facts, isA
 const PUBLISHED: Case[] = [
   published('revoked-after-anchor', 'revoked since a time after the block of the anchor', BLOCK_TIME + 1, {}),
   published('revoked-before-anchor', 'revoked since the time of the block', BLOCK_TIME, REFUSED),
+  {
+    name: 'keys-revoked-after-log',
+    what: 'revoked since a time after the block that has a checkpoint with the statement',
+    document: { ...revokedSince(bundleOf(), BLOCK_TIME + 1), log: PROVEN },
+    given: WITH_POLICY,
+    rpc: LOG_NODE,
+    expect: LOG_PASSED,
+  },
+  {
+    name: 'keys-revoked-before-log',
+    what: 'revoked since the time of that block',
+    document: { ...revokedSince(bundleOf(), BLOCK_TIME), log: PROVEN },
+    given: WITH_POLICY,
+    rpc: LOG_NODE,
+    expect: { ...LOG_PASSED, ...REFUSED },
+  },
   published('revoked-not-asked', 'revoked, and no node says when the anchor was made', BLOCK_TIME + 1, REFUSED, false),
 ]
 

@@ -10,7 +10,7 @@ export interface PackKey {
   sign(message: Uint8Array): string
 }
 
-function keyOf(label: string): PackKey {
+export function keyOf(label: string): PackKey {
   const pkcs8 = Buffer.from(`302e020100300506032b657004220420${sha256(`svc-test-key/${label}`)}`, 'hex')
   const privateKey: KeyObject = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(12)

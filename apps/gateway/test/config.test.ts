@@ -229,7 +229,7 @@ describe('.env.example', () => {
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries([...asked, ...askedInDevelopment]))
   })
 
-  it.each(['.env.example', 'apps/agent/.env.example'])(
+  it.each(['.env.example', 'apps/agent/.env.example', 'apps/witness/.env.example'])(
     'CFG-01 a shell can source %s, and gets the same values',
     (name) => {
       const file = fileURLToPath(new URL(`../../../${name}`, import.meta.url))

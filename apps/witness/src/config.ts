@@ -12,6 +12,7 @@ import {
 import { readOptionalKey, seedIn } from '@svc/http-service/keys'
 import type { LogLevel } from '@svc/http-service/log'
 import { isKeyName } from '@svc/transparency/note'
+import { type MonitorSettings, readMonitorSettings } from './monitor/settings.ts'
 
 export interface Config {
   dataDir: string
@@ -21,6 +22,7 @@ export interface Config {
   name: string
   /** A policy: the logs that are witnessed, with their addresses where they are monitored. */
   logsFile: string
+  monitor: MonitorSettings
 }
 
 export interface Secrets {
@@ -42,6 +44,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     log: readLogSettings(settings),
     name: settings.text('WITNESS_NAME') || nameOf(http.baseUrl),
     logsFile: resolve(settings.text('WITNESS_LOGS_FILE') || join(dataDir, 'logs.txt')),
+    monitor: readMonitorSettings(settings),
   }
   if (!isKeyName(config.name)) settings.problem('WITNESS_NAME must be a name such as witness.example, without spaces')
   const given = readOptionalKey(settings, 'WITNESS_KEY', true)

@@ -15,6 +15,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'print its key, for the policies of others; makes one if there is none',
     load: () => import('./bin/key.ts'),
   },
+  'check-alarm': {
+    about: 'say what the evidence of an alarm shows: check-alarm <file> <key of the log>',
+    load: () => import('./bin/check-alarm.ts'),
+  },
 }
 
 const USAGE = 2
@@ -31,6 +35,6 @@ if (name === 'help' || name === '--help' || name === '-h') {
 }
 
 function help(): string {
-  const lines = Object.entries(COMMANDS).map(([command, { about }]) => `  ${command.padEnd(5)}  ${about}`)
+  const lines = Object.entries(COMMANDS).map(([command, { about }]) => `  ${command.padEnd(11)}  ${about}`)
   return ['Usage: svc-witness [command]', '', ...lines, '', 'Settings: apps/witness/.env.example.'].join('\n')
 }

@@ -10,12 +10,14 @@ import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import { createContext } from './create-context.ts'
 import { infoRoutes } from './info/routes.ts'
+import { createMonitor, type Monitor } from './monitor/monitor.ts'
 import { witnessRoutes } from './witness/routes.ts'
 
 export interface Witness {
   /** Where it listens, with the real port even when port 0 was configured. */
   url: string
   context: Context
+  monitor: Monitor
   stop(): Promise<void>
 }
 
@@ -38,6 +40,8 @@ export async function startWitness(config: Config, secrets: Secrets, overrides?:
   witnessRoutes(service, context)
   const url = await service.app.listen({ host: http.host, port: http.port })
   context.log.info({ url, key: formatKey(context.key), logs: context.logs.all().logs.length }, 'witness started')
+  const monitor = createMonitor(context)
+  opened.defer(() => monitor.stop())
   const running = opened.move()
-  return { url, context, stop: () => running.disposeAsync() }
+  return { url, context, monitor, stop: () => running.disposeAsync() }
 }

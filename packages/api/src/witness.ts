@@ -59,8 +59,27 @@ export const witnessPage = endpoint({
   contentType: TEXT,
 })
 
-/** `fork`: two checkpoints of one size with different roots. `unproven`: signed, and not shown to follow the last one. */
-export const ALARM_KINDS = ['fork', 'unproven'] as const
+export const ALARM_KINDS = [
+  /** Two signed checkpoints that contradict each other. */
+  'fork',
+  /** A signed checkpoint that was not shown to follow the last one. */
+  'unproven',
+  /** A statement that does not follow the one before it in its chain. */
+  'broken_chain',
+  /** An entry of the log whose statement the gateway does not show. */
+  'vanished_statement',
+  /** A malformed statement, or one without the signature of a trusted key. */
+  'bad_statement',
+  /** A statement that is dated before the one it follows, or long before it appeared in the log. */
+  'back_dated',
+  'future_dated',
+  /** Neither the statement nor a checkpoint with it was published on chain in time. */
+  'late_anchor',
+  /** A transaction that does not publish what the gateway says it does. */
+  'wrong_anchor',
+  /** The log, or what the gateway says of it, cannot be read. */
+  'unreachable_too_long',
+] as const
 export type AlarmKind = (typeof ALARM_KINDS)[number]
 
 export const Alarm = Type.Object(
@@ -77,8 +96,8 @@ export const Alarm = Type.Object(
 )
 export type Alarm = Static<typeof Alarm>
 
-/** Evidence is long. */
-const MAX_ALARMS = 20
+/** In one page: evidence is long. */
+export const MAX_ALARMS = 20
 
 export const alarms = endpoint({
   name: 'alarms',
@@ -88,7 +107,7 @@ export const alarms = endpoint({
   summary: 'What logs did that they must not do, newest first',
   query: Type.Object({
     before: Type.Optional(Type.Integer({ minimum: 1, description: '`next` of the page before.' })),
-    limit: Type.Integer({ minimum: 1, maximum: MAX_ALARMS, default: MAX_ALARMS }),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ALARMS, default: MAX_ALARMS })),
   }),
   responses: { 200: Type.Object({ alarms: Type.Array(Alarm), next: OrNull(Type.Integer()) }) },
   headers: NO_STORE,
@@ -102,6 +121,16 @@ export const WitnessHealth = Type.Object(
     checks: Type.Object({ database: Words(['ok', 'failing']) }),
     logs: Type.Integer({ description: 'How many it knows.' }),
     open_alarms: OrNull(Type.Integer({ description: 'Null while the database is away.' })),
+    monitored: Type.Array(
+      Type.Object({
+        origin: Type.String(),
+        size: Type.Integer({ description: 'How many of its entries have been judged.' }),
+        anchored: Type.Integer({ description: 'How many of them are known to be published on chain.' }),
+        read_at: Timestamp('When it was last read without a problem.'),
+        problem: OrNull(Type.String({ description: 'Why it cannot be read now.' })),
+      }),
+      { description: 'Logs whose entries are judged.' },
+    ),
   },
   { title: 'WitnessHealth' },
 )
@@ -116,8 +145,11 @@ export const health = endpoint({
 
 export const live = endpoint({ ...gateway.live, name: 'witnessLive' })
 
+/** It shows no more than `/health` and `/alarms`, which are public. */
+export const metrics = endpoint({ ...gateway.metrics, name: 'witnessMetrics', auth: 'public', errors: [] })
+
 export const openApi = endpoint({ ...gateway.openApi, name: 'witnessOpenApi' })
 
 export const witnessEndpoints = endpointsOf([
-  { addCheckpoint, cosignedCheckpoint, witnessPage, alarms, health, live, openApi },
+  { addCheckpoint, cosignedCheckpoint, witnessPage, alarms, health, live, metrics, openApi },
 ])

@@ -6,6 +6,7 @@ import { type Endpoint, endpoint } from '../src/endpoint.ts'
 import { ERROR_STATUS } from '../src/errors.ts'
 import { gatewayEndpoints } from '../src/gateway.ts'
 import { openApiDocument } from '../src/openapi.ts'
+import { witnessEndpoints } from '../src/witness.ts'
 
 const service = { title: 'svc', description: 'Keeps files.', baseUrl: 'https://gateway.example' }
 type Operation = { operationId: string; parameters: { name: string }[]; responses: Record<string, unknown> }
@@ -20,6 +21,7 @@ const documentOf = (endpoints: readonly Endpoint[]) => openApiDocument(endpoints
 describe.each([
   ['the gateway', gatewayEndpoints],
   ['the agent service', agentEndpoints],
+  ['a witness', witnessEndpoints],
 ])('the interface description of %s', (_, endpoints) => {
   it('VER-22 VERS-01 is OpenAPI 3.1, valid by an independent validator', async () => {
     const document = documentOf(endpoints)

@@ -17,10 +17,11 @@ export interface ShownFile extends FileEntry {
 }
 
 /** What a bundle says of its statement. */
-interface Stated<Anchor, Absence> {
+interface Stated<Anchor, Absence, LogAnchor> {
   envelope: EvidenceEnvelope
   anchor: Anchor | null
   anchor_absence?: Absence | undefined
+  log?: { proof: string; anchor: LogAnchor | null } | undefined
   key_changes: { [Kind in keyof KeyChanges]: readonly unknown[] }
 }
 
@@ -29,15 +30,20 @@ const ANCHOR_FIELDS = [
   ...['statement_digest', 'snapshot_id', 'payload', 'envelope_version'],
 ]
 const ABSENCE_FIELDS = ['reason', 'publish_after', 'superseded_by']
+const LOG_ANCHOR_FIELDS = ['chain', 'tx', 'slot', 'block_time', 'signer', 'payload', 'commitment', 'finalized']
 const REGISTRY_FIELDS = ['program', 'credential', 'schema', 'nonce', 'attestation', 'mode', 'replaced_previous']
 
 /**
  * Everything but the files or leaves. It takes the fields that it knows and no others, so that nothing that a gateway
  * adds to its bundles gets into a redacted one.
  */
-export function redactedHead<Anchor extends { readonly sas?: unknown }, Absence extends object>(
+export function redactedHead<
+  Anchor extends { readonly sas?: unknown },
+  Absence extends object,
+  LogAnchor extends object,
+>(
   redaction: Redaction,
-  { envelope, anchor, anchor_absence, key_changes }: Stated<Anchor, Absence>,
+  { envelope, anchor, anchor_absence, log, key_changes }: Stated<Anchor, Absence, LogAnchor>,
   domainTag: string,
 ) {
   const { body, statement_digest, signature, issuer_pubkey, sig_alg } = envelope
@@ -48,13 +54,14 @@ export function redactedHead<Anchor extends { readonly sas?: unknown }, Absence 
     envelope: { body, statement_digest, signature, issuer_pubkey, sig_alg },
     anchor: anchor && withRegistry(picked(anchor, ANCHOR_FIELDS), anchor.sas),
     ...(anchor_absence && { anchor_absence: picked(anchor_absence, ABSENCE_FIELDS) }),
+    ...(log && { log: { proof: log.proof, anchor: log.anchor && picked(log.anchor, LOG_ANCHOR_FIELDS) } }),
     ...signedChanges(key_changes),
     how_to_verify: howToVerify(redaction, domainTag),
   }
 }
 
 /** Of the signing-key list only what lets a reader follow keys from a pinned one to the one that signed. */
-function signedChanges({ endorsements, revocations }: Stated<unknown, unknown>['key_changes']) {
+function signedChanges({ endorsements, revocations }: Stated<unknown, unknown, unknown>['key_changes']) {
   const signed = {
     endorsements: endorsements.map(readEndorsement).filter((change) => typeof change !== 'string'),
     revocations: revocations.map(readRevocation).filter((change) => typeof change !== 'string'),
@@ -71,6 +78,10 @@ function picked<T extends object>(object: T, fields: readonly string[]): T {
   return Object.fromEntries(Object.entries(object).filter(([field]) => fields.includes(field))) as T
 }
 
+/** The last step of how_to_verify. */
+export const PUBLISHED_STEP =
+  'Where anchor is not null, fetch the transaction anchor.tx from a node that you trust, and see that it succeeded, that anchor.signer signed it, and that its memo is anchor.payload as canonical JSON; where there is a log, check log.proof (C2SP tlog-proof, whose entry is the 32 bytes of envelope.statement_digest) with keys of the log and of witnesses that you did not get from this bundle or its gateway.'
+
 // The steps of how_to_verify: for a reader who has nothing but the bundle, one sentence each.
 const FIRST_STEP: Record<Redaction, string> = {
   chosen_files:
@@ -85,6 +96,6 @@ function howToVerify(redaction: Redaction, domainTag: string): string[] {
     'Write envelope.body as canonical JSON (RFC 8785, integers only), hash it with SHA-256, and compare the result with envelope.statement_digest.',
     `Put together 58 bytes (the 25 ASCII characters ${domainTag}, a zero byte, and the 32 bytes of the digest) and verify envelope.signature over them by Ed25519 with a key that you did not get from this bundle or its gateway.`,
     'Do not take what is not shown for checked: envelope.body says how many files and bytes there are, and nothing here shows the others.',
-    'Where anchor is not null, fetch the transaction anchor.tx from a node that you trust, and see that it succeeded, that anchor.signer signed it, and that its memo is anchor.payload as canonical JSON.',
+    PUBLISHED_STEP,
   ]
 }

@@ -23,6 +23,19 @@ export async function proveInclusion(index: number, size: number, readTile: Read
 export async function proveConsistency(earlier: number, later: number, readTile: ReadTile): Promise<Hash[]> {
   if (earlier > later) throw new RangeError('the log was never that large')
   if (earlier === 0 || earlier === later) return []
+  const [first, ...rest] = prefixRanges(earlier, later)
+  // The whole earlier tree is known to whoever asks.
+  return hashRanges(first![0] === 0 ? rest : [first!, ...rest], later, readTile)
+}
+
+/** What `prefixRoots` reads: the root that the first entries of a tree have, whatever anybody knows of it. */
+export async function provePrefix(earlier: number, later: number, readTile: ReadTile): Promise<Hash[]> {
+  if (earlier <= 0 || earlier >= later) throw new RangeError('a prefix is shorter than its log, and not empty')
+  return hashRanges(prefixRanges(earlier, later), later, readTile)
+}
+
+/** From the smallest complete subtree at the end of the earlier tree upwards. */
+function prefixRanges(earlier: number, later: number): Range[] {
   const ranges: Range[] = []
   let [start, end] = [0, later]
   while (end !== earlier) {
@@ -30,9 +43,7 @@ export async function proveConsistency(earlier: number, later: number, readTile:
     ranges.push(earlier <= middle ? [middle, end] : [start, middle])
     ;[start, end] = earlier <= middle ? [start, middle] : [middle, end]
   }
-  // The whole earlier tree is known to whoever asks.
-  if (start > 0) ranges.push([start, end])
-  return hashRanges(ranges.reverse(), later, readTile)
+  return [...ranges, [start, end] satisfies Range].reverse()
 }
 
 /** The root that the tiles of a tree make. */

@@ -68,15 +68,29 @@ export function isConsistent(earlier: TreeHead, later: TreeHead, proof: readonly
   if (earlier.size === 0) return proof.length === 0 && equalBytes(earlier.root, EMPTY_ROOT)
   if (earlier.size === later.size) return proof.length === 0 && equalBytes(earlier.root, later.root)
   const path = isPowerOfTwo(earlier.size) ? [earlier.root, ...proof] : proof
+  const roots = prefixRoots(earlier.size, later.size, path)
+  return roots !== null && equalBytes(roots.earlier, earlier.root) && equalBytes(roots.later, later.root)
+}
+
+/**
+ * The root of a tree, and the one that its first entries have by themselves: where a tree does not begin with another,
+ * this shows it. The path is a proof of consistency whose first hash is never left out. Sizes are 0 < earlier < later.
+ * Null for a path of another length.
+ */
+export function prefixRoots(
+  earlierSize: number,
+  laterSize: number,
+  path: readonly Hash[],
+): { earlier: Hash; later: Hash } | null {
   const [first, ...rest] = path
-  if (!first) return false
-  let place = earlier.size - 1
-  let last = later.size - 1
+  if (!first) return null
+  let place = earlierSize - 1
+  let last = laterSize - 1
   while (isOdd(place)) [place, last] = [half(place), half(last)]
   let before = first
   let after = first
   for (const hash of rest) {
-    if (last === 0) return false
+    if (last === 0) return null
     if (isOdd(place) || place === last) {
       before = nodeHash(hash, before)
       after = nodeHash(hash, after)
@@ -86,7 +100,7 @@ export function isConsistent(earlier: TreeHead, later: TreeHead, proof: readonly
     }
     ;[place, last] = [half(place), half(last)]
   }
-  return last === 0 && equalBytes(before, earlier.root) && equalBytes(after, later.root)
+  return last === 0 ? { earlier: before, later: after } : null
 }
 
 // Bit operators would cut numbers off at 32 bits.

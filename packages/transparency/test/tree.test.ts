@@ -1,8 +1,8 @@
 import { toHex } from '@svc/protocol/bytes'
 import { describe, expect, it } from 'vitest'
 import { readEdge, rootOf } from '../src/edge.ts'
-import { proveConsistency, proveInclusion, rootFromTiles } from '../src/prove.ts'
-import { EMPTY_ROOT, floorLog2, isConsistent, isIncluded, leafHash } from '../src/tree.ts'
+import { proveConsistency, proveInclusion, provePrefix, rootFromTiles } from '../src/prove.ts'
+import { EMPTY_ROOT, floorLog2, isConsistent, isIncluded, leafHash, prefixRoots } from '../src/tree.ts'
 import { memoryLog, slowRoot } from './trees.ts'
 
 describe('trees', () => {
@@ -59,6 +59,19 @@ describe('trees', () => {
         expect(isConsistent(other, later, proof)).toBe(false)
         if (earlier.size > 0) expect(isConsistent(earlier, { ...later, root: other.root }, proof)).toBe(false)
         if (earlier.size < later.size) expect(isConsistent(later, earlier, proof)).toBe(false)
+      }
+    }
+  })
+
+  it('LOG-02 show which root their first entries have', async () => {
+    const heads = Array.from({ length: 71 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
+    const { readTile } = memoryLog([70])
+    for (const later of heads.slice(2)) {
+      for (const earlier of heads.slice(1, later.size)) {
+        const path = await provePrefix(earlier.size, later.size, readTile)
+        expect(prefixRoots(earlier.size, later.size, path)).toEqual({ earlier: earlier.root, later: later.root })
+        expect(prefixRoots(earlier.size, later.size, [...path, later.root])).toBeNull()
+        expect(prefixRoots(earlier.size, later.size, path.slice(0, -1))).toBeNull()
       }
     }
   })

@@ -18,6 +18,8 @@ export interface DocumentParts {
   /** Null in a version-2 bundle. */
   v1Signature: JsonObject | null
   anchor: JsonObject | null
+  /** Of any form: a log that is malformed is a fact that failed. */
+  log: Json
   signingKeys: Json
 }
 
@@ -33,7 +35,7 @@ function bundleParts(bundle: Json): DocumentParts {
   if (!isObject(bundle) || bundle.schema !== EVIDENCE_BUNDLE_SCHEMA) {
     throw new RefusedBundle('not_a_bundle', `schema is neither ${EVIDENCE_BUNDLE_SCHEMA} nor ${REDACTED_BUNDLE_SCHEMA}`)
   }
-  const { bundle_version, receipt_id = null, proof_id = null, signing_keys = null } = bundle
+  const { bundle_version, receipt_id = null, proof_id = null, signing_keys = null, log = null } = bundle
   if (bundle_version !== 1 && bundle_version !== 2) {
     throw new RefusedBundle('unsupported_version', 'bundle_version is neither 1 nor 2')
   }
@@ -56,6 +58,7 @@ function bundleParts(bundle: Json): DocumentParts {
     envelope,
     v1Signature,
     anchor,
+    log,
     signingKeys: signing_keys,
   }
 }
@@ -90,6 +93,7 @@ function redactedParts(bundle: JsonObject): DocumentParts {
     envelope,
     v1Signature: null,
     anchor: objectOrNull(bundle, 'anchor'),
+    log: bundle.log ?? null,
     signingKeys: bundle.signing_keys ?? null,
   }
 }

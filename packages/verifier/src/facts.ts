@@ -23,6 +23,9 @@ export const ONLINE_FACTS = [
 /** Only about redacted bundles. */
 export const REDACTED_FACTS = ['inclusion_proven'] as const
 
+/** Only about bundles with a proof of a log, or where one is asked for. */
+export const LOG_FACTS = ['log_included', 'log_cosigned', 'log_anchored'] as const
+
 /** About a receipt that is checked together with a bundle. */
 export const RECEIPT_FACTS = [
   'receipt_signature_valid',
@@ -34,14 +37,19 @@ export const RECEIPT_FACTS = [
 type OfflineFact = (typeof OFFLINE_FACTS)[number]
 type OnlineFact = (typeof ONLINE_FACTS)[number]
 type RedactedFact = (typeof REDACTED_FACTS)[number]
-export type BundleFact = OfflineFact | OnlineFact | RedactedFact
+type LogFact = (typeof LOG_FACTS)[number]
+export type BundleFact = OfflineFact | OnlineFact | RedactedFact | LogFact
 
 /** `why` is a short plain sentence for a person; a fact that passed has one where it passed in an unusual way. */
 export type Fact = { value: 'passed'; why?: string } | { value: Exclude<FactValue, 'passed'>; why: string }
 
 type OfflineFacts = Record<OfflineFact, Fact>
 export type OnlineFacts = Record<OnlineFact, Fact>
-export type BundleFacts = OfflineFacts & OnlineFacts & Partial<Record<RedactedFact, Fact>>
+export type LogFacts = Record<LogFact, Fact>
+export type BundleFacts = OfflineFacts & OnlineFacts & Partial<Record<RedactedFact, Fact>> & Partial<LogFacts>
+
+/** All that there may be about a bundle, in the order of reading. */
+export const BUNDLE_FACTS: readonly BundleFact[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS, ...LOG_FACTS]
 
 export const PASSED: Fact = { value: 'passed' }
 

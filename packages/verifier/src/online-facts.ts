@@ -5,16 +5,23 @@
 // was no usable answer, because the node is down, answers nonsense, is of another chain, or sent bytes that are not the
 // requested transaction. `not_checked`: there was nothing to ask.
 
-import { anchorMemo, anchorPayload, MEMO_PROGRAMS } from '@svc/protocol/anchor'
-import { equalBytes } from '@svc/protocol/bytes'
-import { canonicalBytes, type Json } from '@svc/protocol/canonical'
+import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import { type Fact, failed, notChecked, type OnlineFacts, PASSED, passedUnless, unavailable } from './facts.ts'
+import {
+  finalized,
+  findTransaction,
+  isCanonically,
+  publishes,
+  signerMatches,
+  slotMatches,
+  txSucceeded,
+  wrongChain,
+} from './anchor-transaction.ts'
+import { type Fact, failed, notChecked, type OnlineFacts, passedUnless, unavailable } from './facts.ts'
 import type { BundleParts } from './read-bundle.ts'
 import { registryMatches } from './registry-fact.ts'
-import { type AnchorTransaction, askGenesisHash, askTransaction, type Rpc } from './rpc.ts'
-import { type JsonObject, printable } from './untrusted.ts'
-import { isTransactionId } from './wire-transaction.ts'
+import type { AnchorTransaction, Rpc } from './rpc.ts'
+import type { JsonObject } from './untrusted.ts'
 
 const ANCHOR_TYPES = ['chain_sas_v1', 'chain_memo_v2', 'oracle_v2']
 
@@ -43,19 +50,10 @@ function nothing(fact: Fact): OnlineCheck {
 }
 
 async function checkTransaction(rpc: Rpc, question: AnchorQuestion) {
-  const { tx } = question.anchor
-  if (typeof tx !== 'string' || !isTransactionId(tx)) return notFound('anchor.tx is not a transaction')
-  const answer = await askTransaction(rpc, tx)
+  const answer = await findTransaction(rpc, question.anchor)
   if ('unavailable' in answer) return nothing(unavailable(answer.unavailable))
-  if (!answer.found) return notFound('the node knows no such transaction')
+  if ('notFound' in answer) return notFound(answer.notFound)
   return { facts: anchorFacts(question, answer.found), transaction: answer.found }
-}
-
-/** CAIP-2: a chain of this family is named by the first 32 characters of its genesis hash. */
-async function wrongChain(rpc: Rpc, { chain }: JsonObject): Promise<string | null> {
-  const answer = await askGenesisHash(rpc)
-  if ('unavailable' in answer) return answer.unavailable
-  return chain === `solana:${answer.found?.slice(0, 32)}` ? null : 'the node is of another chain than the anchor'
 }
 
 function notFound(why: string): OnlineCheck {
@@ -86,14 +84,12 @@ interface AnchorQuestion<Anchor = JsonObject> {
 }
 
 function anchorFacts(question: AnchorQuestion, transaction: AnchorTransaction): AnchorFacts {
-  const { anchor } = question
-  const { error } = transaction
+  const { anchor, pinnedSigners } = question
+  const isOracle = anchor.type === 'oracle_v2'
   return {
-    anchor_tx_succeeded: passedUnless(
-      error === null ? null : `the transaction failed: ${printable(JSON.stringify(error), 200)}`,
-    ),
-    anchor_signer_matches: signerMatches(question, transaction),
-    anchor_payload_matches: payloadMatches(question, transaction),
+    anchor_tx_succeeded: txSucceeded(transaction),
+    anchor_signer_matches: isOracle ? ofOracle(question) : signerMatches(anchor, transaction, pinnedSigners),
+    anchor_payload_matches: isOracle ? ofOracle(question) : payloadMatches(question, transaction),
     anchor_slot_matches: slotMatches(anchor, transaction),
     anchor_finalized: finalized(anchor, transaction),
   }
@@ -109,29 +105,10 @@ function ofOracle({ anchor, version }: AnchorQuestion): Fact {
   return notChecked('an anchor of the oracle era says nothing of it')
 }
 
-function signerMatches(question: AnchorQuestion, { signers }: AnchorTransaction): Fact {
-  const { anchor, pinnedSigners } = question
-  if (anchor.type === 'oracle_v2') return ofOracle(question)
-  const { signer } = anchor
-  if (typeof signer !== 'string' || !signers.includes(signer))
-    return failed('anchor.signer did not sign the transaction')
-  if (pinnedSigners.length === 0 || pinnedSigners.includes(signer)) return PASSED
-  return failed('the signer is not among the pinned publication keys')
-}
-
-/**
- * One memo of the message itself must be the payload, byte for byte. Other memos do not matter. A memo that a program
- * wrote does not count, because the signer need not have meant it.
- */
-function payloadMatches(question: AnchorQuestion, { instructions }: AnchorTransaction): Fact {
-  const { anchor, envelope } = question
-  if (anchor.type === 'oracle_v2') return ofOracle(question)
+function payloadMatches({ anchor, envelope }: AnchorQuestion, transaction: AnchorTransaction): Fact {
   if (!envelope) return failed('the bundle has no statement that this anchor could publish')
   const memo = anchorMemo(anchorPayload(envelope))
-  const isPublished = instructions.some(
-    ({ program, data }) => MEMO_PROGRAMS.includes(program) && equalBytes(data, memo),
-  )
-  if (!isPublished) return failed('no memo of the transaction is the payload of this statement')
+  if (!publishes(transaction, memo)) return failed('no memo of the transaction is the payload of this statement')
   if (!isCanonically(anchor.payload, memo)) return failed('anchor.payload is not the payload of this statement')
   if (!isVersion(anchor, 2)) return failed('the anchor of a statement has the envelope_version 2')
   const { statement_digest, body } = envelope
@@ -141,42 +118,4 @@ function payloadMatches(question: AnchorQuestion, { instructions }: AnchorTransa
 
 function isVersion({ envelope_version = null }: JsonObject, version: 1 | 2): boolean {
   return envelope_version === null || envelope_version === version
-}
-
-function isCanonically(value: Json | undefined, bytes: Uint8Array): boolean {
-  try {
-    return value !== undefined && equalBytes(canonicalBytes(value), bytes)
-  } catch {
-    return false
-  }
-}
-
-/** Where the transaction is, when it was taken, and what it cost. */
-function slotMatches(anchor: JsonObject, { slot, blockTime, feeLamports }: AnchorTransaction): Fact {
-  const { slot: said, block_time = null, fee_lamports = null } = anchor
-  if (said !== null && said !== slot) return failed(`the transaction is in slot ${slot}`)
-  const isSameTime = block_time === null || blockTime === null || block_time === blockTime
-  if (!isSameTime) return failed(`the block's time is ${blockTime}`)
-  const isSameFee = fee_lamports === null || fee_lamports === feeLamports
-  if (!isSameFee) return failed(`the fee is ${feeLamports}`)
-  return said === null ? notChecked('the anchor names no slot') : PASSED
-}
-
-/**
- * A recent anchor is not wrong, and one that was recorded before it was final may still say so. One that claims to be
- * final, and is not, fails, and so does one whose two fields contradict each other.
- */
-function finalized({ commitment = null, finalized = null }: JsonObject, { isFinal }: AnchorTransaction): Fact {
-  if (!isCoherent(commitment, finalized)) return failed('commitment and finalized of the anchor do not agree')
-  if (isFinal) return PASSED
-  if (finalized === true || commitment === 'finalized')
-    return failed('the anchor says it is final, the node that it is not')
-  return notChecked('confirmed, and not final yet: ask again')
-}
-
-/** Either may be missing. */
-function isCoherent(commitment: Json, finalized: Json): boolean {
-  if (commitment === null) return finalized === null || typeof finalized === 'boolean'
-  if (commitment !== 'confirmed' && commitment !== 'finalized') return false
-  return finalized === null || finalized === (commitment === 'finalized')
 }

@@ -7,13 +7,16 @@ import { createLeafProver, type LeafProof } from '@svc/protocol/leaf-prover'
 import { type FileEntry, leafHash } from '@svc/protocol/merkle'
 import { DEFAULT_DOMAIN_TAG, REDACTED_BUNDLE_SCHEMA } from '@svc/protocol/names'
 import { type Redaction, redactedHead, type ShownFile } from '@svc/protocol/redacted-bundle'
+import { formatNote } from '@svc/transparency/note'
+import { formatProof } from '@svc/transparency/proof'
 import { envelopeBindsCommitment, merkleRootMatches, statementDigestMatches } from './envelope-facts.ts'
 import type { Fact } from './facts.ts'
 import type { CountedFiles } from './file-list.ts'
+import { notInTree, readLogProof } from './log-facts.ts'
 import { followedKeys, listedChanges, type PinnedKey } from './pinned-keys.ts'
 import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
 import { signatureFacts } from './signature-facts.ts'
-import { quoted, type Refusal, RefusedBundle } from './untrusted.ts'
+import { isObject, type JsonObject, quoted, type Refusal, RefusedBundle } from './untrusted.ts'
 
 export interface RedactionOptions {
   /** The files to show. Without it, the leaves of all files are shown, and no name. */
@@ -121,10 +124,12 @@ function headOf(parts: BundleParts, redaction: Redaction, options: RedactionOpti
     throw new RefusedRedaction('no_statement', 'a version-1 bundle has no statement that could stand alone')
   requireValid(parts, parts.files, signatureFacts(parts, followedKeys({ pinnedKeys }, null), domainTag).signature_valid)
   const absence = document.anchor_absence as object | null | undefined
+  const statement = envelope as unknown as EvidenceEnvelope // its digest and signature hold
   const stated = {
-    envelope: envelope as unknown as EvidenceEnvelope, // its digest and signature hold
+    envelope: statement,
     anchor,
     anchor_absence: absence ?? undefined,
+    log: shownLog(parts, statement),
     key_changes: listedChanges(parts.signingKeys),
   }
   const head = redactedHead(redaction, stated, domainTag)
@@ -142,6 +147,18 @@ function requireValid(parts: BundleParts, files: CountedFiles, signature_valid: 
   for (const [name, fact] of Object.entries(facts)) {
     if (fact.value !== 'passed') throw new RefusedRedaction('not_valid', `${name} failed: ${fact.why}`)
   }
+}
+
+/** The proof alone, without what a proof may carry beside it. */
+function shownLog({ log }: BundleParts, statement: EvidenceEnvelope) {
+  if (log === null) return undefined
+  const proof = readLogProof(log)
+  const problem = typeof proof === 'string' ? proof : notInTree(proof, statement)
+  if (typeof proof === 'string' || problem !== null)
+    throw new RefusedRedaction('not_valid', `log_included failed: ${problem}`)
+  const { anchor } = log as JsonObject // it has a proof
+  const { index, hashes, checkpoint } = proof
+  return { proof: formatProof(index, hashes, formatNote(checkpoint.note)), anchor: isObject(anchor) ? anchor : null }
 }
 
 /** A filename or an anchor may spell it. */

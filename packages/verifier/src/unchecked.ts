@@ -1,12 +1,17 @@
 // What a bundle says and no fact of this run covers. A fact that was not checked says so itself; this list names the
 // fields that stay open although every fact passed, because nothing signs them or nobody could be asked.
 
+import type { LogCheck } from './log-facts.ts'
 import type { BundleParts } from './read-bundle.ts'
 import type { AnchorTransaction } from './rpc.ts'
 import { isObject, type JsonObject, otherFields } from './untrusted.ts'
 
-const BUNDLE = ['schema', 'bundle_version', 'algorithms', 'commitment', 'files', 'envelope', 'v1_signature', 'anchor']
-const REDACTED = ['schema', 'redaction', 'algorithms', 'envelope', 'anchor', 'files', 'leaf_hashes', 'signing_keys']
+const BUNDLE = [
+  ...['schema', 'bundle_version', 'algorithms', 'commitment', 'files', 'envelope', 'v1_signature', 'anchor', 'log'],
+]
+const REDACTED = [
+  ...['schema', 'redaction', 'algorithms', 'envelope', 'anchor', 'log', 'files', 'leaf_hashes', 'signing_keys'],
+]
 const ALGORITHMS = ['merkle', 'envelope']
 const ENVELOPE = ['body', 'statement_digest', 'signature', 'issuer_pubkey', 'sig_alg']
 const SIGNED_COMMITMENT = ['manifest_file_count', 'total_bytes', 'check_mode', 'attested_at']
@@ -14,10 +19,12 @@ const COUNTED_COMMITMENT = ['merkle_root', 'file_count']
 const ROOT_SIGNATURE = ['manifest_signature', 'signed_message']
 const ANCHOR = ['type', 'chain', 'tx', 'slot', 'fee_lamports', 'commitment', 'finalized', 'envelope_version']
 const STATEMENT_ANCHOR = ['signer', 'statement_digest', 'snapshot_id', 'payload']
+const LOG = ['proof', 'anchor']
+const LOG_ANCHOR = ['chain', 'tx', 'slot', 'signer', 'payload', 'commitment', 'finalized']
 const REGISTRY_PLACE = ['program', 'credential', 'schema', 'nonce', 'attestation', 'mode']
 
 /** Paths of fields, such as `receipt_id` and `anchor.sas.replaced_previous`. */
-export function uncheckedFields(parts: BundleParts, transaction: AnchorTransaction | null): string[] {
+export function uncheckedFields(parts: BundleParts, transaction: AnchorTransaction | null, log: LogCheck): string[] {
   const { document, envelope, v1Signature } = parts
   return [
     ...otherFields(document, topFields(parts)),
@@ -27,6 +34,7 @@ export function uncheckedFields(parts: BundleParts, transaction: AnchorTransacti
     ...otherFields(envelope ?? {}, ENVELOPE, 'envelope.'),
     ...otherFields(v1Signature ?? {}, ROOT_SIGNATURE, 'v1_signature.'),
     ...uncheckedOfAnchor(parts, transaction),
+    ...uncheckedOfLog(parts, log),
   ]
 }
 
@@ -49,10 +57,29 @@ function uncheckedOfAnchor({ anchor }: BundleParts, transaction: AnchorTransacti
   const isRegistered = type === 'chain_sas_v1' && isObject(sas)
   const checked = [
     ...ANCHOR,
-    ...(transaction.blockTime === null ? [] : ['block_time']),
+    ...timeOf(transaction),
     ...(type === 'oracle_v2' ? [] : STATEMENT_ANCHOR),
     ...(isRegistered ? ['sas'] : []),
   ]
   const ofRegistry = isRegistered ? otherFields(sas, REGISTRY_PLACE, 'anchor.sas.') : []
   return [...otherFields(anchor, checked, 'anchor.'), ...ofRegistry]
+}
+
+function timeOf({ blockTime }: AnchorTransaction): string[] {
+  return blockTime === null ? [] : ['block_time']
+}
+
+/** A log that is no object has failed. */
+function uncheckedOfLog({ log }: BundleParts, { facts, transaction }: LogCheck): string[] {
+  if (!isObject(log)) return []
+  const { anchor } = log
+  const isOpen = facts?.log_included.value === 'not_checked'
+  return [
+    ...otherFields(log, LOG, 'log.'),
+    ...(isOpen ? ['log.proof'] : []),
+    ...(isObject(anchor) && !transaction ? ['log.anchor'] : []),
+    ...(isObject(anchor) && transaction
+      ? otherFields(anchor, [...LOG_ANCHOR, ...timeOf(transaction)], 'log.anchor.')
+      : []),
+  ]
 }

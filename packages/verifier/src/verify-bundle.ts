@@ -11,17 +11,10 @@ import {
   statementDigestMatches,
   wellFormedEnvelope,
 } from './envelope-facts.ts'
-import {
-  type BundleFact,
-  type BundleFacts,
-  type Fact,
-  notChecked,
-  OFFLINE_FACTS,
-  ONLINE_FACTS,
-  REDACTED_FACTS,
-} from './facts.ts'
+import { BUNDLE_FACTS, type BundleFact, type BundleFacts, type Fact, notChecked } from './facts.ts'
 import type { CountedFiles } from './file-list.ts'
 import type { PlacedFile } from './inclusion.ts'
+import { checkLog, type GivenLogs, type LogReport } from './log-facts.ts'
 import { checkOnline, type OnlineCheck } from './online-facts.ts'
 import { followedKeys, type GivenKeys } from './pinned-keys.ts'
 import { type BundleParts, type Chunks, readBundle } from './read-bundle.ts'
@@ -32,7 +25,7 @@ import { uncheckedFields } from './unchecked.ts'
 import { type JsonObject, type Refusal, RefusedBundle } from './untrusted.ts'
 
 /** What the verifier has besides the bundle. With none of it, it checks that the bundle agrees with itself. */
-export interface Given extends GivenKeys {
+export interface Given extends GivenKeys, GivenLogs {
   /** Publication keys in base58. */
   pinnedSigners?: readonly string[]
   /** 25 characters, when the gateway does not use the default tag. */
@@ -60,6 +53,8 @@ export interface VerifiedBundle {
   receiptId: string | null
   /** As the bundle has it: only the facts say what of it is true. */
   anchor: JsonObject | null
+  /** Null when the bundle has no proof of a log, or one that is malformed. */
+  log: LogReport | null
   /**
    * Counted from the list, whatever the bundle says. What a redacted bundle does not show is null: the root without all
    * files, the bytes without their sizes.
@@ -106,7 +101,9 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
   const { key, revocation, ...signature } = signatureFacts(parts, followed, given.domainTag ?? DEFAULT_DOMAIN_TAG)
   const envelope = wellFormedEnvelope(parts)
   const { version, anchor } = parts
-  const online = await checkOnline(given.rpc, { version, anchor, envelope, pinnedSigners: given.pinnedSigners ?? [] })
+  const { rpc, pinnedSigners = [] } = given
+  const online = await checkOnline(rpc, { version, anchor, envelope, pinnedSigners })
+  const log = await checkLog({ ...given, log: parts.log, envelope, rpc, pinnedSigners })
   const { merkle_root_matches, envelope_binds_commitment, ...more } = listFacts(parts, inFolder)
   const facts: BundleFacts = {
     merkle_root_matches,
@@ -115,19 +112,21 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
     envelope_binds_commitment,
     ...more,
     ...signature,
-    key_pinned: anchoredInTime(revocation, online) ?? signature.key_pinned,
+    key_pinned: anchoredInTime(revocation, [anchoredAt(online), log.anchoredAt]) ?? signature.key_pinned,
     ...online.facts,
+    ...log.facts,
   }
   return {
     refused: null,
     facts,
-    failed: [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS].filter((name) => facts[name]?.value === 'failed'),
-    unchecked: uncheckedFields(parts, online.transaction),
+    failed: BUNDLE_FACTS.filter((name) => facts[name]?.value === 'failed'),
+    unchecked: uncheckedFields(parts, online.transaction, log),
     key,
     followed,
     envelope,
     receiptId: typeof parts.receiptId === 'string' ? parts.receiptId : null,
     anchor,
+    log: log.report,
     counted: countedIn(parts),
     redacted: parts.redaction === null ? null : redactedReport(parts, inFolder),
     files: checked?.report ?? null,
@@ -135,12 +134,17 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
 }
 
 /** A statement of a revoked key is good if a block from before holds it. Null where that is not shown. */
-function anchoredInTime(revocation: SignatureFacts['revocation'], { facts, transaction }: OnlineCheck): Fact | null {
-  const blockTime = transaction?.blockTime ?? null
-  if (revocation?.otherwise.value !== 'passed' || blockTime === null || blockTime >= revocation.since) return null
+function anchoredInTime(revocation: SignatureFacts['revocation'], times: readonly (number | null)[]): Fact | null {
+  if (revocation?.otherwise.value !== 'passed') return null
+  const before = times.find((time) => time !== null && time < revocation.since)
+  return before === undefined || before === null ? null : anchoredBefore(revocation.since, before)
+}
+
+/** When a block took the statement; null where that is not shown. */
+function anchoredAt({ facts, transaction }: OnlineCheck): number | null {
   const { anchor_tx_succeeded, anchor_payload_matches, anchor_finalized } = facts
   const needed = [anchor_tx_succeeded, anchor_payload_matches, anchor_finalized]
-  return needed.every(({ value }) => value === 'passed') ? anchoredBefore(revocation.since, blockTime) : null
+  return needed.every(({ value }) => value === 'passed') ? (transaction?.blockTime ?? null) : null
 }
 
 const NAMES_NEEDED = 'the bundle names no files, so it can only be compared with all files of a folder'

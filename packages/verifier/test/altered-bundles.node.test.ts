@@ -1,16 +1,16 @@
 import { fromUtf8, utf8 } from '@svc/protocol/bytes'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BundleFact, OFFLINE_FACTS, ONLINE_FACTS, REDACTED_FACTS } from '../src/facts.ts'
+import { BUNDLE_FACTS } from '../src/facts.ts'
 import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '../src/verify-bundle.ts'
 import { inChunks } from './bundles.ts'
 import { CASES, givenOf, packBytes, verified } from './pack.ts'
 
 type Document = Record<string, unknown>
-const FACTS: BundleFact[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS]
 
 /** Bundles of each kind with everything a verifier can have, and the fields that stay open all the same. */
 const GOOD: [name: string, unchecked: string[]][] = [
+  ['log-redacted', ['how_to_verify']],
   ['redacted-anchored', ['how_to_verify']],
   ['redacted-no-names-anchored', ['how_to_verify']],
   ['anchor-memo', ['receipt_id', 'network', 'signing_keys', 'how_to_verify']],
@@ -62,7 +62,7 @@ function altered(document: Document, path: readonly string[], value: unknown): D
 /** Another value of the same type, and values of every other type that a careless reader takes for the same. */
 function alterations(value: unknown): unknown[] {
   const confused: unknown[] = [[value], { toString: 1 }, { valueOf: 1 }, {}, [], 1e300, true, '']
-  if (typeof value === 'string') return [`${value}0`, value.replace(/.$/u, otherDigit), ...confused]
+  if (typeof value === 'string') return [`${value}0`, value.replace(/.(?=\n?$)/u, otherDigit), ...confused]
   if (typeof value === 'number') return [value + 1, -1, value + 0.5, ...(value > 0 ? [String(value)] : []), ...confused]
   if (typeof value === 'boolean') return [!value, String(value), ...confused.filter((other) => other !== value)]
   return ['x', 7, ...confused]
@@ -75,7 +75,8 @@ const bytesOf = (document: Document) => utf8(JSON.stringify(document))
 /** Whether a reader of the result learns of it: a fact no longer passes, or the field is listed as unchecked. */
 function isSeen(after: Verification, before: VerifiedBundle, path: readonly string[]): boolean {
   if (after.refused || after.failed.length > 0) return true
-  if (FACTS.some((fact) => before.facts[fact]?.value === 'passed' && after.facts[fact]?.value !== 'passed')) return true
+  if (BUNDLE_FACTS.some((fact) => before.facts[fact]?.value === 'passed' && after.facts[fact]?.value !== 'passed'))
+    return true
   return after.unchecked.some((field) => `${path.join('.')}.`.startsWith(`${field}.`))
 }
 
@@ -85,7 +86,8 @@ describe('altered bundles', () => {
     expect(before.failed).toEqual([])
     expect(before.unchecked).toEqual(unchecked)
     const offline = await verified([bytesOf(document)])
-    expect(offline.unchecked).toEqual([...unchecked.filter((field) => !field.startsWith('anchor')), 'anchor'])
+    const always = unchecked.filter((field) => !field.startsWith('anchor'))
+    expect(offline.unchecked).toEqual([...always, ...(document.log ? ['log.proof', 'log.anchor'] : ['anchor'])])
   })
 
   it.each(GOOD)('T-38 T-51 any value of %s that is altered changes a fact or is listed as unchecked', async (name) => {

@@ -1,6 +1,8 @@
 // For tests: the conformance pack, in Node and in a browser.
 
 import { utf8 } from '@svc/protocol/bytes'
+import { readKey } from '@svc/transparency/note'
+import { readPolicy } from '@svc/transparency/policy'
 import index from '../../../vectors/bundles/index.json' with { type: 'json' }
 import type { FileSource } from '../src/check-files.ts'
 import { readPinnedKeys } from '../src/pinned-keys.ts'
@@ -12,6 +14,8 @@ export interface PackGiven {
   pinned_keys?: string[] | object
   pinned_signers?: string[]
   domain_tag?: string
+  log_keys?: string[]
+  policy?: string
   rpc?: string
   files?: Record<string, string>
 }
@@ -47,9 +51,16 @@ export async function givenOf(given: PackGiven): Promise<Given> {
     ...(given.pinned_keys && givenKeys(given.pinned_keys)),
     ...(given.pinned_signers && { pinnedSigners: given.pinned_signers }),
     ...(given.domain_tag && { domainTag: given.domain_tag }),
+    ...(given.log_keys && { pinnedLogs: given.log_keys.map((key) => readable(readKey(key))) }),
+    ...(given.policy && { policy: readable(readPolicy(given.policy)) }),
     ...(given.files && { files: folder(given.files) }),
     ...(given.rpc && { rpc: recordedNode(JSON.parse(new TextDecoder().decode(await packBytes(given.rpc)))) }),
   }
+}
+
+function readable<T>(read: T | string): T {
+  if (typeof read === 'string') throw new Error(read)
+  return read
 }
 
 export function pinnedKeys(given: string[] | object) {

@@ -112,6 +112,22 @@ describe('a redacted bundle', () => {
     }
   })
 
+  it('LOG-33 keeps the proof of a log and its anchor, and nothing beside them', async () => {
+    const whole = JSON.parse(fromUtf8(await packBytes('log.json'))!)
+    const log = {
+      proof: whole.log.proof.replace('\nindex', '\nextra bm90aGluZw==\nindex'),
+      anchor: { ...whole.log.anchor, receipt_id: RECEIPT },
+      note: RECEIPT,
+    }
+    for (const options of [{}, { filenames: ['readme.txt'] }])
+      expect(JSON.parse(await redacted({ ...whole, log }, options)).log).toEqual(whole.log)
+    expect(JSON.parse(await redacted({ ...whole, log: { ...log, anchor: null } })).log.anchor).toBeNull()
+    expect(JSON.parse(await redacted({ ...whole, log: undefined }))).not.toHaveProperty('log')
+    const otherIndex = whole.log.proof.replace('index 4', 'index 5')
+    for (const bad of ['text', {}, { proof: 'index 4' }, { proof: otherIndex, anchor: null }])
+      expect(await refusal({ ...whole, log: bad })).toBe('not_valid')
+  })
+
   it('ADD-18 T-58 is not made where a chosen name or the anchor spells the receipt or its locker', async () => {
     const [file] = listedFiles(1)
     for (const id of [RECEIPT, lockerId(RECEIPT)]) {

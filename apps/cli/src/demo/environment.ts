@@ -21,10 +21,11 @@ export interface DemoEnvironment extends Places {
 
 export async function startEnvironment(folder: string, { env, signal }: World): Promise<DemoEnvironment> {
   await mkdir(folder)
-  const [port, agentPort, primaryPort, evmPort] = await freePorts(4)
+  const [port, agentPort, witnessPort, primaryPort, evmPort] = await freePorts(5)
   const variables = {
     PORT: String(port),
     AGENT_PORT: String(agentPort),
+    WITNESS_PORT: String(witnessPort),
     DEV_PRIMARY_RPC_PORT: String(primaryPort),
     DEV_EVM_RPC_PORT: String(evmPort),
     DATA_DIR: folder,

@@ -5,6 +5,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { bare } from '@svc/protocol/bytes'
 import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM } from '@svc/protocol/names'
+import { PUBLISHED_STEP } from '@svc/protocol/redacted-bundle'
 import type { AttestationRecord } from '../attestations/record.ts'
 import type { StoredFile } from '../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, withFiles } from '../attestations/view.ts'
@@ -77,7 +78,7 @@ function howToVerify(domainTag: string): string[] {
     'Write envelope.body as canonical JSON (RFC 8785, integers only), hash it with SHA-256, and compare the result with envelope.statement_digest.',
     `Put together 58 bytes (the 25 ASCII characters ${domainTag}, a zero byte, and the 32 bytes of the digest) and verify envelope.signature over them by Ed25519 with a key that you did not get from this bundle or its gateway.`,
     'Compare envelope.body.merkle_root and envelope.body.file_count with what the first step gave.',
-    'Where anchor is not null, fetch the transaction anchor.tx from a node that you trust, and see that it succeeded, that anchor.signer signed it, and that its memo is anchor.payload as canonical JSON.',
+    PUBLISHED_STEP,
   ]
 }
 

@@ -19,6 +19,10 @@ export const FACT_MEANINGS: Record<BundleFact, string> = {
   anchor_slot_matches: 'It was published when and where the bundle says, for the fee that it says.',
   anchor_finalized: 'A node says that the transaction is final.',
   registry_matches: 'The attestation registry on chain holds this statement.',
+  log_included:
+    'The statement stands in a public log that only grows, under a checkpoint that the log has signed; which log that is must be known here.',
+  log_cosigned: 'Enough witnesses of a policy that is known here vouch for that checkpoint.',
+  log_anchored: 'A node says that a transaction has published that checkpoint, and that it is final.',
 }
 
 /** The same for the facts about a receipt. */

@@ -1,12 +1,5 @@
 import { folderSource } from '@svc/sdk/node'
-import {
-  type BundleFacts,
-  notChecked,
-  OFFLINE_FACTS,
-  ONLINE_FACTS,
-  REDACTED_FACTS,
-  type Fact as VerifierFact,
-} from '@svc/verifier/facts'
+import { BUNDLE_FACTS, type BundleFacts, notChecked, type Fact as VerifierFact } from '@svc/verifier/facts'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { receiptFacts as receiptOfBundleFacts } from '@svc/verifier/receipt-facts'
 import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
@@ -168,7 +161,7 @@ function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null): Data['facts
 }
 
 function factsOf(facts: BundleFacts): Data['facts'] {
-  return [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS].flatMap((name) => {
+  return BUNDLE_FACTS.flatMap((name) => {
     const fact = facts[name]
     return fact ? [reported(name, fact, FACT_MEANINGS[name])] : []
   })

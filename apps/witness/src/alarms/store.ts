@@ -16,7 +16,7 @@ export interface NewAlarm {
   evidence: readonly string[]
 }
 
-/** False for a cause that is known, and for a log that has raised too many. */
+/** False for a cause that is open already, and for a log that has raised too many. A resolved one is opened again. */
 export async function insertAlarm(db: Db, alarm: NewAlarm, raisedAt: number): Promise<boolean> {
   const { origin, kind } = alarm
   const { count } = await db
@@ -26,10 +26,17 @@ export async function insertAlarm(db: Db, alarm: NewAlarm, raisedAt: number): Pr
     .where('kind', '=', kind)
     .executeTakeFirstOrThrow()
   if (count >= MAX_ALARMS) return false
+  const { message } = alarm
+  const raised = { message, evidence: JSON.stringify(alarm.evidence), raised_at: raisedAt, resolved_at: null }
   const inserted = await db
     .insertInto('alarms')
-    .values({ ...alarm, evidence: JSON.stringify(alarm.evidence), raised_at: raisedAt, resolved_at: null })
-    .onConflict((conflict) => conflict.doNothing())
+    .values({ ...alarm, ...raised })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['origin', 'kind', 'cause'])
+        .doUpdateSet({ ...raised, reported_at: null })
+        .where('alarms.resolved_at', 'is not', null),
+    )
     .returning('id')
     .executeTakeFirst()
   return inserted !== undefined
@@ -50,8 +57,34 @@ export async function resolveAlarm(
     .execute()
 }
 
+/** Which of these causes have raised an alarm, resolved or not. */
+export async function findCauses(
+  db: Db,
+  origin: string,
+  kinds: readonly AlarmKind[],
+  causes: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('alarms')
+    .select('cause')
+    .where('origin', '=', origin)
+    .where('kind', 'in', kinds)
+    .where('cause', 'in', causes)
+    .execute()
+  return rows.map(({ cause }) => cause)
+}
+
+/** The oldest that the webhook has not taken. */
+export function findUnreported(db: Db, limit: number): Promise<AlarmRow[]> {
+  return db.selectFrom('alarms').selectAll().where('reported_at', 'is', null).orderBy('id').limit(limit).execute()
+}
+
+export async function noteReported(db: Db, id: number, reportedAt: number): Promise<void> {
+  await db.updateTable('alarms').set({ reported_at: reportedAt }).where('id', '=', id).execute()
+}
+
 /** Newest first. */
-export function findAlarms(db: Db, { before, limit }: { before?: number; limit: number }): Promise<AlarmRow[]> {
+export function findAlarms(db: Db, limit: number, before?: number): Promise<AlarmRow[]> {
   let query = db.selectFrom('alarms').selectAll().orderBy('id', 'desc').limit(limit)
   if (before !== undefined) query = query.where('id', '<', before)
   return query.execute()

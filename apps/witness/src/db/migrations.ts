@@ -26,4 +26,28 @@ export const migrations: Migrations = {
       .addUniqueConstraint('alarms_cause', ['origin', 'kind', 'cause'])
       .execute()
   },
+
+  '0002-monitor': async (db, column) => {
+    await db.schema
+      .createTable('monitored_logs')
+      .addColumn('origin', column.text, (c) => c.primaryKey())
+      .addColumn('followed_at', column.integer, (c) => c.notNull())
+      .addColumn('checkpoint', column.text)
+      .addColumn('judged', column.integer, (c) => c.notNull())
+      .addColumn('absent_at', column.integer)
+      .addColumn('anchored', column.integer, (c) => c.notNull())
+      .addColumn('rechecked', column.integer, (c) => c.notNull())
+      .addColumn('pinned', column.text)
+      .addColumn('read_at', column.integer, (c) => c.notNull())
+      .addColumn('problem', column.text)
+      .execute()
+    await db.schema
+      .createTable('monitored_chains')
+      .addColumn('origin', column.text, (c) => c.notNull())
+      .addColumn('proof_id', column.text, (c) => c.notNull())
+      .addColumn('envelope', column.text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('monitored_chains_pk', ['origin', 'proof_id'])
+      .execute()
+    await db.schema.alterTable('alarms').addColumn('reported_at', column.integer).execute()
+  },
 }

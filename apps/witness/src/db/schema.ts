@@ -8,6 +8,8 @@ export type Db = Kysely<Schema>
 export interface Schema {
   cosigned: CosignedTable
   alarms: AlarmTable
+  monitored_logs: MonitoredLogTable
+  monitored_chains: MonitoredChainTable
 }
 
 /** The last checkpoint of each log. A row is never deleted: a log that comes back must go on from there. */
@@ -35,7 +37,39 @@ interface AlarmTable {
   evidence: string
   raised_at: number
   resolved_at: number | null
+  /** When the webhook took it. */
+  reported_at: Generated<number | null>
+}
+
+/** How far the monitor has followed each log. */
+interface MonitoredLogTable {
+  origin: string
+  followed_at: number
+  /** The newest that was accepted; null before the first. */
+  checkpoint: Generated<string | null>
+  /** How many entries have been judged. */
+  judged: number
+  /** When the log was seen to have no more than these; null before all have been judged once. */
+  absent_at: Generated<number | null>
+  /** Entries before this one are published on chain. */
+  anchored: number
+  /** The bundle of entries that is looked at again next. */
+  rechecked: number
+  /** What the gateway said of its keys when it was first seen, as JSON; null before. */
+  pinned: Generated<string | null>
+  /** When the log was last read without a problem. */
+  read_at: number
+  problem: Generated<string | null>
+}
+
+/** The newest statement of each chain in a log. */
+interface MonitoredChainTable {
+  origin: string
+  proof_id: string
+  /** JSON. */
+  envelope: string
 }
 
 export type CosignedRow = Selectable<CosignedTable>
 export type AlarmRow = Selectable<AlarmTable>
+export type MonitoredLogRow = Selectable<MonitoredLogTable>

@@ -6,6 +6,8 @@ import type { Service } from '@svc/http-service/service'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { countOpenAlarms } from '../alarms/store.ts'
 import { type Context, unixNow } from '../context.ts'
+import type { MonitoredLogRow } from '../db/schema.ts'
+import { allProgress } from '../monitor/store.ts'
 
 export function infoRoutes(service: Service, context: Context): void {
   const openApi = openApiDocument(api.witnessEndpoints, {
@@ -15,18 +17,42 @@ export function infoRoutes(service: Service, context: Context): void {
   })
   serve(service, api.health, () => checkHealth(context))
   serve(service, api.live, () => ({ status: 'live' }) as const)
+  serve(service, api.metrics, () => metricsText(context))
   serve(service, api.openApi, () => openApi)
 }
 
 /** 503 only when nothing can be cosigned. */
 async function checkHealth(context: Context): Promise<Answer<api.WitnessHealth>> {
-  const openAlarms = await countOpenAlarms(context.database.db).catch(() => null)
-  const isUp = openAlarms !== null
-  return new Answer(isUp ? 200 : 503, {
-    status: isUp ? 'ok' : 'degraded',
+  const state = await monitorState(context).catch(() => null)
+  return new Answer(state ? 200 : 503, {
+    status: state ? 'ok' : 'degraded',
     time: isoSeconds(unixNow(context)),
-    checks: { database: isUp ? 'ok' : 'failing' },
+    checks: { database: state ? 'ok' : 'failing' },
     logs: context.logs.all().logs.length,
-    open_alarms: openAlarms,
+    open_alarms: state && state.openAlarms,
+    monitored: (state?.monitored ?? []).map(({ origin, judged, anchored, read_at, problem }) => {
+      return { origin, size: judged, anchored, read_at: isoSeconds(read_at), problem }
+    }),
   })
+}
+
+async function monitorState({ database: { db } }: Context) {
+  return { openAlarms: await countOpenAlarms(db), monitored: await allProgress(db) }
+}
+
+async function metricsText(context: Context): Promise<string> {
+  const { openAlarms, monitored } = await monitorState(context)
+  const now = unixNow(context)
+  const ofLogs = (name: string, value: (log: MonitoredLogRow) => number) => [
+    `# TYPE ${name} gauge`,
+    ...monitored.map((log) => `${name}{log=${JSON.stringify(log.origin)}} ${value(log)}`),
+  ]
+  const lines = [
+    '# TYPE svc_witness_open_alarms gauge',
+    `svc_witness_open_alarms ${openAlarms}`,
+    ...ofLogs('svc_witness_log_entries', ({ judged }) => judged),
+    ...ofLogs('svc_witness_log_anchored_entries', ({ anchored }) => anchored),
+    ...ofLogs('svc_witness_log_unread_seconds', ({ read_at }) => now - read_at),
+  ]
+  return `${lines.join('\n')}\n`
 }

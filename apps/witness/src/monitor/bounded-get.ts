@@ -1,0 +1,69 @@
+// Requests to logs, gateways and witnesses, which may be slow, endless or wrong: bounded in time and bytes.
+
+import type { Json } from '@svc/protocol/canonical'
+
+/** Why something cannot be read now. It shows nothing of what the log has done. */
+export class Unreadable extends Error {
+  override name = 'Unreadable'
+  /** A checkpoint that the log does not account for. */
+  readonly unexplained: string | null
+
+  constructor(
+    message: string,
+    { unexplained = null, ...options }: ErrorOptions & { unexplained?: string | null } = {},
+  ) {
+    super(message, options)
+    this.unexplained = unexplained
+  }
+}
+
+/** The body of the answer; null where there is none such (404). Rejects only with `Unreadable`. */
+export type BoundedGet = (url: string, maxBytes: number) => Promise<Uint8Array<ArrayBuffer> | null>
+
+const TIMEOUT_MS = 20_000
+
+/** `signal` ends all requests. */
+export function boundedGet(signal: AbortSignal, timeoutMs = TIMEOUT_MS): BoundedGet {
+  return async (url, maxBytes) => {
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    try {
+      const response = await fetch(url, { redirect: 'error', signal: ended })
+      if (response.ok) return await readBody(response, maxBytes)
+      await response.body?.cancel()
+      if (response.status === 404) return null
+      throw new Unreadable(`${url} answers ${response.status}`)
+    } catch (error) {
+      throw error instanceof Unreadable ? error : new Unreadable(`${url}: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+}
+
+async function readBody({ body, url }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let received = 0
+  for await (const chunk of body ?? []) {
+    received += chunk.length
+    if (received > maxBytes) throw new Unreadable(`${url} answers more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return new Uint8Array(Buffer.concat(chunks))
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error & { cause?: { code?: unknown } }
+  return typeof cause?.code === 'string' ? cause.code : message
+}
+
+/** Sends JSON, and reads as much of the answer as it may have. Rejects unless the answer is a success. */
+export async function boundedPost(url: string, body: Json, signal: AbortSignal, maxBytes: number): Promise<Uint8Array> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    redirect: 'error',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  })
+  if (response.ok) return readBody(response, maxBytes)
+  await response.body?.cancel()
+  throw new Unreadable(`${new URL(url).host} answers ${response.status}`)
+}

@@ -1,0 +1,80 @@
+// What the evidence of an alarm shows by itself, to somebody who trusts neither the witness nor the log.
+
+import { equalBytes, fromBase64, fromHex } from '@svc/protocol/bytes'
+import type { Json } from '@svc/protocol/canonical'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import { parseStrictJson } from '@svc/protocol/strict-json'
+import { isSignedBy, type NoteKey } from '@svc/transparency/note'
+import { proves, readProof } from '@svc/transparency/proof'
+import { prefixRoots } from '@svc/transparency/tree'
+import { isObject } from '@svc/verifier/untrusted'
+import { type VerifiedStatement, verifyStatement } from '@svc/verifier/verify-statement'
+import { chainProblem } from './judge-statements.ts'
+import { readSigned } from './log-reader.ts'
+
+export interface AlarmCheck {
+  /** Whether the texts by themselves show what the alarm says. */
+  isProven: boolean
+  /** Sentences. */
+  shown: string[]
+}
+
+const MAX_ALARM_LENGTH = 1024 * 1024
+
+/** `text`: one alarm as `GET /alarms` has it. Throws for a text that is none. */
+export function checkAlarm(text: string, key: NoteKey): AlarmCheck {
+  const alarm = parseStrictJson(text, MAX_ALARM_LENGTH)
+  const { kind, evidence } = isObject(alarm) ? alarm : {}
+  const texts = Array.isArray(evidence) ? (evidence as readonly Json[]) : []
+  if (typeof kind !== 'string' || !texts.every((each) => typeof each === 'string'))
+    throw new RangeError('this is not an alarm with its evidence')
+  return kind === 'fork' ? checkFork(texts, key) : checkEntry(kind, texts, key)
+}
+
+function checkFork([first = '', second = '', path = '']: readonly string[], key: NoteKey): AlarmCheck {
+  const [earlier, later] = [readSigned(first, key), readSigned(second, key)]
+  if (typeof earlier === 'string') return unproven(`the first checkpoint: ${earlier}`)
+  if (typeof later === 'string') return unproven(`the second checkpoint: ${later}`)
+  const shown = [`the log signed checkpoints of ${earlier.size} and of ${later.size} entries`]
+  if (earlier.size === later.size) {
+    if (equalBytes(earlier.root, later.root)) return unproven(...shown, 'they have the same root')
+    return { isProven: true, shown: [...shown, 'they have different roots'] }
+  }
+  const hashes = path.split('\n').flatMap((line) => (line === '' ? [] : [fromBase64(line) ?? new Uint8Array()]))
+  const roots = earlier.size > 0 && earlier.size < later.size ? prefixRoots(earlier.size, later.size, hashes) : null
+  if (!roots || !equalBytes(roots.later, later.root))
+    return unproven(...shown, 'the hashes do not lead to the root of the larger one')
+  if (equalBytes(roots.earlier, earlier.root)) return unproven(...shown, 'the larger one begins with the smaller one')
+  return { isProven: true, shown: [...shown, 'the larger one begins with other entries than the smaller one'] }
+}
+
+function unproven(...shown: string[]): AlarmCheck {
+  return { isProven: false, shown }
+}
+
+function checkEntry(kind: string, [first = '', ...rest]: readonly string[], key: NoteKey): AlarmCheck {
+  const proof = readProof(first)
+  if (typeof proof === 'string') return unproven(`there is no proof of an entry: ${proof}`)
+  if (proof.checkpoint.origin !== key.name || !isSignedBy(proof.checkpoint.note, key))
+    return unproven('the checkpoint of the proof is not signed by the log')
+  const statements = rest.map((text) => parseStrictJson(text, MAX_ALARM_LENGTH)).filter(isObject)
+  const verified = statements.filter(({ body }) => isObject(body)).map((statement) => verifyStatement(statement))
+  const entry = fromHex(verified.at(-1)?.envelope?.statement_digest ?? '', 32)
+  if (!entry || !proves(proof, entry)) return unproven(`the log has an entry ${proof.index}; nothing shows of what`)
+  const shown = [`entry ${proof.index} of the log is the last of ${verified.length} statements`]
+  const unsigned = verified.find(({ facts }) => facts.signature_valid.value !== 'passed')
+  if (unsigned) return { isProven: kind === 'bad_statement', shown: [...shown, 'a statement is not signed'] }
+  const problem = problemOf(kind, verified)
+  return problem === null
+    ? unproven(...shown, 'the texts alone do not show what the alarm says')
+    : { isProven: true, shown: [...shown, problem] }
+}
+
+/** What two signed statements show of each other. */
+function problemOf(kind: string, verified: readonly VerifiedStatement[]): string | null {
+  const [before, after] = verified.map(({ envelope }) => envelope) as (EvidenceEnvelope | null | undefined)[]
+  if (!before || !after || before.body.proof_id !== after.body.proof_id) return null
+  if (kind === 'broken_chain') return chainProblem(before, after, new Set())
+  const isBack = kind === 'back_dated' && after.body.issued_at_unix < before.body.issued_at_unix
+  return isBack ? 'it is dated before the statement that it follows' : null
+}

@@ -1,0 +1,137 @@
+// Whether what a log has was published on chain in time: each statement by itself, or a checkpoint with all before it.
+
+import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
+import { findTransaction, isCanonically, publishes, txSucceeded } from '@svc/verifier/anchor-transaction'
+import type { Rpc } from '@svc/verifier/rpc'
+import { isObject, type JsonObject } from '@svc/verifier/untrusted'
+import { raiseAlarm } from '../alarms/raise-alarm.ts'
+import { type NewAlarm, resolveAlarm } from '../alarms/store.ts'
+import { unixNow } from '../context.ts'
+import type { MonitoredLogRow } from '../db/schema.ts'
+import { entryAlarm } from './entry-alarms.ts'
+import { type LoggedEntry, notShown } from './judge-statements.ts'
+import { type Round, readPage } from './read-page.ts'
+import { saveProgress } from './store.ts'
+
+/** Questions to the node about single statements. */
+const STATEMENTS_PER_ROUND = 256
+const CHECKPOINTS_PER_ROUND = 3
+
+/** Of the oldest entry that is late: there is one alarm for all. */
+const LATE = { kind: 'late_anchor', cause: 'late' } as const
+
+type Publication = 'published' | 'missing' | 'unknown' | { wrong: string }
+
+/** `judged`: how many entries have been. `rpc`: a node; without one the gateway is believed. */
+export async function checkAnchors(
+  round: Round,
+  { anchored: before, followed_at }: MonitoredLogRow,
+  judged: number,
+  rpc: Rpc | null,
+): Promise<void> {
+  const { context, head, log } = round
+  const alarms: NewAlarm[] = []
+  const covered = await coveredByCheckpoint(round, Math.min(before, judged), rpc, alarms)
+  const { anchored, missing } = await coveredByStatements(round, covered, judged, rpc, alarms)
+  const now = unixNow(context)
+  const late = missing && isLate(missing, followed_at) ? missing : null
+  if (late) {
+    const why = 'neither the statement nor a checkpoint with it was published in time'
+    const texts = [late.shown!.envelope!]
+    alarms.push({ ...(await entryAlarm(log, head, late, { kind: LATE.kind, why, texts })), cause: LATE.cause })
+  }
+  await context.database.db.transaction().execute(async (trx) => {
+    for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
+    if (!late && anchored > before) await resolveAlarm(trx, { origin: head.origin, ...LATE }, now)
+    await saveProgress(trx, head.origin, { anchored })
+  })
+
+  function isLate({ shown }: LoggedEntry, followedAt: number): boolean {
+    const { issued_at_unix } = (shown!.envelope as unknown as EvidenceEnvelope).body
+    return now > Math.max(issued_at_unix, followedAt) + context.config.monitor.anchorSeconds
+  }
+}
+
+/** Entries that are published with a checkpoint. */
+async function coveredByCheckpoint(
+  { gateway, head, log }: Round,
+  anchored: number,
+  rpc: Rpc | null,
+  alarms: NewAlarm[],
+): Promise<number> {
+  const newer = (await gateway.anchors()).flatMap((anchor) => {
+    const size = isObject(anchor.payload) ? anchor.payload.n : undefined
+    return typeof size === 'number' && size > anchored && size <= head.size ? [{ anchor, size }] : []
+  })
+  for (const { anchor, size } of newer.slice(0, CHECKPOINTS_PER_ROUND)) {
+    const { root } = await log.prefix(head, size)
+    const memo = logAnchorMemo(logAnchorPayload({ origin: head.origin, size, root }))
+    const publication = isCanonically(anchor.payload, memo)
+      ? await publicationOf(anchor, memo, rpc)
+      : { wrong: `the anchor of ${size} entries publishes another checkpoint than the log had` }
+    if (publication === 'published') return size
+    if (typeof publication === 'object')
+      alarms.push(wrongAnchor(head.origin, anchor, publication.wrong, [head.text, JSON.stringify(anchor)]))
+  }
+  return anchored
+}
+
+/** Up to the first that is not published; `missing` is that one, unless nobody can tell now. */
+async function coveredByStatements(
+  round: Round,
+  covered: number,
+  judged: number,
+  rpc: Rpc | null,
+  alarms: NewAlarm[],
+): Promise<{ anchored: number; missing: LoggedEntry | null }> {
+  let anchored = covered
+  while (anchored < judged && anchored - covered < STATEMENTS_PER_ROUND) {
+    for (const entry of await readPage(round, anchored)) {
+      if (entry.index >= judged) break
+      const publication = await publicationOfStatement(entry, rpc)
+      if (typeof publication === 'object') {
+        const texts = [entry.shown!.envelope!, entry.shown!.anchor!]
+        const alarm = await entryAlarm(round.log, round.head, entry, {
+          kind: 'wrong_anchor',
+          why: publication.wrong,
+          texts,
+        })
+        alarms.push({ ...alarm, cause: txOf(entry.shown!.anchor!) })
+      }
+      if (publication !== 'published') return { anchored, missing: publication === 'unknown' ? null : entry }
+      anchored++
+    }
+  }
+  return { anchored, missing: null }
+}
+
+async function publicationOfStatement(entry: LoggedEntry, rpc: Rpc | null): Promise<Publication> {
+  // It has an alarm of its own.
+  if (notShown(entry) !== null) return 'published'
+  const { anchor, envelope } = entry.shown!
+  if (!anchor) return 'missing'
+  return publicationOf(anchor, anchorMemo(anchorPayload(envelope as unknown as EvidenceEnvelope)), rpc)
+}
+
+/** A transaction that the node does not know may be of a chain or a time that it has not. */
+async function publicationOf(anchor: JsonObject, memo: Uint8Array, rpc: Rpc | null): Promise<Publication> {
+  if (!rpc) return 'published'
+  const answer = await findTransaction(rpc, anchor)
+  if ('unavailable' in answer) return 'unknown'
+  if ('notFound' in answer) return 'missing'
+  const success = txSucceeded(answer.found)
+  if (success.value !== 'passed') return { wrong: success.why }
+  return publishes(answer.found, memo)
+    ? 'published'
+    : { wrong: 'the transaction of its anchor publishes something else' }
+}
+
+function wrongAnchor(origin: string, anchor: JsonObject, message: string, evidence: string[]): NewAlarm {
+  return { origin, kind: 'wrong_anchor', cause: txOf(anchor), message, evidence }
+}
+
+function txOf({ tx }: JsonObject): string {
+  return typeof tx === 'string' ? tx.slice(0, 100) : ''
+}

@@ -1,0 +1,107 @@
+// One look at a log: its checkpoint, the entries that are new, some old ones, its anchors, and what others see of it.
+
+import type { NoteKey } from '@svc/transparency/note'
+import type { Rpc } from '@svc/verifier/rpc'
+import { raiseAlarm } from '../alarms/raise-alarm.ts'
+import { resolveAlarm } from '../alarms/store.ts'
+import { type Context, unixNow } from '../context.ts'
+import type { MonitoredLogRow } from '../db/schema.ts'
+import { forkSince, splitView, type View } from './accept-checkpoint.ts'
+import { type BoundedGet, Unreadable } from './bounded-get.ts'
+import { checkAnchors } from './check-anchors.ts'
+import { createGatewayReader } from './gateway-reader.ts'
+import { judgeEntries } from './judge-entries.ts'
+import { createLogReader, type FollowedLog, readSigned, type SignedCheckpoint } from './log-reader.ts'
+import type { Round } from './read-page.ts'
+import { recheckEntries } from './recheck-entries.ts'
+import { progressOf, saveProgress } from './store.ts'
+import { pinKeys } from './trusted-keys.ts'
+
+export interface Sources {
+  get: BoundedGet
+  rpc: Rpc | null
+  /** Others who see the log. */
+  views: readonly View[]
+}
+
+const UNREACHABLE = { kind: 'unreachable_too_long', cause: 'unreachable' } as const
+
+export async function followLog(context: Context, log: FollowedLog, sources: Sources): Promise<void> {
+  const { db } = context.database
+  const origin = log.key.name
+  const startedAt = unixNow(context)
+  const progress = await progressOf(db, origin, startedAt)
+  try {
+    await look(context, log, sources, progress, startedAt)
+    await db.transaction().execute(async (trx) => {
+      await saveProgress(trx, origin, { read_at: unixNow(context), problem: null })
+      await resolveAlarm(trx, { origin, ...UNREACHABLE }, unixNow(context))
+    })
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    await noteProblem(context, progress, error)
+  }
+}
+
+async function noteProblem(context: Context, { origin, read_at, checkpoint }: MonitoredLogRow, problem: Unreadable) {
+  const { config, database, log } = context
+  const { message, unexplained } = problem
+  log.warn({ origin, problem: message }, 'a log cannot be read')
+  await database.db.transaction().execute(async (trx) => {
+    await saveProgress(trx, origin, { problem: message })
+    if (unixNow(context) - read_at <= config.monitor.unreachableSeconds) return
+    const evidence = [checkpoint, unexplained].filter((text) => text !== null)
+    await raiseAlarm(context, trx, { origin, ...UNREACHABLE, message, evidence })
+  })
+}
+
+async function look(
+  context: Context,
+  { key, url }: FollowedLog,
+  { get, rpc, views }: Sources,
+  progress: MonitoredLogRow,
+  startedAt: number,
+): Promise<void> {
+  const { db } = context.database
+  const log = createLogReader({ key, url }, get)
+  const gateway = createGatewayReader(url, get)
+  const head = await log.checkpoint()
+  const known = progress.checkpoint === null ? null : readSigned(progress.checkpoint, key)
+  if (typeof known === 'string') throw new Unreadable(`the key of the log has changed: ${known}`)
+  const fork = known && (await forkSince(log, known, head))
+  // A log that has forked is not followed any further: there are two of it now.
+  if (fork) return raiseAlarm(context, db, fork)
+  const pinned = progress.pinned ?? JSON.stringify(await pinKeys(gateway))
+  await saveProgress(db, key.name, { checkpoint: head.text, pinned })
+
+  const round: Round = { context, key, log, gateway, head }
+  const judged = await judgeEntries(round, { ...progress, pinned })
+  if (judged === head.size) await saveProgress(db, key.name, { absent_at: startedAt })
+  await recheckEntries(round, progress, progress.judged)
+  if (context.config.monitor.anchorSeconds > 0) await checkAnchors(round, progress, judged, rpc)
+  await compareViews(round, views)
+}
+
+async function compareViews({ context, key, log, head }: Round, views: readonly View[]): Promise<void> {
+  const { db } = context.database
+  for (const view of views) {
+    const seen = await seenBy(view, key)
+    if (typeof seen === 'string') {
+      context.log.warn({ origin: key.name, witness: view.name, problem: seen }, 'a witness cannot be compared with')
+      continue
+    }
+    const fork = seen && (await splitView(log, head, seen, view.name))
+    if (fork) await raiseAlarm(context, db, fork)
+  }
+}
+
+/** Null where they have none of the log; otherwise it, or why it cannot be read, which is no fault of the log. */
+async function seenBy(view: View, key: NoteKey): Promise<SignedCheckpoint | string | null> {
+  try {
+    const text = await view.checkpoint()
+    return text === null ? null : readSigned(text, key)
+  } catch (error) {
+    if (error instanceof Unreadable) return error.message
+    throw error
+  }
+}

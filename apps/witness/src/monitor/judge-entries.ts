@@ -1,0 +1,53 @@
+// Judges the entries that appeared in a log. A page, its findings and the progress are one transaction, so that nothing
+// is judged twice or left out, whenever the process ends.
+
+import { raiseAlarm } from '../alarms/raise-alarm.ts'
+import { findCauses } from '../alarms/store.ts'
+import { unixNow } from '../context.ts'
+import type { MonitoredLogRow } from '../db/schema.ts'
+import { entryAlarm, LEFT_OUT } from './entry-alarms.ts'
+import { judgeStatements, type LoggedEntry } from './judge-statements.ts'
+import { type Round, readPage } from './read-page.ts'
+import { findHeads, saveHeads, saveProgress } from './store.ts'
+import { type Pinned, trustedKeys } from './trusted-keys.ts'
+
+/** Of 256 entries; the rest is left to the next round. */
+const PAGES_PER_ROUND = 400
+
+/** How many entries have been judged. */
+export async function judgeEntries(round: Round, { judged, absent_at, pinned }: MonitoredLogRow): Promise<number> {
+  const { context, log, gateway, head } = round
+  const { db } = context.database
+  if (judged >= head.size) return judged
+  const { domainTag, ...list } = JSON.parse(pinned!) as Pinned
+  const keys = await trustedKeys({ domainTag, ...list }, gateway)
+  let next = judged
+  for (let pages = 0; next < head.size && pages < PAGES_PER_ROUND; pages++) {
+    const entries = await readPage(round, next)
+    const { objections, heads } = judgeStatements(entries, {
+      heads: await findHeads(db, head.origin, bodyTexts(entries, 'proof_id')),
+      left: new Set(await findCauses(db, head.origin, LEFT_OUT, bodyTexts(entries, 'prev_statement_digest'))),
+      keys,
+      domainTag,
+      absentAt: absent_at,
+      now: unixNow(context),
+      toleranceSeconds: context.config.monitor.toleranceSeconds,
+    })
+    const alarms = []
+    for (const { entry, kind, why, statements } of objections)
+      alarms.push(await entryAlarm(log, head, entry, { kind, why, texts: statements }))
+    next += entries.length
+    await db.transaction().execute(async (trx) => {
+      await saveHeads(trx, head.origin, heads)
+      for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
+      await saveProgress(trx, head.origin, { judged: next })
+    })
+  }
+  return next
+}
+
+/** A field of the bodies that are shown, each value once. */
+function bodyTexts(entries: readonly LoggedEntry[], field: string): string[] {
+  const values = entries.map(({ shown }) => (shown?.envelope?.body as Record<string, unknown> | undefined)?.[field])
+  return [...new Set(values.filter((value) => typeof value === 'string'))]
+}

@@ -1,0 +1,122 @@
+// What a log publishes: its checkpoint, and tiles that are believed once they lead to the root of one.
+
+import { concat, equalBytes } from '@svc/protocol/bytes'
+import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
+import { isSignedBy, MAX_NOTE_BYTES, type NoteKey } from '@svc/transparency/note'
+import { formatProof } from '@svc/transparency/proof'
+import { proveInclusion, provePrefix, type ReadTile } from '@svc/transparency/prove'
+import { readEntryBundle, TILE_WIDTH, type TilePlace, tilePath, tileWidth } from '@svc/transparency/tiles'
+import { EMPTY_ROOT, HASH_BYTES, type Hash, isIncluded, leafHash, prefixRoots } from '@svc/transparency/tree'
+import { type BoundedGet, Unreadable } from './bounded-get.ts'
+
+/** A log, and where it publishes. */
+export interface FollowedLog {
+  key: NoteKey
+  url: string
+}
+
+/** A checkpoint that the log has signed, and its text. */
+export interface SignedCheckpoint extends Checkpoint {
+  text: string
+}
+
+export interface LogReader {
+  /** The newest that the log shows. */
+  checkpoint(): Promise<SignedCheckpoint>
+  /** The entries of a bundle, as they are in the tree of the checkpoint. */
+  entries(head: Checkpoint, bundle: number): Promise<Uint8Array[]>
+  /** The root that the first entries of a tree have, and what shows it. */
+  prefix(head: Checkpoint, size: number): Promise<{ root: Hash; path: Hash[] }>
+  /** A text that shows an entry in the tree of the checkpoint. */
+  proof(head: SignedCheckpoint, index: number): Promise<string>
+}
+
+/** Longer than 256 digests with their lengths, and shorter than what a log could make anybody hold. */
+const MAX_BUNDLE_BYTES = 64 * 1024
+const MAX_TILES = 64
+
+/** For one round: a tile that turns out to be wrong is read again in the next. */
+export function createLogReader({ key, url }: FollowedLog, get: BoundedGet): LogReader {
+  const tiles = new Map<string, Promise<Uint8Array>>()
+
+  const readTile: ReadTile = (place) => {
+    const path = tilePath(place)
+    const known = tiles.get(path)
+    if (known !== undefined) return known
+    if (tiles.size >= MAX_TILES) tiles.delete(tiles.keys().next().value!)
+    const tile = fetchTile(place)
+    tiles.set(path, tile)
+    return tile
+  }
+
+  async function fetchTile(place: TilePlace): Promise<Uint8Array> {
+    const bytes = await fetchPart(place, TILE_WIDTH * HASH_BYTES)
+    const length = place.width * HASH_BYTES
+    if (bytes.length < length) throw new Unreadable(`${tilePath(place)} of the log is too short`)
+    return bytes.subarray(0, length)
+  }
+
+  /** Logs may drop a partial tile once there is the full one. */
+  async function fetchPart(place: TilePlace, maxBytes: number): Promise<Uint8Array> {
+    const full = { ...place, width: TILE_WIDTH }
+    for (const each of place.width === TILE_WIDTH ? [place] : [place, full]) {
+      const bytes = await get(`${url}/${tilePath(each)}`, maxBytes)
+      if (bytes) return bytes
+    }
+    throw new Unreadable(`the log does not have ${tilePath(place)}`)
+  }
+
+  return {
+    async checkpoint() {
+      const bytes = await get(`${url}/checkpoint`, MAX_NOTE_BYTES)
+      if (!bytes) throw new Unreadable('the log has no checkpoint')
+      const signed = readSigned(new TextDecoder().decode(bytes), key)
+      if (typeof signed === 'string') throw new Unreadable(signed)
+      return signed
+    },
+
+    async entries({ size, root }, bundle) {
+      const width = tileWidth(size, 0, bundle)
+      const place: TilePlace = { level: 'entries', index: bundle, width }
+      const entries = readEntries(await fetchPart(place, MAX_BUNDLE_BYTES), width)
+      if (!entries) throw new Unreadable(`${tilePath(place)} of the log is malformed`)
+      const leaves = entries.map(leafHash)
+      // The path of the first entry is made of all others of its tile, so that it shows each of them.
+      const path = await proveInclusion(bundle * TILE_WIDTH, size, async (wanted) => {
+        return wanted.level === 0 && wanted.index === bundle ? concat(...leaves) : readTile(wanted)
+      })
+      if (!isIncluded({ index: bundle * TILE_WIDTH, size, root, leaf: leaves[0]! }, path))
+        throw new Unreadable(`${tilePath(place)} of the log does not lead to the root of its checkpoint`)
+      return entries
+    },
+
+    async prefix({ size: later, root }, size) {
+      if (size === 0) return { root: EMPTY_ROOT, path: [] }
+      if (size === later) return { root, path: [] }
+      const path = await provePrefix(size, later, readTile)
+      const roots = prefixRoots(size, later, path)
+      if (!roots || !equalBytes(roots.later, root))
+        throw new Unreadable('the tiles of the log do not lead to the root of its checkpoint')
+      return { root: roots.earlier, path }
+    },
+
+    async proof({ size, text }, index) {
+      return formatProof(index, await proveInclusion(index, size, readTile), text)
+    },
+  }
+}
+
+/** Of a bundle that may have grown since: its first entries. */
+function readEntries(bytes: Uint8Array, width: number): Uint8Array[] | null {
+  return readEntryBundle(bytes, width) ?? readEntryBundle(bytes, TILE_WIDTH)?.slice(0, width) ?? null
+}
+
+/** The checkpoint, or why it is none of this log. */
+export function readSigned(text: string, key: NoteKey): SignedCheckpoint | string {
+  const checkpoint = readCheckpoint(text)
+  if (typeof checkpoint === 'string') return checkpoint
+  if (checkpoint.origin !== key.name) return 'the checkpoint is of another log'
+  if (!isSignedBy(checkpoint.note, key)) return 'the checkpoint is not signed by the key of the log'
+  if (checkpoint.size === 0 && !equalBytes(checkpoint.root, EMPTY_ROOT)) return 'an empty log has another root'
+  return { ...checkpoint, text }
+}

@@ -1,0 +1,65 @@
+// Watches every log that has an address, round by round.
+
+import { inParallel } from '@svc/concurrency/parallel'
+import { sleep } from '@svc/concurrency/retry'
+import type { Context } from '../context.ts'
+import { findCosigned } from '../witness/store.ts'
+import { type View, viewOfWitness } from './accept-checkpoint.ts'
+import { boundedGet } from './bounded-get.ts'
+import { followLog } from './follow-log.ts'
+import { nodeRpc } from './node-rpc.ts'
+import { reportAlarms } from './report-alarms.ts'
+
+export interface Monitor {
+  /** Looks at every log once. */
+  round(): Promise<void>
+  /** Ends what is under way, and waits for it. */
+  stop(): Promise<void>
+}
+
+const LOGS_AT_ONCE = 4
+
+export function createMonitor(context: Context): Monitor {
+  const { config, log } = context
+  const { intervalSeconds, rpcUrl } = config.monitor
+  const stopping = new AbortController()
+  const get = boundedGet(stopping.signal)
+  const rpc = rpcUrl === null ? null : nodeRpc(rpcUrl, stopping.signal)
+
+  async function round(): Promise<void> {
+    const { logs, witnesses } = context.logs.all()
+    const followed = logs.flatMap(({ key, url }) => (url === null ? [] : [{ key, url: url.replace(/\/+$/, '') }]))
+    await inParallel(followed, LOGS_AT_ONCE, async (each) => {
+      const origin = each.key.name
+      const others = witnesses.flatMap(({ name, url }) => (url === null ? [] : [viewOfWitness(name, url, origin, get)]))
+      try {
+        await followLog(context, each, { get, rpc, views: [ownView(context, origin), ...others] })
+      } catch (error) {
+        // Each log is followed whatever happens with another.
+        if (!stopping.signal.aborted) log.error({ err: error, origin }, 'a log was not followed')
+      }
+    })
+    await reportAlarms(context, stopping.signal)
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await round().catch((error: unknown) => log.error({ err: error }, 'a round of the monitor failed'))
+      await sleep(intervalSeconds * 1000, stopping.signal).catch(() => {})
+    }
+  }
+
+  const running = intervalSeconds > 0 ? run() : Promise.resolve()
+  return {
+    round,
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** What this program itself has cosigned. */
+function ownView({ database, key }: Context, origin: string): View {
+  return { name: key.name, checkpoint: async () => (await findCosigned(database.db, origin))?.note ?? null }
+}

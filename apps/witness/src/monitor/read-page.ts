@@ -1,0 +1,27 @@
+// The entries of a bundle as the log has them, with what the gateway shows for each.
+
+import { toHex } from '@svc/protocol/bytes'
+import type { NoteKey } from '@svc/transparency/note'
+import { TILE_WIDTH } from '@svc/transparency/tiles'
+import type { Context } from '../context.ts'
+import type { GatewayReader } from './gateway-reader.ts'
+import type { LoggedEntry } from './judge-statements.ts'
+import type { LogReader, SignedCheckpoint } from './log-reader.ts'
+
+/** One look at a log. */
+export interface Round {
+  context: Context
+  key: NoteKey
+  log: LogReader
+  gateway: GatewayReader
+  /** The newest checkpoint, which continues all that were seen. */
+  head: SignedCheckpoint
+}
+
+/** From an entry to the end of its bundle. */
+export async function readPage({ log, gateway, head }: Round, from: number): Promise<LoggedEntry[]> {
+  const bundle = Math.floor(from / TILE_WIDTH)
+  const entries = (await log.entries(head, bundle)).slice(from % TILE_WIDTH)
+  const shown = await gateway.statements(from, entries.length)
+  return entries.map((entry, i) => ({ index: from + i, digest: toHex(entry), shown: shown.get(from + i) }))
+}

@@ -1,0 +1,37 @@
+// Looks at old entries again, a few in each round: what was shown once must stay.
+
+import { TILE_WIDTH } from '@svc/transparency/tiles'
+import { raiseAlarm } from '../alarms/raise-alarm.ts'
+import { findCauses, resolveAlarm } from '../alarms/store.ts'
+import { unixNow } from '../context.ts'
+import type { MonitoredLogRow } from '../db/schema.ts'
+import { causeOf, entryAlarm } from './entry-alarms.ts'
+import { notShown } from './judge-statements.ts'
+import { type Round, readPage } from './read-page.ts'
+import { saveProgress } from './store.ts'
+
+const BUNDLES_PER_ROUND = 4
+const KIND = 'vanished_statement'
+
+/** `judged`: how many entries have been shown before. */
+export async function recheckEntries(round: Round, { rechecked }: MonitoredLogRow, judged: number): Promise<void> {
+  const { context, log, head } = round
+  const bundles = Math.ceil(judged / TILE_WIDTH)
+  let bundle = rechecked
+  for (let count = 0; count < Math.min(BUNDLES_PER_ROUND, bundles); count++) {
+    const entries = (await readPage(round, (bundle % bundles) * TILE_WIDTH)).filter(({ index }) => index < judged)
+    const alarms = []
+    for (const entry of entries) {
+      const why = notShown(entry)
+      if (why !== null) alarms.push(await entryAlarm(log, head, entry, { kind: KIND, why, texts: [] }))
+    }
+    const shown = entries.flatMap((entry) => (notShown(entry) === null ? [causeOf(entry.digest)] : []))
+    bundle = (bundle + 1) % bundles
+    await context.database.db.transaction().execute(async (trx) => {
+      for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
+      for (const cause of await findCauses(trx, head.origin, [KIND], shown))
+        await resolveAlarm(trx, { origin: head.origin, kind: KIND, cause }, unixNow(context))
+      await saveProgress(trx, head.origin, { rechecked: bundle })
+    })
+  }
+}

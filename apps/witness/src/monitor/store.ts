@@ -1,0 +1,48 @@
+// All SQL of the monitor: how far it has followed each log, and the newest statement of every chain.
+
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import type { Db, MonitoredLogRow } from '../db/schema.ts'
+import type { Heads } from './judge-statements.ts'
+
+/** From now on, unless it is followed already. */
+export async function progressOf(db: Db, origin: string, now: number): Promise<MonitoredLogRow> {
+  await db
+    .insertInto('monitored_logs')
+    .values({ origin, followed_at: now, read_at: now, judged: 0, anchored: 0, rechecked: 0 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return db.selectFrom('monitored_logs').selectAll().where('origin', '=', origin).executeTakeFirstOrThrow()
+}
+
+export function allProgress(db: Db): Promise<MonitoredLogRow[]> {
+  return db.selectFrom('monitored_logs').selectAll().orderBy('origin').execute()
+}
+
+export async function saveProgress(
+  db: Db,
+  origin: string,
+  change: Partial<Omit<MonitoredLogRow, 'origin' | 'followed_at'>>,
+): Promise<void> {
+  await db.updateTable('monitored_logs').set(change).where('origin', '=', origin).execute()
+}
+
+export async function findHeads(db: Db, origin: string, proofIds: readonly string[]): Promise<Heads> {
+  const rows = await db
+    .selectFrom('monitored_chains')
+    .select(['proof_id', 'envelope'])
+    .where('origin', '=', origin)
+    .where('proof_id', 'in', proofIds)
+    .execute()
+  return new Map(rows.map(({ proof_id, envelope }) => [proof_id, JSON.parse(envelope) as EvidenceEnvelope]))
+}
+
+export async function saveHeads(db: Db, origin: string, heads: Heads): Promise<void> {
+  if (heads.size === 0) return
+  await db
+    .insertInto('monitored_chains')
+    .values([...heads].map(([proof_id, envelope]) => ({ origin, proof_id, envelope: JSON.stringify(envelope) })))
+    .onConflict((conflict) =>
+      conflict.columns(['origin', 'proof_id']).doUpdateSet((row) => ({ envelope: row.ref('excluded.envelope') })),
+    )
+    .execute()
+}

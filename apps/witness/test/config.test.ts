@@ -1,0 +1,52 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { takingMigrations } from '@svc/devnet/taking-migrations'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { migrations } from '../src/db/migrations.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-witness-config-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+it('WIT-07 needs no settings: it is named after its address, and makes its key once', () => {
+  const { config, secrets } = readConfig({ DATA_DIR: folder, BASE_URL: 'https://witness.example/w1/' })
+  expect(config).toMatchObject({ name: 'witness.example/w1', http: { port: 8404 }, logsFile: join(folder, 'logs.txt') })
+  expect(readConfig({ DATA_DIR: folder }).secrets).toEqual(secrets)
+  expect(statSync(join(folder, 'witness.key')).mode & 0o777).toBe(0o600)
+  expect(JSON.stringify(config)).not.toContain(readFileSync(join(folder, 'witness.key'), 'utf8').trim())
+})
+
+it('WIT-07 a key that was named and is not there is a mistake, never a new key', () => {
+  const missing = join(folder, 'missing')
+  expect(() => readConfig({ DATA_DIR: missing, WITNESS_KEY_FILE: join(missing, 'key') })).toThrow(
+    'WITNESS_KEY_FILE cannot',
+  )
+  expect(statSync(missing, { throwIfNoEntry: false })).toBeUndefined()
+  writeFileSync(join(folder, 'open.key'), 'ab'.repeat(32), { mode: 0o644 })
+  expect(() => readConfig({ DATA_DIR: folder, WITNESS_KEY_FILE: join(folder, 'open.key') })).toThrow('chmod 600')
+})
+
+it('WIT-07 reports all bad settings together', () => {
+  const bad = { PORT: 'x', LOG_LEVEL: 'loud', WITNESS_NAME: 'two words', WITNESS_KEY: '1234' }
+  for (const name of Object.keys(bad)) expect(() => readConfig({ DATA_DIR: folder, ...bad })).toThrow(name)
+})
+
+it('CFG-01 .env.example lists exactly the variables that exist, each with its default and an explanation', () => {
+  const { asked } = readConfig({ DATA_DIR: folder })
+  const lines = readFileSync(new URL('../.env.example', import.meta.url), 'utf8').split('\n')
+  const documented = lines.flatMap((line, i) => {
+    const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? []
+    if (!name) return []
+    expect(lines[i - 1], `${name} has no line of meaning`).toMatch(/^# \S.{10,}/)
+    return [[name, value]]
+  })
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(asked))
+})
+
+it('ADD-31 no migration takes anything away', async () => {
+  expect(await takingMigrations(migrations)).toEqual([])
+})

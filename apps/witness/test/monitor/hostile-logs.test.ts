@@ -1,0 +1,173 @@
+// Anchors, logs that cannot be read, and gateways that would wear a monitor out.
+
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { expect, it, onTestFinished } from 'vitest'
+import { boundedGet, Unreadable } from '../../src/monitor/bounded-get.ts'
+import { kindsOf, startMonitorStack } from './monitor-stack.ts'
+import { NOW } from './test-gateway.ts'
+
+const HOUR = 3600
+
+it('MON-08 raises one alarm for statements that are published late, until they are', async () => {
+  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: String(HOUR) })
+  const { gateway, wait, look } = stack
+  for (let i = 0; i < 3; i++) gateway.attest(i)
+  const root = await gateway.publish()
+  gateway.entries[0]!.anchor = { tx: '1' }
+  expect(await look()).toEqual([])
+  wait(HOUR + 1)
+  const [late, ...more] = await look()
+  expect([late?.kind, late?.message, more]).toEqual([
+    'late_anchor',
+    'entry 1: neither the statement nor a checkpoint with it was published in time',
+    [],
+  ])
+  expect(JSON.parse(late!.evidence[1]!)).toEqual(gateway.entries[1]!.envelope)
+
+  const payload = { s: 'svc/log-anchor/v1', o: gateway.origin, n: 3, root }
+  gateway.anchors.unshift({ tx: 'other', payload: { ...payload, root: 'ee'.repeat(32) } })
+  expect(kindsOf(await look())).toEqual(['late_anchor', 'wrong_anchor'])
+  gateway.anchors.unshift({ tx: 'right', payload })
+  expect((await look())[0]).toMatchObject({ kind: 'late_anchor', resolved_at: isoSeconds(NOW + HOUR + 1) })
+
+  // Late again: the same alarm is open again.
+  gateway.attest(1, { issuedAtUnix: NOW + HOUR })
+  await gateway.publish()
+  expect((await look())[0]!.resolved_at).not.toBeNull()
+  wait(HOUR)
+  expect((await look())[0]).toMatchObject({ resolved_at: null, message: expect.stringMatching(/^entry 3: /) })
+})
+
+it('MON-08 asks a node about anchors; one that is away decides nothing', async () => {
+  let answers = (): unknown => null
+  const node = await startServer(async (method) => ({ jsonrpc: '2.0', id: 1, result: method && answers() }))
+  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: String(HOUR), MONITOR_RPC_URL: node.url })
+  const { gateway, wait, look, witness } = stack
+  gateway.attest(1).anchor = { tx: '1'.repeat(64) }
+  await gateway.publish()
+  wait(HOUR + 1)
+  const anchored = () => witness.context.database.db.selectFrom('monitored_logs').select('anchored').execute()
+  answers = () => 'nonsense'
+  expect(await look()).toEqual([])
+  expect(await anchored()).toEqual([{ anchored: 0 }])
+  // It does not know the transaction.
+  answers = () => null
+  expect(kindsOf(await look())).toEqual([])
+  wait(HOUR)
+  expect(kindsOf(await look())).toEqual(['late_anchor'])
+})
+
+it('MON-09 raises an alarm for a log that is away too long, and tells the webhook until it takes it', async () => {
+  const taken: unknown[] = []
+  let isOpen = false
+  const webhook = await startServer(async (_method, body) => {
+    if (!isOpen) throw new Error('closed')
+    taken.push(body)
+    return {}
+  })
+  await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600', MONITOR_WEBHOOK_URL: webhook.url })
+  const { gateway, wait, look, witness } = stack
+  gateway.attest(1)
+  gateway.attest(2)
+  await gateway.publish()
+  const older = gateway.checkpoint
+  gateway.attest(3)
+  await gateway.publish()
+  const newer = gateway.checkpoint
+  expect(await look()).toEqual([])
+
+  // An older checkpoint may come from a cache, for a while.
+  gateway.checkpoint = older
+  wait(600)
+  expect(await look()).toEqual([])
+  wait(1)
+  const [alarm] = await look()
+  expect(alarm).toMatchObject({ kind: 'unreachable_too_long', evidence: [newer, older], resolved_at: null })
+  const health = await (await fetch(`${witness.url}/health`)).json()
+  expect(health).toMatchObject({ open_alarms: 1, monitored: [{ origin: gateway.origin, size: 3, problem: alarm!.message }] })
+  expect(await (await fetch(`${witness.url}/metrics`)).text()).toContain('svc_witness_open_alarms 1\n')
+
+  isOpen = true
+  gateway.checkpoint = newer
+  expect(await look()).toMatchObject([{ resolved_at: isoSeconds(NOW + 601) }])
+  await look()
+  expect(taken).toMatchObject([{ witness: 'witness.example', alarm: { kind: 'unreachable_too_long' } }])
+})
+
+it('T-107 a gateway that answers nonsense is unreachable, and nothing more', async () => {
+  await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
+  const { gateway, look, witness } = stack
+  for (let i = 0; i < 300; i++) gateway.attest(i)
+  await gateway.publish()
+  const problem = async () => {
+    expect(await look()).toEqual([])
+    const rows = await witness.context.database.db.selectFrom('monitored_logs').select(['problem', 'judged']).execute()
+    expect(rows[0]!.judged).toBe(0)
+    return rows[0]!.problem
+  }
+  const text = (body: string | Uint8Array) => (_: unknown, response: { end(body: string | Uint8Array): void }) =>
+    response.end(body)
+  const cases: [path: string, body: string | Uint8Array, problem: RegExp][] = [
+    ['/log/checkpoint', 'nonsense', /no blank line/],
+    ['/log/checkpoint', gateway.checkpoint.replace('\n300\n', '\n299\n'), /not signed/],
+    ['/log/checkpoint', 'x'.repeat(70_000), /more than 65536 bytes/],
+    ['/log/tile/entries/000', new Uint8Array(500), /malformed/],
+    ['/log/tile/entries/000', new Uint8Array(256 * 34).fill(0).map((_, i) => (i % 34 === 1 ? 32 : 0)), /does not lead/],
+    ['/log/tile/0/001.p/44', new Uint8Array(44 * 32), /does not lead/],
+    ['/log/tile/0/001.p/44', new Uint8Array(9000), /more than 8192 bytes/],
+    ['/v1/log/statements', '{"entries":7}', /no entries/],
+    ['/v1/log/statements', '{"entries":[],"entries":[]}', /not strict JSON/],
+    ['/v1/log/statements', `[${'['.repeat(5000)}`, /not strict JSON/],
+    ['/v1/log/statements', `{"entries":[${'0,'.repeat(300_000)}0]}`, /not strict JSON/],
+    ['/v1/log/statements', 'x'.repeat(5_000_000), /more than 4194304 bytes/],
+    ['/v1/keys', '{"schema":"other"}', /list of keys/],
+    ['/.well-known/svc.json', '[]', /not an object/],
+  ]
+  for (const [path, body, expected] of cases) {
+    gateway.instead.clear()
+    gateway.instead.set(path, text(body))
+    expect(await problem(), path).toMatch(expected)
+  }
+  // One statement in each answer: the monitor asks so often and no more.
+  gateway.instead.clear()
+  gateway.instead.set('/v1/log/statements', (request, response) => {
+    const from = Number(new URL(request.url!, gateway.url).searchParams.get('from'))
+    response.end(JSON.stringify({ entries: [{ index: from, statement_digest: 'x', envelope: null, anchor: null }] }))
+  })
+  const before = gateway.requests.length
+  await look()
+  expect(gateway.requests.length - before).toBeLessThan(60)
+})
+
+it('T-107 answers that never end are given up', async () => {
+  const server = await startServer(() => new Promise(() => {}))
+  const get = boundedGet(new AbortController().signal, 50)
+  await expect(get(server.url, 100)).rejects.toThrow(Unreadable)
+  const stopping = new AbortController()
+  const asked = boundedGet(stopping.signal)(server.url, 100)
+  stopping.abort()
+  await expect(asked).rejects.toThrow(Unreadable)
+})
+
+/** Answers each request with what `answer` makes of it; 500 where it throws. */
+async function startServer(answer: (method: unknown, body: unknown) => Promise<unknown>) {
+  const server: Server = createServer(async (request, response) => {
+    try {
+      const body = request.method === 'POST' ? await json(request) : null
+      response.end(JSON.stringify(await answer((body as { method?: unknown } | null)?.method, body)))
+    } catch {
+      response.writeHead(500).end()
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { programEnvironment } from '@svc/devnet/program-environment'
+import { expect, it, onTestFinished } from 'vitest'
+import { findAlarms } from '../../src/alarms/store.ts'
+import { readConfig } from '../../src/config.ts'
+import { startWitness } from '../../src/start-witness.ts'
+import { startTestGateway } from './test-gateway.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+it('T-107 a monitor that is killed goes on where it was: nothing is left out, and nothing found twice', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-monitor-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const gateway = await startTestGateway('killed.example')
+  onTestFinished(() => gateway.stop())
+  for (let i = 0; i < 600; i++) gateway.attest(i % 100, i === 205 || i === 505 ? { previousDigest: 'ee'.repeat(32) } : {})
+  await gateway.publish()
+  await writeFile(join(folder, 'logs.txt'), `${gateway.line}\n`)
+  const variables = { DATA_DIR: folder, HOST: '127.0.0.1', PORT: '0', MONITOR_ANCHOR_SECONDS: '0' }
+
+  // It is killed while it waits for the second page.
+  const asked = Promise.withResolvers<void>()
+  gateway.instead.set('/v1/log/statements?from=256&', () => asked.resolve())
+  const child = spawn(process.execPath, [MAIN], { env: programEnvironment(variables), stdio: ['ignore', 'ignore', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await asked.promise
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  gateway.instead.clear()
+
+  const { config, secrets } = readConfig({ ...variables, MONITOR_SECONDS: '0', LOG_LEVEL: 'silent' })
+  const witness = await startWitness(config, secrets)
+  onTestFinished(() => witness.stop())
+  const { db } = witness.context.database
+  const progress = () => db.selectFrom('monitored_logs').select(['judged', 'problem']).execute()
+  const alarmed = async () => (await findAlarms(db, 20)).map(({ message }) => message.split(':')[0]).toReversed()
+  expect([await progress(), await alarmed()]).toEqual([[{ judged: 256, problem: null }], ['entry 205']])
+  await witness.monitor.round()
+  expect([await progress(), await alarmed()]).toEqual([[{ judged: 600, problem: null }], ['entry 205', 'entry 505']])
+})

@@ -1,0 +1,215 @@
+import { fromBase64, toHex } from '@svc/protocol/bytes'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { KEY_ENDORSEMENT_SCHEMA } from '@svc/protocol/names'
+import { readCheckpoint } from '@svc/transparency/checkpoint'
+import { isSignedBy } from '@svc/transparency/note'
+import { proves, readProof } from '@svc/transparency/proof'
+import { prefixRoots } from '@svc/transparency/tree'
+import { expect, it } from 'vitest'
+import { kindsOf, startMonitorStack } from './monitor-stack.ts'
+import { NOW, SIGNER, type TestGateway } from './test-gateway.ts'
+
+const THIEF = ed25519Signer(new Uint8Array(32).fill(9))
+
+it('MON-01 follows an honest log of 1,000 entries and more, and raises no alarm', async () => {
+  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '60' })
+  const { gateway, witness, wait, look } = stack
+  for (let i = 0; i < 1000; i++) gateway.attest(i % 90)
+  await anchorCheckpoint(gateway)
+  expect(await look()).toEqual([])
+  wait(30)
+  for (let i = 0; i < 30; i++) gateway.attest(i * 7, { issuedAtUnix: NOW + 20 })
+  await anchorCheckpoint(gateway)
+  expect(await look()).toEqual([])
+  wait(100)
+  expect(await look()).toEqual([])
+  const progress = await witness.context.database.db.selectFrom('monitored_logs').selectAll().execute()
+  expect(progress).toMatchObject([{ judged: 1030, anchored: 1030, problem: null, read_at: NOW + 130 }])
+  expect(gateway.requests.filter((path) => path.includes('/tile/entries/000.p/'))).toEqual([])
+})
+
+it('MON-02 raises an alarm for checkpoints that contradict each other, with both as evidence', async () => {
+  for (const [name, rewrite] of Object.entries<(gateway: TestGateway) => void>({
+    'of one size': (gateway) => change(gateway, 2),
+    'of a larger one': (gateway) => {
+      change(gateway, 2)
+      gateway.attest(77)
+    },
+    'of a size that is a power of two': (gateway) => {
+      gateway.entries.length = 2
+      change(gateway, 0)
+      for (let i = 0; i < 7; i++) gateway.attest(70 + i)
+    },
+  })) {
+    await using stack = await startMonitorStack()
+    const { gateway, look } = stack
+    for (let i = 0; i < 4; i++) gateway.attest(i)
+    await gateway.publish()
+    expect(await look()).toEqual([])
+    rewrite(gateway)
+    await gateway.publish()
+    const alarms = await look()
+    expect([name, kindsOf(alarms)]).toEqual([name, ['fork']])
+    expectFork(gateway, alarms[0]!.evidence)
+    expect(await look()).toEqual(alarms)
+  }
+})
+
+it('MON-03 compares what witnesses have of a log, and raises an alarm for a split view', async () => {
+  for (const isSplit of [false, true]) {
+    await using stack = await startMonitorStack({}, true)
+    const { gateway, cosign, look } = stack
+    for (let i = 0; i < 3; i++) gateway.attest(i)
+    await gateway.publish()
+    await cosign()
+    if (isSplit) change(gateway, 2)
+    gateway.attest(5)
+    await gateway.publish()
+    const alarms = await look()
+    expect(kindsOf(alarms)).toEqual(isSplit ? ['fork'] : [])
+    for (const { message, evidence } of alarms) {
+      expect(message).toMatch('as other shows')
+      expectFork(gateway, evidence)
+    }
+  }
+})
+
+it('MON-04 raises an alarm for statements that do not follow on, once each', async () => {
+  await using stack = await startMonitorStack()
+  const { gateway, look } = stack
+  for (const proof of [1, 2, 3, 4]) for (let i = 0; i < 3; i++) gateway.attest(proof)
+  gateway.attest(1, { sequence: 3, previousDigest: gateway.entries[1]!.digest })
+  gateway.attest(2, { sequence: 5 })
+  gateway.attest(3, { previousDigest: 'ee'.repeat(32) })
+  gateway.attest(5, { sequence: 2, previousDigest: gateway.entries[0]!.digest })
+  gateway.attest(4)
+  await gateway.publish()
+  const alarms = await look()
+  expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
+    ['broken_chain', 'entry 12: another statement 3 comes after it'],
+    ['broken_chain', 'entry 13: the log has no statement 4 before statement 5'],
+    ['broken_chain', 'entry 14: statement 4 follows another statement than the log has before it'],
+    ['broken_chain', 'entry 15: the log has no statement 1 before statement 2'],
+  ])
+  const [proof, ...statements] = alarms[0]!.evidence
+  expectProof(gateway, proof!, 12)
+  expect(statements.map((text) => JSON.parse(text))).toEqual([gateway.entries[2]!.envelope, gateway.entries[12]!.envelope])
+  expect(await look()).toEqual(alarms)
+})
+
+it('MON-05 raises an alarm for statements that the gateway does not show, until it does', async () => {
+  await using stack = await startMonitorStack()
+  const { gateway, look } = stack
+  for (const proof of [1, 2]) for (let i = 0; i < 2; i++) gateway.attest(proof)
+  const [first, second] = [gateway.entries[0]!.envelope, gateway.entries[3]!.envelope]
+  await gateway.publish()
+  gateway.entries[0]!.envelope = null
+  const alarms = await look()
+  expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
+    ['vanished_statement', 'entry 0: the gateway does not show the statement of this entry'],
+  ])
+  expectProof(gateway, alarms[0]!.evidence[0]!, 0)
+  // Statements that were shown before: one is gone, in the place of one is another.
+  gateway.entries[3]!.envelope = { ...second!, body: { ...second!.body, file_count: 2, manifest_file_count: 2 } }
+  expect((await look())[1]!.message).toBe('entry 3: the gateway shows another statement than the log has')
+  gateway.entries[0]!.envelope = first
+  gateway.entries[3]!.envelope = second
+  expect((await look()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), isoSeconds(NOW)])
+  gateway.entries[3]!.envelope = null
+  expect((await look()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), null])
+})
+
+it('MON-06 raises an alarm for statements without the signature of a trusted key', async () => {
+  await using stack = await startMonitorStack()
+  const { gateway, look } = stack
+  const successor = ed25519Signer(new Uint8Array(32).fill(8))
+  gateway.attest(1)
+  await gateway.publish()
+  expect(await look()).toEqual([])
+  gateway.attest(1, {}, null)
+  gateway.attest(2, {}, THIEF)
+  const bent = gateway.attest(3).envelope!
+  bent.signature = bent.signature!.replace(/^../, (byte) => (byte === '00' ? '01' : '00'))
+  gateway.attest(4, { fileCount: 2 })
+  gateway.endorsements.push(endorsement(successor))
+  gateway.attest(5, {}, successor)
+  gateway.attest(1)
+  await gateway.publish()
+  const alarms = await look()
+  expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
+    ['bad_statement', 'entry 1: the statement is not signed by Ed25519'],
+    ['bad_statement', 'entry 2: the key that signed is not among the pinned keys'],
+    ['bad_statement', 'entry 3: the signature is of none of the keys'],
+    ['bad_statement', 'entry 4: manifest_file_count is below file_count'],
+  ])
+})
+
+it('MON-07 raises an alarm for statements with dates that cannot be', async () => {
+  await using stack = await startMonitorStack({ MONITOR_TOLERANCE_SECONDS: '60' })
+  const { gateway, wait, look } = stack
+  // Whoever looks for the first time cannot know since when it is there.
+  gateway.attest(1, { issuedAtUnix: NOW - 100_000 })
+  await gateway.publish()
+  expect(await look()).toEqual([])
+  wait(1000)
+  expect(await look()).toEqual([])
+  wait(1000)
+  gateway.attest(2, { issuedAtUnix: NOW + 900 })
+  gateway.attest(3, { issuedAtUnix: NOW + 990 })
+  gateway.attest(3, { issuedAtUnix: NOW + 980 })
+  gateway.attest(4, { issuedAtUnix: NOW + 2050 })
+  gateway.attest(5, { issuedAtUnix: NOW + 2100 })
+  await gateway.publish()
+  expect((await look()).map(({ kind, message }) => [kind, message.split(':')[0]])).toEqual([
+    ['back_dated', 'entry 1'],
+    ['back_dated', 'entry 3'],
+    ['future_dated', 'entry 5'],
+  ])
+})
+
+function change(gateway: TestGateway, index: number): void {
+  const last = gateway.attest(99)
+  gateway.entries.pop()
+  gateway.entries[index] = last
+}
+
+async function anchorCheckpoint(gateway: TestGateway): Promise<void> {
+  const root = await gateway.publish()
+  const payload = { s: 'svc/log-anchor/v1', o: gateway.origin, n: gateway.entries.length, root }
+  gateway.anchors.unshift({ chain: 'solana:test', tx: String(payload.n), payload })
+}
+
+function endorsement(successor: typeof SIGNER) {
+  const body = {
+    schema: KEY_ENDORSEMENT_SCHEMA,
+    purpose: 'statement',
+    audience: 'https://gateway.example',
+    endorser: namedKey(toHex(SIGNER.publicKey)),
+    endorsed: namedKey(toHex(successor.publicKey)),
+    valid_from: isoSeconds(NOW),
+    issued_at: isoSeconds(NOW),
+  } as const
+  return { ...signedChange(body, SIGNER.sign(endorsementMessage(body))) } as never
+}
+
+/** As anybody can check it. */
+function expectFork({ key }: TestGateway, [first, second, path]: readonly string[]): void {
+  const [earlier, later] = [first, second].map((text) => readCheckpoint(text!))
+  if (typeof earlier !== 'object' || typeof later !== 'object') throw new Error('no checkpoints')
+  expect([earlier, later].map(({ note }) => isSignedBy(note, key))).toEqual([true, true])
+  if (earlier.size === later.size) return expect(earlier.root).not.toEqual(later.root)
+  const hashes = path!.trim().split('\n').map((line) => fromBase64(line)!)
+  const roots = prefixRoots(earlier.size, later.size, hashes)
+  expect(roots!.later).toEqual(later.root)
+  expect(roots!.earlier).not.toEqual(earlier.root)
+}
+
+function expectProof({ key, entries }: TestGateway, text: string, index: number): void {
+  const proof = readProof(text)
+  if (typeof proof === 'string') throw new Error(proof)
+  expect(proof.index).toBe(index)
+  expect(isSignedBy(proof.checkpoint.note, key)).toBe(true)
+  expect(proves(proof, Buffer.from(entries[index]!.digest, 'hex'))).toBe(true)
+}

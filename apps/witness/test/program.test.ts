@@ -1,0 +1,82 @@
+// The program as operators run it.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '@svc/devnet/free-port'
+import { programEnvironment } from '@svc/devnet/program-environment'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { post, testLog } from './requests.ts'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const log = testLog('log.example')
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-witness-program-'))
+  await writeFile(join(folder, 'logs.txt'), `${log.line}\n`)
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const start = (args: string[], variables: Record<string, string> = {}) =>
+  spawn(process.execPath, [MAIN, ...args], {
+    env: programEnvironment({ DATA_DIR: folder, HOST: '127.0.0.1', ...variables }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
+async function run(args: string[], variables?: Record<string, string>) {
+  const child = start(args, variables)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { code: child.exitCode, stdout, stderr }
+}
+
+async function startProgram() {
+  const port = await freePort()
+  const child = start([], { PORT: String(port) })
+  const exited = once(child, 'exit')
+  onTestFinished(() => void child.kill('SIGKILL'))
+  for await (const line of createInterface(child.stdout)) if (line.includes('witness started')) break
+  child.stdout.resume()
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    await exited
+    return child.exitCode
+  }
+  return { url: `http://127.0.0.1:${port}`, end }
+}
+
+it('WIT-07 prints its key, the same each time, and says what else it can do', async () => {
+  const first = await run(['key'], { WITNESS_NAME: 'w.example' })
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^w\.example\+[0-9a-f]{8}\+\S{44}\n$/) })
+  expect(await run(['key'], { WITNESS_NAME: 'w.example' })).toEqual(first)
+  expect(await run(['help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('svc-witness [command]') })
+  expect(await run(['sing'])).toMatchObject({ code: 2, stderr: expect.stringContaining('no command "sing"') })
+  const wrong = await run(['key'], { PORT: 'x' })
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The configuration is not usable:\n.*PORT/) })
+})
+
+it('WIT-04 a witness that is killed goes on from the last checkpoint it answered for', async () => {
+  let last = 0
+  for (const signal of ['SIGKILL', 'SIGKILL', 'SIGTERM'] as const) {
+    const witness = await startProgram()
+    // Nobody has cosigned size 1 last, so the answer is what was.
+    const size = Number((await post(witness.url, await log.request(1, 100))).text)
+    expect(size).toBeGreaterThanOrEqual(last)
+    const until = size + 5
+    const ended = Promise.withResolvers<number | null>()
+    for (let sent = size; ; sent++) {
+      const { status } = await post(witness.url, await log.request(sent, sent + 1)).catch(() => ({ status: 0 }))
+      if (status !== 200) break
+      last = sent + 1
+      // Ends it while the next request is under way.
+      if (last === until) witness.end(signal).then(ended.resolve, ended.reject)
+    }
+    expect(last).toBeGreaterThanOrEqual(until)
+    expect(await ended.promise).toBe(signal === 'SIGTERM' ? 0 : null)
+  }
+})

@@ -1,0 +1,98 @@
+import type { Alarm } from '@svc/api/witness'
+import { createLog } from '@svc/http-service/log'
+import { startTestWitness, type TestWitness } from '@svc/testbed/witness'
+import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
+import { isSignedBy } from '@svc/transparency/note'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { post, requestBody, testLog } from '../requests.ts'
+
+const log = testLog('log.example')
+const forked = (size: number) => log.signHead({ size, root: new Uint8Array(32).fill(size) })
+const lines: { level: number; kind?: string }[] = []
+
+let witness: TestWitness
+beforeAll(async () => {
+  const write = (line: string) => void lines.push(JSON.parse(line))
+  const recorded = createLog('error', { write, writeSoon: write, flush: () => {} })
+  witness = await startTestWitness([log.line], {}, { log: recorded })
+  expect((await post(witness.url, await log.request(0, 10))).status).toBe(200)
+})
+afterAll(() => witness.stop())
+
+const alarms = async (query = ''): Promise<{ alarms: Alarm[]; next: number | null }> =>
+  (await fetch(`${witness.url}/alarms${query}`)).json()
+const health = async () => (await fetch(`${witness.url}/health`)).json()
+
+it('WIT-06 a second root at a cosigned size is an alarm with both checkpoints, whatever old size it came with', async () => {
+  expect(await alarms()).toEqual({ alarms: [], next: null })
+  const { status, text, type } = await post(witness.url, requestBody(10, [], await forked(10)))
+  expect([status, type], text).toEqual([409, 'text/plain; charset=utf-8'])
+  const other = await log.signHead({ size: 10, root: new Uint8Array(32).fill(99) })
+  expect(await post(witness.url, requestBody(3, [], other))).toMatchObject({ status: 409, text: '10\n' })
+
+  const found = (await alarms()).alarms
+  expect(found).toMatchObject([
+    { kind: 'fork', origin: 'log.example', resolved_at: null },
+    { kind: 'fork', origin: 'log.example', resolved_at: null },
+  ])
+  for (const { evidence } of found) {
+    const [one, two] = evidence.map((text) => readCheckpoint(text) as Checkpoint) as [Checkpoint, Checkpoint]
+    for (const each of [one, two]) expect(isSignedBy(each.note, log.key)).toBe(true)
+    expect(one.size).toBe(two.size)
+    expect(one.root).not.toEqual(two.root)
+  }
+})
+
+it('WIT-06 T-106 a checkpoint that was not shown to follow is an alarm until it is, once however often it comes', async () => {
+  const wrong = requestBody(10, [new Uint8Array(32)], await log.checkpoint(12))
+  for (let i = 0; i < 3; i++) expect((await post(witness.url, wrong)).status).toBe(422)
+  expect((await post(witness.url, requestBody(10, [], await forked(13)))).status).toBe(422)
+  expect((await alarms()).alarms.map(({ kind }) => kind)).toEqual(['unproven', 'unproven', 'fork', 'fork'])
+  expect(await health()).toMatchObject({ status: 'ok', open_alarms: 4 })
+
+  expect((await post(witness.url, await log.request(10, 12))).status).toBe(200)
+  expect((await alarms()).alarms.map(({ resolved_at }) => resolved_at === null)).toEqual([true, false, true, true])
+  expect(await health()).toMatchObject({ open_alarms: 3 })
+})
+
+it('WIT-06 alarms come in pages, the newest first, and each was logged once', async () => {
+  const first = await alarms('?limit=3')
+  expect(first.alarms).toHaveLength(3)
+  const rest = await alarms(`?limit=3&before=${first.next}`)
+  expect(rest).toMatchObject({ alarms: [{ kind: 'fork' }], next: null })
+  expect(lines.map(({ level, kind }) => [level, kind])).toEqual([
+    [50, 'fork'],
+    [50, 'fork'],
+    [50, 'unproven'],
+    [50, 'unproven'],
+  ])
+})
+
+it('T-106 what a log can make the witness keep is bounded', async () => {
+  const { db } = witness.context.database
+  const row = {
+    origin: 'log.example',
+    kind: 'fork',
+    message: '',
+    evidence: '[]',
+    raised_at: 0,
+    resolved_at: null,
+  } as const
+  const rows = Array.from({ length: 998 }, (_, i) => ({ ...row, cause: `${i}` }))
+  await db.insertInto('alarms').values(rows).execute()
+  const before = lines.length
+  expect((await post(witness.url, requestBody(12, [], await forked(12)))).status).toBe(409)
+  expect(lines.length).toBe(before)
+})
+
+it('WIT-09 a page says who the witness is, in the words of a policy', async () => {
+  const answer = await fetch(witness.url)
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  const page = await answer.text()
+  expect(page).toMatch(/^witness witness\.example witness\.example\+[0-9a-f]{8}\+\S+ http/m)
+  expect(page.split('\n')).toContain(log.line)
+  expect(page).toContain('# size 12, cosigned 20')
+  const document = await (await fetch(`${witness.url}/openapi.json`)).json()
+  expect(Object.keys(document.paths)).toContain('/add-checkpoint')
+  expect(await (await fetch(`${witness.url}/health/live`)).json()).toEqual({ status: 'live' })
+})

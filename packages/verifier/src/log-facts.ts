@@ -1,0 +1,159 @@
+// The facts about a log: whether the statement is in it, who vouches for that, and whether a chain has it. The proof's
+// one checkpoint serves for all three.
+
+import { fromHex } from '@svc/protocol/bytes'
+import type { Json } from '@svc/protocol/canonical'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
+import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
+import type { Checkpoint } from '@svc/transparency/checkpoint'
+import { isSignedBy, type NoteKey } from '@svc/transparency/note'
+import { type Judgement, judge, type Policy } from '@svc/transparency/policy'
+import { type LogProof, proves, readProof } from '@svc/transparency/proof'
+import {
+  finalized,
+  findTransaction,
+  isCanonically,
+  publishes,
+  signerMatches,
+  slotMatches,
+  txSucceeded,
+  wrongChain,
+} from './anchor-transaction.ts'
+import { type Fact, failed, type LogFacts, notChecked, PASSED, passedUnless, unavailable } from './facts.ts'
+import type { AnchorTransaction, Rpc } from './rpc.ts'
+import { isObject, type JsonObject } from './untrusted.ts'
+
+/** What a verifier knows of logs besides the bundle. */
+export interface GivenLogs {
+  /** Keys of logs. */
+  pinnedLogs?: readonly NoteKey[]
+  /** More logs, the witnesses of their checkpoints, and how many of them are enough. */
+  policy?: Policy
+}
+
+/** What the proof says; only the facts say what of it is true. */
+export interface LogReport {
+  /** The name of the log. */
+  origin: string
+  index: number
+  /** How many entries the log had. */
+  size: number
+  /** Which witnesses of the policy vouch for it, and when they did, in Unix seconds: their signatures hold. */
+  cosigned: { name: string; time: number }[]
+}
+
+export interface LogCheck {
+  /** Null where there is nothing to say: the bundle has no proof, and nobody asked for one. */
+  facts: LogFacts | null
+  /** Null when there is no proof, or one that is malformed. */
+  report: LogReport | null
+  /** What the log's anchor was compared with; null when there was nothing. */
+  transaction: AnchorTransaction | null
+  /** When a block took a checkpoint with this statement; null where that is not shown. */
+  anchoredAt: number | null
+}
+
+interface LogQuestion extends GivenLogs {
+  log: Json
+  /** Null when the bundle has none, or one that is malformed. */
+  envelope: EvidenceEnvelope | null
+  rpc?: Rpc | undefined
+  pinnedSigners: readonly string[]
+}
+
+export async function checkLog(question: LogQuestion): Promise<LogCheck> {
+  const { log, envelope, pinnedLogs = [], policy } = question
+  if (log === null) {
+    const isAsked = policy !== undefined || pinnedLogs.length > 0
+    return { ...NOTHING, facts: isAsked ? all(notChecked('the bundle has no proof of a log')) : null }
+  }
+  const proof = readLogProof(log)
+  if (typeof proof === 'string') return { ...NOTHING, facts: all(failed(proof)) }
+  const { checkpoint } = proof
+  const judged = policy ? judge(policy, checkpoint) : null
+  const { fact: log_anchored, transaction } = await logAnchored(question, checkpoint)
+  const isPublished = log_anchored.value === 'passed' && notInTree(proof, envelope) === null
+  return {
+    facts: {
+      log_included: logIncluded(proof, envelope, [...pinnedLogs, ...(policy?.logs ?? []).map(({ key }) => key)]),
+      log_cosigned: logCosigned(policy, judged),
+      log_anchored,
+    },
+    report: {
+      origin: checkpoint.origin,
+      index: proof.index,
+      size: checkpoint.size,
+      cosigned: (judged?.cosignatures ?? []).map(({ key, time }) => ({ name: key.name, time })),
+    },
+    transaction,
+    anchoredAt: isPublished ? (transaction?.blockTime ?? null) : null,
+  }
+}
+
+const NOTHING = { report: null, transaction: null, anchoredAt: null }
+
+function all(fact: Fact): LogFacts {
+  return { log_included: fact, log_cosigned: fact, log_anchored: fact }
+}
+
+/** The proof, or why it is none. */
+export function readLogProof(log: Json): LogProof | string {
+  if (!isObject(log)) return 'log is not an object'
+  return typeof log.proof === 'string' ? readProof(log.proof) : 'log.proof is not a text'
+}
+
+/** Why the proof does not show the statement; null when it does, whoever signed the checkpoint. */
+export function notInTree(proof: LogProof, envelope: EvidenceEnvelope | null): string | null {
+  const entry = envelope && fromHex(envelope.statement_digest)
+  if (!entry) return 'the bundle has no statement that could be in a log'
+  return proves(proof, entry) ? null : 'the proof does not lead from the statement to the root of the checkpoint'
+}
+
+function logIncluded(proof: LogProof, envelope: EvidenceEnvelope | null, logs: readonly NoteKey[]): Fact {
+  const problem = notInTree(proof, envelope)
+  if (problem !== null) return failed(problem)
+  if (logs.length === 0) return notChecked('the proof holds, but no key of a log was given')
+  const { origin, note } = proof.checkpoint
+  const isSigned = logs.some((key) => key.name === origin && isSignedBy(note, key))
+  return passedUnless(isSigned ? null : 'none of the given logs has signed the checkpoint')
+}
+
+function logCosigned(policy: Policy | undefined, judged: Judgement | null): Fact {
+  if (!policy || !judged) return notChecked('no policy was given')
+  if (policy.quorum === null) return notChecked('the policy asks for no witness')
+  const { length } = judged.cosignatures
+  return passedUnless(
+    judged.isQuorum ? null : `${length} of ${policy.witnesses.length} witnesses vouch: no quorum of the policy`,
+  )
+}
+
+async function logAnchored(
+  { log, rpc, pinnedSigners }: LogQuestion,
+  checkpoint: Checkpoint,
+): Promise<{ fact: Fact; transaction: AnchorTransaction | null }> {
+  const without = (fact: Fact) => ({ fact, transaction: null })
+  const { anchor = null } = log as JsonObject // it has a proof
+  if (anchor === null) return without(notChecked('the checkpoint has no anchor'))
+  if (!isObject(anchor)) return without(failed('log.anchor is not an object'))
+  const memo = logAnchorMemo(logAnchorPayload(checkpoint))
+  if (!isCanonically(anchor.payload, memo)) return without(failed('log.anchor publishes another checkpoint'))
+  if (!rpc) return without(notChecked('no node was asked'))
+  const mismatch = await wrongChain(rpc, anchor)
+  if (mismatch) return without(unavailable(mismatch))
+  const answer = await findTransaction(rpc, anchor)
+  if ('unavailable' in answer) return without(unavailable(answer.unavailable))
+  if ('notFound' in answer) return without(failed(answer.notFound))
+  const transaction = answer.found
+  const fact = worst([
+    txSucceeded(transaction),
+    signerMatches(anchor, transaction, pinnedSigners),
+    passedUnless(publishes(transaction, memo) ? null : 'no memo of the transaction is the payload of the checkpoint'),
+    slotMatches(anchor, transaction),
+    finalized(anchor, transaction),
+  ])
+  return { fact, transaction }
+}
+
+function worst(facts: readonly Fact[]): Fact {
+  return facts.find(({ value }) => value === 'failed') ?? facts.find(({ value }) => value !== 'passed') ?? PASSED
+}

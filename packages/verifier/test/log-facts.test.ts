@@ -1,0 +1,107 @@
+import { fromUtf8, utf8 } from '@svc/protocol/bytes'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LOG_FACTS } from '../src/facts.ts'
+import type { Given } from '../src/verify-bundle.ts'
+import { CASES, givenOf, packBytes, verified } from './pack.ts'
+
+const caseOf = (name: string) => CASES.find((one) => one.name === name)!
+
+async function verifiedCase(name: string) {
+  const { file, given } = caseOf(name)
+  return verified([await packBytes(file)], await givenOf(given))
+}
+
+const factOf = async (fact: (typeof LOG_FACTS)[number], name: string) => (await verifiedCase(name)).facts[fact]
+const failedWith = (why: string) => ({ value: 'failed', why: expect.stringContaining(why) })
+
+const document = JSON.parse(fromUtf8(await packBytes('log.json'))!)
+const given = await givenOf(caseOf('log').given)
+const offline: Given = await givenOf(caseOf('log-offline').given)
+
+async function verifiedWith(log: unknown) {
+  return verified([utf8(JSON.stringify({ ...document, log }))], offline)
+}
+
+describe('a bundle with a proof of a log', () => {
+  it('LOG-30 passes where the statement is in a log that the caller knows, by its key or by a policy', async () => {
+    expect((await verifiedCase('log')).facts.log_included).toEqual({ value: 'passed' })
+    expect((await verifiedCase('log-key')).facts.log_included).toEqual({ value: 'passed' })
+    expect(await factOf('log_included', 'log-unknown')).toMatchObject({ value: 'not_checked' })
+    expect(await factOf('log_included', 'log-other-entry')).toMatchObject(failedWith('does not lead'))
+    expect(await factOf('log_included', 'log-impostor')).toMatchObject(failedWith('none of the given logs'))
+    expect(await factOf('log_included', 'log-of-v1')).toMatchObject(failedWith('no statement'))
+  })
+
+  it('LOG-31 passes with a quorum of witnesses, and names those who vouch and when', async () => {
+    const { facts, log } = await verifiedCase('log')
+    expect(facts.log_cosigned).toEqual({ value: 'passed' })
+    expect(log).toEqual({
+      origin: 'gateway.example/log',
+      index: 4,
+      size: 7,
+      cosigned: ['w1', 'w2'].map((name) => ({ name: `${name}.example/witness`, time: 1_781_222_401 })),
+    })
+    expect(await factOf('log_cosigned', 'log-witness-twice')).toMatchObject(failedWith('1 of 3 witnesses'))
+    expect((await verifiedCase('log-bad-cosignature')).log?.cosigned).toHaveLength(2)
+    expect((await verifiedCase('log-key')).log?.cosigned).toEqual([])
+    expect(await factOf('log_cosigned', 'log-quorum-none')).toMatchObject({ value: 'not_checked' })
+  })
+
+  it('LOG-32 passes where a node shows the checkpoint on chain, and fails offline for the anchor of another', async () => {
+    expect((await verifiedCase('log')).facts.log_anchored).toEqual({ value: 'passed' })
+    expect(await factOf('log_anchored', 'log-offline')).toMatchObject({
+      value: 'not_checked',
+      why: 'no node was asked',
+    })
+    expect(await factOf('log_anchored', 'log-anchor-payload-offline')).toMatchObject(failedWith('another checkpoint'))
+    expect(await factOf('log_anchored', 'log-anchor-no-memo')).toMatchObject(failedWith('no memo'))
+    expect(await factOf('log_anchored', 'log-node-down')).toMatchObject({ value: 'unavailable' })
+  })
+
+  it('LOG-32 shows when a statement of a revoked key was made', async () => {
+    expect((await verifiedCase('keys-revoked-after-log')).facts.key_pinned).toMatchObject({
+      value: 'passed',
+      why: expect.stringContaining('was on chain before'),
+    })
+    expect((await verifiedCase('keys-revoked-before-log')).failed).toEqual(['key_pinned'])
+  })
+
+  it('LOG-34 says nothing of logs where there is no proof, unless the caller asks', async () => {
+    const without = await verifiedCase('v2')
+    for (const fact of LOG_FACTS) expect(without.facts).not.toHaveProperty(fact)
+    expect(without.log).toBeNull()
+    const asked = await verifiedCase('log-missing')
+    for (const fact of LOG_FACTS) expect(asked.facts[fact]).toMatchObject({ value: 'not_checked' })
+  })
+
+  it('LOG-34 T-108 fails for anything that is no proof, never throws, and is not refused', async () => {
+    const text: string = document.log.proof
+    const hostile = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }).filter((value) => value !== null),
+      fc.record({ proof: fc.jsonValue({ maxDepth: 2 }), anchor: fc.jsonValue({ maxDepth: 2 }) }),
+      fc.nat(text.length - 1).map((at) => ({ proof: text.slice(0, at) + text.slice(at + 1), anchor: null })),
+    )
+    await fc.assert(
+      fc.asyncProperty(hostile, async (log) => {
+        const { failed } = await verifiedWith(log)
+        expect(failed.length).toBeGreaterThan(0)
+        for (const name of failed) expect(LOG_FACTS).toContain(name)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('T-108 takes keys of logs and witnesses from the caller alone, whatever the bundle brings', async () => {
+    const { facts, unchecked } = await verified([utf8(JSON.stringify(document))], { rpc: given.rpc! })
+    expect(facts).toMatchObject({
+      log_included: { value: 'not_checked' },
+      log_cosigned: { value: 'not_checked' },
+      log_anchored: { value: 'passed' },
+    })
+    expect(unchecked).toContain('log.proof')
+    const added = { ...document.log, policy: 'quorum none\n', anchor: { ...document.log.anchor, note: 'x' } }
+    const { unchecked: more } = await verified([utf8(JSON.stringify({ ...document, log: added }))], given)
+    expect(more).toEqual(expect.arrayContaining(['log.policy', 'log.anchor.note']))
+  })
+})
