@@ -106,7 +106,7 @@ const GATEWAY: Record<string, readonly string[]> = {
   tus: ['auth', 'db', 'files', 'lockers', 'transfers'],
   attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   log: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys'],
-  anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
+  anchors: ['attestations', 'auth', 'budgets', 'db', 'files', 'log'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'purchases'],
   operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'purchases'],
   jobs: [
@@ -115,6 +115,7 @@ const GATEWAY: Record<string, readonly string[]> = {
     'auth',
     'budgets',
     'files',
+    'log',
     'operations',
     'purchases',
     's3',
