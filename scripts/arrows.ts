@@ -108,7 +108,7 @@ const GATEWAY: Record<string, readonly string[]> = {
   log: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys'],
   anchors: ['attestations', 'auth', 'budgets', 'db', 'files', 'log'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'purchases'],
-  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'purchases'],
+  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'log', 'purchases'],
   jobs: [
     'anchors',
     'attestations',
@@ -174,6 +174,7 @@ const GATEWAY: Record<string, readonly string[]> = {
     'evm',
     'gateway.ts',
     'keys',
+    'log',
     'operations',
     'wire.ts',
   ],
