@@ -26,7 +26,7 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
   const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-'))
   const removeFolder = () => rm(folder, { recursive: true, force: true })
   try {
-    if (variables.DATABASE_URL) await writeStatementKey(variables.DATA_DIR ?? folder, variables.DATABASE_URL)
+    if (variables.DATABASE_URL) await writeKeys(variables.DATA_DIR ?? folder, variables.DATABASE_URL)
     const { config, secrets } = readConfig({
       SVC_MODE: 'development',
       HOST: '127.0.0.1',
@@ -52,12 +52,14 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
   }
 }
 
-/** Gateways of one database sign with one key, as replicas do. */
-async function writeStatementKey(dataDir: string, databaseUrl: string): Promise<void> {
+/** Gateways of one database sign with the same keys, as replicas do. */
+async function writeKeys(dataDir: string, databaseUrl: string): Promise<void> {
   const keys = join(dataDir, 'keys')
   await mkdir(keys, { recursive: true, mode: 0o700 })
-  const file = { flag: 'wx', mode: 0o600 }
-  await writeFile(join(keys, 'statement.development.key'), hash('sha256', databaseUrl), file).catch((error) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  for (const name of ['statement', 'log']) {
+    const seed = hash('sha256', name === 'log' ? `log ${databaseUrl}` : databaseUrl)
+    await writeFile(join(keys, `${name}.development.key`), seed, { flag: 'wx', mode: 0o600 }).catch((error) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  }
 }

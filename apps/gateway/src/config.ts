@@ -39,6 +39,7 @@ import { type EvidenceConfig, readEvidenceConfig } from './evidence/settings.ts'
 import { readStorageConfig, type StorageConfig, type StorageSecrets } from './files/settings.ts'
 import { type KeyConfig, type KeySecrets, readKeyConfig, readKeySecrets, seedOf } from './keys/settings.ts'
 import { type LockerConfig, readLockerConfig } from './lockers/settings.ts'
+import { readTransparencySettings, type TransparencyConfig, type TransparencySecrets } from './log/settings.ts'
 import { type PagesConfig, readPagesConfig } from './pages/settings.ts'
 import { type PaymentConfig, readPaymentConfig, withEnforcedNotice, withStorageNotice } from './purchases/settings.ts'
 import { readS3Config, type S3Config } from './s3/settings.ts'
@@ -60,6 +61,7 @@ export interface Config {
   anchors: AnchorConfig
   budgets: BudgetConfig
   continuity: ContinuityConfig
+  transparency: TransparencyConfig
   evmRegistry: EvmRegistryConfig | null
   database: DatabaseConfig
   /** How many processes of this gateway share its port. */
@@ -81,6 +83,7 @@ export interface Secrets
     StorageSecrets,
     KeySecrets,
     TracingSecrets,
+    TransparencySecrets,
     OwnSecrets {}
 
 interface OwnSecrets {
@@ -106,6 +109,12 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   const terms = isProduction ? withStorageNotice(payments.terms, storage.drivers) : payments.terms
   const keySecrets = readKeySecrets(settings, mode, dataDir)
   const ownSecrets = readOwnSecrets(settings, mode, dataDir)
+  const databasePlace = { databaseUrl: ownSecrets.databaseUrl, dataDir }
+  const [transparency, transparencySecrets] = readTransparencySettings(settings, {
+    mode,
+    baseUrl: http.baseUrl,
+    databasePlace,
+  })
   const config: Config = {
     mode,
     dataDir,
@@ -121,7 +130,8 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     attestations: readAttestConfig(settings),
     anchors: readAnchorConfig(settings),
     budgets: readBudgetConfig(settings),
-    continuity: readContinuityConfig(settings, { databaseUrl: ownSecrets.databaseUrl, dataDir }),
+    continuity: readContinuityConfig(settings, databasePlace),
+    transparency,
     evmRegistry,
     database: readDatabaseConfig(settings),
     processes: readProcesses(settings, ownSecrets.databaseUrl),
@@ -140,6 +150,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     ...evmRegistrySecrets,
     ...storageSecrets,
     ...tracingSecrets,
+    ...transparencySecrets,
     ...readAuthSecrets(settings, mode),
   }
   refuseSharedKeys(settings, [
@@ -147,6 +158,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     ['STATEMENT_KEY_NEXT', seedOf(secrets.nextStatementKey)],
     ['PUBLICATION_KEY', secrets.publicationSeed],
     ['SHORT_URL_KEY', secrets.shortUrlSeed],
+    ['LOG_KEY', secrets.logSeed ?? NO_KEY],
     ['X402_SVM_FEE_PAYER_KEY', secrets.svmFeePayerSeed ?? NO_KEY],
     ['X402_EVM_FACILITATOR_KEY', secrets.evmFacilitatorKey ?? NO_KEY],
     ['EVM_REGISTRY_KEY', secrets.evmRegistryKey ?? NO_KEY],

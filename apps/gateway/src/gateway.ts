@@ -38,6 +38,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   await noteSigningKey(context)
   const rooms = await createRooms(context, secrets)
   opened.defer(() => rooms.transfers.egress.save())
+  opened.defer(() => rooms.log.writer.stop())
   const service = createService({
     log: context.log,
     checkResponses: config.mode === 'development',
@@ -54,7 +55,10 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   addRoutes(service, rooms)
   const url = await service.app.listen({ host: config.http.host, port: config.http.port })
   registerJobs(rooms)
-  if (config.jobs.enabled) await context.queue.start()
+  if (config.jobs.enabled) {
+    await context.queue.start()
+    rooms.log.writer.start()
+  }
   if (!context.process.isOneOfSeveral) context.log.info({ url, mode: config.mode }, 'gateway started')
   const running = opened.move()
   return { url, context, rooms, stop: () => running.disposeAsync() }

@@ -26,6 +26,8 @@ import { infoRoutes } from './info/routes.ts'
 import { countOverTerms } from './lockers/over-terms.ts'
 import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
+import { createLog, type LogContext } from './log/room.ts'
+import { logRoutes } from './log/routes.ts'
 import { createMpp, type MppContext } from './mpp/room.ts'
 import { mppRoutes } from './mpp/routes.ts'
 import { createOperations, type OperationsContext } from './operations/room.ts'
@@ -59,6 +61,7 @@ export interface Rooms {
   tus: TusContext
   attestations: AttestationsContext
   anchors: AnchorsContext
+  log: LogContext
   evidence: EvidenceContext
   operations: OperationsContext
 }
@@ -66,6 +69,7 @@ export interface Rooms {
 export async function createRooms(context: Context, secrets: Secrets): Promise<Rooms> {
   const auth = await createAuth(context, secrets)
   const anchors = createAnchors(context, secrets)
+  const log = await createLog(context, secrets)
   const info = createInfo(context, {
     publisher: anchors.publisher,
     countAttestations: () => attestationCounts(context),
@@ -120,6 +124,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     tus: createTus(transfers),
     attestations,
     anchors,
+    log,
     evidence,
     operations,
   }
@@ -140,6 +145,7 @@ export function addRoutes(service: Service, rooms: Rooms): void {
   tusRoutes(service, auth, rooms.tus)
   attestationRoutes(service, auth, rooms.attestations)
   anchorRoutes(service, auth, rooms.anchors)
+  logRoutes(service, rooms.log)
   evidenceRoutes(service, auth, rooms.evidence)
   operationRoutes(service, auth, rooms.operations)
 }

@@ -207,6 +207,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The signer has no delegation with this id.',
     next: '`GET /v1/delegations` lists those of the wallet that signs.',
   },
+  not_in_log: {
+    cause: 'The transparency log has no such tile or statement yet, or nothing was published so far.',
+    next: 'Read `/log/checkpoint` for the size of the log. A new statement is in it after some seconds.',
+  },
   job_not_found: {
     cause: 'There is no job with this id: it is done, or was never there. Only dead jobs can be retried or deleted.',
     next: '`GET /v1/internal/operations/jobs` lists jobs by state.',

@@ -68,6 +68,7 @@ export const ERROR_STATUS = {
   SESSION_NOT_FOUND: 404,
   TUS_UPLOAD_NOT_FOUND: 404,
   delegation_not_found: 404,
+  not_in_log: 404,
   job_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,

@@ -10,6 +10,7 @@ import * as info from './info.ts'
 import * as internal from './internal.ts'
 import * as internalAttestations from './internal-attestations.ts'
 import * as lockers from './lockers.ts'
+import * as log from './log.ts'
 import * as operations from './operations.ts'
 import * as payment from './payment.ts'
 import * as proofs from './proofs.ts'
@@ -41,6 +42,7 @@ export const gatewayEndpoints = endpointsOf([
   attestations,
   evidence,
   proofs,
+  log,
   internalAttestations,
   internal,
   operations,

@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fromBase58, fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type GivenSecret, type Mode, readSecret, type SettingsReader } from './config.ts'
@@ -120,11 +120,15 @@ export function isDevelopmentSeed(seed: Uint8Array): boolean {
 
 /** The development key of this name under the folder, made at first use. */
 export function developmentSeed(folder: string, name: string): Uint8Array {
-  const file = join(folder, `${name}.development.key`)
+  return seedIn(join(folder, `${name}.development.key`), newDevelopmentSeed)
+}
+
+/** The key in a file, which is made at first use. */
+export function seedIn(file: string, newSeed: () => Uint8Array = () => randomBytes(32)): Uint8Array {
   if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     try {
-      writeFileSync(file, `${Buffer.from(newDevelopmentSeed()).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+      writeFileSync(file, `${Buffer.from(newSeed()).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
     } catch (error) {
       // Another process made it first: use that key.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

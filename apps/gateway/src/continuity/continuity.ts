@@ -7,6 +7,7 @@ import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import { lru } from '@svc/concurrency/caches'
 import type { Database } from '@svc/database/open'
 import type { ServerIdentity } from '@svc/database/server-identity'
+import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
 import type { ServiceError } from '@svc/http-service/service-error'
@@ -25,9 +26,19 @@ export interface ContinuityStatus {
   state: 'current' | 'checking' | 'behind'
   logbook: 'ok' | 'failing' | 'off'
   chain: 'ok' | 'failing' | 'off'
+  /** How the database stands to the published log; `failing`: that cannot be read now. */
+  log: LogGap['kind'] | 'ok' | 'failing'
   /** The file of the database was exchanged while this process had it open. */
   isReplaced: boolean
   missing: Missing
+}
+
+/** What is published of the log and not in the database. */
+export interface LogGap {
+  /** `behind`: entries are missing. `forked`: others are in their places. `foreign`: another log is published there. */
+  kind: 'behind' | 'forked' | 'foreign'
+  /** How many entries are missing. */
+  missing: number
 }
 
 export interface Continuity {
@@ -37,6 +48,10 @@ export interface Continuity {
   /** Called for every server that a new connection leads to. */
   serverSeen(server: ServerIdentity): void
   status(): ContinuityStatus
+  /** The published log is compared, too, from then on. */
+  watchLog(findGap: () => Promise<LogGap | null>): void
+  /** For whoever sees that the database may be behind. */
+  compareAgain(): void
   /** Throws unless the database is known to be current; waits for a comparison that is under way. */
   requireCurrent(): Promise<void>
   /** The same at once, for use in a transaction: its connection may be the first to another server. */
@@ -91,6 +106,9 @@ export function createContinuity({ folder, database, publications, log, now }: C
   let chainReadAt = 0
   /** Statements of this process that a transaction did not see. */
   const unseen: NotedStatement[] = []
+  let findLogGap: (() => Promise<LogGap | null>) | null = null
+  let logGap: LogGap | null = null
+  let isLogFailing = false
   let hasCaughtUp = false
   let generation = 0
   let comparison: Promise<void> | null = null
@@ -108,6 +126,18 @@ export function createContinuity({ folder, database, publications, log, now }: C
     }
   }
 
+  /** A log that cannot be read now is not written either; statements are signed meanwhile. */
+  async function readLog(): Promise<void> {
+    try {
+      logGap = (await findLogGap?.()) ?? null
+      isLogFailing = false
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error
+      isLogFailing = true
+      log.warn({ err: error }, 'the published log cannot be compared with the database now')
+    }
+  }
+
   async function compareOnce(): Promise<void> {
     const noticed = folder === null ? NOTHING : await missingInDatabase(db, folder)
     anchored ??= await readChain()
@@ -116,7 +146,8 @@ export function createContinuity({ folder, database, publications, log, now }: C
       statements: [...noticed.statements, ...published.statements],
       payments: noticed.payments,
     })
-    if (isReplaced || missing.statements.length + missing.payments.length > 0) return void setState('behind')
+    await readLog()
+    if (isReplaced || logGap || missing.statements.length + missing.payments.length > 0) return void setState('behind')
     // Without a logbook only the chain can tell.
     if (folder === null && anchored === null) return void setState('checking')
     await catchUp()
@@ -154,7 +185,7 @@ export function createContinuity({ folder, database, publications, log, now }: C
     if (next !== state && next === 'behind') {
       const { statements, payments } = missing
       log.error(
-        { statements: statements.length, payments: payments.length, isReplaced },
+        { statements: statements.length, payments: payments.length, log: logGap?.kind ?? 'ok', isReplaced },
         'the database is behind what this gateway has signed: it only reads, see /health and docs/operations.md',
       )
     }
@@ -216,6 +247,13 @@ export function createContinuity({ folder, database, publications, log, now }: C
     void compare()
   }
 
+  function compareAgain(): void {
+    if (state === 'unstarted') return
+    generation++
+    if (state === 'current') state = 'checking'
+    void compare()
+  }
+
   function assertCurrent(): void {
     if (state === 'behind') throw databaseBehind()
     if (state === 'checking') throw databaseUnchecked()
@@ -251,9 +289,16 @@ export function createContinuity({ folder, database, publications, log, now }: C
       state: state === 'unstarted' ? 'checking' : state,
       logbook: folder === null ? 'off' : isLogbookFailing ? 'failing' : 'ok',
       chain: !publications ? 'off' : anchored === null && !comparison ? 'failing' : 'ok',
+      log: isLogFailing ? 'failing' : (logGap?.kind ?? 'ok'),
       isReplaced,
       missing,
     }),
+
+    watchLog(findGap) {
+      findLogGap = findGap
+      compareAgain()
+    },
+    compareAgain,
 
     async requireCurrent() {
       if (state === 'checking') await compare()
@@ -267,9 +312,7 @@ export function createContinuity({ folder, database, publications, log, now }: C
       const known = proofId === null ? undefined : noted.get(proofId)
       if (state === 'unstarted' || proofId === null || !known || known.sequence <= sequence) return
       unseen.push({ kind: 'statement', proofId, ...known })
-      generation++
-      state = 'checking'
-      void compare()
+      compareAgain()
       throw databaseUnchecked()
     },
 

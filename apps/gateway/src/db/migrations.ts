@@ -779,6 +779,44 @@ export const migrations: Migrations = {
       .execute()
     await db.schema.createIndex('watched_quotes_due').on('watched_quotes').column('due_at').execute()
   },
+
+  '0036-log': async (db, column) => {
+    await db.schema
+      .createTable('logs')
+      .addColumn('origin', column.text, (c) => c.primaryKey())
+      .addColumn('public_key_hex', column.text, (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createTable('log_entries')
+      .addColumn('statement_digest', column.text, (c) => c.primaryKey())
+      .addColumn('entry_index', column.integer, (c) => c.unique())
+      .addColumn('position', column.integer)
+      .addColumn('receipt_id', column.text)
+      .addColumn('sequence', column.integer)
+      .execute()
+    await db.schema
+      .createIndex('log_entries_waiting')
+      .on('log_entries')
+      .column('position')
+      .where(sql.ref('entry_index'), 'is', null)
+      .execute()
+    await db.schema
+      .createTable('log_checkpoints')
+      .addColumn('size', column.integer, (c) => c.primaryKey())
+      .addColumn('root', column.text, (c) => c.notNull())
+      .addColumn('note', column.text, (c) => c.notNull())
+      .addColumn('signed_at', column.integer, (c) => c.notNull())
+      .execute()
+    for (const statement of isSqlite(db) ? LOG_TRIGGERS.sqlite : LOG_TRIGGERS.postgres)
+      await sql.raw(statement).execute(db)
+    // After the trigger, as above. Clocks may have been set back: the statements of a receipt stay in their order.
+    await sql`insert into log_entries (statement_digest, entry_index, receipt_id, sequence)
+      select statement_digest, row_number() over (order by at, receipt_id, sequence) - 1, receipt_id, sequence
+      from (select statement_digest, receipt_id, sequence,
+          max(issued_at) over (partition by receipt_id order by sequence) as at
+        from statements where statement_digest is not null) as dated
+      where true on conflict do nothing`.execute(db)
+  },
 }
 
 /** In the database, so that they hold for every release that writes to it, and for hands at its console. */
@@ -811,5 +849,30 @@ const OPERATIONS_TRIGGERS = {
      end $$`,
     `create trigger audit_log_append_only before update or delete or truncate on audit_log
        for each statement execute function svc_refuse_audit_change()`,
+  ],
+}
+
+/** Every statement waits for its place in the log from its own transaction on, whichever release writes it. */
+const LOG_TRIGGERS = {
+  sqlite: [
+    `create trigger statements_logged after insert on statements when new.statement_digest is not null begin
+       insert into log_entries (statement_digest, position, receipt_id, sequence)
+       values (new.statement_digest,
+         (select coalesce(max(position), 0) + 1 from log_entries where entry_index is null),
+         new.receipt_id, new.sequence)
+       on conflict (statement_digest) do update set receipt_id = excluded.receipt_id, sequence = excluded.sequence;
+     end`,
+  ],
+  postgres: [
+    // Above those of a database that was moved here.
+    'create sequence log_positions start with 1000000000000',
+    `create function svc_log_statement() returns trigger language plpgsql as $$ begin
+       insert into log_entries (statement_digest, position, receipt_id, sequence)
+       values (new.statement_digest, nextval('log_positions'), new.receipt_id, new.sequence)
+       on conflict (statement_digest) do update set receipt_id = excluded.receipt_id, sequence = excluded.sequence;
+       return null;
+     end $$`,
+    `create trigger statements_logged after insert on statements
+       for each row when (new.statement_digest is not null) execute function svc_log_statement()`,
   ],
 }

@@ -56,6 +56,37 @@ export interface Schema extends QueueTables, GuardTables {
   uncounted_receipts: { receipt_id: string }
   lost_statements: LostStatementTable
   lost_receipts: LostReceiptTable
+  logs: LogTable
+  log_entries: LogEntryTable
+  log_checkpoints: LogCheckpointTable
+}
+
+/** The transparency log of this database: one row. */
+export interface LogTable {
+  origin: string
+  public_key_hex: string
+}
+
+/** A trigger adds a row for each statement. Its place in the log never changes. */
+export interface LogEntryTable {
+  statement_digest: string
+  /** From 0; null while it waits. */
+  entry_index: number | null
+  /** The order in which those that wait arrived. */
+  position: number | null
+  /** Null for an entry that was restored from the published log, until its statement is. */
+  receipt_id: string | null
+  sequence: number | null
+}
+
+/** What the log has signed, before it is published. */
+export interface LogCheckpointTable {
+  size: number
+  /** Hex. */
+  root: string
+  /** The signed text. */
+  note: string
+  signed_at: number
 }
 
 /** A statement that was made and is not in this database: the next one of its proof follows on it. */

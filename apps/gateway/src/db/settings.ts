@@ -1,5 +1,6 @@
 // What a gateway may take from PostgreSQL, and how long it waits for it. SQLite has no such limits.
 
+import { dirname } from 'node:path'
 import type { PostgresLimits } from '@svc/database/postgres'
 import type { SettingsReader } from '@svc/http-service/config'
 
@@ -29,4 +30,14 @@ export function postgresLimits(config: DatabaseConfig, processes: number): Postg
     waitSeconds,
     statementSeconds,
   }
+}
+
+export interface DatabasePlace {
+  databaseUrl: string
+  dataDir: string
+}
+
+/** The folder for what is kept with the database, and survives when it is restored. */
+export function besideDatabase({ databaseUrl, dataDir }: DatabasePlace): string {
+  return databaseUrl.startsWith('sqlite:') ? dirname(databaseUrl.slice('sqlite:'.length)) : dataDir
 }

@@ -4,7 +4,7 @@
 import type { Anchor } from '@svc/api/attestations'
 import type { PublishedAnchor } from '@svc/api/evidence'
 import { ServiceError } from '@svc/http-service/service-error'
-import { isoSeconds } from '@svc/protocol/evidence'
+import { publicAnchor } from '../attestations/public-anchor.ts'
 import type { StatementRecord } from '../attestations/record.ts'
 import type { Context } from '../context.ts'
 import { findByDigest, findByTransaction } from './store.ts'
@@ -20,15 +20,9 @@ export async function readPublishedAnchor({ database }: Context, id: string): Pr
       hint: 'a statement that is not published yet is found by its receipt id only',
     })
   }
-  const { type, chain, tx, slot, block_time, finalized = false }: Anchor = JSON.parse(row.anchor)
   const { proof_id, sequence, merkle_root, file_count } = envelope.body
   return {
-    type,
-    network: chain,
-    tx,
-    slot,
-    block_time: typeof block_time === 'number' ? isoSeconds(block_time) : null,
-    finalized,
+    ...publicAnchor(JSON.parse(row.anchor) as Anchor),
     statement_digest: envelope.statement_digest,
     proof_id,
     sequence,

@@ -98,6 +98,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
     'check delegation_id; only the key that delegated sees it',
   ),
   job_not_found: of('There is no such job.'),
+  not_in_log: of('The transparency log does not have it yet.', 'try again after some seconds'),
   method_not_allowed: of('This address does not do that.'),
   request_timeout: of('The request took too long to arrive.', later),
   idempotency_conflict: of(

@@ -10,7 +10,7 @@ import { parseSize, requireObjectId } from '../object-rules.ts'
 import { ProviderError } from '../provider.ts'
 import { type HttpTimeouts, withRetries } from '../timeouts.ts'
 import { answerError, hasStatus } from './errors.ts'
-import type { StorjSettings } from './settings.ts'
+import type { BucketSettings } from './settings.ts'
 
 interface Call {
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
@@ -34,7 +34,7 @@ export interface S3Bucket {
   folderOf(id: string): string
 }
 
-export function openBucket(settings: StorjSettings, timeouts: HttpTimeouts): S3Bucket {
+export function openBucket(settings: BucketSettings, timeouts: HttpTimeouts): S3Bucket {
   const { endpoint, bucket, prefix } = settings
   const signer = createSigner(settings)
   const agent = createAgent(endpoint, { keepAlive: true })
@@ -113,7 +113,7 @@ export async function requireBucket(bucket: S3Bucket): Promise<void> {
 type UnsignedRequest = Required<Pick<HttpRequest, 'method' | 'url' | 'headers'>>
 
 /** AWS signature version 4. */
-function createSigner({ accessKeyId, secretAccessKey, region }: StorjSettings) {
+function createSigner({ accessKeyId, secretAccessKey, region }: BucketSettings) {
   const account = { accessKeyId, secretAccessKey, region, service: 's3', cache: new Map<string, ArrayBuffer>() }
   return {
     /** `bodySha256` in hex; null when it is not known before the body is sent. */

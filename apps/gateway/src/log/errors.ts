@@ -1,0 +1,19 @@
+import { ServiceError } from '@svc/http-service/service-error'
+
+export function nothingPublished(): ServiceError {
+  return new ServiceError('not_in_log', 'the log has no checkpoint yet', {
+    hint: 'the first one follows some seconds after the first statement',
+  })
+}
+
+export function tileNotInLog(): ServiceError {
+  return new ServiceError('not_in_log', 'the log has no such tile', {
+    hint: 'tiles are named as C2SP tlog-tiles says, up to the size that /log/checkpoint has',
+  })
+}
+
+export function statementNotInLog(): ServiceError {
+  return new ServiceError('not_in_log', 'the log has no such statement', {
+    hint: 'a new statement is in the log some seconds after it was made; records of the oracle era are not in it',
+  })
+}

@@ -1,0 +1,28 @@
+import type { Anchor } from '@svc/api/attestations'
+import type { LogStatements } from '@svc/api/log'
+import { publicAnchor } from '../attestations/public-anchor.ts'
+import type { StatementRecord } from '../attestations/record.ts'
+import type { LogContext } from './room.ts'
+import { pageOfEntries } from './store.ts'
+
+const PAGE = 100
+
+/** Only what is published: the index of an entry is good for ever then. */
+export async function listEntries(
+  { database: { db }, published }: LogContext,
+  { from = 0, limit = PAGE }: { from?: number; limit?: number },
+): Promise<LogStatements> {
+  const size = (await published.checkpoint())?.size ?? 0
+  const rows = from < size ? await pageOfEntries(db, { from, end: size, limit }) : []
+  const next = from + rows.length
+  return {
+    size,
+    entries: rows.map(({ statement_digest, record, anchor }, i) => ({
+      index: from + i,
+      statement_digest,
+      envelope: record === null ? null : ((JSON.parse(record) as StatementRecord).envelope ?? null),
+      anchor: anchor === null ? null : publicAnchor(JSON.parse(anchor) as Anchor),
+    })),
+    next: next < size ? next : null,
+  }
+}

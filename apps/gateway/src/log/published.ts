@@ -1,0 +1,107 @@
+// The log as it is published: its checkpoint, and the tiles that the checkpoint covers.
+
+import { lru } from '@svc/concurrency/caches'
+import { singleFlight } from '@svc/concurrency/sharing'
+import type { NamedFiles } from '@svc/storage/named-files'
+import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
+import { isSignedBy, type NoteKey } from '@svc/transparency/note'
+import { TILE_WIDTH, type TilePlace, tilePath, tileWidth } from '@svc/transparency/tiles'
+import { HASH_BYTES } from '@svc/transparency/tree'
+
+export const CHECKPOINT = 'checkpoint'
+
+/** An entry is a digest after its length in two bytes. */
+const ENTRY_BYTES = 2 + HASH_BYTES
+
+export interface PublishedCheckpoint extends Checkpoint {
+  /** With all its signatures. */
+  text: string
+}
+
+export interface PublishedLog {
+  /** Null before the first. May be a second old. */
+  checkpoint(): Promise<PublishedCheckpoint | null>
+  /** As it is now. */
+  newest(): Promise<PublishedCheckpoint | null>
+  /** Null where the newest checkpoint does not cover it. */
+  tile(place: TilePlace): Promise<Uint8Array | null>
+  /** The same for what a checkpoint is known to cover. */
+  coveredTile(place: TilePlace): Promise<Uint8Array>
+}
+
+const FRESH_MS = 1000
+const CACHED_BYTES = 16 * 1024 * 1024
+/** A partial tile is removed when a wider one is published, which may be just when it is looked for. */
+const ATTEMPTS = 3
+
+export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
+  const cache = lru<string, Uint8Array>(CACHED_BYTES, ({ length }) => length)
+  const share = singleFlight<PublishedCheckpoint | null>()
+  let known: PublishedCheckpoint | null = null
+  let readAt = Number.NEGATIVE_INFINITY
+
+  async function newest(): Promise<PublishedCheckpoint | null> {
+    known = await readPublished(files, key)
+    readAt = performance.now()
+    return known
+  }
+
+  async function checkpoint(): Promise<PublishedCheckpoint | null> {
+    return performance.now() - readAt < FRESH_MS ? known : share('', newest)
+  }
+
+  /** What is asked for is the beginning of the tile as it is now. */
+  async function read(place: TilePlace, size: number): Promise<Uint8Array | null> {
+    const { level, index } = place
+    const whole = { ...place, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
+    if (whole.width < place.width) return null
+    const bytesEach = level === 'entries' ? ENTRY_BYTES : HASH_BYTES
+    const path = tilePath(whole)
+    const bytes = cache.get(path) ?? (await files.read(path))
+    if (bytes?.length !== whole.width * bytesEach) return null
+    if (whole.width === TILE_WIDTH) cache.set(path, bytes)
+    return bytes.subarray(0, place.width * bytesEach)
+  }
+
+  async function tile(place: TilePlace): Promise<Uint8Array | null> {
+    const { size } = (await checkpoint()) ?? { size: 0 }
+    const found = await read(place, size)
+    if (found) return found
+    for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
+      const now = (await share('', newest)) ?? { size: 0 }
+      const again = await read(place, now.size)
+      if (again) return again
+    }
+    return null
+  }
+
+  return {
+    checkpoint,
+    newest: () => share('', newest),
+    tile,
+    async coveredTile(place) {
+      const bytes = await tile(place)
+      if (bytes) return bytes
+      throw new Error(`the published log lacks ${tilePath(place)}, or it is damaged`)
+    },
+  }
+}
+
+/** Throws where it is of another log. */
+export async function readPublished(files: NamedFiles, key: NoteKey): Promise<PublishedCheckpoint | null> {
+  const bytes = await files.read(CHECKPOINT)
+  if (!bytes) return null
+  const checkpoint = readCheckpoint(bytes)
+  if (typeof checkpoint === 'string' || checkpoint.origin !== key.name || !isSignedBy(checkpoint.note, key))
+    throw new ForeignLog(key.name)
+  return { ...checkpoint, text: Buffer.from(bytes).toString() }
+}
+
+/** What is there was not signed by this log, or is damaged. */
+export class ForeignLog extends Error {
+  override name = 'ForeignLog'
+
+  constructor(origin: string) {
+    super(`the published checkpoint is not one of the log ${origin}`)
+  }
+}

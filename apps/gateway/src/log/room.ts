@@ -1,0 +1,46 @@
+// The transparency log: every statement in the order of its transaction, published in tiles and signed checkpoints.
+
+import { openFolderFiles } from '@svc/storage/local/files'
+import type { NamedFiles } from '@svc/storage/named-files'
+import { openBucketFiles } from '@svc/storage/storj/files'
+import type { Secrets } from '../config.ts'
+import type { Context } from '../context.ts'
+import { findGap } from './compare.ts'
+import { type LogIdentity, openIdentity } from './identity.ts'
+import { proveStatement } from './prove-statement.ts'
+import { createPublish, type Publish } from './publish.ts'
+import { createPublished, type PublishedLog } from './published.ts'
+import type { TransparencyLog } from './transparency-log.ts'
+import { createWriter, type LogWriter } from './writer.ts'
+
+export interface LogContext extends Context {
+  identity: LogIdentity
+  /** Where tiles and checkpoint are kept. */
+  files: NamedFiles
+  published: PublishedLog
+  publish: Publish
+  writer: LogWriter
+  transparencyLog: TransparencyLog
+}
+
+export async function createLog(context: Context, secrets: Secrets): Promise<LogContext> {
+  const { config, database, continuity, log } = context
+  const identity = await openIdentity(context, secrets)
+  const files = secrets.logBucket ? openBucketFiles(secrets.logBucket) : openFolderFiles(config.transparency.folder)
+  const published = createPublished(files, identity.key)
+  continuity.watchLog(() => findGap(database.db, published))
+  const publish = createPublish({ ...context, identity, files, published })
+  return {
+    ...context,
+    identity,
+    files,
+    published,
+    publish,
+    writer: createWriter(publish, { seconds: config.transparency.checkpointSeconds, log }),
+    transparencyLog: {
+      key: identity.key,
+      checkpoint: async () => (await published.checkpoint())?.text ?? null,
+      proof: (digest) => proveStatement({ database, published }, digest),
+    },
+  }
+}

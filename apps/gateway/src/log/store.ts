@@ -1,0 +1,143 @@
+import { isSqlite } from '@svc/database/prepared'
+import { sql, type Transaction } from 'kysely'
+import type { Db, LogCheckpointTable, LogEntryTable, LogTable, Schema } from '../db/schema.ts'
+
+type Tx = Transaction<Schema>
+
+/** Any number that no other advisory lock in the same database uses. */
+const WRITER_LOCK = 5_723_840_361
+
+/**
+ * Runs the work unless another process does. SQLite serves one process. Where the lock is lost with its connection, two
+ * may work at once, and each step still has one outcome.
+ */
+export async function asWriter(db: Db, work: () => Promise<void>): Promise<void> {
+  if (isSqlite(db)) return work()
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ got: boolean }>`select pg_try_advisory_xact_lock(${WRITER_LOCK}) as got`.execute(tx)
+    if (rows[0]?.got) await work()
+  })
+}
+
+export async function findLog(db: Db): Promise<LogTable | null> {
+  return (await db.selectFrom('logs').selectAll().executeTakeFirst()) ?? null
+}
+
+export async function insertLog(tx: Tx, log: LogTable): Promise<void> {
+  await tx.deleteFrom('logs').execute()
+  await tx.insertInto('logs').values(log).execute()
+}
+
+/** Held until the end of the transaction: processes that start together agree. */
+export async function lockLogs(tx: Tx): Promise<void> {
+  if (!isSqlite(tx)) await sql`lock table logs in share row exclusive mode`.execute(tx)
+}
+
+/** How many entries have a place. */
+export async function countPlaced(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('log_entries')
+    .select(({ fn }) => fn.max<number | null>('entry_index').as('last'))
+    .executeTakeFirstOrThrow()
+  return row.last === null ? 0 : row.last + 1
+}
+
+export async function isAnyWaiting(db: Db): Promise<boolean> {
+  const row = await db
+    .selectFrom('log_entries')
+    .select('statement_digest')
+    .where('entry_index', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Those that wait get the next places, in the order of their arrival. */
+export async function placeWaiting(tx: Tx, first: number, limit: number): Promise<void> {
+  await sql`
+    update log_entries set entry_index = placed.place
+    from (
+      select statement_digest, row_number() over (order by position, statement_digest) - 1 + ${sql.lit(first)} as place
+      from (
+        select statement_digest, position from log_entries
+        where entry_index is null order by position, statement_digest limit ${sql.lit(limit)}
+      ) as waiting
+    ) as placed
+    where log_entries.statement_digest = placed.statement_digest`.execute(tx)
+}
+
+/** Digests in the order of the log. */
+export async function entriesBetween(db: Db, start: number, end: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('log_entries')
+    .select('statement_digest')
+    .where('entry_index', '>=', start)
+    .where('entry_index', '<', end)
+    .orderBy('entry_index')
+    .execute()
+  return rows.map(({ statement_digest }) => statement_digest)
+}
+
+export async function findEntry(db: Db, statementDigest: string): Promise<LogEntryTable | null> {
+  const row = db.selectFrom('log_entries').selectAll().where('statement_digest', '=', statementDigest)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+/** With their statements, where the database has them. */
+export function pageOfEntries(db: Db, { from, end, limit }: { from: number; end: number; limit: number }) {
+  return db
+    .selectFrom('log_entries as e')
+    .leftJoin('statements as s', (join) =>
+      join.onRef('s.receipt_id', '=', 'e.receipt_id').onRef('s.sequence', '=', 'e.sequence'),
+    )
+    .select(['e.statement_digest', 's.record', 's.anchor'])
+    .where('e.entry_index', '>=', from)
+    .where('e.entry_index', '<', end)
+    .orderBy('e.entry_index')
+    .limit(limit)
+    .execute()
+}
+
+/** Of an entry that is placed already, nothing changes. */
+export async function restoreEntries(
+  tx: Tx,
+  entries: readonly { statement_digest: string; entry_index: number }[],
+): Promise<void> {
+  await tx
+    .insertInto('log_entries')
+    .values(entries.map((entry) => ({ ...entry, position: null, receipt_id: null, sequence: null })))
+    .onConflict((conflict) =>
+      conflict
+        .column('statement_digest')
+        .doUpdateSet(({ ref }) => ({ entry_index: ref('excluded.entry_index') }))
+        .where('log_entries.entry_index', 'is', null),
+    )
+    .execute()
+}
+
+export async function findCheckpoint(db: Db, size: number): Promise<LogCheckpointTable | null> {
+  const row = db.selectFrom('log_checkpoints').selectAll().where('size', '=', size)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+/** The newest one, or the newest up to a size. */
+export async function newestCheckpoint(db: Db, upTo?: number): Promise<LogCheckpointTable | null> {
+  const row = await db
+    .selectFrom('log_checkpoints')
+    .selectAll()
+    .$if(upTo !== undefined, (query) => query.where('size', '<=', upTo as number))
+    .orderBy('size', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** The one that is recorded under its size afterwards, which may be of another writer. */
+export async function recordCheckpoint(db: Db, checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
+  await db
+    .insertInto('log_checkpoints')
+    .values(checkpoint)
+    .onConflict((conflict) => conflict.column('size').doNothing())
+    .execute()
+  return (await findCheckpoint(db, checkpoint.size)) as LogCheckpointTable // just written
+}

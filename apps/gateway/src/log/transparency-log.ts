@@ -1,0 +1,21 @@
+// The log as other rooms know it.
+
+import type { LogAnchor } from '@svc/api/log'
+import type { NoteKey } from '@svc/transparency/note'
+
+export interface TransparencyLog {
+  /** Whose checkpoints these are; its name is the origin. */
+  key: NoteKey
+  /** The newest published checkpoint with its cosignatures; null before the first. */
+  checkpoint(): Promise<string | null>
+  /** Null while no published checkpoint has the statement. */
+  proof(statementDigest: string): Promise<LoggedStatement | null>
+}
+
+export interface LoggedStatement {
+  index: number
+  /** The text of tlog-proof. */
+  proof: string
+  /** Of the checkpoint in the proof. */
+  anchor: LogAnchor | null
+}

@@ -1,0 +1,60 @@
+// Publishes again and again while the gateway runs. Of several processes one does it at a time.
+
+import { isDatabaseUnavailable } from '@svc/database/unavailable'
+import type { Log } from '@svc/http-service/log'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { Publish } from './publish.ts'
+
+export interface LogWriter {
+  start(): void
+  /** Waits for a run that is under way. */
+  stop(): Promise<void>
+  /** Why the last run failed; null where it did not. */
+  problem(): string | null
+}
+
+export function createWriter(publish: Publish, { seconds, log }: { seconds: number; log: Log }): LogWriter {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | null = null
+  let isStopped = true
+  let problem: string | null = null
+
+  async function run(): Promise<void> {
+    try {
+      while (!isStopped && (await publish()));
+      problem = null
+    } catch (error) {
+      note(error)
+    }
+    running = null
+    if (!isStopped) schedule()
+  }
+
+  /** Once for each cause. What a database that is away or behind means is said elsewhere. */
+  function note(error: unknown): void {
+    const { message } = error as Error
+    const isKnown = message === problem || error instanceof ServiceError || isDatabaseUnavailable(error)
+    if (!isKnown) log.error({ err: error }, 'the log cannot be published now')
+    problem = message
+  }
+
+  function schedule(): void {
+    timer = setTimeout(() => {
+      running = run()
+    }, seconds * 1000)
+    timer.unref()
+  }
+
+  return {
+    start() {
+      isStopped = false
+      schedule()
+    },
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await running
+    },
+    problem: () => problem,
+  }
+}

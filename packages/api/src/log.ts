@@ -1,0 +1,137 @@
+// The transparency log of all statements (C2SP tlog-tiles). All of these endpoints are public: entries name proofs, and
+// no receipts, which open things.
+
+import { LOG_ANCHOR_SCHEMA } from '@svc/protocol/names'
+import Type, { type Static } from 'typebox'
+import { EvidenceEnvelope } from './attestations.ts'
+import { endpoint } from './endpoint.ts'
+import { PublishedAnchor } from './evidence.ts'
+import { Hex, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
+
+const TEXT = 'text/plain; charset=utf-8'
+const Vkey = Type.String({ description: 'As in signed notes: name+hash+base64.' })
+const Size = Type.Integer({ minimum: 0, description: 'How many entries it has.' })
+
+const LogAnchorPayload = Type.Object({
+  s: Type.Literal(LOG_ANCHOR_SCHEMA),
+  o: Type.String({ description: 'The origin of the log.' }),
+  n: Size,
+  root: Hex(32),
+})
+
+/** Where a checkpoint was published on chain. */
+export const LogAnchor = Type.Object(
+  {
+    chain: Type.String({ description: 'CAIP-2.' }),
+    tx: Type.String(),
+    slot: OrNull(Type.Integer()),
+    block_time: OrNull(Type.Integer()),
+    signer: Type.String(),
+    payload: LogAnchorPayload,
+    commitment: Words(['confirmed', 'finalized']),
+    finalized: Type.Boolean(),
+  },
+  { title: 'LogAnchor' },
+)
+export type LogAnchor = Static<typeof LogAnchor>
+
+export const LogState = Type.Object(
+  {
+    origin: Type.String({ description: 'The name of the log, which never changes.' }),
+    vkey: Vkey,
+    url: Type.String({ description: 'Its checkpoint and tiles are under it.' }),
+    size: Size,
+    root: OrNull(Hex(32)),
+    checkpoint_at: OrNull(Timestamp('When the newest checkpoint was signed; null, as the root, before the first.')),
+    witnesses: Type.Array(Type.Object({ name: Type.String(), vkey: Vkey, url: OrNull(Type.String()) }), {
+      description: 'Who is asked to vouch for its checkpoints.',
+    }),
+  },
+  { title: 'LogState' },
+)
+export type LogState = Static<typeof LogState>
+
+const { type, network, tx, slot, block_time, finalized } = PublishedAnchor.properties
+
+export const LogStatements = Type.Object(
+  {
+    size: Size,
+    entries: Type.Array(
+      Type.Object({
+        index: Type.Integer(),
+        statement_digest: Hex(32),
+        envelope: OrNull(EvidenceEnvelope),
+        anchor: OrNull(Type.Object({ type, network, tx, slot, block_time, finalized })),
+      }),
+      { description: 'In the order of the log. `envelope` is null where the gateway has lost the statement.' },
+    ),
+    next: OrNull(Type.Integer({ description: '`from` of the next page; null at the end of the log.' })),
+  },
+  { title: 'LogStatements' },
+)
+export type LogStatements = Static<typeof LogStatements>
+
+const Conditional = Type.Object({ 'If-None-Match': Type.Optional(Type.String()) })
+
+export const logState = endpoint({
+  name: 'logState',
+  method: 'GET',
+  path: '/v1/log',
+  auth: 'public',
+  summary: 'The transparency log of all statements: its name, key, size and witnesses',
+  responses: { 200: LogState },
+  headers: NO_STORE,
+})
+
+export const logCheckpoint = endpoint({
+  name: 'logCheckpoint',
+  method: 'GET',
+  path: '/log/checkpoint',
+  auth: 'public',
+  summary: 'The newest checkpoint of the log: a signed note with its size and root (C2SP tlog-tiles)',
+  requestHeaders: Conditional,
+  responses: { 200: Type.String() },
+  contentType: TEXT,
+  errors: ['not_in_log'],
+})
+
+export const logTile = endpoint({
+  name: 'logTile',
+  method: 'GET',
+  path: '/log/tile/{+path}',
+  auth: 'public',
+  summary: 'A tile of hashes or of entries: `0/x001/234`, `0/005.p/7`, `entries/000`; it never changes',
+  params: Type.Object({ path: Type.String() }),
+  requestHeaders: Conditional,
+  responses: { 200: Type.String({ contentMediaType: 'application/octet-stream' }) },
+  contentType: 'application/octet-stream',
+  errors: ['not_in_log'],
+})
+
+export const logStatements = endpoint({
+  name: 'logStatements',
+  method: 'GET',
+  path: '/v1/log/statements',
+  auth: 'public',
+  summary: 'The signed statements behind the entries of the log, by their index',
+  query: Type.Object({
+    from: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: '0 by default.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 by default.' })),
+  }),
+  responses: { 200: LogStatements },
+  headers: NO_STORE,
+  errors: ['validation_error'],
+})
+
+export const logProof = endpoint({
+  name: 'logProof',
+  method: 'GET',
+  path: '/v1/log/proof',
+  auth: 'public',
+  summary: 'The proof that a statement is in the log, as one text (C2SP tlog-proof)',
+  query: Type.Object({ statement_digest: Hex(32) }),
+  responses: { 200: Type.String() },
+  headers: NO_STORE,
+  contentType: TEXT,
+  errors: ['not_in_log', 'validation_error'],
+})
