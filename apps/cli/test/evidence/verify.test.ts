@@ -118,18 +118,16 @@ describe('svc verify with a log', () => {
   const { given } = CASES.find(({ name }) => name === 'log')!
 
   it('LOG-35 prints the facts, the place in the log, and which witness vouched when', async () => {
-    const { stdout, exitCode } = await verify([
-      pack('log.json'),
-      ...(await optionsFor(given)),
-      '--require',
-      'log_cosigned',
-    ])
+    const example = fileURLToPath(new URL('../../../../docs/examples/log.policy', import.meta.url))
+    recorded = JSON.parse(Buffer.from(await packBytes(given.rpc!)).toString())
+    const options = ['--policy', example, '--rpc', rpcUrl, '--require', 'log_included,log_cosigned']
+    const { stdout, exitCode } = await verify([pack('log.json'), ...options])
     expect(exitCode).toBe(0)
     for (const fact of ['log_included', 'log_cosigned', 'log_anchored']) expect(stdout).toContain(`✓ ${fact}`)
     expect(stdout).toContain('log      entry 4 of 7 in gateway.example/log\n')
     expect(stdout).toContain('witness  w1.example/witness, 2026-06-12T00:00:01Z\n')
     const { bundles } = jsonDocument<{ bundles: [{ log: object }] }>(
-      (await verify([pack('log.json'), ...(await optionsFor(given)), '--json'])).stdout,
+      (await verify([pack('log.json'), ...options, '--json'])).stdout,
     )
     expect(bundles[0].log).toMatchObject({ index: 4, cosigned: [{ time: 1_781_222_401 }, {}] })
   })
