@@ -109,6 +109,9 @@ const GATEWAY: Record<string, readonly string[]> = {
   anchors: ['attestations', 'auth', 'budgets', 'db', 'files', 'log'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'purchases'],
   operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'log', 'purchases'],
+  anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
+  evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'log', 'purchases'],
+  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'purchases'],
   jobs: [
     'anchors',
     'attestations',

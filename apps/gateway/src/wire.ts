@@ -109,6 +109,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     keysAt: info.keysAt,
     attest: attestations.attest,
     mayCompute: auth.mayCompute,
+    transparencyLog: log.transparencyLog,
   })
   const operations = createOperations(context, {
     checkHealth: async () => (await checkHealth(info)).body,

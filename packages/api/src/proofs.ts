@@ -7,6 +7,7 @@ import { Anchor, AnchorAbsence, AttestedFile, EvidenceEnvelope, Facts } from './
 import { endpoint } from './endpoint.ts'
 import { OfReceipt, open, READ_ERRORS, Sequence } from './evidence.ts'
 import { KeyEndorsement, KeyRevocation, SigningKeys } from './info.ts'
+import { LogAnchor } from './log.ts'
 import { Hex, OrNull, Sha256, Timestamp, Words } from './wire.ts'
 
 const Proof = Type.Array(Type.Object({ hash: Hex(32), position: Words(['left', 'right']) }))
@@ -93,6 +94,15 @@ export const verificationBundle = endpoint({
   errors: READ_ERRORS,
 })
 
+export const BundleLog = Type.Object(
+  {
+    proof: Type.String({ description: 'That the statement is in the log, as one text (C2SP tlog-proof).' }),
+    anchor: OrNull(LogAnchor),
+  },
+  { title: 'BundleLog', description: 'Absent until a checkpoint of the log has the statement.' },
+)
+export type BundleLog = Static<typeof BundleLog>
+
 export const EvidenceBundle = Type.Object(
   {
     schema: Type.Literal(EVIDENCE_BUNDLE_SCHEMA),
@@ -116,6 +126,7 @@ export const EvidenceBundle = Type.Object(
     ),
     anchor: OrNull(Anchor),
     anchor_absence: Type.Optional(AnchorAbsence),
+    log: Type.Optional(BundleLog),
     verification: Facts,
     signing_keys: SigningKeys,
     how_to_verify: Type.Array(Type.String(), { minItems: 5, maxItems: 5 }),
@@ -146,6 +157,7 @@ export const RedactedBundle = Type.Object(
     envelope: EvidenceEnvelope,
     anchor: OrNull(Anchor),
     anchor_absence: Type.Optional(AnchorAbsence),
+    log: Type.Optional(BundleLog),
     signing_keys: Type.Optional(
       Type.Object(
         { endorsements: Type.Array(KeyEndorsement), revocations: Type.Array(KeyRevocation) },

@@ -89,8 +89,11 @@ function timeBytes(time: number): Uint8Array {
   return bytes
 }
 
-/** Null for a time that nobody lives to see. */
+/** The last second of the year 9999. */
+const MAX_TIME = 253_402_300_799
+
+/** Null for a time that no calendar shows. */
 function readTime(signature: Uint8Array): number | null {
   const time = Number(new DataView(signature.buffer, signature.byteOffset).getBigUint64(0))
-  return Number.isSafeInteger(time) ? time : null
+  return time <= MAX_TIME ? time : null
 }

@@ -1,7 +1,9 @@
 // Verification results as text for people.
 
+import { isoSeconds } from '@svc/protocol/evidence'
 import type { FilesReport } from '@svc/verifier/check-files'
 import type { Fact } from '@svc/verifier/facts'
+import type { LogReport } from '@svc/verifier/log-facts'
 import { uncheckedWith } from '@svc/verifier/receipt-facts'
 import type { RedactedReport } from '@svc/verifier/redacted-facts'
 import type { Verification } from '@svc/verifier/verify-bundle'
@@ -24,7 +26,18 @@ export function judgedText(judged: Judged, keysFrom: string | null, style: Style
   const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
   const unchecked = uncheckedText(uncheckedWith(judged.receipt, verification), style)
   const leftOut = leftOutText(verification.redacted?.leftOut ?? [])
-  return [head, facts.join('\n'), ...leftOut, ...unchecked, ...wrongFiles(verification.files)].join('\n\n')
+  const log = logText(verification.log)
+  return [head, facts.join('\n'), ...log, ...leftOut, ...unchecked, ...wrongFiles(verification.files)].join('\n\n')
+}
+
+function logText(log: LogReport | null): string[] {
+  if (!log) return []
+  const { origin, index, size, cosigned } = log
+  const vouching = cosigned.map(({ name, time }): [string, string] => [
+    'witness',
+    shown(`${name}, ${isoSeconds(time)}`),
+  ])
+  return [pairs([['log', shown(`entry ${index} of ${size} in ${origin}`)], ...vouching])]
 }
 
 function leftOutText(sentences: readonly string[]): string[] {

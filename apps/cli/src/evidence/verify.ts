@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
-import { OFFLINE_FACTS, ONLINE_FACTS, RECEIPT_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
+import { BUNDLE_FACTS, ONLINE_FACTS, RECEIPT_FACTS } from '@svc/verifier/facts'
 import { type ReceiptTexts, readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
@@ -17,10 +17,11 @@ import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
 import type { World } from '../world.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
+import { givenLogs, type LogOptions } from './given-logs.ts'
 import { factsOf, type Judged, objections } from './judgement.ts'
 import { chainText, decryptionText, judgedText } from './judgement-text.ts'
 
-interface VerifyOptions extends PatternOptions, DecryptOptions {
+interface VerifyOptions extends PatternOptions, DecryptOptions, LogOptions {
   keys?: string[]
   signer?: string[]
   rpc?: string
@@ -31,7 +32,9 @@ interface VerifyOptions extends PatternOptions, DecryptOptions {
   require?: string[]
 }
 
-const FACTS: readonly string[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS, ...RECEIPT_FACTS]
+const FACTS: readonly string[] = [...BUNDLE_FACTS, ...RECEIPT_FACTS]
+
+const NEED_NODE: readonly string[] = [...ONLINE_FACTS, 'log_anchored']
 
 export function add(program: Command, open: Open): void {
   const verifying = program
@@ -41,6 +44,8 @@ export function add(program: Command, open: Open): void {
     .addOption(listOption('--keys <keys>', 'keys that must have signed: files, or hex; else those of `svc keys pin`'))
     .addOption(listOption('--signer <keys>', 'publication keys (base58), one of which must have signed on chain'))
     .option('--rpc <url>', 'node of the primary chain to check the anchor with; without it no request is made')
+    .addOption(repeatedOption('--log-key <key>', 'key of a log (name+hash+base64) that the statement must be in'))
+    .option('--policy <file>', 'logs, witnesses and how many of them must vouch, as C2SP tlog-policy')
     .option('--dir <folder>', 'folder with the files, to compare with the list')
     .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
     .addOption(
@@ -69,6 +74,9 @@ A redacted bundle shows some files, or none by name: what it leaves out is not c
 With --decrypt, --dir may hold the plaintext of encrypted files: it is encrypted again and compared.
 Encrypted files in the folder are compared as they are, then decrypted, and compared with the
 plaintext beside them. A bundle that shows no names needs the encrypted files.
+
+A gateway's public log is checked with --log-key or --policy: log_included shows that the statement
+is in it, log_cosigned that enough witnesses of the policy vouch for it, and says who did when.
 
 Facts:
 ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
@@ -131,6 +139,7 @@ async function judge(
   const domainTag = options.domainTag ?? keys.domainTag
   const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) })
   const given = {
+    ...(await givenLogs(options)),
     pinnedKeys,
     listed,
     ...(audience !== null && { audience }),
@@ -169,7 +178,7 @@ function chainDocument({ sequences, problems, isFromStart }: ChainReport): objec
 
 function documentOf({ path, verification, receipt, decryption }: Judged): object {
   if (verification.refused) return { bundle: path, ...verification }
-  const { facts, failed, key, receiptId, counted, files, envelope, redacted } = verification
+  const { facts, failed, key, receiptId, counted, files, envelope, redacted, log } = verification
   return {
     bundle: path,
     refused: null,
@@ -186,6 +195,7 @@ function documentOf({ path, verification, receipt, decryption }: Judged): object
       left_out: redacted.leftOut,
     },
     statement: envelope && { sequence: envelope.body.sequence, statement_digest: envelope.statement_digest },
+    ...(log && { log }),
     files,
     ...(decryption && { decryption }),
   }
@@ -216,7 +226,7 @@ function isUnavailable(judged: Judged): boolean {
 
 /** Where facts are missing that only a node can tell. */
 function adviceFor(judged: readonly Judged[], { rpc, require = [] }: VerifyOptions): string | null {
-  if (!require.some((name) => (ONLINE_FACTS as readonly string[]).includes(name))) return null
+  if (!require.some((name) => NEED_NODE.includes(name))) return null
   if (rpc === undefined) return 'facts about the chain need a node: --rpc URL'
   if (!judged.some(isUnavailable)) return null
   return `is ${rpc} a node of the primary chain, and does it answer? nothing else was checked with it; name another with --rpc`

@@ -59,12 +59,14 @@ afterAll(async () => {
 
 const verify = (args: string[], more?: RunOptions) => home.svc(['verify', ...args], more)
 
-async function optionsFor({ pinned_keys, pinned_signers, domain_tag, files, rpc }: PackGiven): Promise<string[]> {
+async function optionsFor(given: PackGiven): Promise<string[]> {
+  const { pinned_keys, pinned_signers, domain_tag, log_keys, policy, files, rpc } = given
   const folder = await mkdtemp(join(home.folder, 'case-'))
   if (pinned_keys) {
     const list = Array.isArray(pinned_keys) ? pinned_keys.join('\n') : JSON.stringify(pinned_keys)
     await writeFile(join(folder, 'keys'), list)
   }
+  if (policy) await writeFile(join(folder, 'policy'), policy)
   for (const [name, content] of Object.entries(files ?? {})) {
     const path = join(folder, 'files', name)
     // Skip names that no folder can hold.
@@ -78,6 +80,8 @@ async function optionsFor({ pinned_keys, pinned_signers, domain_tag, files, rpc 
     ...(pinned_keys ? ['--keys', join(folder, 'keys')] : []),
     ...(pinned_signers ?? []).flatMap((signer) => ['--signer', signer]),
     ...(domain_tag ? ['--domain-tag', domain_tag] : []),
+    ...(log_keys ?? []).flatMap((key) => ['--log-key', key]),
+    ...(policy ? ['--policy', join(folder, 'policy')] : []),
     ...(files ? ['--dir', join(folder, 'files')] : []),
     ...(rpc ? ['--rpc', rpcUrl] : []),
   ]
@@ -106,6 +110,47 @@ describe('svc verify on the conformance pack', () => {
       const problems = chain.problems.map(({ code }) => code)
       expect({ sequences: chain.sequences, from_start: chain.from_start, problems }, what).toEqual(expected)
       expect(exitCode, what).toBe(problems.length > 0 ? 3 : 0)
+    }
+  })
+})
+
+describe('svc verify with a log', () => {
+  const { given } = CASES.find(({ name }) => name === 'log')!
+
+  it('LOG-35 prints the facts, the place in the log, and which witness vouched when', async () => {
+    const example = fileURLToPath(new URL('../../../../docs/examples/log.policy', import.meta.url))
+    recorded = JSON.parse(Buffer.from(await packBytes(given.rpc!)).toString())
+    const options = ['--policy', example, '--rpc', rpcUrl, '--require', 'log_included,log_cosigned']
+    const { stdout, exitCode } = await verify([pack('log.json'), ...options])
+    expect(exitCode).toBe(0)
+    for (const fact of ['log_included', 'log_cosigned', 'log_anchored']) expect(stdout).toContain(`✓ ${fact}`)
+    expect(stdout).toContain('log      entry 4 of 7 in gateway.example/log\n')
+    expect(stdout).toContain('witness  w1.example/witness, 2026-06-12T00:00:01Z\n')
+    const { bundles } = jsonDocument<{ bundles: [{ log: object }] }>(
+      (await verify([pack('log.json'), ...options, '--json'])).stdout,
+    )
+    expect(bundles[0].log).toMatchObject({ index: 4, cosigned: [{ time: 1_781_222_401 }, {}] })
+  })
+
+  it('LOG-35 fails where a fact about the log is required and was not checked', async () => {
+    const { stderr, exitCode } = await verify([pack('v2.json'), '--require', 'log_included'])
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('log_included is required, and not_checked')])
+    const offline = await verify([pack('log.json'), '--require', 'log_anchored'])
+    expect([offline.exitCode, offline.stderr]).toEqual([3, expect.stringContaining('--rpc URL')])
+  })
+
+  it('LOG-35 refuses keys and policies that it cannot read', async () => {
+    const policy = join(home.folder, 'policy')
+    await writeFile(policy, 'quorum w1\n')
+    const witness = /witness w1 (\S+)/.exec(given.policy!)![1]!
+    for (const [args, why] of [
+      [['--policy', policy], 'line 1: w1 is not defined above'],
+      [['--policy', `${policy}-none`], 'cannot be read as a policy'],
+      [['--log-key', 'gateway.example'], 'a key is written as'],
+      [['--log-key', witness], 'the key of a witness'],
+    ] as const) {
+      const { exitCode, stderr } = await verify([pack('log.json'), ...args])
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(why)])
     }
   })
 })

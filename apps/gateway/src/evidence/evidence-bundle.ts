@@ -10,10 +10,12 @@ import type { AttestationRecord } from '../attestations/record.ts'
 import type { StoredFile } from '../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, withFiles } from '../attestations/view.ts'
 import { listSigningKeys } from '../keys/signing-keys.ts'
-import { type Attested, type FactsContext, factsOf, limitLong, readAttested } from './read-evidence.ts'
+import { bundleLog } from './bundle-log.ts'
+import { type Attested, factsOf, limitLong, readAttested } from './read-evidence.ts'
+import type { EvidenceContext } from './room.ts'
 
 export async function readEvidenceBundle(
-  context: FactsContext,
+  context: EvidenceContext,
   { receipt_id, sequence }: { receipt_id?: string; sequence?: number },
   wire: WireRequest,
 ) {
@@ -28,11 +30,12 @@ export async function readEvidenceBundle(
   return answerInPieces<EvidenceBundle>(attested.record, withFiles(head, attested.record, context, bundleFile))
 }
 
-async function bundleHead(context: FactsContext, attested: Attested): Promise<Omit<EvidenceBundle, 'files'>> {
+async function bundleHead(context: EvidenceContext, attested: Attested): Promise<Omit<EvidenceBundle, 'files'>> {
   const { receipt, record: of } = attested
   const { record, anchor, anchorAbsence } = of
   const envelope = record.envelope ?? null
   const { domainTag } = context.config.evidence
+  const log = await bundleLog(context, envelope)
   return {
     schema: EVIDENCE_BUNDLE_SCHEMA,
     bundle_version: envelope ? 2 : 1,
@@ -52,6 +55,7 @@ async function bundleHead(context: FactsContext, attested: Attested): Promise<Om
     v1_signature: envelope ? null : v1Signature(of),
     anchor,
     ...(anchorAbsence && { anchor_absence: anchorAbsence }),
+    ...(log && { log }),
     verification: await factsOf(context, attested),
     signing_keys: await listSigningKeys(context),
     how_to_verify: envelope ? howToVerify(domainTag) : howToVerifyV1(domainTag),

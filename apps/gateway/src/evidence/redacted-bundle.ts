@@ -11,6 +11,7 @@ import type { AttestationRecord } from '../attestations/record.ts'
 import { answerInPieces, filesOf, withList } from '../attestations/view.ts'
 import type { Context } from '../context.ts'
 import { listSigningKeys } from '../keys/signing-keys.ts'
+import { bundleLog } from './bundle-log.ts'
 import { fileNotAttested } from './merkle-proof.ts'
 import { limitLong, readAttested } from './read-evidence.ts'
 import type { EvidenceContext } from './room.ts'
@@ -37,13 +38,14 @@ export async function readRedactedBundle(
   return new JsonText<RedactedBundle>(JSON.stringify({ ...head, files }))
 }
 
-async function headOf(context: Context, of: AttestationRecord, redaction: Redaction) {
+async function headOf(context: EvidenceContext, of: AttestationRecord, redaction: Redaction) {
   const { receiptId, record, anchor, anchorAbsence } = of
   const { envelope } = record
   if (!envelope) throw notRedactable(receiptId)
   const { endorsements = [], revocations = [] } = await listSigningKeys(context)
   const key_changes = { endorsements, revocations }
-  const stated = { envelope, anchor, anchor_absence: anchorAbsence ?? undefined, key_changes }
+  const log = await bundleLog(context, envelope)
+  const stated = { envelope, anchor, anchor_absence: anchorAbsence ?? undefined, log, key_changes }
   return redactedHead(redaction, stated, context.config.evidence.domainTag)
 }
 

@@ -3,6 +3,7 @@ import { createProveFile, type ProveFile } from '../attestations/snapshots/prove
 import type { OracleCheck } from '../auth/internal-callers.ts'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../keys/signing-keys.ts'
+import type { TransparencyLog } from '../log/transparency-log.ts'
 import { createRecompute } from './recompute/recompute-verify.ts'
 import { createSelfVerify } from './recompute/self-verify.ts'
 import { createVerify } from './verify.ts'
@@ -11,6 +12,7 @@ interface Needs {
   keysAt: KeysAt
   attest: Attest
   mayCompute: OracleCheck
+  transparencyLog: TransparencyLog
 }
 
 export interface EvidenceContext extends Context, Needs {
@@ -20,12 +22,11 @@ export interface EvidenceContext extends Context, Needs {
   selfVerify: ReturnType<typeof createSelfVerify>
 }
 
-export function createEvidence(context: Context, { keysAt, attest, mayCompute }: Needs): EvidenceContext {
-  const withKeys = { ...context, keysAt }
+export function createEvidence(context: Context, needs: Needs): EvidenceContext {
+  const withKeys = { ...context, keysAt: needs.keysAt }
   return {
-    ...withKeys,
-    attest,
-    mayCompute,
+    ...context,
+    ...needs,
     proveFile: createProveFile(context.database.db),
     verify: createVerify(withKeys),
     recompute: createRecompute(withKeys),

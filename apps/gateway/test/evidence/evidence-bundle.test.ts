@@ -2,8 +2,9 @@ import type { EvidenceBundle } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { BUNDLE_VERSIONS, DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
+import { tilePath } from '@svc/transparency/tiles'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
-import { verifyBundle } from '@svc/verifier/verify-bundle'
+import { type Given, verifyBundle } from '@svc/verifier/verify-bundle'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { insertPending } from '../../src/attestations/store.ts'
@@ -32,10 +33,14 @@ const pinned = () => toHex(house.gateway.context.signers.statement.publicKey)
 const bundleOf = (receipt_id: string, query = {}) => house.get<EvidenceBundle>(BUNDLE, { receipt_id, ...query })
 
 /** The facts of an offline verifier that trusts only the pinned key. */
-async function factsOf(bundle: unknown, domainTag = TAG): Promise<Record<string, string>> {
+async function factsOf(bundle: unknown, given: Given = {}): Promise<Record<string, string>> {
   const read = readPinnedKeys(pinned())
   if (!read.ok) throw new Error(read.problem)
-  const verification = await verifyBundle([utf8(JSON.stringify(bundle))], { pinnedKeys: read.keys, domainTag })
+  const verification = await verifyBundle([utf8(JSON.stringify(bundle))], {
+    pinnedKeys: read.keys,
+    domainTag: TAG,
+    ...given,
+  })
   if (verification.refused) throw new Error(verification.refused.why)
   return Object.fromEntries(Object.entries(verification.facts).map(([name, { value }]) => [name, value]))
 }
@@ -105,6 +110,29 @@ forEachDatabase('the evidence bundle', (database) => {
     }
     expect(await factsOf(await bundleOf(locker.receipt_id))).toMatchObject(ALL_PASSED)
   })
+
+  it('LOG-33 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
+    const { identity, publish, files } = house.gateway.rooms.log
+    await publish()
+    const bundle = await bundleOf(locker.receipt_id)
+    const redacted = await house.get('/v1/storage/redacted-bundle', { receipt_id: locker.receipt_id })
+    for (const document of [bundle, redacted, await bundleOf(locker.receipt_id, { sequence: 1 })])
+      expect(await factsOf(document, { pinnedLogs: [identity.key] })).toMatchObject({
+        signature_valid: 'passed',
+        log_included: 'passed',
+        log_cosigned: 'not_checked',
+        log_anchored: 'not_checked',
+      })
+    expect(bundle.log).toEqual({ proof: expect.stringMatching(/^c2sp\.org\/tlog-proof@v1\nindex \d+\n/), anchor: null })
+    expect(JSON.stringify(redacted)).toContain(JSON.stringify(bundle.log!.proof))
+    expect(JSON.stringify(bundle.log)).not.toContain(locker.receipt_id)
+
+    await house.state(locker)
+    expect(await bundleOf(locker.receipt_id)).not.toHaveProperty('log')
+    const size = Number(/\n(\d+)\n/.exec(bundle.log!.proof.slice(bundle.log!.proof.indexOf('\n\n')))![1])
+    await files.remove(tilePath({ level: 0, index: 0, width: size }))
+    expect(await bundleOf(locker.receipt_id, { sequence: 1 })).not.toHaveProperty('log')
+  })
 })
 
 describe('a bundle that was tampered with', () => {
@@ -152,7 +180,7 @@ describe('a bundle that was tampered with', () => {
       const facts = await changed((copy) => Object.assign(envelopeOf(copy), change))
       expect(facts.signature_valid).toBe('failed')
     }
-    expect((await factsOf(bundle, DEFAULT_DOMAIN_TAG)).signature_valid).toBe('failed')
+    expect((await factsOf(bundle, { domainTag: DEFAULT_DOMAIN_TAG })).signature_valid).toBe('failed')
   })
 
   it('EVID-19 a key from the bundle itself does not count as pinned', async () => {

@@ -1,6 +1,6 @@
 // What would get a fact checked that was not.
 
-import { ONLINE_FACTS } from '@svc/verifier/facts'
+import { LOG_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
 import { texts } from '#texts/verify'
 import type { CheckedBundle } from './worker/messages.ts'
 
@@ -17,8 +17,14 @@ export function adviceFor(name: string, { anchor, envelope, redacted, facts }: C
   if (name === 'receipt_is_of_bundle' && envelope) return { text: t.keys, href: '#keys' }
   if (name === 'files_match') return { text: t.files, href: '#files' }
   if ((ONLINE_FACTS as readonly string[]).includes(name)) return onlineAdvice(name, anchor !== null, facts)
+  if ((LOG_FACTS as readonly string[]).includes(name)) return logAdvice(name, facts)
   if (redacted) return { text: t.redacted, href: redacted.redaction === 'no_names' ? '#files' : null }
   return { text: envelope ? t.nothing : t.statement, href: null }
+}
+
+function logAdvice(name: string, facts: CheckedBundle['facts']): Advice {
+  if (name !== 'log_anchored') return { text: t.policy, href: '#keys' }
+  return { text: facts[name]?.value === 'unavailable' ? t.otherNode : t.node, href: '#node' }
 }
 
 function onlineAdvice(name: string, hasAnchor: boolean, facts: CheckedBundle['facts']): Advice {

@@ -35,6 +35,8 @@ export interface Pins {
   listed: ListedChanges
   signers: readonly string[]
   domainTag: string | null
+  /** The text of a policy for logs. */
+  policy: string | null
 }
 
 interface GivenFiles {
@@ -74,7 +76,7 @@ export function createChecking(worker: CheckWorker): Checking {
   const result = signal<CheckResult | null>(null)
   const activity = signal<Activity | null>(null)
   const failure = signal<Failure | null>(null)
-  const pins = signal<Pins>({ keys: [], listed: NOTHING_LISTED, signers: [], domainTag: null })
+  const pins = signal<Pins>({ keys: [], listed: NOTHING_LISTED, signers: [], domainTag: null, policy: null })
   const node = signal<string | null>(null)
   const files = signal<GivenFiles | null>(null)
   let controller = new AbortController()

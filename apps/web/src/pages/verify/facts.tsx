@@ -1,4 +1,5 @@
-import { RECEIPT_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { LOG_FACTS, RECEIPT_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
 import { useEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/verify'
 import { Icon } from '../../ui/icons.tsx'
@@ -23,6 +24,7 @@ const GROUPS: readonly [title: string, names: readonly string[]][] = [
       'registry_matches',
     ],
   ],
+  [t.groups.log, LOG_FACTS],
   [t.groups.receipt, RECEIPT_FACTS],
 ]
 
@@ -112,7 +114,10 @@ function openWhenNamed(name: string, element: HTMLDetailsElement | null): (() =>
 }
 
 /** What was found, in figures. Parts of the anchor are what the bundle says, which the fact compared. */
-function valuesOf(name: string, { counted, envelope, key, anchor }: CheckedBundle): [label: string, value: string][] {
+function valuesOf(
+  name: string,
+  { counted, envelope, key, anchor, log }: CheckedBundle,
+): [label: string, value: string][] {
   const s = t.summary
   const rows: Record<string, [string, unknown][]> = {
     merkle_root_matches: [
@@ -132,6 +137,11 @@ function valuesOf(name: string, { counted, envelope, key, anchor }: CheckedBundl
     anchor_signer_matches: [[s.signer, anchor?.signer]],
     anchor_slot_matches: [[s.slot, anchor?.slot]],
     registry_matches: [[s.record, (anchor?.sas as { attestation?: unknown } | undefined)?.attestation]],
+    log_included: [
+      [s.log, log?.origin],
+      [s.entry, log && s.entryText(log.index, log.size)],
+    ],
+    log_cosigned: (log?.cosigned ?? []).map(({ name, time }) => [name, isoSeconds(time)]),
   }
   return (rows[name] ?? []).flatMap(([label, value]) => {
     const shown = shownValue(value)

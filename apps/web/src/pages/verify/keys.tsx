@@ -195,24 +195,37 @@ function AddKeys({ add, problem }: AddProps) {
   )
 }
 
-/** As `--signer` and `--domain-tag` of the command line. */
+const NO_PROBLEM = { signers: null, tag: null, policy: null }
+
+/** As `--signer`, `--domain-tag` and `--policy` of the command line. */
 function MorePins({ checking }: { checking: Checking }) {
   const signers = useSignal('')
   const tag = useSignal('')
-  const problem = useSignal<{ signers: string | null; tag: string | null }>({ signers: null, tag: null })
-  const submit = (event: Event) => {
+  const policy = useSignal('')
+  const problem = useSignal<Record<'signers' | 'tag' | 'policy', string | null>>(NO_PROBLEM)
+  const submit = async (event: Event) => {
     event.preventDefault()
     const words = signers.value.split(/[\s,]+/).filter((word) => word !== '')
     const bad = words.slice(0, MAX_SIGNERS).find((word) => !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(word))
     const isTag = tag.value === '' || /^[ -~]{25}$/.test(tag.value)
-    problem.value = { signers: bad === undefined ? null : t.badSigner(bad.slice(0, 60)), tag: isTag ? null : t.badTag }
-    if (bad !== undefined || !isTag) return
-    void checking.pin({ ...checking.pins.value, signers: words, domainTag: tag.value || null })
+    const isPolicy = policy.value.trim() !== ''
+    problem.value = {
+      signers: bad === undefined ? null : t.badSigner(bad.slice(0, 60)),
+      tag: isTag ? null : t.badTag,
+      policy: isPolicy ? await checking.worker.call('policyProblem', policy.value) : null,
+    }
+    if (Object.values(problem.value).some((found) => found !== null)) return
+    await checking.pin({
+      ...checking.pins.value,
+      signers: words,
+      domainTag: tag.value || null,
+      policy: isPolicy ? policy.value : null,
+    })
   }
   return (
     <details>
       <summary>{t.more}</summary>
-      <form class="stack part-more" onSubmit={submit}>
+      <form class="stack part-more" onSubmit={(event) => void submit(event)}>
         <Field label={t.signers} hint={t.signersHint} error={problem.value.signers}>
           {(control) => (
             <textarea
@@ -234,6 +247,19 @@ function MorePins({ checking }: { checking: Checking }) {
               value={tag.value}
               onInput={(event) => {
                 tag.value = event.currentTarget.value
+              }}
+            />
+          )}
+        </Field>
+        <Field label={t.policy} hint={t.policyHint} error={problem.value.policy}>
+          {(control) => (
+            <textarea
+              {...control}
+              rows={4}
+              spellcheck={false}
+              value={policy.value}
+              onInput={(event) => {
+                policy.value = event.currentTarget.value
               }}
             />
           )}

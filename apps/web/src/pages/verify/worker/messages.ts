@@ -32,6 +32,8 @@ export interface CheckInput {
   /** Publication keys, base58. */
   signers: readonly string[]
   domainTag: string | null
+  /** The text of a policy for logs. */
+  policy: string | null
   /** The address of a node; null asks nobody. */
   node: string | null
   receipt: ReceiptTexts | null
@@ -59,7 +61,7 @@ export interface ComparedFile {
 export interface CheckedBundle
   extends Pick<
     VerifiedBundle,
-    'failed' | 'key' | 'followed' | 'receiptId' | 'anchor' | 'counted' | 'redacted' | 'files' | 'unchecked'
+    'failed' | 'key' | 'followed' | 'receiptId' | 'anchor' | 'log' | 'counted' | 'redacted' | 'files' | 'unchecked'
   > {
   refused: null
   facts: Record<string, Fact>
@@ -87,6 +89,8 @@ export interface FilePage {
 export interface Calls {
   fetchBundle(url: string): Promise<Blob>
   readKeys(text: string): Promise<PinnedKeys>
+  /** Null for a policy that can be used. */
+  policyProblem(text: string): Promise<string | null>
   readReceipt(text: string): Promise<ReceiptTexts | null>
   hashFiles(files: readonly GivenFile[]): Promise<HashedFile[]>
   check(input: CheckInput): Promise<CheckResult>

@@ -1,6 +1,7 @@
 // All the work of the page: reading, hashing and checking, away from what the visitor sees.
 
 import { jsonRpc } from '@svc/sdk/json-rpc'
+import { readPolicy } from '@svc/transparency/policy'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import { type Given, verifyBundle } from '@svc/verifier/verify-bundle'
@@ -29,6 +30,10 @@ let differences: Differences | null = null
 const HANDLERS: Handlers = {
   fetchBundle: (url, { signal, report }) => fetchBundle(url, signal, report),
   readKeys: async (text) => readPinnedKeys(text),
+  policyProblem: async (text) => {
+    const policy = readPolicy(text)
+    return typeof policy === 'string' ? policy : null
+  },
   readReceipt: async (text) => readReceipt(text),
   hashFiles: (files, { signal, report }) => hashFiles(files, signal, report),
   check,
@@ -38,13 +43,20 @@ const HANDLERS: Handlers = {
   differences: async (query) => differences?.rows(query) ?? { rows: [], matching: 0 },
 }
 
+/** The form has checked it. */
+function policyOf(text: string): Pick<Given, 'policy'> {
+  const policy = readPolicy(text)
+  return typeof policy === 'string' ? {} : { policy }
+}
+
 async function check(input: CheckInput, run: Run): Promise<CheckResult> {
-  const { bundle, keys, listed: listedChanges, signers, domainTag, node, receipt, files } = input
+  const { bundle, keys, listed: listedChanges, signers, domainTag, policy, node, receipt, files } = input
   const given: Given = {
     pinnedKeys: keys,
     listed: listedChanges,
     pinnedSigners: signers,
     ...(domainTag !== null && { domainTag }),
+    ...(policy !== null && policyOf(policy)),
     ...(node !== null && { rpc: jsonRpc(node, { signal: run.signal }) }),
   }
   const found = createBundleFiles()
@@ -60,7 +72,7 @@ async function check(input: CheckInput, run: Run): Promise<CheckResult> {
     listed = null
     return verification
   }
-  const { facts, failed, key, followed, envelope, receiptId, anchor, counted, redacted } = verification
+  const { facts, failed, key, followed, envelope, receiptId, anchor, log, counted, redacted } = verification
   found.end(verification)
   listed = found
   const ofReceipt = receipt && receiptFacts(receipt, verification)
@@ -73,6 +85,7 @@ async function check(input: CheckInput, run: Run): Promise<CheckResult> {
     envelope,
     receiptId,
     anchor,
+    log,
     counted,
     redacted,
     files: verification.files,

@@ -1,0 +1,35 @@
+// The logs and witnesses that a proof of a log is checked against: those given by --log-key and --policy.
+
+import { readFile } from 'node:fs/promises'
+import { type NoteKey, readKey } from '@svc/transparency/note'
+import { readPolicy } from '@svc/transparency/policy'
+import type { GivenLogs } from '@svc/verifier/log-facts'
+import { UsageError } from '../errors.ts'
+
+export interface LogOptions {
+  logKey?: string[]
+  policy?: string
+}
+
+export async function givenLogs({ logKey = [], policy }: LogOptions): Promise<GivenLogs> {
+  return {
+    pinnedLogs: logKey.map(logKeyOf),
+    ...(policy !== undefined && { policy: await policyOf(policy) }),
+  }
+}
+
+function logKeyOf(text: string): NoteKey {
+  const key = readKey(text)
+  if (typeof key === 'string') throw new UsageError(`--log-key: ${key}`, '`GET /v1/log` of a gateway shows its key')
+  if (key.type !== 'log') throw new UsageError('--log-key: this is the key of a witness', 'name witnesses in --policy')
+  return key
+}
+
+async function policyOf(path: string) {
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${path} cannot be read as a policy: ${error.message}`)
+  })
+  const policy = readPolicy(text)
+  if (typeof policy === 'string') throw new UsageError(`${path}: ${policy}`, 'docs/transparency.md has an example')
+  return policy
+}
