@@ -3,6 +3,7 @@ import { createProveFile, type ProveFile } from '../attestations/snapshots/prove
 import type { OracleCheck } from '../auth/internal-callers.ts'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../keys/signing-keys.ts'
+import { createDsse } from './dsse.ts'
 import { createRecompute } from './recompute/recompute-verify.ts'
 import { createSelfVerify } from './recompute/self-verify.ts'
 import { createVerify } from './verify.ts'
@@ -16,18 +17,21 @@ interface Needs {
 export interface EvidenceContext extends Context, Needs {
   proveFile: ProveFile
   verify: ReturnType<typeof createVerify>
+  dsse: ReturnType<typeof createDsse>
   recompute: ReturnType<typeof createRecompute>
   selfVerify: ReturnType<typeof createSelfVerify>
 }
 
 export function createEvidence(context: Context, { keysAt, attest, mayCompute }: Needs): EvidenceContext {
   const withKeys = { ...context, keysAt }
+  const proveFile = createProveFile(context.database.db)
   return {
     ...withKeys,
     attest,
     mayCompute,
-    proveFile: createProveFile(context.database.db),
+    proveFile,
     verify: createVerify(withKeys),
+    dsse: createDsse({ ...withKeys, proveFile }),
     recompute: createRecompute(withKeys),
     selfVerify: createSelfVerify(withKeys),
   }
