@@ -1,9 +1,10 @@
 // Statements in the formats of other people's verifiers: an in-toto statement in a DSSE envelope, which may stand in a
 // Sigstore bundle. docs/predicate.md describes the predicate.
 
-import { asciiBytes, concat, toBase64, utf8 } from './bytes.ts'
+import { asciiBytes, concat, fromBase64, toBase64, utf8 } from './bytes.ts'
 import { canonicalBytes, type Json } from './canonical.ts'
 import type { EvidenceEnvelope } from './evidence.ts'
+import type { Ed25519Verifier } from './keys.ts'
 import type { FileEntry } from './merkle.ts'
 import { EVIDENCE_PREDICATE_TYPE } from './names.ts'
 import type { ShownFile } from './redacted-bundle.ts'
@@ -56,6 +57,21 @@ export function dsseEnvelope(payload: Uint8Array, { keyid, sig }: { keyid: strin
     payloadType: IN_TOTO_PAYLOAD_TYPE,
     signatures: [{ keyid, sig: toBase64(sig) }],
   }
+}
+
+/** The payload, if this key has signed it; else null. */
+export function payloadSignedBy(
+  key: Ed25519Verifier,
+  { payload, payloadType, signatures }: DsseEnvelope,
+): Uint8Array | null {
+  const bytes = fromBase64(payload)
+  if (!bytes) return null
+  const message = preAuthEncoding(payloadType, bytes)
+  const isSigned = signatures.some(({ sig }) => {
+    const signature = fromBase64(sig)
+    return signature?.length === 64 && key.verify(message, signature)
+  })
+  return isSigned ? bytes : null
 }
 
 /** Without entries of Sigstore's log and without a certificate: the verifier has the key. */

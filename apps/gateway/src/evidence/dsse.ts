@@ -56,6 +56,7 @@ export function createDsse(context: DsseContext) {
   async function signed(attested: Attested, filename: string | undefined, wire: WireRequest): Promise<DsseEnvelope> {
     const { record } = attested
     const envelope = envelopeOf(record)
+    await requireOwnSignature(context, attested)
     const anchor = finalAnchor(record)
     const key = await context.statementKeys.current()
     const name = JSON.stringify([toHex(key.publicKey), envelope.statement_digest, anchor?.tx, filename])
@@ -63,7 +64,6 @@ export function createDsse(context: DsseContext) {
     if (before) return before
     await limitStranger(context, wire, record.receiptId)
     return inFlight(name, async () => {
-      await requireOwnSignature(context, attested)
       const files =
         filename === undefined ? await allFiles(context, record) : [await oneFile(context, record, filename)]
       const made = await sign(context, key, { envelope, anchor, files: files as EvidencePredicate['files'] })
@@ -98,7 +98,7 @@ function finalAnchor({ anchor }: AttestationRecord) {
   return anchor?.finalized ? shownAnchor(anchor) : null
 }
 
-/** The current key must not vouch for what was changed in the database, or signed by a key that was stolen (T-109). */
+/** The current key must not vouch for what was changed in the database, or signed with a key that was stolen since (T-109). */
 async function requireOwnSignature(context: DsseContext, attested: Attested): Promise<void> {
   const { signature_valid } = await factsOf(context, attested)
   if (signature_valid !== 'passed')
@@ -141,7 +141,7 @@ function requireRoot({ record, snapshotKey }: AttestationRecord, root: string): 
 function tooLong(): ServiceError {
   return new ValidationError({
     loc: ['query', 'filename'],
-    msg: `is missing: the statement has more files than fit in one signed message (${MAX_FILES}, fewer with long names)`,
+    msg: 'is missing: the statement has more files than fit in one signed message, which are about 700',
   })
 }
 
