@@ -72,7 +72,7 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
     () => `${out}: ${bytesText(bytes)}${shownText(result)}`,
   )
   warnOfReceipt(session, options)
-  if (!options.format) output.note(`\nNext: \`svc verify ${out}\``)
+  output.note(`\nNext: \`svc verify ${out}\``)
 }
 
 async function requireFitting(wanted: string | undefined, options: BundleOptions): Promise<void> {

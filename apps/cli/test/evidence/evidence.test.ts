@@ -140,6 +140,13 @@ describe('evidence', () => {
     const bundle: SigstoreBundle = JSON.parse((await svc('bundle', ...asked)).stdout)
     expect(bundle.mediaType).toBe('application/vnd.dev.sigstore.bundle.v0.3+json')
     expect(subjects(bundle.dsseEnvelope)).toEqual(['a.txt'])
+
+    const required = ['--dir', inHome('attested'), '--require', 'dsse_signed,dsse_subjects_match,files_match']
+    const verified = await svc('verify', inHome('dsse.json'), ...required)
+    expect(verified.stdout).toMatch(/✓ merkle_root_matches(.*\n)*✓ dsse_signed/)
+    await writeFile(inHome('forged.json'), JSON.stringify({ ...envelope, signatures: bundle.dsseEnvelope.signatures }))
+    const forged = await home.svc(['verify', inHome('forged.json')])
+    expect([forged.exitCode, forged.stderr]).toEqual([3, expect.stringContaining('dsse_signed')])
   })
 
   it('ADD-18 svc bundle --redact says what it cannot do, and leaves no file behind', async () => {
