@@ -19,7 +19,7 @@ export interface EvidencePredicate {
   envelope: EvidenceEnvelope
   anchor: object | null
   /** All files of the statement, or one with its place in the tree; in code-point order. */
-  files: readonly FileEntry[] | readonly [ShownFile]
+  files: readonly (FileEntry | ShownFile)[]
 }
 
 export interface DsseEnvelope {

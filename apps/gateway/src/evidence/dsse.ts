@@ -66,7 +66,7 @@ export function createDsse(context: DsseContext) {
     return inFlight(name, async () => {
       const files =
         filename === undefined ? await allFiles(context, record) : [await oneFile(context, record, filename)]
-      const made = await sign(context, key, { envelope, anchor, files: files as EvidencePredicate['files'] })
+      const made = await sign(context, key, { envelope, anchor, files })
       kept.set(name, made)
       return made
     })
