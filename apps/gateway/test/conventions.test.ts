@@ -46,6 +46,7 @@ describe('the conventions of the wire', () => {
         `/v1/storage/verification-bundle${query}`,
         `/v1/storage/evidence-bundle${query}`,
         `/v1/storage/redacted-bundle${query}&filename=a.txt`,
+        `/v1/storage/dsse${query}`,
         `/v1/storage/recompute-verify${query}`,
         `/v1/storage/statements${query}`,
         '/v1/keys',

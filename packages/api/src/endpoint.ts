@@ -35,6 +35,8 @@ export interface Endpoint {
   /** Errors have the headers, too; those of a path with a token always do. */
   errorHeaders?: true
   contentType?: string
+  /** Where JSON is answered as one of several types of others: the operation sets the one of its answer. */
+  jsonTypes?: readonly string[]
   errors?: readonly ErrorCode[]
   /** How a payment credential may pay for it: methods of the Machine Payments Protocol. Amounts are in the 402. */
   paymentMethods?: readonly string[]

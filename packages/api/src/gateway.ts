@@ -2,6 +2,7 @@
 
 import * as attestations from './attestations.ts'
 import * as confirmFiles from './confirm-files.ts'
+import * as dsse from './dsse.ts'
 import { endpointsOf } from './endpoint.ts'
 import * as errorPages from './error-pages.ts'
 import * as evidence from './evidence.ts'
@@ -43,6 +44,7 @@ export const gatewayEndpoints = endpointsOf([
   evidence,
   proofs,
   log,
+  dsse,
   internalAttestations,
   internal,
   operations,

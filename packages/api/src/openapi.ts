@@ -151,7 +151,7 @@ function parameters(where: 'path' | 'query' | 'header', schema: TObject | undefi
 }
 
 function successes(endpoint: Endpoint, components: Node): Node {
-  const contentType = endpoint.contentType ?? 'application/json'
+  const types = endpoint.jsonTypes ?? [endpoint.contentType ?? 'application/json']
   const headers = Object.entries(endpoint.headers ?? {}).map(([name, value]) => [name, { schema: { const: value } }])
   return Object.fromEntries(
     Object.entries(endpoint.responses).map(([status, schema]) => [
@@ -159,7 +159,7 @@ function successes(endpoint: Endpoint, components: Node): Node {
       {
         description: endpoint.summary,
         ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
-        content: { [contentType]: { schema: lift(schema, components) } },
+        content: Object.fromEntries(types.map((type) => [type, { schema: lift(schema, components) }])),
       },
     ]),
   )

@@ -13,6 +13,8 @@ export const ANCHOR_SCHEMA = 'svc/anchor/v2'
 export const LOG_ANCHOR_SCHEMA = 'svc/log-anchor/v1'
 export const EVIDENCE_BUNDLE_SCHEMA = 'svc/evidence-bundle/v2'
 export const REDACTED_BUNDLE_SCHEMA = 'svc/redacted-evidence-bundle/v1'
+/** What in-toto calls the type of a predicate: a URI that names no host, so that nobody can lose it. docs/predicate.md */
+export const EVIDENCE_PREDICATE_TYPE = 'urn:svc:evidence-predicate:v1'
 export const SIGNING_KEYS_SCHEMA = 'svc/signing-keys/v1'
 export const KEY_ENDORSEMENT_SCHEMA = 'svc/key-endorsement/v1'
 export const KEY_REVOCATION_SCHEMA = 'svc/key-revocation/v1'

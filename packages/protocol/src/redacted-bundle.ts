@@ -52,7 +52,7 @@ export function redactedHead<
     redaction,
     algorithms: { merkle: MERKLE_ALGORITHM, envelope: EVIDENCE_SCHEMA },
     envelope: { body, statement_digest, signature, issuer_pubkey, sig_alg },
-    anchor: anchor && withRegistry(picked(anchor, ANCHOR_FIELDS), anchor.sas),
+    anchor: anchor && shownAnchor(anchor),
     ...(anchor_absence && { anchor_absence: picked(anchor_absence, ABSENCE_FIELDS) }),
     ...(log && { log: { proof: log.proof, anchor: log.anchor && picked(log.anchor, LOG_ANCHOR_FIELDS) } }),
     ...signedChanges(key_changes),
@@ -69,8 +69,11 @@ function signedChanges({ endorsements, revocations }: Stated<unknown, unknown, u
   return signed.endorsements.length + signed.revocations.length > 0 && { signing_keys: signed }
 }
 
-function withRegistry<Anchor>(anchor: Anchor, sas: unknown): Anchor {
-  return typeof sas === 'object' && sas !== null ? { ...anchor, sas: picked(sas, REGISTRY_FIELDS) } : anchor
+/** The fields of an anchor that are known to lead nobody to the receipt. */
+export function shownAnchor<Anchor extends { readonly sas?: unknown }>(anchor: Anchor): Anchor {
+  const shown = picked(anchor, ANCHOR_FIELDS)
+  const { sas } = anchor
+  return typeof sas === 'object' && sas !== null ? { ...shown, sas: picked(sas, REGISTRY_FIELDS) } : shown
 }
 
 /** The fields that are left out are optional ones. */

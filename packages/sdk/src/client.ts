@@ -20,6 +20,7 @@ import {
   trustedKey,
 } from './context.ts'
 import { attest, push } from './evidence/attest.ts'
+import { dsse } from './evidence/dsse.ts'
 import { bundle, checkPayment, proof, receipt, redactedBundle, verify } from './evidence/read.ts'
 import { get, getMany, getPublicly } from './files/get.ts'
 import { fetchInto, files, remove } from './files/list.ts'
@@ -113,6 +114,7 @@ const gatewayOperations = {
   proof,
   bundle,
   redactedBundle,
+  dsse,
 }
 
 const agentOperations = {

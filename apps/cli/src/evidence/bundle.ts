@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { access, open as openFile, rename, rm } from 'node:fs/promises'
-import type { Command } from 'commander'
+import type { DsseFormat } from '@svc/api/dsse'
+import { utf8 } from '@svc/protocol/bytes'
+import { type Command, Option } from 'commander'
 import { UsageError } from '../errors.ts'
 import { lockerArgument, repeatedOption, type StatementOptions, sequenceOf, statementOption } from '../options.ts'
 import { written } from '../output/output.ts'
@@ -8,8 +10,12 @@ import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
 import { type Redacted, redact } from './redact.ts'
 
+/** What each format of other verifiers is called here, and at the gateway. */
+const FORMATS: Record<string, DsseFormat> = { dsse: 'dsse', sigstore: 'sigstore-bundle' }
+
 interface BundleOptions extends StatementOptions {
   out?: string
+  format?: string
   redact?: boolean
   file?: string[]
   from?: string
@@ -22,7 +28,12 @@ export function add(program: Command, open: Open): void {
     .addArgument(lockerArgument())
     .option('-o, --out <file>', 'where to write it; the standard output unless given')
     .option('--redact', 'leave out the receipt, which opens every file, and the names of all files')
-    .addOption(repeatedOption('--file <name>', 'with --redact: show this file'))
+    .addOption(
+      new Option('--format <name>', 'for other verifiers: an in-toto statement in DSSE, or a Sigstore bundle').choices(
+        Object.keys(FORMATS),
+      ),
+    )
+    .addOption(repeatedOption('--file <name>', 'with --redact: show this file; with --format: prove this one alone'))
     .option('--from <bundle>', 'with --redact: the bundle to redact, instead of asking the gateway')
     .addOption(statementOption())
     .addHelpText(
@@ -30,7 +41,10 @@ export function add(program: Command, open: Open): void {
       `
 A bundle names the receipt: whoever gets it can open every file of the locker by the public link.
 A redacted bundle opens nothing. It proves the files that --file names, or, without --file, all
-files to those who have them: it holds their hashes, and no name.`,
+files to those who have them: it holds their hashes, and no name.
+
+With --format, others check it with cosign or a library of Sigstore, and the key of \`svc keys\`. It
+opens nothing either, and names all files, or the one of --file; large lockers need --file.`,
     )
     .action(async (locker: string | undefined, options: BundleOptions, command: Command) =>
       bundle(await open(command), locker, options),
@@ -42,9 +56,11 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
   const { stdout } = world
   const { out } = options
   await requireFitting(wanted, options)
-  const write = options.redact
-    ? await redactedBundle(session, wanted, options)
-    : await wholeBundle(session, wanted, options)
+  const write = await (options.redact ? redactedBundle : options.format ? dsseBundle : wholeBundle)(
+    session,
+    wanted,
+    options,
+  )
   if (out === undefined) {
     if (stdout.isTTY) throw new UsageError('a bundle is long: give a file with -o, or pipe it somewhere')
     await write(new WritableStream({ write: (chunk) => written(stdout, chunk) }))
@@ -60,8 +76,10 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
 }
 
 async function requireFitting(wanted: string | undefined, options: BundleOptions): Promise<void> {
-  const { redact: isRedacted = false, file, from, statement } = options
-  if (!isRedacted && file) throw new UsageError('--file goes with --redact')
+  const { redact: isRedacted = false, file, from, statement, format } = options
+  if (isRedacted && format) throw new UsageError('--format leaves out the receipt already: leave out --redact')
+  if (format && file && file.length > 1) throw new UsageError('with --format, --file names one file')
+  if (!isRedacted && !format && file) throw new UsageError('--file goes with --redact or --format')
   if (!isRedacted && from !== undefined) throw new UsageError('--from goes with --redact')
   if (from === undefined) return
   if (wanted !== undefined || statement !== undefined)
@@ -71,8 +89,8 @@ async function requireFitting(wanted: string | undefined, options: BundleOptions
   })
 }
 
-function warnOfReceipt({ output }: Session, { redact: isRedacted = false }: BundleOptions): void {
-  if (isRedacted) return
+function warnOfReceipt({ output }: Session, { redact: isRedacted = false, format }: BundleOptions): void {
+  if (isRedacted || format) return
   output.note(
     'Whoever gets this bundle can open every file of the locker by the public link. To prove without opening, give' +
       ' them a redacted one: `svc bundle --redact`, with --file <name> for each file to show.',
@@ -87,6 +105,20 @@ async function wholeBundle(session: Session, wanted: string | undefined, options
   const client = await session.client()
   return async (target) => {
     await client.bundle(receipt_id, target, { ...sequenceOf(options), signal: session.world.signal })
+    return { receipt_id }
+  }
+}
+
+async function dsseBundle(session: Session, wanted: string | undefined, options: BundleOptions): Promise<Write> {
+  const { receipt_id } = await session.locker(wanted)
+  const client = await session.client()
+  const [filename] = options.file ?? []
+  const asked = { ...sequenceOf(options), ...(filename !== undefined && { filename }), signal: session.world.signal }
+  return async (target) => {
+    const format = FORMATS[options.format ?? ''] ?? 'dsse'
+    const writer = target.getWriter()
+    await writer.write(utf8(JSON.stringify(await client.dsse(receipt_id, { ...asked, format }))))
+    await writer.close()
     return { receipt_id }
   }
 }

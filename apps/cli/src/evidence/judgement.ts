@@ -1,3 +1,4 @@
+import type { DsseFacts } from '@svc/verifier/dsse'
 import type { Fact } from '@svc/verifier/facts'
 import type { ReceiptFacts } from '@svc/verifier/receipt-facts'
 import type { Verification } from '@svc/verifier/verify-bundle'
@@ -9,13 +10,15 @@ export interface Judged {
   path: string
   verification: Verification
   receipt: ReceiptFacts | null
+  /** Null for a bundle of ours. */
+  dsse: DsseFacts | null
   /** Null unless the files were to be decrypted. */
   decryption: DecryptionReport | null
 }
 
 /** All facts about a bundle that could be read. */
-export function factsOf({ verification, receipt }: Judged): Record<string, Fact> {
-  return verification.refused ? {} : { ...verification.facts, ...receipt }
+export function factsOf({ verification, receipt, dsse }: Judged): Record<string, Fact> {
+  return verification.refused ? {} : { ...verification.facts, ...dsse, ...receipt }
 }
 
 /** The reasons why verification fails, in short; empty if nothing failed and every required fact passed. */

@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs'
-import { access, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { addAbortSignal } from 'node:stream'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
 import { BUNDLE_FACTS, ONLINE_FACTS, RECEIPT_FACTS } from '@svc/verifier/facts'
+import { DSSE_FACTS, MAX_DSSE_BYTES, openDsse } from '@svc/verifier/dsse'
+import { OFFLINE_FACTS, ONLINE_FACTS, RECEIPT_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
 import { type ReceiptTexts, readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
-import { type Given, type Verification, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
+import { type Given, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
@@ -35,6 +37,7 @@ interface VerifyOptions extends PatternOptions, DecryptOptions, LogOptions {
 const FACTS: readonly string[] = [...BUNDLE_FACTS, ...RECEIPT_FACTS]
 
 const NEED_NODE: readonly string[] = [...ONLINE_FACTS, 'log_anchored']
+const FACTS: readonly string[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS, ...DSSE_FACTS, ...RECEIPT_FACTS]
 
 export function add(program: Command, open: Open): void {
   const verifying = program
@@ -70,6 +73,7 @@ when nothing failed, else 3. --keys, --signer and --require can be repeated or t
 comma-separated list.
 
 A redacted bundle shows some files, or none by name: what it leaves out is not checked, and said.
+A DSSE envelope or a Sigstore bundle of \`svc bundle --format\` is checked with the statement in it.
 
 With --decrypt, --dir may hold the plaintext of encrypted files: it is encrypted again and compared.
 Encrypted files in the folder are compared as they are, then decrypted, and compared with the
@@ -152,11 +156,11 @@ async function judge(
   for (const path of paths) {
     const decrypted = folder && dir !== undefined && decrypt ? await withDecrypted(dir, folder, decrypt) : null
     const files = decrypted?.source ?? folder
-    const verification = await verifyFile(world, path, { ...given, ...(files && { files }) })
+    const { verification, dsse } = await verifyFile(world, path, { ...given, ...(files && { files }) })
     world.signal.throwIfAborted()
     const facts = receipt && !verification.refused ? receiptFacts(receipt, verification) : null
     const decryption = decrypted && !verification.refused ? await decrypted.report() : null
-    judged.push({ path, verification, receipt: facts, decryption })
+    judged.push({ path, verification, receipt: facts, dsse, decryption })
   }
   return judged
 }
@@ -176,13 +180,15 @@ function chainDocument({ sequences, problems, isFromStart }: ChainReport): objec
   return { sequences, problems, from_start: isFromStart }
 }
 
-function documentOf({ path, verification, receipt, decryption }: Judged): object {
+function documentOf(judged: Judged): object {
+  const { path, verification, receipt, decryption } = judged
   if (verification.refused) return { bundle: path, ...verification }
   const { facts, failed, key, receiptId, counted, files, envelope, redacted, log } = verification
+  const { failed, key, receiptId, counted, files, envelope, redacted } = verification
   return {
     bundle: path,
     refused: null,
-    facts: { ...facts, ...receipt },
+    facts: factsOf(judged),
     failed,
     unchecked: uncheckedWith(receipt, verification),
     key,
@@ -201,13 +207,22 @@ function documentOf({ path, verification, receipt, decryption }: Judged): object
   }
 }
 
-/** Streams a bundle from disk or from standard input: it may be large. */
-export async function verifyFile({ stdin, signal }: World, path: string, given: Given): Promise<Verification> {
-  if (path === '-') return verifyBundle(addAbortSignal(signal, stdin), given)
-  await access(path).catch(() => {
+type VerifiedFile = Pick<Judged, 'verification' | 'dsse'>
+
+/** Streams a bundle from disk or from standard input: it may be large. A DSSE envelope is small, and opened first. */
+async function verifyFile({ stdin, signal }: World, path: string, given: Given): Promise<VerifiedFile> {
+  if (path === '-') return { verification: await verifyBundle(addAbortSignal(signal, stdin), given), dsse: null }
+  const { size } = await stat(path).catch(() => {
     throw new UsageError(`the bundle ${path} cannot be read`)
   })
-  return verifyBundle(createReadStream(path, { highWaterMark: 256 * 1024, signal }), given)
+  const opened = size <= MAX_DSSE_BYTES ? openDsse(await readFile(path, 'utf8')) : null
+  if (!opened) {
+    const chunks = createReadStream(path, { highWaterMark: 256 * 1024, signal })
+    return { verification: await verifyBundle(chunks, given), dsse: null }
+  }
+  if ('refused' in opened) return { verification: opened, dsse: null }
+  const verification = await verifyBundle([opened.bundle], given)
+  return { verification, dsse: verification.refused ? null : opened.facts(verification.followed) }
 }
 
 /** A receipt as `svc receipt --json` prints it. */

@@ -3,6 +3,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toHex } from '@svc/protocol/bytes'
+import type { DsseEnvelope, SigstoreBundle } from '@svc/protocol/dsse'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -127,10 +128,34 @@ describe('evidence', () => {
     expect(bundles[0].redacted).toMatchObject({ redaction: 'chosen_files', files_shown: 1, files: 2 })
   })
 
+  it('DSSE-09 svc bundle --format writes what verifiers of DSSE and Sigstore read, and names no receipt', async () => {
+    const written = await svc('bundle', '--format', 'dsse', '-o', inHome('dsse.json'))
+    expect(written.stderr).not.toContain('can open')
+    const envelope: DsseEnvelope = JSON.parse(await readFile(inHome('dsse.json'), 'utf8'))
+    const subjects = ({ payload }: DsseEnvelope): string[] =>
+      JSON.parse(Buffer.from(payload, 'base64').toString()).subject.map(({ name }: { name: string }) => name)
+    expect(subjects(envelope)).toContain('later.txt')
+    expect(Buffer.from(envelope.payload, 'base64').toString()).not.toContain('rcpt_')
+    const asked = ['--format', 'sigstore', '--file', 'a.txt', '--statement', '1']
+    const bundle: SigstoreBundle = JSON.parse((await svc('bundle', ...asked)).stdout)
+    expect(bundle.mediaType).toBe('application/vnd.dev.sigstore.bundle.v0.3+json')
+    expect(subjects(bundle.dsseEnvelope)).toEqual(['a.txt'])
+
+    const required = ['--dir', inHome('attested'), '--require', 'dsse_signed,dsse_subjects_match,files_match']
+    const verified = await svc('verify', inHome('dsse.json'), ...required)
+    expect(verified.stdout).toMatch(/✓ merkle_root_matches(.*\n)*✓ dsse_signed/)
+    await writeFile(inHome('forged.json'), JSON.stringify({ ...envelope, signatures: bundle.dsseEnvelope.signatures }))
+    const forged = await home.svc(['verify', inHome('forged.json')])
+    expect([forged.exitCode, forged.stderr]).toEqual([3, expect.stringContaining('dsse_signed')])
+  })
+
   it('ADD-18 svc bundle --redact says what it cannot do, and leaves no file behind', async () => {
     const out = inHome('not-made.json')
     for (const [args, why] of [
-      [['--file', 'later.txt'], '--file goes with --redact'],
+      [['--file', 'later.txt'], '--file goes with --redact or --format'],
+      [['--redact', '--format', 'dsse'], 'leave out --redact'],
+      [['--format', 'dsse', '--file', 'a.txt', '--file', 'later.txt'], 'names one file'],
+      [['--format', 'dsse', '--file', 'nowhere.txt'], 'FILE_NOT_ATTESTED'],
       [['--from', inHome('whole.json')], '--from goes with --redact'],
       [['--redact', '--file', 'nowhere.txt'], 'lists no "nowhere.txt"'],
       [['--redact', '--from', inHome('chosen.json')], 'redacted already'],

@@ -66,8 +66,12 @@ async function proveFiles(context: EvidenceContext, record: AttestationRecord, f
 }
 
 /** The public link would be in the name. */
-function requireNoReceipt({ receiptId, lockerId }: AttestationRecord, filenames: readonly string[]): void {
-  const named = filenames.findIndex((filename) => filename.includes(receiptId) || filename.includes(lockerId))
+export function namesReceipt({ receiptId, lockerId }: AttestationRecord, filename: string): boolean {
+  return filename.includes(receiptId) || filename.includes(lockerId)
+}
+
+function requireNoReceipt(record: AttestationRecord, filenames: readonly string[]): void {
+  const named = filenames.findIndex((filename) => namesReceipt(record, filename))
   if (named === -1) return
   throw new ValidationError({ loc: ['query', 'filename', named], msg: 'names the receipt or its locker' })
 }

@@ -4,6 +4,7 @@ import type { OracleCheck } from '../auth/internal-callers.ts'
 import type { Context } from '../context.ts'
 import type { KeysAt } from '../keys/signing-keys.ts'
 import type { TransparencyLog } from '../log/transparency-log.ts'
+import { createDsse } from './dsse.ts'
 import { createRecompute } from './recompute/recompute-verify.ts'
 import { createSelfVerify } from './recompute/self-verify.ts'
 import { createVerify } from './verify.ts'
@@ -18,6 +19,7 @@ interface Needs {
 export interface EvidenceContext extends Context, Needs {
   proveFile: ProveFile
   verify: ReturnType<typeof createVerify>
+  dsse: ReturnType<typeof createDsse>
   recompute: ReturnType<typeof createRecompute>
   selfVerify: ReturnType<typeof createSelfVerify>
 }
@@ -28,7 +30,16 @@ export function createEvidence(context: Context, needs: Needs): EvidenceContext 
     ...context,
     ...needs,
     proveFile: createProveFile(context.database.db),
+export function createEvidence(context: Context, { keysAt, attest, mayCompute }: Needs): EvidenceContext {
+  const withKeys = { ...context, keysAt }
+  const proveFile = createProveFile(context.database.db)
+  return {
+    ...withKeys,
+    attest,
+    mayCompute,
+    proveFile,
     verify: createVerify(withKeys),
+    dsse: createDsse({ ...withKeys, proveFile }),
     recompute: createRecompute(withKeys),
     selfVerify: createSelfVerify(withKeys),
   }

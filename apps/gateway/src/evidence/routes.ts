@@ -1,3 +1,4 @@
+import { dsse } from '@svc/api/dsse'
 import * as evidence from '@svc/api/evidence'
 import * as proofs from '@svc/api/proofs'
 import { serve, serveKnown } from '@svc/http-service/serve'
@@ -34,6 +35,7 @@ export function evidenceRoutes(service: Service, auth: Auth, context: EvidenceCo
   serve(service, proofs.verificationBundle, ({ query, wire }) => readVerificationBundle(context, query, wire))
   serve(service, proofs.evidenceBundle, ({ query, wire }) => readEvidenceBundle(context, query, wire))
   serve(service, proofs.redactedBundle, ({ query, wire }) => readRedactedBundle(context, query, wire))
+  serve(service, dsse, ({ query, wire }) => context.dsse(query, wire))
   serve(service, proofs.recomputeVerify, ({ query, wire }) => context.recompute(query.receipt_id, wire))
   serve(service, proofs.selfVerify, ({ query, wire }) => context.selfVerify(query, wire))
 }

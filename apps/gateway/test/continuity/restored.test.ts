@@ -104,7 +104,7 @@ forEachDatabase('a restored database', (database) => {
     await dropBackup(database)
   })
 
-  it('T-37 T-85 ADD-29 only reads until it is healed; no number, payment or nonce is good twice', async () => {
+  it('T-37 T-85 T-109 ADD-29 only reads until it is healed; no number, payment or nonce is good twice', async () => {
     const story = createStory(database, folder)
     const before = await story.open()
     for (const text of ['1', '2', '3']) await nextStatement(before, text)
@@ -150,6 +150,7 @@ forEachDatabase('a restored database', (database) => {
     const statements = await now.shop.get<{ statements: object[] }>(`/v1/storage/statements?receipt_id=${receiptId}`)
     expect(statements.body.statements).toHaveLength(3)
     expectRefusal(await askToAttest(now.house, now.locker), 503, 'database_behind')
+    expectRefusal(await now.shop.get(`/v1/storage/dsse?receipt_id=${receiptId}`), 503, 'database_behind')
     expectRefusal(await now.shop.post('/v1/storage/request', { units: 1 }), 503, 'database_behind')
     expectRefusal(await now.shop.confirm({ pay_req_id: payReqId(quote) }, paidBy), 503, 'database_behind')
     const named = await now.locker.call(['locker:write'], 'POST', '/files', { filename: 'b' })

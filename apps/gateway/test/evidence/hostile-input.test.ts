@@ -14,6 +14,7 @@ const GETS = [
   '/v1/storage/verification-bundle',
   '/v1/storage/evidence-bundle',
   '/v1/storage/redacted-bundle',
+  '/v1/storage/dsse',
   '/v1/storage/recompute-verify',
   '/v1/self-verify',
 ]

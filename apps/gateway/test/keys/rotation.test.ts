@@ -56,7 +56,7 @@ const done = async (...args: string[]) => {
 }
 const read = async <Body>(gateway: Gateway, path: string): Promise<Body> => (await fetch(gateway.url + path)).json()
 
-it('ADD-37 ADD-39 T-40 T-92 rotates the key of two replicas under load; pinned clients follow by proof; a theft is revoked', async () => {
+it('ADD-37 ADD-39 T-40 T-92 T-109 rotates the key of two replicas under load; pinned clients follow by proof; a theft is revoked', async () => {
   const start = new Date().toISOString()
   const announced = await done('new', '--out', nextFile, '--start', start)
   expect(((await stat(nextFile)).mode & 0o777).toString(8)).toBe('600')
@@ -122,6 +122,10 @@ it('ADD-37 ADD-39 T-40 T-92 rotates the key of two replicas under load; pinned c
   const { STATEMENT_KEY_NEXT_FILE: _, ...outdated } = settings
   await expect(startTestGateway(outdated)).rejects.toThrow(`handed over to ${issuerKeyId(newKey)}`)
 
+  // The new key vouches in other formats for what the old one stated, until that is known to be stolen.
+  const ofFirst = `/v1/storage/dsse?receipt_id=${locker.receipt_id}&sequence=1`
+  expect(await read(first, ofFirst)).toMatchObject({ signatures: [{ keyid: issuerKeyId(newKey) }] })
+
   // The old key turns out to be stolen an hour ago.
   const since = new Date(Date.now() - 3_600_000).toISOString()
   const order = { keyId: issuerKeyId(newKey), since: 0, reason: 'a mistake', recovery: null }
@@ -131,6 +135,9 @@ it('ADD-37 ADD-39 T-40 T-92 rotates the key of two replicas under load; pinned c
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('exists already')])
   expect(listed.stdout).toMatch(/^active .*\nrevoked .*\nrecovery /)
   expect((await read<SigningKeys>(second, '/v1/keys')).revocations).toHaveLength(2)
+
+  for (const replica of replicas)
+    expect(await read(replica, ofFirst)).toMatchObject({ error: 'attestation_not_available' })
 
   // Who pinned the list with its recovery key goes on; who pinned the old key alone stops believing anything.
   const pinnedList = given(JSON.stringify(before))

@@ -3,7 +3,9 @@ import type { AttestAnswer, Attestation } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { evidenceBundle, redactedBundle } from '@svc/api/proofs'
 import { toHex } from '@svc/protocol/bytes'
+import { type DsseEnvelope, dsseEnvelope, IN_TOTO_PAYLOAD_TYPE, preAuthEncoding } from '@svc/protocol/dsse'
 import { isoSeconds, issueStatement } from '@svc/protocol/evidence'
+import { issuerKeyId } from '@svc/protocol/ids'
 import { type Endorsement, endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
 import { ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
 import { signReceipt } from '@svc/protocol/receipt'
@@ -257,6 +259,31 @@ describe('reading evidence', () => {
   it('ADD-18 T-58 rejects a redacted bundle that names the receipt', async () => {
     house.proxy.always(/redacted-bundle/, { lie: (body) => ({ ...body, note: `of ${locker.receipt_id}` }) })
     await expect(client.redactedBundle(locker.receipt_id, new WritableStream())).rejects.toMatchObject(untrue)
+  })
+})
+
+describe('a statement for other verifiers', () => {
+  it('DSSE-09 T-109 is handed on only if a trusted key signed it, about the file that was asked for', async () => {
+    const { receipt_id } = locker
+    const bundle = await client.dsse(receipt_id, { filename: 'a.txt', format: 'sigstore-bundle' })
+    expect(bundle).toHaveProperty('verificationMaterial.publicKey.hint')
+    const envelope = (await client.dsse(receipt_id, { sequence: 1 })) as DsseEnvelope
+    const forger = ed25519Signer(new Uint8Array(32).fill(9))
+    const payload = Buffer.from(envelope.payload, 'base64')
+    const keyid = issuerKeyId(toHex(forger.publicKey))
+    const lies: DsseEnvelope[] = [
+      { ...envelope, payload: payload.toString('base64').replace(/^./, 'f') },
+      { ...envelope, payloadType: 'application/json' },
+      { ...envelope, signatures: [{ ...envelope.signatures[0]!, keyid }] },
+      dsseEnvelope(payload, { keyid, sig: forger.sign(preAuthEncoding(IN_TOTO_PAYLOAD_TYPE, payload)) }),
+    ]
+    for (const lie of lies) {
+      house.proxy.plan(/dsse/, { lie: () => lie })
+      await expect(client.dsse(receipt_id)).rejects.toMatchObject(untrue)
+    }
+    house.proxy.plan(/dsse/, { lie: () => envelope })
+    await expect(client.dsse(receipt_id, { filename: 'ü.txt' })).rejects.toMatchObject(untrue)
+    await expect(client.dsse(receipt_id, { filename: 'none' })).rejects.toMatchObject({ code: 'FILE_NOT_ATTESTED' })
   })
 })
 

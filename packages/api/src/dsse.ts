@@ -1,0 +1,77 @@
+// Statements in the formats of other people's verifiers.
+
+import { DSSE_MEDIA_TYPE, IN_TOTO_PAYLOAD_TYPE, SIGSTORE_BUNDLE_MEDIA_TYPE } from '@svc/protocol/dsse'
+import Type, { type Static } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { open, READ_ERRORS, Sequence } from './evidence.ts'
+import { Words } from './wire.ts'
+
+const Base64 = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$', description })
+
+export const DsseEnvelope = Type.Object(
+  {
+    payload: Base64(
+      'An in-toto statement: the files are its subjects, the signed statement of the gateway its predicate.',
+    ),
+    payloadType: Type.Literal(IN_TOTO_PAYLOAD_TYPE),
+    signatures: Type.Array(
+      Type.Object({
+        keyid: Type.String({ description: 'As `GET /v1/keys` names the key.' }),
+        sig: Base64('By Ed25519 over the pre-authentication encoding.'),
+      }),
+      { minItems: 1, maxItems: 1 },
+    ),
+  },
+  { title: 'DsseEnvelope' },
+)
+
+export const SigstoreBundle = Type.Object(
+  {
+    mediaType: Type.Literal(SIGSTORE_BUNDLE_MEDIA_TYPE),
+    verificationMaterial: Type.Object({
+      publicKey: Type.Object({ hint: Type.String({ description: 'As `GET /v1/keys` names the key.' }) }),
+    }),
+    dsseEnvelope: DsseEnvelope,
+  },
+  { title: 'SigstoreBundle' },
+)
+
+export const DSSE_FORMATS = ['dsse', 'sigstore-bundle'] as const
+export type DsseFormat = (typeof DSSE_FORMATS)[number]
+
+export const DSSE_TYPES: Record<DsseFormat, string> = {
+  dsse: DSSE_MEDIA_TYPE,
+  'sigstore-bundle': SIGSTORE_BUNDLE_MEDIA_TYPE,
+}
+
+export const DsseAnswer = Type.Union([DsseEnvelope, SigstoreBundle])
+export type DsseAnswer = Static<typeof DsseAnswer>
+
+export const dsse = endpoint({
+  ...open,
+  name: 'dsse',
+  method: 'GET',
+  path: '/v1/storage/dsse',
+  summary: 'A statement for in-toto, cosign and other verifiers of Sigstore: about one file, or all of a small locker',
+  query: Type.Object({
+    receipt_id: Type.String(),
+    sequence: Sequence,
+    filename: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: 'The file to prove; all files by default, where they are not too many.',
+      }),
+    ),
+    format: Type.Optional(Words(DSSE_FORMATS)),
+  }),
+  responses: { 200: DsseAnswer },
+  jsonTypes: Object.values(DSSE_TYPES),
+  errors: [
+    ...READ_ERRORS,
+    'attestation_not_available',
+    'FILE_NOT_ATTESTED',
+    'signing_key_unavailable',
+    'database_behind',
+  ],
+})

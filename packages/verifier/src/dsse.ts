@@ -1,0 +1,122 @@
+// A statement in the formats of other people's verifiers → the redacted bundle that is in it, and facts about the
+// envelope around it. docs/predicate.md describes the format.
+
+import { fromBase64, fromUtf8, utf8 } from '@svc/protocol/bytes'
+import type { Json } from '@svc/protocol/canonical'
+import { type DsseEnvelope, IN_TOTO_PAYLOAD_TYPE, payloadSignedBy } from '@svc/protocol/dsse'
+import { isoSeconds } from '@svc/protocol/evidence'
+import type { FollowedKeys } from '@svc/protocol/follow-keys'
+import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { type FileEntry, leafHash, merkleLevels, merkleProof } from '@svc/protocol/merkle'
+import { EVIDENCE_PREDICATE_TYPE, EVIDENCE_SCHEMA, MERKLE_ALGORITHM, REDACTED_BUNDLE_SCHEMA } from '@svc/protocol/names'
+import { type Fact, failed, notChecked, PASSED, passedUnless } from './facts.ts'
+import { isObject, type JsonObject, type Refusal, RefusedBundle, strictJson } from './untrusted.ts'
+
+export const DSSE_FACTS = ['dsse_signed', 'dsse_subjects_match'] as const
+export type DsseFacts = Record<(typeof DSSE_FACTS)[number], Fact>
+
+export interface OpenedDsse {
+  /** For `verifyBundle`. */
+  bundle: Uint8Array
+  /** `followed` are the keys that verifying the bundle found to be trusted. */
+  facts(followed: FollowedKeys): DsseFacts
+}
+
+/** Gateways sign 200,000 bytes at most, which base64 makes longer. */
+export const MAX_DSSE_BYTES = 1024 * 1024
+
+/** Null for a text that is neither a DSSE envelope nor a Sigstore bundle with one; a refusal for one of another kind. */
+export function openDsse(text: string): OpenedDsse | { refused: Refusal } | null {
+  if (text.length > MAX_DSSE_BYTES) return null
+  try {
+    const document = strictJson(text, MAX_DSSE_BYTES, 'the file')
+    const found = isObject(document) ? (document.dsseEnvelope ?? document) : null
+    return isEnvelope(found) ? opened(found) : null
+  } catch (error) {
+    if (!(error instanceof RefusedBundle)) throw error
+    // Whatever is no JSON is no envelope, and for others to refuse.
+    return error.code === 'not_strict_json' ? null : { refused: { code: error.code, why: error.message } }
+  }
+}
+
+function isEnvelope(value: Json | null): value is DsseEnvelope & JsonObject {
+  return (
+    isObject(value) &&
+    typeof value.payload === 'string' &&
+    typeof value.payloadType === 'string' &&
+    Array.isArray(value.signatures) &&
+    value.signatures.every((signature) => isObject(signature) && typeof signature.sig === 'string')
+  )
+}
+
+function opened(envelope: DsseEnvelope): OpenedDsse {
+  const { subject, predicate } = inTotoStatement(envelope)
+  const files = rowsOf(predicate)
+  const bundle = {
+    schema: REDACTED_BUNDLE_SCHEMA,
+    redaction: 'chosen_files',
+    algorithms: { merkle: MERKLE_ALGORITHM, envelope: EVIDENCE_SCHEMA },
+    envelope: predicate.envelope ?? null,
+    anchor: predicate.anchor ?? null,
+    files: withProofs(files),
+  }
+  return {
+    bundle: utf8(JSON.stringify(bundle)),
+    facts: (followed) => ({
+      dsse_signed: isSigned(envelope, followed),
+      dsse_subjects_match: subjectsMatch(subject ?? null, files),
+    }),
+  }
+}
+
+function inTotoStatement({ payload, payloadType }: DsseEnvelope): { subject?: Json; predicate: JsonObject } {
+  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) throw new RefusedBundle('not_a_bundle', 'the payload is not of in-toto')
+  const bytes = fromBase64(payload)
+  const text = bytes && fromUtf8(bytes)
+  const statement = text ? strictJson(text, MAX_DSSE_BYTES, 'the payload') : null
+  if (!isObject(statement) || statement.predicateType !== EVIDENCE_PREDICATE_TYPE || !isObject(statement.predicate))
+    throw new RefusedBundle('not_a_bundle', `the predicate is not of the type ${EVIDENCE_PREDICATE_TYPE}`)
+  return { ...(statement.subject !== undefined && { subject: statement.subject }), predicate: statement.predicate }
+}
+
+type Row = FileEntry & JsonObject
+
+function rowsOf({ files }: JsonObject): Row[] {
+  const isRow = (row: Json): row is Row =>
+    isObject(row) && typeof row.filename === 'string' && typeof row.content_hash === 'string'
+  if (Array.isArray(files) && files.length > 0 && files.every(isRow)) return files
+  throw new RefusedBundle('bad_file_entry', 'files of the predicate are not rows of files')
+}
+
+/** The rows of all files come without proofs, which follow from them. */
+function withProofs(rows: readonly Row[]): readonly Json[] {
+  if (rows.some(({ proof }) => proof !== undefined)) return rows
+  const levels = merkleLevels(rows.map(leafHash))
+  return rows.map((row, i) => ({ ...row, leaf_index: i, proof: merkleProof(levels, i).map((step) => ({ ...step })) }))
+}
+
+/** The envelope has no time: a key is good for it in its whole period, unless it was revoked. */
+function isSigned(envelope: DsseEnvelope, { keys, revoked }: FollowedKeys): Fact {
+  if (keys.length === 0) return notChecked('no key was pinned, and the envelope does not name its key in full')
+  const usable = keys.filter(({ use }) => use === null || use === 'evidence-envelope')
+  const signer = usable.find(({ publicKeyHex }) => {
+    const key = ed25519PublicKeyFromHex(publicKeyHex)
+    return key !== null && payloadSignedBy(key, envelope) !== null
+  })
+  if (!signer) return failed('the envelope is not signed by a pinned key')
+  const since = revoked.get(signer.publicKeyHex)
+  return since === undefined
+    ? PASSED
+    : failed(`the key that signed the envelope was revoked since ${isoSeconds(since)}`)
+}
+
+function subjectsMatch(subject: Json, files: readonly Row[]): Fact {
+  const subjects = Array.isArray(subject) ? subject : []
+  const isSame = ({ filename, content_hash }: Row, i: number): boolean => {
+    const named: Json | undefined = subjects[i]
+    return isObject(named) && named.name === filename && isObject(named.digest) && named.digest.sha256 === content_hash
+  }
+  return passedUnless(
+    subjects.length === files.length && files.every(isSame) ? null : 'the subjects are not the files of the predicate',
+  )
+}

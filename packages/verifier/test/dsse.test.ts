@@ -1,0 +1,109 @@
+import { toHex } from '@svc/protocol/bytes'
+import {
+  type DsseEnvelope,
+  dsseEnvelope,
+  IN_TOTO_PAYLOAD_TYPE,
+  inTotoPayload,
+  preAuthEncoding,
+  sigstoreBundle,
+} from '@svc/protocol/dsse'
+import { issueStatement } from '@svc/protocol/evidence'
+import { issuerKeyId, manifestDigest } from '@svc/protocol/ids'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { leafHash, merkleLevels, merkleProof, merkleRoot } from '@svc/protocol/merkle'
+import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
+import { describe, expect, it } from 'vitest'
+import { openDsse } from '../src/dsse.ts'
+import { verifyBundle } from '../src/verify-bundle.ts'
+
+const signer = ed25519Signer(new Uint8Array(32).fill(7))
+const stranger = ed25519Signer(new Uint8Array(32).fill(8))
+const files = ['a', 'b', 'c'].map((filename, i) => ({ filename, size_bytes: i, content_hash: `${i}`.repeat(64) }))
+const envelope = issueStatement(
+  {
+    proofId: '0'.repeat(32),
+    sequence: 1,
+    previousDigest: null,
+    merkleRoot: merkleRoot(files.map(leafHash)),
+    fileCount: 3,
+    manifestFileCount: 3,
+    totalBytes: 3n,
+    manifestDigest: manifestDigest(files),
+    checkMode: 'recorded_hashes',
+    issuedAtUnix: 1_800_000_000,
+    nonce: '3'.repeat(32),
+  },
+  signer,
+  DEFAULT_DOMAIN_TAG,
+)
+const proof = merkleProof(merkleLevels(files.map(leafHash)), 1)
+const whole = { envelope, anchor: null, files }
+const ofOne = { envelope, anchor: null, files: [{ ...files[1]!, leaf_index: 1, proof }] as const }
+
+function signed(payload: Uint8Array, by = signer): DsseEnvelope {
+  const sig = by.sign(preAuthEncoding(IN_TOTO_PAYLOAD_TYPE, payload))
+  return dsseEnvelope(payload, { keyid: issuerKeyId(toHex(by.publicKey)), sig })
+}
+
+/** The same payload with another text in it, signed again. */
+function altered(from: string, to: string): DsseEnvelope {
+  const text = new TextDecoder().decode(inTotoPayload(whole))
+  expect(text).toContain(from)
+  return signed(new TextEncoder().encode(text.replace(from, to)))
+}
+
+async function verify(document: unknown, pinned: readonly (typeof signer)[] = [signer]) {
+  const opened = openDsse(JSON.stringify(document))
+  if (!opened || 'refused' in opened) return opened?.refused.code ?? null
+  const pinnedKeys = pinned.map(({ publicKey }) => ({
+    publicKeyHex: toHex(publicKey),
+    use: null,
+    validFrom: null,
+    validTo: null,
+  }))
+  const verification = await verifyBundle([opened.bundle], { pinnedKeys })
+  if (verification.refused) return verification.refused.code
+  const facts = Object.entries({ ...verification.facts, ...opened.facts(verification.followed) })
+  return Object.fromEntries(facts.map(([name, { value }]) => [name, value]))
+}
+
+describe('a statement in DSSE', () => {
+  it('DSSE-09 holds a bundle whose facts are checked, of all files or one, in Sigstore or alone', async () => {
+    const good = {
+      dsse_signed: 'passed',
+      dsse_subjects_match: 'passed',
+      inclusion_proven: 'passed',
+      key_pinned: 'passed',
+    }
+    for (const wrap of [(made: DsseEnvelope) => made, sigstoreBundle]) {
+      expect(await verify(wrap(signed(inTotoPayload(whole))))).toMatchObject({ ...good, merkle_root_matches: 'passed' })
+      expect(await verify(wrap(signed(inTotoPayload(ofOne))))).toMatchObject({
+        ...good,
+        merkle_root_matches: 'not_checked',
+      })
+    }
+  })
+
+  it('DSSE-09 T-109 tells another key, subject or file apart', async () => {
+    expect(await verify(signed(inTotoPayload(whole), stranger))).toMatchObject({ dsse_signed: 'failed' })
+    expect(await verify(signed(inTotoPayload(whole)), [])).toMatchObject({ dsse_signed: 'not_checked' })
+    expect(await verify(altered('"name":"b"', '"name":"x"'))).toMatchObject({
+      dsse_signed: 'passed',
+      dsse_subjects_match: 'failed',
+    })
+    expect(await verify(altered('"size_bytes":2', '"size_bytes":5'))).toMatchObject({ merkle_root_matches: 'failed' })
+    const { payload, ...rest } = signed(inTotoPayload(whole))
+    const other = dsseEnvelope(inTotoPayload(ofOne), { keyid: '', sig: new Uint8Array(64) })
+    expect(await verify({ ...rest, payload: other.payload })).toMatchObject({ dsse_signed: 'failed' })
+  })
+
+  it('DSSE-09 refuses what is of another kind, and leaves alone what is no envelope', async () => {
+    expect(await verify({ ...signed(inTotoPayload(whole)), payloadType: 'text/plain' })).toBe('not_a_bundle')
+    expect(await verify(altered('evidence-predicate:v1', 'evidence-predicate:v2'))).toBe('not_a_bundle')
+    expect(await verify(altered('"size_bytes":2', '"size_bytes":-2'))).toBe('bad_file_entry')
+    expect(await verify(altered('"files":[', '"files":[1,'))).toBe('bad_file_entry')
+    for (const document of [{}, [], 'text', { payload: 1 }, { dsseEnvelope: null }, { payload: '', payloadType: '' }])
+      expect(await verify(document)).toBeNull()
+    expect(openDsse('{')).toBeNull()
+  })
+})
