@@ -78,7 +78,7 @@ function malformed(problem: string) {
   return credentialInvalid('malformed-credential', `Authorization: Payment ${problem}`)
 }
 
-function invalidPayload(problem: string) {
+export function invalidPayload(problem: string) {
   return credentialInvalid('invalid-payload', `the payload is of no type that this challenge takes: ${problem}`)
 }
 

@@ -4,7 +4,7 @@
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { lru } from '@svc/concurrency/caches'
 import { concat, toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
-import { canonicalJson } from '@svc/protocol/canonical'
+import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../../context.ts'
 import type { KeySigner } from '../../keys/signers/signer.ts'
@@ -74,7 +74,7 @@ export function createSignOffers({ statementKeys, log }: Context): SignOffers {
   }
 }
 
-async function jws(key: KeySigner, payload: object): Promise<string> {
+async function jws(key: KeySigner, payload: Record<string, Json>): Promise<string> {
   const header = { alg: 'EdDSA', kid: didKey(key.publicKey) }
   const signed = [header, payload].map((part) => toBase64Url(utf8(canonicalJson(part)))).join('.')
   return `${signed}.${toBase64Url(await key.sign(utf8(signed)))}`

@@ -104,7 +104,8 @@ function timesOf({ issuedAt, expirationTime }: SignIn, now: number): { iat: numb
 
 /** As EIP-4361 writes it, and the same for the primary chain. Fields that we do not ask for cannot be signed. */
 function signedText({ domain, uri, address, nonce, issuedAt, expirationTime }: SignIn, network: Network): string {
-  const [kind, chain] = network.family === 'evm' ? ['Ethereum', network.chainId] : ['Solana', network.caip2.split(':')[1]]
+  const [kind, chain] =
+    network.family === 'evm' ? ['Ethereum', network.chainId] : ['Solana', network.caip2.split(':')[1]]
   return [
     `${domain} wants you to sign in with your ${kind} account:`,
     address,
