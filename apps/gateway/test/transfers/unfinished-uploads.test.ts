@@ -35,7 +35,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await part('b', second, 200_000)).status).toBe(200)
     const upload: TestUpload = await tus('c', 400_000)
     const over = await upload.patch(0, Buffer.alloc(300_000))
-    expect([over.status, over.error]).toEqual([413, 'LOCKER_CAPACITY_EXCEEDED'])
+    expect([over.status, over.error]).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
     expect((await upload.head()).headers['upload-offset']).toBe('0')
     // What is ended makes room.
     expect((await bucket.send('DELETE', `a?uploadId=${first}`)).status).toBe(204)
@@ -43,5 +43,23 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await upload.patch(300_000, Buffer.alloc(100_000))).status).toBe(204)
     expect((await send(upload.url, 'HEAD')).headers['svc-content-hash']).toMatch(/^sha256:/)
     expect((await part('a', await begin('a'), 700_000)).status).toBe(200)
+  })
+
+  it('T-112 are ten thousand at most of a locker by tus, so that their rows end', async () => {
+    const other = await house.bucket()
+    const token = await tusToken(other.locker)
+    const { db } = house.gateway.context.database
+    const headers = { 'x-upload-token': token, 'upload-length': '1' }
+    const post = () => send(`${house.gateway.url}/v1/lockers/${other.name}/tus`, 'POST', headers)
+    expect((await post()).status).toBe(201)
+    const made = db.selectFrom('upload_sessions').selectAll().where('locker_id', '=', other.name)
+    const row = await made.executeTakeFirstOrThrow()
+    for (let i = 0; i < 10; i++) {
+      const rows = Array.from({ length: i === 9 ? 999 : 1000 }, (_, at) => ({ ...row, session_id: `us_${i}_${at}` }))
+      await db.insertInto('upload_sessions').values(rows.slice(0, 500)).execute()
+      await db.insertInto('upload_sessions').values(rows.slice(500)).execute()
+    }
+    const reply = await post()
+    expect([reply.status, reply.error]).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
   })
 })

@@ -206,7 +206,7 @@ describe('signed offers', () => {
     expect(keys.map(({ public_key_hex }) => public_key_hex)).toContain(toHex(key))
   })
 
-  it('T-112 an offer that was changed does not verify', async () => {
+  it('T-111 an offer that was changed does not verify', async () => {
     const [signed] = extractOffersFromPaymentRequired(await offer())
     if (!signed || !isJWSSignedOffer(signed)) throw new Error('no JWS')
     const [header, payload, signature] = signed.signature.split('.') as [string, string, string]
@@ -217,7 +217,7 @@ describe('signed offers', () => {
     ).rejects.toThrow()
   })
 
-  it('T-112 offers of one minute and price share their signatures, so strangers cost few of them', async () => {
+  it('T-111 offers of one minute and price share their signatures, so strangers cost few of them', async () => {
     const [first, second] = [await offer(), await offer()].map(extractOffersFromPaymentRequired)
     const validUntil = (offers = first) => decodeSignedOffers(offers!)[0]!.validUntil
     // The minute may have ended in between.

@@ -19,6 +19,19 @@ export async function requireRoomForUnfinished(
   if ((await unfinishedBytes(db, locker_id)) + bytes > storage_limit_bytes) throw capacityExceeded('unfinished')
 }
 
+/** How many uploads of a locker are under way at a door. */
+export async function countUnfinished(db: Db, lockerId: string, door: string, now: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('upload_sessions')
+    .select(({ fn }) => fn.countAll<number | string>().as('count'))
+    .where('locker_id', '=', lockerId)
+    .where('closed_at', 'is', null)
+    .where('door', '=', door)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Of doors whose uploads have one file each. */
 async function unfinishedBytes(db: Db, lockerId: string): Promise<number> {
   const { bytes } = await db

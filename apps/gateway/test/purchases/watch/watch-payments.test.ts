@@ -117,7 +117,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect((await shop.confirm({ pay_req_id: payReqId(foreign) }, ofForeign)).status).toBe(200)
   })
 
-  it('T-113 a payment that nobody watches for is found among many that only name its reference', async () => {
+  it('T-102 a payment that nobody watches for is found among many that only name its reference', async () => {
     const quote = await shop.quote()
     const url = urlOf(quote)
     const spam = async (count: number) => {
