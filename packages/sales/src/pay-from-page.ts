@@ -31,7 +31,7 @@ export interface PageSeller extends Seller {
   requireForSale?(request: PayRequest): Promise<void>
   /** What the service knows of a payment that it looks for by itself; null where it has not looked lately. */
   findWatched?(payReqId: string): Promise<FoundPayment | null>
-  /** How far `findPayment` has read, by quote: those that name its reference are read in turn, the oldest first. */
+  /** Up to which transaction `findPayment` has read those that name the reference of a quote, by quote. */
   passed: { get(payReqId: string): string | undefined; set(payReqId: string, tx: string): void }
 }
 
