@@ -6,7 +6,7 @@ import { Answer } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { canonicalTx } from '@svc/protocol/ids'
 import { chargesOf } from '@svc/sales/mpp/challenge'
-import { type Credential, chargeOf, invalidPayload, readCredential, unknownChallenge } from '@svc/sales/mpp/credential'
+import { type Credential, chargeOf, readCredential, unknownChallenge } from '@svc/sales/mpp/credential'
 import { asProblem } from '@svc/sales/mpp/problems'
 import { paymentReceipt } from '@svc/sales/mpp/receipt'
 import type { Callers } from '../callers/callers.ts'
@@ -43,7 +43,6 @@ async function paid(
   const payee = payeeOf(context.config)
   const id = { payReqId, expiresAt: request.expires_at }
   const { charge, challenge, payload } = chargeOf(credential, chargesOf(accepts, payee), id, payee)
-  if (payload.type === 'authorization') throw invalidPayload('authorizations are not sent here')
   const { network: pay_network, extra } = charge.leg
   const tx = canonicalTx(payload.type === 'hash' ? payload.hash : payload.signature)
   const shown = { pay_req_id: payReqId, pay_network, pay_asset: extra.name }

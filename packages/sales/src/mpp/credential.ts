@@ -64,7 +64,9 @@ export function chargeOf(
     if (!isSame(challenge, expected)) continue
     const problem = payloadObjections[charge.method](payload)
     if (problem) throw invalidPayload(problem)
-    return { charge, challenge: expected, payload: payload as CredentialPayload } // by the schema of its method
+    const checked = payload as CredentialPayload // by the schema of its method
+    if (!charge.credentialTypes.includes(checked.type)) throw invalidPayload(checked.type)
+    return { charge, challenge: expected, payload: checked }
   }
   throw unknownChallenge()
 }
@@ -78,7 +80,7 @@ function malformed(problem: string) {
   return credentialInvalid('malformed-credential', `Authorization: Payment ${problem}`)
 }
 
-export function invalidPayload(problem: string) {
+function invalidPayload(problem: string) {
   return credentialInvalid('invalid-payload', `the payload is of no type that this challenge takes: ${problem}`)
 }
 
