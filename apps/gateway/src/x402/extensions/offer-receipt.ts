@@ -7,11 +7,12 @@ import { concat, toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../../context.ts'
-import type { KeySigner } from '../../keys/signers/signer.ts'
 
 const VERSION = 1
 /** The multicodec of Ed25519 public keys. */
 const ED25519 = new Uint8Array([0xed, 0x01])
+
+type StatementKey = Context['statementKeys']['configured']
 
 interface Jws {
   format: 'jws'
@@ -50,7 +51,7 @@ const SHARED_SECONDS = 60
 export function createSignOffers({ statementKeys, log }: Context): SignOffers {
   const signatures = lru<string, string>(MAX_OFFERS)
 
-  async function offerOf(key: KeySigner, url: string, leg: X402Leg, validUntil: number): Promise<string> {
+  async function offerOf(key: StatementKey, url: string, leg: X402Leg, validUntil: number): Promise<string> {
     const { scheme, network, asset, payTo, amount } = leg
     const payload = { version: VERSION, resourceUrl: url, scheme, network, asset, payTo, amount, validUntil }
     const name = canonicalJson([toBase58(key.publicKey), payload])
@@ -74,7 +75,7 @@ export function createSignOffers({ statementKeys, log }: Context): SignOffers {
   }
 }
 
-async function jws(key: KeySigner, payload: Record<string, Json>): Promise<string> {
+async function jws(key: StatementKey, payload: Record<string, Json>): Promise<string> {
   const header = { alg: 'EdDSA', kid: didKey(key.publicKey) }
   const signed = [header, payload].map((part) => toBase64Url(utf8(canonicalJson(part)))).join('.')
   return `${signed}.${toBase64Url(await key.sign(utf8(signed)))}`
