@@ -146,7 +146,7 @@ export function addRoutes(service: Service, rooms: Rooms): void {
   infoRoutes(service, auth, rooms.info)
   pageRoutes(service, rooms.pages)
   purchaseRoutes(service, auth, rooms.purchases)
-  x402Routes(service, rooms.x402)
+  x402Routes(service, auth, rooms.x402)
   mppRoutes(service, rooms.mpp)
   lockerRoutes(service, auth, rooms.lockers)
   fileRoutes(service, auth, rooms.files)

@@ -3,9 +3,9 @@
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { AtomicAmount, LegChoice, OracleRate, PayerSignature, quoteOf } from './quote.ts'
+import { AtomicAmount, LegChoice, OracleRate, PayerSignature, PaymentHeaders, quoteOf } from './quote.ts'
 import { Receipt } from './receipts.ts'
-import { NO_STORE, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
+import { NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
 
 export const PROVIDERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore'] as const
 export const Provider = Words(PROVIDERS)
@@ -79,6 +79,14 @@ export const Confirmation = Type.Object(
     paid_raw: Type.String(),
     pay_asset: Type.String(),
     network: Type.String(),
+    locker_id: Type.Optional(
+      OrNull(
+        Type.String({
+          description:
+            'The open locker, where the payment was only signed and the gateway sent it. Null where it could not be opened: the receipt stays good.',
+        }),
+      ),
+    ),
   },
   { title: 'Confirmation' },
 )
@@ -119,20 +127,6 @@ export const Extends = Type.Optional(
       'The receipt of a locker that the purchase lengthens and enlarges, instead of paying for a new one. Anybody may pay; provider is that of the locker.',
   }),
 )
-
-/** Of clients of the Machine Payments Protocol. */
-const PaymentHeaders = {
-  Authorization: Type.Optional(
-    Type.String({
-      pattern: '^Payment [A-Za-z0-9_-]+$',
-      description:
-        'A payment credential for a challenge of WWW-Authenticate: base64url of JSON. Answered with the receipt and Payment-Receipt.',
-    }),
-  ),
-  'Accept-Payment': Type.Optional(
-    Type.String({ description: 'Which challenges the client can use, as `solana/charge, evm/charge;q=0.5`.' }),
-  ),
-}
 
 export const requestStorage = endpoint({
   name: 'requestStorage',

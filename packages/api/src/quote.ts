@@ -135,3 +135,17 @@ export function quoteOf<Terms extends TProperties, Summary extends TProperties, 
     { title },
   )
 }
+
+/** Of clients of the Machine Payments Protocol. */
+export const PaymentHeaders = {
+  Authorization: Type.Optional(
+    Type.String({
+      pattern: '^Payment [A-Za-z0-9_-]+$',
+      description:
+        'A payment credential for a challenge of WWW-Authenticate: base64url of JSON. Answered with the receipt and Payment-Receipt.',
+    }),
+  ),
+  'Accept-Payment': Type.Optional(
+    Type.String({ description: 'Which challenges the client can use, as `solana/charge, evm/charge;q=0.5`.' }),
+  ),
+}

@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { TAGGED_BODY_BYTES, Tags } from './lockers.ts'
+import { LockerList, listLockers, TAGGED_BODY_BYTES, Tags } from './lockers.ts'
 import { Confirmation, Quote, requestStorage } from './purchases.ts'
 import { PaymentLeg } from './quote.ts'
 import { OrNull, Timestamp, Words } from './wire.ts'
@@ -163,4 +163,68 @@ export const buyStorage = endpoint({
     'logbook_unavailable',
     'STORAGE_UNAVAILABLE',
   ],
+})
+
+const { wallet: _, ...pages } = listLockers.query.properties
+
+/** The form of the extension sign-in-with-x, for a door that asks for no payment. */
+export const SignInRequired = Type.Object(
+  {
+    x402Version: Type.Literal(2),
+    resource: Quote.properties.resource,
+    accepts: Type.Array(X402Leg, { maxItems: 0 }),
+    error: Type.String(),
+    extensions: Type.Object({
+      'sign-in-with-x': Type.Object({
+        info: Type.Object({
+          domain: Type.String(),
+          uri: Type.String(),
+          statement: Type.String(),
+          version: Type.Literal('1'),
+          nonce: Type.String(),
+          issuedAt: Type.String(),
+          expirationTime: Type.String(),
+        }),
+        supportedChains: Type.Array(
+          Type.Object({ chainId: Type.String({ description: 'CAIP-2' }), type: Words(['ed25519', 'eip191']) }),
+        ),
+        schema: quoteExtension.schema,
+      }),
+    }),
+  },
+  { title: 'SignInRequired' },
+)
+export type SignInRequired = Static<typeof SignInRequired>
+
+const SignedTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$' })
+
+/** What the header SIGN-IN-WITH-X holds, as base64 of JSON. */
+export const SignIn = Type.Object(
+  {
+    domain: Type.String(),
+    uri: Type.String(),
+    address: listLockers.query.properties.wallet,
+    chainId: Type.String(),
+    nonce: Type.String({ pattern: '^[A-Za-z0-9]{8,96}$' }),
+    issuedAt: SignedTime,
+    expirationTime: SignedTime,
+    signature: Type.String({ maxLength: 256 }),
+  },
+  { title: 'SignIn' },
+)
+export type SignIn = Static<typeof SignIn>
+
+export const listBought = endpoint({
+  name: 'listBought',
+  method: 'GET',
+  path: '/v1/x402/storage',
+  auth: 'public',
+  summary: 'What a wallet has bought, by the x402 extension sign-in-with-x: 402 with what to sign, then its lockers',
+  requestHeaders: Type.Object({
+    'SIGN-IN-WITH-X': Type.Optional(Type.String({ description: 'base64 of the signed challenge, as JSON.' })),
+  }),
+  query: Type.Object(pages),
+  responses: { 200: LockerList, 402: SignInRequired },
+  headers: { 'cache-control': 'no-store' },
+  errors: ['RATE_LIMITED', 'validation_error', 'database_behind', 'logbook_unavailable'],
 })

@@ -20,8 +20,13 @@ export interface Signer {
   identity: string
 }
 
+/** What was signed, and by which algorithm. */
+export interface SignedText extends Pick<SignedEnvelope, 'bytes' | 'signature'> {
+  envelope: Pick<SignedEnvelope['envelope'], 'sig_alg'>
+}
+
 /** Null when none of the candidates signed. */
-export type FindSigner = (signed: SignedEnvelope, candidates: Candidates) => Promise<Signer | null>
+export type FindSigner = (signed: SignedText, candidates: Candidates) => Promise<Signer | null>
 
 const MAX_KEYS = 10_000
 const MAX_HINTS = 10_000
@@ -41,7 +46,7 @@ export function createSignerFinder(): FindSigner {
     return key
   }
 
-  async function findEd25519(signed: SignedEnvelope, identities: Iterable<string>): Promise<string | null> {
+  async function findEd25519(signed: SignedText, identities: Iterable<string>): Promise<string | null> {
     const signature = fromBase58(signed.signature, 64)
     if (!signature) return null
     for (const identity of identities) {

@@ -31,6 +31,8 @@ export interface PageSeller extends Seller {
   requireForSale?(request: PayRequest): Promise<void>
   /** What the service knows of a payment that it looks for by itself; null where it has not looked lately. */
   findWatched?(payReqId: string): Promise<FoundPayment | null>
+  /** Up to which transaction `findPayment` has read those that name the reference of a quote, by quote. */
+  passed: { get(payReqId: string): string | undefined; set(payReqId: string, tx: string): void }
 }
 
 interface PayRequest extends QuoteTime {
@@ -99,9 +101,11 @@ export async function paymentOutcome(
   return { outcome: await orSilent(outcome) }
 }
 
-/** How many transactions are read that name the quote's Solana Pay reference: anybody who saw the code can make some. */
+/**
+ * How many transactions a call reads that name the quote's Solana Pay reference. Anybody who saw the code can make some:
+ * the next call goes on behind them.
+ */
 const MAX_READ = 10
-const NEWEST = 20
 
 export async function findPayment(
   seller: PageSeller,
@@ -114,23 +118,34 @@ export async function findPayment(
   if (legs.length === 0) return { payment: null }
   const watched = (await seller.findWatched?.(pay_req_id)) ?? null
   if (watched) return watched
-  const found = await orSilent(seller.sales.payerNodes.solana.transactionsNaming(solanaPayReference(pay_req_id)))
-  for (const tx of found.slice(-NEWEST).slice(0, MAX_READ)) {
-    for (const leg of legs) {
-      if (await isPaid(seller, tx, request, leg))
-        return { payment: { tx, pay_network: leg.network.name, pay_asset: leg.ticker } }
-    }
+  const { solana } = seller.sales.payerNodes
+  const after = seller.passed.get(pay_req_id)
+  const named = await orSilent(solana.transactionsNaming(solanaPayReference(pay_req_id), after))
+  let isPassing = true
+  for (const tx of named.slice(0, MAX_READ)) {
+    const leg = await paidLeg(seller, tx, request, legs)
+    if (leg && leg !== 'undecided') return { payment: { tx, pay_network: leg.network.name, pay_asset: leg.ticker } }
+    isPassing &&= leg === null
+    if (isPassing) seller.passed.set(pay_req_id, tx)
   }
   return { payment: null }
 }
 
-async function isPaid(seller: PageSeller, tx: string, request: PayRequest, leg: QuotedLeg): Promise<boolean> {
+/** Which leg a transaction pays; null for none, undecided while some nodes do not show it. */
+async function paidLeg(
+  seller: PageSeller,
+  tx: string,
+  request: PayRequest,
+  legs: readonly QuotedLeg[],
+): Promise<QuotedLeg | 'undecided' | null> {
   try {
-    const { outcome } = await readPayment(seller, tx, [{ request, leg }], [request.pay_req_id])
-    return outcome === 'found'
+    for (const leg of legs) {
+      const { outcome } = await readPayment(seller, tx, [{ request, leg }], [request.pay_req_id])
+      if (outcome === 'found') return leg
+    }
+    return null
   } catch (error) {
-    // Some nodes do not show it yet.
-    if (error instanceof ServiceError && error.code === 'tx_not_found') return false
+    if (error instanceof ServiceError && error.code === 'tx_not_found') return 'undecided'
     throw error
   }
 }

@@ -87,8 +87,12 @@ export interface AnyQuote {
   extensions: { svc: { info: object } }
 }
 
-export function quoteAnswer<Quote extends AnyQuote>(text: string, quote: Quote): Answer<JsonText<Quote>> {
-  return paymentRequired(text, headerText(quote))
+export function quoteAnswer<Quote extends AnyQuote>(
+  text: string,
+  quote: Quote,
+  challenges: string | null,
+): Answer<JsonText<Quote>> {
+  return paymentRequired(text, headerText(quote), challenges)
 }
 
 /** Stock x402 clients read only the header. It leaves out what is for people, because servers limit headers (ADD-01). */
@@ -110,7 +114,7 @@ export function withoutTransferRequests<Quote extends AnyQuote>(quote: Quote): Q
 export function paymentRequired<Quote>(
   body: string,
   header: string,
-  challenges: string | null = null,
+  challenges: string | null,
 ): Answer<JsonText<Quote>> {
   const encoded = Buffer.from(header).toString('base64')
   const headers = { 'payment-required': encoded, ...(challenges !== null && { 'www-authenticate': challenges }) }

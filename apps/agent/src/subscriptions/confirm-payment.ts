@@ -6,7 +6,7 @@ import type { ChainPayment } from '@svc/payments/payment'
 import { signReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
 import { newReceipt } from '@svc/sales/new-receipt'
-import { payerProof, requirePayerProof, requireTransaction } from '@svc/sales/payer-proof'
+import { type PayerProof, payerProof, requirePayerProof, requireTransaction } from '@svc/sales/payer-proof'
 import { inQuoteTime, paidLeg, type QuotedLeg, readPayment } from '@svc/sales/read-payment'
 import type { Callers } from '../callers/callers.ts'
 import { identityOf } from '../callers/identity.ts'
@@ -19,17 +19,33 @@ import { subscriptionView } from './subscription-view.ts'
 
 type ConfirmBody = Body<typeof confirmSubscription>
 
-/** A repeated confirmation returns the first answer to its payer, even long after the quote has expired. */
-export async function confirmPayment(
+export function confirmPayment(
   context: Context,
   callers: Callers,
   body: ConfirmBody,
   wire: WireRequest,
 ): Promise<SubscriptionConfirmation> {
-  const identity = identityOf(wire)
-  const proof = payerProof(wire.headers, body)
+  const shown = { ...body, identity: identityOf(wire), proof: payerProof(wire.headers, body) }
+  return confirmShown(context, callers, shown, wire)
+}
+
+/** A payment as somebody shows it. */
+export interface ShownPayment extends Pick<ConfirmBody, 'pay_req_id' | 'pay_network' | 'pay_asset'> {
+  /** Who says that they paid; null where only the chain is asked. */
+  identity: string | null
+  proof: PayerProof
+}
+
+/** A repeated confirmation returns the first answer to its payer, even long after the quote has expired. */
+export async function confirmShown(
+  context: Context,
+  callers: Callers,
+  shown: ShownPayment,
+  wire: WireRequest,
+): Promise<SubscriptionConfirmation> {
+  const { identity, proof } = shown
   const { db } = context.database
-  const request = await findPayRequest(db, body.pay_req_id)
+  const request = await findPayRequest(db, shown.pay_req_id)
   if (!request) throw payReqNotFound()
   const existing = await findPurchase(db, request.pay_req_id)
   if (existing) {
@@ -39,7 +55,7 @@ export async function confirmPayment(
   }
   const tx = requireTransaction(proof)
   await callers.limitStranger(wire)
-  const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
+  const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, shown, tx))
   const { pay_req_id: payReqId } = request
   const paid = newReceipt({ payReqId, units: 1, leg, payment, confirmedAt: unixNow(context) })
   const receipt = signReceipt(paid, context.signer)
@@ -52,18 +68,18 @@ export async function confirmPayment(
 async function readLeg(
   context: Context,
   request: PayRequest,
-  body: ConfirmBody,
+  shown: ShownPayment,
   tx: string,
 ): Promise<{ leg: QuotedLeg; payment: ChainPayment }> {
   const { accepts } = JSON.parse(request.quote) as SubscriptionQuote
-  const leg = paidLeg(accepts, body)
+  const leg = paidLeg(accepts, shown)
   const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
   if (payment.outcome === 'rejected') throw paymentRefused(payment.reason, payment.seen)
   return { leg, payment }
 }
 
-function requirePayer(payer: string, identity: string): void {
-  if (payer === identity) return
+function requirePayer(payer: string, identity: string | null): void {
+  if (identity === null || payer === identity) return
   throw new ServiceError('OWNER_IDENTITY_MISMATCH', 'X-Svc-Identity is not who paid on chain', {
     hint: 'name the wallet that paid: the subscription is its own',
   })
@@ -73,7 +89,7 @@ function requirePayer(payer: string, identity: string): void {
 function confirmation(
   context: Context,
   purchase: Purchase,
-  identity: string,
+  identity: string | null,
   idempotent: boolean,
 ): SubscriptionConfirmation {
   requirePayer(purchase.identity, identity)

@@ -1,15 +1,21 @@
 import { SUBSCRIPTION_DAYS, type SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { Answer, JsonText } from '@svc/http-service/answer'
+import type { WireRequest } from '@svc/http-service/wire-request'
 import type { LegChoice } from '@svc/payments/legs'
 import { toHex } from '@svc/protocol/bytes'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
 import { priceOnLegs } from '@svc/sales/price-legs'
 import { quoteAnswer, quoteBody } from '@svc/sales/quote'
 import { type Context, unixNow } from '../context.ts'
+import { challengesFor } from './challenges.ts'
 import { insertPayRequest } from './store.ts'
 
-/** Stores the quote before answering with it: it fixes the terms. */
-export async function answerQuote(context: Context, choice: LegChoice): Promise<Answer<JsonText<SubscriptionQuote>>> {
+/** Stores the quote before answering with it: it fixes the terms. Challenges are for requests that take credentials. */
+export async function answerQuote(
+  context: Context,
+  choice: LegChoice,
+  challenged: WireRequest | null,
+): Promise<Answer<JsonText<SubscriptionQuote>>> {
   const { config, gateway, sales, database, randomBytes } = context
   await gateway.requireOtherTreasuries()
   const { subscriptionUsd: totalUsd, quoteTtlSeconds } = config.payments
@@ -39,7 +45,8 @@ export async function answerQuote(context: Context, choice: LegChoice): Promise<
     expires_at: expiresAt,
     quote: text,
   })
-  return quoteAnswer<SubscriptionQuote>(text, quote)
+  const challenges = challenged && challengesFor(context, quote, { payReqId, expiresAt }, challenged)
+  return quoteAnswer<SubscriptionQuote>(text, quote, challenges)
 }
 
 export function confirmUrlOf({ baseUrl }: { baseUrl: string }): string {

@@ -1,5 +1,6 @@
 import * as payment from '@svc/api/agent/payment'
 import { confirmSubscription, requestSubscription } from '@svc/api/agent/subscriptions'
+import { lru } from '@svc/concurrency/caches'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { findPayment, type PageSeller, paymentOutcome, preparePayment, sendPayment } from '@svc/sales/pay-from-page'
@@ -7,6 +8,9 @@ import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
 import { findPayRequest, findPurchase } from './store.ts'
 import type { Subscriptions } from './subscriptions.ts'
+
+/** Of quotes whose buyers wait for a payment by Solana Pay. */
+const MAX_PASSED = 10_000
 
 export function subscriptionRoutes(
   service: Service,
@@ -21,6 +25,7 @@ export function subscriptionRoutes(
     limitStranger: callers.limitStranger,
     findQuote: (payReqId) => findPayRequest(db, payReqId),
     findTransaction: async (payReqId) => (await findPurchase(db, payReqId))?.tx ?? null,
+    passed: lru(MAX_PASSED),
   }
   serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(seller, body, wire))
   serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(seller, body, wire))

@@ -9,13 +9,17 @@ import type { Callers } from '../callers/callers.ts'
 import type { Context } from '../context.ts'
 import type { SubscriptionRow } from '../db/schema.ts'
 import { confirmPayment } from './confirm-payment.ts'
+import { payWithCredential } from './pay-with-credential.ts'
 import { answerQuote } from './quote.ts'
 import { findSubscription } from './store.ts'
 import { isActive } from './subscription-view.ts'
 
 export interface Subscriptions {
-  /** A quote for a caller whose address is counted against its limit. */
-  request(choice: LegChoice, wire: WireRequest): Promise<Answer<JsonText<SubscriptionQuote>>>
+  /** A quote for a caller whose address is counted against its limit, or what a payment credential has bought. */
+  request(
+    choice: LegChoice,
+    wire: WireRequest,
+  ): Promise<Answer<JsonText<SubscriptionQuote>> | Answer<SubscriptionConfirmation>>
   confirm(body: Body<typeof confirmSubscription>, wire: WireRequest): Promise<SubscriptionConfirmation>
   quote(choice: LegChoice): Promise<Answer<JsonText<SubscriptionQuote>>>
   /** The newest subscription of an identity, whether it runs or is over. */
@@ -27,13 +31,12 @@ export interface Subscriptions {
 export function createSubscriptions(context: Context, { callers }: { callers: Callers }): Subscriptions {
   const { db } = context.database
   const find = (identity: string) => findSubscription(db, identity)
-  const quote = (choice: LegChoice) => answerQuote(context, choice)
   return {
-    quote,
     find,
+    quote: (choice) => answerQuote(context, choice, null),
     async request(choice, wire) {
       await callers.limitStranger(wire)
-      return quote(choice)
+      return (await payWithCredential(context, callers, wire)) ?? answerQuote(context, choice, wire)
     },
     confirm: (body, wire) => confirmPayment(context, callers, body, wire),
     async findActive(identity) {

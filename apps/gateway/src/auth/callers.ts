@@ -4,7 +4,14 @@ import { batch } from '@svc/concurrency/sharing'
 import { addressKey } from '@svc/guard/address-key'
 import { createNonces } from '@svc/guard/nonces'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
-import { type Candidates, createSignerFinder, notSigned, notSignedForLocker, type Signer } from '@svc/guard/signers'
+import {
+  type Candidates,
+  createSignerFinder,
+  notSigned,
+  notSignedForLocker,
+  type SignedText,
+  type Signer,
+} from '@svc/guard/signers'
 import { readEnvelope, requireMatchingEnvelope, type SignedEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -36,7 +43,18 @@ export interface ReceiptCaller extends Caller {
 }
 
 /** The identity of the signer is the wallet. */
-export type WalletCaller = Caller
+export type WalletCaller = Pick<Caller, 'signer'>
+
+/** A text that a wallet has signed, once for each nonce. */
+export interface WalletText {
+  wallet: string
+  bytes: Uint8Array
+  signature: string
+  nonce: string
+  /** Unix seconds. */
+  iat: number
+  exp: number
+}
 
 export interface Callers {
   /** The locker is the one in the path. Where the path names none, it is the one that the envelope names. */
@@ -45,6 +63,8 @@ export interface Callers {
   ofReceipt(wire: WireRequest, ops: RequiredOps, queryReceiptId: string | null): Promise<ReceiptCaller>
   /** The request is about no locker. The wallet that it names must have signed, for this gateway. */
   ofWallet(wire: WireRequest, ops: RequiredOps, wallet: string): Promise<WalletCaller>
+  /** The wallet that signed a text in place of an envelope. Whose text it is and when it expires, the caller has checked. */
+  ofText(wire: WireRequest, text: WalletText): Promise<WalletCaller | 'not_signed' | 'replayed'>
 }
 
 interface CallersOptions {
@@ -87,16 +107,21 @@ export function createCallers(options: CallersOptions): Callers {
     requireMatchingEnvelope(envelope, wire, ops, Math.floor(now() / 1000))
     requireRole(signer, ops)
     if (!ops.flat().every((op) => READING_OPS.includes(op))) await continuity.requireCurrent()
-    await requireUnusedNonce(signer, envelope)
+    if (!(await useOnce(signer, envelope))) throw replayed()
     return { signer, envelope }
   }
 
-  async function requireSigner({ clientAddress }: WireRequest, signed: SignedEnvelope, candidates: Candidates) {
+  async function countedSigner({ clientAddress }: WireRequest, signed: SignedText, candidates: Candidates) {
     const limit = { key: `bad signatures ${addressKey(clientAddress)}`, perMinute: perAddress }
     rateLimiter.refuseExhausted(limit)
     const signer = await findSigner(signed, candidates)
+    if (!signer) await rateLimiter.take(limit)
+    return signer
+  }
+
+  async function requireSigner(wire: WireRequest, signed: SignedEnvelope, candidates: Candidates) {
+    const signer = await countedSigner(wire, signed, candidates)
     if (signer) return signer
-    await rateLimiter.take(limit)
     // Anybody can read a receipt, with its payer, by its id. Who names a wallet knows it. An id of a locker tells neither.
     const { locker_id, receipt_id } = signed.envelope
     throw locker_id !== '' && receipt_id === '' ? notSignedForLocker(signed) : notSigned(candidates, signed)
@@ -109,10 +134,11 @@ export function createCallers(options: CallersOptions): Callers {
   }
 
   /** Asked again afterwards: the nonce may have been the first query to another database. */
-  async function requireUnusedNonce({ identity }: Signer, { nonce, iat, exp }: RequestEnvelope): Promise<void> {
+  async function useOnce({ identity }: Signer, { nonce, iat, exp }: Pick<WalletText, 'nonce' | 'iat' | 'exp'>) {
     continuity.assertUnused(iat)
-    if (!(await useNonce({ signer: identity, nonce, forget_at: exp + NONCE_KEPT_SECONDS }))) throw replayed()
+    const isUnused = await useNonce({ signer: identity, nonce, forget_at: exp + NONCE_KEPT_SECONDS })
     continuity.assertUnused(iat)
+    return isUnused
   }
 
   return {
@@ -142,9 +168,14 @@ export function createCallers(options: CallersOptions): Callers {
       requireNoIds(signed.envelope)
       requireAudience(signed.envelope)
       await rateLimiter.take({ key: `address ${addressKey(wire.clientAddress)}`, perMinute: perAddress })
-      // One text for each identity: nonces are counted by it.
-      const owner = sigAlgOf(wallet) === 'secp256k1' ? wallet.toLowerCase() : wallet
-      return authorize(wire, signed, ops, { owner, operators: [] })
+      return authorize(wire, signed, ops, ownerOnly(wallet))
+    },
+
+    async ofText(wire, { wallet, bytes, signature, ...once }) {
+      const signed = { envelope: { sig_alg: sigAlgOf(wallet) }, bytes, signature }
+      const signer = await countedSigner(wire, signed, ownerOnly(wallet))
+      if (!signer) return 'not_signed'
+      return (await useOnce(signer, once)) ? { signer } : 'replayed'
     },
   }
 }
@@ -179,6 +210,11 @@ function requireNoIds({ locker_id, receipt_id }: RequestEnvelope): void {
 /** Two receipts may have the same locker id, though that is very unlikely (AMB-72). */
 function requireReceiptOf(locker: Locker, { receipt_id }: RequestEnvelope): void {
   if (receipt_id !== '' && receipt_id !== locker.receipt_id) throw receiptOfAnotherLocker()
+}
+
+/** One text for each identity: nonces are counted by it. */
+function ownerOnly(wallet: string): Candidates {
+  return { owner: sigAlgOf(wallet) === 'secp256k1' ? wallet.toLowerCase() : wallet, operators: [] }
 }
 
 function candidatesOf({ owner, operators }: Locker): Candidates {

@@ -22,7 +22,7 @@ type Entry = ListedPurchase & { role: ListedLocker['role'] }
 export async function listLockers(
   context: Context,
   { signer }: WalletCaller,
-  { limit = DEFAULT_LIMIT, cursor }: Query<typeof endpoint>,
+  { limit = DEFAULT_LIMIT, cursor }: Omit<Query<typeof endpoint>, 'wallet'>,
 ): Promise<LockerList> {
   const after = cursor === undefined ? NEWEST : positionIn(cursor)
   await limitSigner(context, signer)

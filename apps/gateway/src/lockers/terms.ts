@@ -68,10 +68,11 @@ const WHY = {
   bytes: 'the locker has no room for so many bytes: what was bought is used up',
   files: 'the locker has no room for another file: as many as were bought are in it',
   time: 'the time that was paid for this locker is over',
+  unfinished: 'the locker has too many unfinished uploads, or too many bytes in them: finish or end some of them first',
 }
 
 /** A short URL must not reveal the receipt or the figures of a locker; those who may read it ask for its usage. */
-function capacityExceeded(reason: keyof typeof WHY): ServiceError {
+export function capacityExceeded(reason: keyof typeof WHY): ServiceError {
   const hint =
     'renew the locker: ask for a quote with extends, the receipt of the locker (svc renew); reading and deleting go on'
   return new ServiceError('LOCKER_CAPACITY_EXCEEDED', WHY[reason], {

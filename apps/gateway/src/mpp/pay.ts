@@ -15,6 +15,7 @@ import { quoteCharges, quoteIdOf } from '../purchases/challenges.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../purchases/store.ts'
 import { PaymentRefused } from '../x402/errors.ts'
+import { openLocker } from '../x402/open-locker.ts'
 import { payOnce } from '../x402/pay-once.ts'
 import { findSettlement } from '../x402/store.ts'
 import { signedTransfer } from './authorization.ts'
@@ -78,7 +79,8 @@ async function paid(
     await context.continuity.requireCurrent()
     const { payment, settler } = signedTransfer(context, { request, charge, challenge, payload, wire })
     const { receipt, isNew } = await payOnce(context, payment, settler)
-    return bought(challenge, confirmation(receipt, !isNew))
+    const { locker_id } = await openLocker(context, request, receipt)
+    return bought(challenge, { ...confirmation(receipt, !isNew), locker_id })
   }
   const { network: pay_network, extra } = charge.leg
   const tx_sig = payload.type === 'hash' ? payload.hash : payload.signature

@@ -4,6 +4,7 @@ import * as payment from '@svc/api/payment'
 import { price } from '@svc/api/purchases'
 import * as receipts from '@svc/api/receipts'
 import * as sponsored from '@svc/api/sponsored'
+import { lru } from '@svc/concurrency/caches'
 import { JsonText } from '@svc/http-service/answer'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
@@ -57,6 +58,9 @@ export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesC
   serveKnown(service, internal.findReceipts, isInternalCaller, ({ query }) => findByTransaction(context, query.tx))
 }
 
+/** Of quotes whose buyers wait for a payment by Solana Pay. */
+const MAX_PASSED = 10_000
+
 function pageSeller(context: PurchasesContext): PageSeller {
   const { db } = context.database
   return {
@@ -66,6 +70,7 @@ function pageSeller(context: PurchasesContext): PageSeller {
     findTransaction: async (payReqId) => (await findReceiptOfRequest(db, payReqId))?.tx_hash ?? null,
     requireForSale: ({ quote }) => requireForSale(context, JSON.parse(quote)),
     findWatched: (payReqId) => findWatchedPayment(context, payReqId),
+    passed: lru(MAX_PASSED),
   }
 }
 

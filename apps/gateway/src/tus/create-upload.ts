@@ -3,12 +3,14 @@
 import type { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import { unixNow } from '../context.ts'
 import { type NamedFile, nameFiles } from '../files/name-files.ts'
 import { maxObjectBytes } from '../files/objects.ts'
 import { requireRoomForFiles } from '../files/require-room.ts'
-import { requireRoomFor } from '../lockers/terms.ts'
+import { capacityExceeded, requireRoomFor } from '../lockers/terms.ts'
 import { newSession } from '../transfers/sessions/new-session.ts'
 import { maxPartBytes } from '../transfers/sessions/record-part.ts'
+import { countUnfinished } from '../transfers/sessions/unfinished.ts'
 import { createdAnswer } from './answers.ts'
 import { MAX_BLOCK_BYTES } from './blocks.ts'
 import { joinUploads } from './concat.ts'
@@ -37,6 +39,7 @@ export async function createUpload(context: TusContext, caller: TusCaller, wire:
   if (isFinal) return joinUploads(context, caller, wire, { concat, named, metadata })
   const kind = concat === 'partial' ? 'partial' : 'whole'
   const length = lengthOf(context, caller, wire)
+  await requireFewOpen(context, caller)
   await requireRoomForUpload(context, caller, named, kind, length ?? 0)
   const token = await insertNew(context, caller, named, { kind, metadata, length })
   const upload = await findUpload(context, token)
@@ -66,6 +69,14 @@ function lengthOf(context: TusContext, { locker }: TusCaller, wire: WireRequest)
   const max = maxObjectBytes(context, locker.provider)
   if (length !== null && length > max) throw tooLong(max)
   return length
+}
+
+/** Of one locker, in a day. Clients that crash leave some. */
+const MAX_OPEN_UPLOADS = 10_000
+
+async function requireFewOpen(context: TusContext, { locker: { locker_id } }: TusCaller): Promise<void> {
+  const open = await countUnfinished(context.database.db, locker_id, 'tus', unixNow(context))
+  if (open >= MAX_OPEN_UPLOADS) throw capacityExceeded('unfinished')
 }
 
 /** A partial upload has no name yet: only its bytes count. */

@@ -9,6 +9,7 @@ import { requireRoomForFiles } from '../files/require-room.ts'
 import { findLockerOf } from '../files/store.ts'
 import { LostPartError } from '../transfers/sessions/copy-parts.ts'
 import type { Part } from '../transfers/sessions/part-store.ts'
+import { requireRoomForUnfinished } from '../transfers/sessions/unfinished.ts'
 import { blockLength, joinTail, MAX_TAIL_PARTS, type Progress, readProgress, tailBytes, writeTail } from './blocks.ts'
 import { type BodyPieces, piecesOf } from './body-pieces.ts'
 import { type Checksum, readChecksum } from './checksums.ts'
@@ -65,7 +66,9 @@ export async function appendBody(
 async function requireRoom(context: TusContext, { session, file }: Upload, wire: WireRequest): Promise<number> {
   const max = file.size_bytes ?? maxObjectBytes(context, session.provider)
   const left = max - file.received_bytes
-  if (Number(wire.headers['content-length'] ?? 0) > left) throw tooLong(max)
+  const arriving = Number(wire.headers['content-length'] ?? 0)
+  if (arriving > left) throw tooLong(max)
+  await requireRoomForUnfinished(context, session.locker_id, arriving)
   // Without a length, what there is must fit; the last part is counted when the file is stored.
   if (file.size_bytes === null && context.config.lockers.enforcesTerms) {
     const { locker_id } = session
@@ -98,10 +101,14 @@ async function writePiece(context: TusContext, writing: Writing): Promise<boolea
   }
 }
 
+/** Providers that need the length of an object hold one whose length is not known, up to this much of it. */
+const STREAMED_BYTES = 1024 * 1024
+
 /** The same without memory for a block. */
 async function streamPiece(context: TusContext, writing: Writing, wanted: number): Promise<boolean> {
   const { upload, pieces, progress } = writing
-  const source = Readable.from(pieces.upTo(Math.max(wanted, 1)), { objectMode: false })
+  const most = Math.min(Math.max(wanted, 1), STREAMED_BYTES)
+  const source = Readable.from(pieces.upTo(most), { objectMode: false })
   const part = await writeTail(context, upload, progress, source, null)
   const bytes = part.object.size
   if (bytes === 0) {

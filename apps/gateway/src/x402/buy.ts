@@ -20,9 +20,9 @@ import {
   paymentResponse,
   x402Disabled,
 } from './errors.ts'
-import { OFFERED_EXTENSIONS } from './extensions/offered.ts'
+import { x402Receipt } from './extensions/offer-receipt.ts'
+import { offeredExtensions } from './extensions/offered.ts'
 import { identifiedQuote, identifierConflict, releaseIdentifier } from './extensions/payment-identifier.ts'
-import { x402Receipt } from './extensions/signed-receipt.ts'
 import { isOpen } from './finish-settlement.ts'
 import { openLocker } from './open-locker.ts'
 import { payOnce } from './pay-once.ts'
@@ -94,7 +94,7 @@ async function boughtBefore(
 async function offer(context: X402Context, order: X402Order, wire: WireRequest): Promise<Offer> {
   const { db } = context.database
   const key = idempotencyKey(wire)
-  if (key === null) return offered(await newStoredRequest(context, order))
+  if (key === null) return offered(context, await newStoredRequest(context, order))
   const { units = 1, provider, tags } = order
   const request = await quoteOnce(context, {
     key,
@@ -103,11 +103,11 @@ async function offer(context: X402Context, order: X402Order, wire: WireRequest):
     isUsed: async ({ pay_req_id }) =>
       Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))),
   })
-  if (await findReceiptOfRequest(db, request.pay_req_id)) return offered(request)
+  if (await findReceiptOfRequest(db, request.pay_req_id)) return offered(context, request)
   // Throws while a payment is under way: what is signed then would be refused.
   const earlier = await resumeSettlement(context, request)
   if (isOpen(earlier)) throw earlierPaymentOpen(earlier.network, earlier.open)
-  return offered(request)
+  return offered(context, request)
 }
 
 async function newStoredRequest(context: X402Context, order: X402Order): Promise<PayRequest> {
@@ -116,13 +116,17 @@ async function newStoredRequest(context: X402Context, order: X402Order): Promise
   return request
 }
 
-function offered({ quote }: PayRequest): Offer {
-  const required = { 'payment-required': paymentRequired(quote) }
-  return new Answer(402, new JsonText<X402Quote>(quote), required)
+async function offered(context: X402Context, request: PayRequest): Promise<Offer> {
+  const required = { 'payment-required': await paymentRequired(context, request) }
+  return new Answer(402, new JsonText<X402Quote>(request.quote), required)
 }
 
 /** Clients send the extensions back with their signature, so only what programs need goes into the header. */
-function paymentRequired(quote: string, reason?: string): string {
+async function paymentRequired(
+  { signOffers }: X402Context,
+  { quote, expires_at }: PayRequest,
+  reason?: string,
+): Promise<string> {
   const { x402Version, resource, accepts, error, extensions } = JSON.parse(quote) as X402Quote
   const { info } = extensions.svc
   const header = {
@@ -130,7 +134,7 @@ function paymentRequired(quote: string, reason?: string): string {
     error: reason ?? error,
     resource,
     accepts,
-    extensions: { svc: { info }, ...OFFERED_EXTENSIONS },
+    extensions: { svc: { info }, ...offeredExtensions(await signOffers({ resource, accepts }, expires_at)) },
   }
   return Buffer.from(JSON.stringify(header)).toString('base64')
 }
@@ -154,8 +158,8 @@ async function withOffer(
   if ('renewal' in svc) return refusal
   const isPayable = !receipt && svc.info.flow === 'sign-and-repeat' && unixNow(context) <= request.expires_at
   try {
-    const { quote } = isPayable ? request : await newStoredRequest(context, order)
-    return refusal.offering(paymentRequired(quote, refusal.reason))
+    const payable = isPayable ? request : await newStoredRequest(context, order)
+    return refusal.offering(await paymentRequired(context, payable, refusal.reason))
   } catch (error) {
     // The refusal counts, even where nothing can be sold right now.
     if (error instanceof ServiceError) return refusal

@@ -10,7 +10,8 @@ import type { Refusal as BudgetRefusal } from '../budgets/budgets.ts'
 import type { Refusal } from './settler.ts'
 
 const PAY_YOURSELF = 'POST /v1/storage/request for a quote, pay it yourself, and confirm it with the transaction'
-const SAME_SIGNATURE = 'repeat the request with the same PAYMENT-SIGNATURE'
+/** Payments also come by the Machine Payments Protocol, whose header is another one. */
+const SAME_SIGNATURE = 'repeat the request with the same PAYMENT-SIGNATURE, or Authorization'
 
 export interface PaymentResponse {
   success: boolean
@@ -78,7 +79,7 @@ export function notSettled(refusal: Refusal, leg: X402Leg): ServiceError {
       const { reason, problem = PROBLEMS[reason] } = refusal
       return refused(reason, leg, {
         message: `what was signed does not pay this quote; nothing was sent${problem ? `: ${problem}` : ''}`,
-        hint: 'sign for an entry of accepts as it is, and repeat the request with that PAYMENT-SIGNATURE',
+        hint: 'sign for an entry of accepts or a challenge as it is, and repeat the request with that signature',
       })
     }
     case 'insufficient_funds':
@@ -206,7 +207,7 @@ export function earlierPaymentOpen({ caip2: network }: Network, { tx, until }: O
   const reason = 'earlier_payment_open'
   const message = 'an earlier payment of this quote failed and can still be sent; a second one might pay twice'
   return new ServiceError('payment_verification_failed', message, {
-    hint: `repeat the request with the PAYMENT-SIGNATURE that came first; or cancel that authorization; or wait until ${isoSeconds(until)} and ask for a new quote`,
+    hint: `repeat the request with the PAYMENT-SIGNATURE, or Authorization, that came first; or cancel that authorization; or wait until ${isoSeconds(until)} and ask for a new quote`,
     details: { reason, transaction: tx, valid_until: isoSeconds(until) },
     headers: paymentResponse({ success: false, transaction: '', network, errorReason: reason }),
   })

@@ -2,6 +2,7 @@ import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { SalesSecrets } from '@svc/sales/settings'
 import type { Context } from '../context.ts'
 import type { PurchasesContext } from '../purchases/room.ts'
+import { createSignOffers, type SignOffers } from './extensions/offer-receipt.ts'
 import type { X402Secrets } from './settings.ts'
 import type { Settler } from './settler.ts'
 
@@ -10,6 +11,7 @@ type Needs = Pick<PurchasesContext, 'storePayRequest'>
 export interface X402Context extends Context, Needs {
   /** One for each chain that has a key to send payments with. */
   settlers: ReadonlyMap<Network, Settler>
+  signOffers: SignOffers
 }
 
 /** Imports the x402 libraries only where they are used: they would slow down every start of a gateway. */
@@ -31,5 +33,5 @@ export async function createX402(
     const { createEvmSettler } = await import('./evm-settler.ts')
     settlers.set(EVM, createEvmSettler({ rpcUrls: evmRpcUrls, quorum: evm?.quorum ?? 1, key: evmFacilitatorKey }))
   }
-  return { ...context, storePayRequest, settlers }
+  return { ...context, storePayRequest, settlers, signOffers: createSignOffers(context) }
 }

@@ -2,6 +2,7 @@ import type { Confirmation, Quote } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { lockerId } from '@svc/protocol/ids'
 import { Credential, Receipt } from 'mppx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { payReqId, type Shop, shopOf } from '../purchases/market.ts'
@@ -49,6 +50,8 @@ describe('a stock client', () => {
     expect(response.status, JSON.stringify(body)).toBe(200)
     const payer_pubkey = DEV_PAYERS[1]!.address.toLowerCase()
     expect(body.receipt).toMatchObject({ units: 1, pay_asset: 'USDC', network: 'evm-mainnet', payer_pubkey })
+    // The locker is open, as at the x402 endpoint.
+    expect(body.locker_id).toBe(lockerId(body.receipt_id))
     expect(receiptIn(response)).toMatchObject({ method: 'evm', reference: body.receipt.tx_hash, chainId: 143 })
     expect((await treasuryUsdc('evm', testbed.chains)) - before).toBe(BigInt(body.paid_raw))
   })

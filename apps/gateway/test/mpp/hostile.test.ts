@@ -1,5 +1,11 @@
 import type { Confirmation } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { EVM } from '@svc/payments/networks'
+import { authorizationTypes } from '@x402/evm'
+import { Credential } from 'mppx'
+import { type Address, keccak256, toBytes } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Shop, shopOf } from '../purchases/market.ts'
 import { startX402Testbed, treasuries, type X402Testbed } from '../x402/x402-testbed.ts'
@@ -249,6 +255,35 @@ describe('an authorization', () => {
     const reply = await send(shop, theirs)
     expectProblem(reply, 'verification-failed', 'payment_verification_failed')
     expect(reply.headers.get('www-authenticate')).toBeNull()
+  })
+
+  it('T-113 for a challenge that takes transactions only, as that of a renewal, is refused and not sent', async () => {
+    const { body: bought } = await send(shop, (await signed()).header)
+    const order = { units: 1, extends: bought.receipt_id }
+    const challenge = payableWith(await challengesOf(shop, order), TOKENS.USDC.address)
+    const { amount: value, recipient: to } = challenge.request
+    const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
+    const validBefore = Math.floor(Date.now() / 1000) + 300
+    const nonce = keccak256(toBytes(challenge.id + challenge.realm))
+    const signature = await account.signTypedData({
+      domain: { name: 'USDC', version: '2', chainId: EVM.chainId, verifyingContract: TOKENS.USDC.address },
+      types: authorizationTypes,
+      primaryType: 'TransferWithAuthorization',
+      message: {
+        from: account.address,
+        to: to as Address,
+        value: BigInt(value),
+        validAfter: 0n,
+        validBefore: BigInt(validBefore),
+        nonce,
+      },
+    })
+    const times = { validAfter: '0', validBefore: `${validBefore}` }
+    const payload = { type: 'authorization' as const, signature, from: account.address, to, value, ...times, nonce }
+    await expectNothingChanged(async () => {
+      const reply = await send(shop, Credential.serialize({ challenge, payload }), order)
+      expectProblem(reply, 'invalid-payload', 'payment_credential_invalid')
+    })
   })
 
   it('T-100 many copies at once pay once', async () => {

@@ -1,11 +1,18 @@
 import type { X402Purchase } from '@svc/api/x402'
+import { fromBase58, toHex } from '@svc/protocol/bytes'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
 import { extractDiscoveryInfoFromExtension, validateDiscoveryExtension } from '@x402/extensions/bazaar'
 import {
+  decodeSignedOffers,
+  extractOffersFromPaymentRequired,
   extractReceiptFromResponse,
   extractReceiptPayload,
+  findAcceptsObjectFromSignedOffer,
+  isJWSSignedOffer,
   isJWSSignedReceipt,
+  verifyOfferSignatureJWS,
+  verifyReceiptMatchesOffer,
   verifyReceiptSignatureJWS,
 } from '@x402/extensions/offer-receipt'
 import {
@@ -36,10 +43,12 @@ beforeAll(async () => {
 })
 afterAll(() => testbed.stop())
 
-async function offeredExtensions() {
+async function offer() {
   const { headers } = await post(testbed.url, { units: 1 })
-  return decodePaymentRequiredHeader(headers.get('payment-required') ?? '').extensions ?? {}
+  return decodePaymentRequiredHeader(headers.get('payment-required') ?? '')
 }
+
+const offeredExtensions = async () => (await offer()).extensions ?? {}
 
 /** What a stock client signs for a new quote, with a name for the purchase. */
 async function signAs(id: string, family: Family = 'evm', payer = 1, order: object = { units: 1 }) {
@@ -175,6 +184,67 @@ it('T-101 ADD-48 the offer describes its request to catalogues', async () => {
   expect((await post(testbed.url, body)).status).toBe(402)
 })
 
-it('T-101 what is announced can be kept: no signed offers, and no sign-in for what is not bought yet', async () => {
-  expect(Object.keys(await offeredExtensions()).sort()).toEqual(['bazaar', 'payment-identifier', 'svc'])
+describe('signed offers', () => {
+  it('ADD-52 each leg of a quote is signed with a key of GET /v1/keys, until the quote ends', async () => {
+    const required = await offer()
+    const offers = extractOffersFromPaymentRequired(required)
+    const { expires_at } = (required.extensions as { svc: { info: { expires_at: string } } }).svc.info
+    expect(offers).toHaveLength(required.accepts.length)
+    for (const [index, signed] of offers.entries()) {
+      if (!isJWSSignedOffer(signed)) throw new Error('no JWS')
+      const payload = await verifyOfferSignatureJWS(signed)
+      expect(findAcceptsObjectFromSignedOffer(signed, required.accepts)).toBe(required.accepts[index])
+      expect(payload).toMatchObject({ version: 1, resourceUrl: required.resource?.url })
+      const left = Date.parse(expires_at) / 1000 - (payload.validUntil ?? 0)
+      expect([left >= 0, left < 60]).toEqual([true, true])
+      // An offer is no quote: nothing in it can be confirmed.
+      expect(JSON.stringify(payload)).not.toMatch(/pr_/)
+    }
+    const { kid } = JSON.parse(Buffer.from(offers[0]!.signature.split('.')[0]!, 'base64url').toString())
+    const key = fromBase58(kid.split('#z')[1], 34)!.subarray(2)
+    const { keys } = (await (await fetch(`${testbed.url}/v1/keys`)).json()) as { keys: { public_key_hex: string }[] }
+    expect(keys.map(({ public_key_hex }) => public_key_hex)).toContain(toHex(key))
+  })
+
+  it('T-111 an offer that was changed does not verify', async () => {
+    const [signed] = extractOffersFromPaymentRequired(await offer())
+    if (!signed || !isJWSSignedOffer(signed)) throw new Error('no JWS')
+    const [header, payload, signature] = signed.signature.split('.') as [string, string, string]
+    const cheaper = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), amount: '1' }
+    const forged = Buffer.from(JSON.stringify(cheaper)).toString('base64url')
+    await expect(
+      verifyOfferSignatureJWS({ ...signed, signature: `${header}.${forged}.${signature}` }),
+    ).rejects.toThrow()
+  })
+
+  it('T-111 offers of one minute and price share their signatures, so strangers cost few of them', async () => {
+    const [first, second] = [await offer(), await offer()].map(extractOffersFromPaymentRequired)
+    const validUntil = (offers = first) => decodeSignedOffers(offers!)[0]!.validUntil
+    // The minute may have ended in between.
+    if (validUntil(first) === validUntil(second)) expect(second).toEqual(first)
+    else expect(validUntil(second)).toBe(validUntil(first)! + 60)
+  })
+
+  it('ADD-52 a receipt fits the offer that was paid, and the header stays within what clients take', async () => {
+    const client = await walletOn('evm', testbed.chains)
+    const { payload, text } = await signFor(client, testbed.url)
+    const response = await buyWith(client, testbed.url)
+    const receipt = extractReceiptFromResponse(response)
+    const offers = decodeSignedOffers(extractOffersFromPaymentRequired({ ...payload, accepts: [] } as never))
+    const paid = offers.find(({ network }) => network === payload.accepted.network)
+    const { receipt: own } = (await response.json()) as X402Purchase
+    expect(verifyReceiptMatchesOffer(receipt!, paid!, [own.payer_pubkey])).toBe(true)
+    const { headers } = await post(testbed.url, { units: 1 })
+    expect(headers.get('payment-required')!.length).toBeLessThan(8192)
+    expect(text.length).toBeLessThan(8192)
+  })
+})
+
+it('T-101 ADD-52 what is announced can be kept: purchases do not ask to sign in', async () => {
+  expect(Object.keys(await offeredExtensions()).sort()).toEqual([
+    'bazaar',
+    'offer-receipt',
+    'payment-identifier',
+    'svc',
+  ])
 })

@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { LegChoice, PayerSignature, quoteOf } from '../quote.ts'
+import { LegChoice, PayerSignature, PaymentHeaders, quoteOf } from '../quote.ts'
 import { Receipt } from '../receipts.ts'
 import { NO_STORE, Timestamp, Words } from '../wire.ts'
 
@@ -51,11 +51,24 @@ export const requestSubscription = endpoint({
   method: 'GET',
   path: '/v1/service/request',
   auth: 'public',
-  summary: 'Ask for a quote for thirty days; the answer is 402 with what to pay',
+  summary:
+    'Ask for a quote for thirty days; the answer is 402 with what to pay, or the receipt where a payment credential is sent',
+  requestHeaders: Type.Object(PaymentHeaders),
   query: Type.Object(LegChoice),
-  responses: { 402: SubscriptionQuote },
+  responses: { 200: SubscriptionConfirmation, 402: SubscriptionQuote },
+  paymentMethods: ['solana', 'evm'],
   headers: NO_STORE,
-  errors: ['leg_not_in_quote', 'chain_unavailable', 'gateway_unavailable', 'RATE_LIMITED', 'validation_error'],
+  errors: [
+    'payment_credential_invalid',
+    'payment_verification_failed',
+    'tx_not_found',
+    'quote_expired',
+    'leg_not_in_quote',
+    'chain_unavailable',
+    'gateway_unavailable',
+    'RATE_LIMITED',
+    'validation_error',
+  ],
 })
 
 export const confirmSubscription = endpoint({

@@ -2,7 +2,7 @@
 // They follow from the stored quote, so that nothing of them is kept.
 
 import { hash } from 'node:crypto'
-import type { PaymentMethod } from '@svc/api/mpp'
+import type { CredentialPayload, PaymentMethod } from '@svc/api/mpp'
 import type { PaymentLeg } from '@svc/api/quote'
 import { EVM, networkNamed } from '@svc/payments/networks'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
@@ -26,6 +26,8 @@ export interface Payee {
 export interface Charge {
   leg: PaymentLeg
   method: PaymentMethod
+  /** Types of payloads that pay it. */
+  credentialTypes: readonly CredentialPayload['type'][]
   /** The JSON of the request, before and after the payment reference. */
   request: readonly [string, string]
 }
@@ -45,12 +47,14 @@ const REFERENCE_PLACE = paymentReference('')
 
 export function chargesOf(accepts: readonly PaymentLeg[], payee: Payee): Charge[] {
   return accepts.flatMap((leg) => {
-    const expressed = isOnEvm(leg) ? evmCharge(leg, payee) : solanaCharge(leg, payee)
+    const isEvm = isOnEvm(leg)
+    const credentialTypes = isEvm ? evmCredentials(leg, payee) : (['signature'] as const)
+    const expressed = isEvm ? evmCharge(leg, credentialTypes) : solanaCharge(leg, payee)
     if (!expressed) return []
     const { amount } = leg
     const text = canonicalJson({ amount, externalId: REFERENCE_PLACE, ...expressed })
     const [before, after] = text.split(REFERENCE_PLACE) as [string, string] // it is in there once
-    return { leg, method: isOnEvm(leg) ? 'evm' : 'solana', request: [before, after] }
+    return { leg, method: isEvm ? 'evm' : 'solana', credentialTypes, request: [before, after] }
   })
 }
 
@@ -58,12 +62,17 @@ function isOnEvm({ network }: PaymentLeg): boolean {
   return networkNamed(network)?.family === 'evm'
 }
 
+function evmCredentials({ extra }: PaymentLeg, { takesAuthorizations }: Payee): Charge['credentialTypes'] {
+  return takesAuthorizations && extra.name === 'USDC' ? ['authorization', 'hash'] : ['hash']
+}
+
 /** The method moves tokens only, not the native coin. */
-function evmCharge({ asset, payTo, extra }: PaymentLeg, { takesAuthorizations }: Payee): Record<string, Json> | null {
+function evmCharge(
+  { asset, payTo, extra }: PaymentLeg,
+  credentialTypes: Charge['credentialTypes'],
+): Record<string, Json> | null {
   if (asset === EVM.nativeAsset) return null
-  const isSignable = takesAuthorizations && extra.name === 'USDC'
-  const credentialTypes = isSignable ? ['authorization', 'hash'] : ['hash']
-  const methodDetails = { chainId: EVM.chainId, credentialTypes, decimals: extra.decimals }
+  const methodDetails = { chainId: EVM.chainId, credentialTypes: [...credentialTypes], decimals: extra.decimals }
   return { currency: asset, recipient: payTo, methodDetails }
 }
 

@@ -64,7 +64,9 @@ export function chargeOf(
     if (!isSame(challenge, expected)) continue
     const problem = payloadObjections[charge.method](payload)
     if (problem) throw invalidPayload(problem)
-    return { charge, challenge: expected, payload: payload as CredentialPayload } // by the schema of its method
+    const checked = payload as CredentialPayload // by the schema of its method
+    if (!charge.credentialTypes.includes(checked.type)) throw invalidPayload(checked.type)
+    return { charge, challenge: expected, payload: checked }
   }
   throw unknownChallenge()
 }

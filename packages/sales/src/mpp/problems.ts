@@ -18,7 +18,7 @@ export function credentialInvalid(
   message: string,
 ): ServiceError {
   return new ServiceError('payment_credential_invalid', `${message}; nothing was changed`, {
-    hint: 'repeat the parameters of one challenge as they were given, with a payload of a type that it names; if you have paid, do not pay again: confirm with POST /v1/storage/confirm',
+    hint: 'repeat the parameters of one challenge as they were given, with a payload of a type that it names; if you have paid, do not pay again: confirm the transaction at the `confirm_url` of the quote',
     details: { reason: reason.replace('-', '_') },
   })
 }

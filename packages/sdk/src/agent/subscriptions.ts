@@ -66,6 +66,7 @@ async function subscriptionOf(
 /** Gets the price of thirty days and the ways to pay it. A quote is free and not binding. */
 export async function quote(context: Context, signal?: AbortSignal): Promise<SubscriptionQuote> {
   const { body } = await call(context, requestSubscription, { signal })
+  if (!('accepts' in body)) throw new UntrueAnswer('the service answered a receipt to a request for a quote')
   requireSound(body)
   if (body.extensions.svc.terms.subscription_days !== SUBSCRIPTION_DAYS)
     throw new UntrueAnswer('the quote is for something else than thirty days')

@@ -4,12 +4,12 @@ import { unixNow } from '../../context.ts'
 import { requireRoomForFiles } from '../../files/require-room.ts'
 import { newSession } from '../../transfers/sessions/new-session.ts'
 import { insertSession } from '../../transfers/sessions/store.ts'
+import { countUnfinished } from '../../transfers/sessions/unfinished.ts'
 import { xmlAnswer } from '../answers.ts'
 import { requireKey } from '../objects/find-object.ts'
 import { readObjectHeaders, refuseUnsupported } from '../objects/object-headers.ts'
 import type { S3Operation } from '../operation.ts'
 import { readAnnounced } from './checksums.ts'
-import { countOpenUploads } from './store.ts'
 
 /** A week: clients go on with an upload after days, and few clean up. */
 const TTL_SECONDS = 7 * 86_400
@@ -22,7 +22,8 @@ export const createUpload: S3Operation = async (context, { bucket, key, signed }
   requireKey(context, key)
   const about = readObjectHeaders(signed.headers)
   const { db } = context.database
-  if ((await countOpenUploads(db, locker.locker_id, unixNow(context))) >= MAX_OPEN_UPLOADS) throw tooManyUploads()
+  const open = await countUnfinished(db, locker.locker_id, 's3', unixNow(context))
+  if (open >= MAX_OPEN_UPLOADS) throw tooManyUploads()
   await requireRoomForFiles(context, locker, [{ filename: key, bytes: 0 }])
   const { session, files } = newSession(context, locker, {
     door: 's3',

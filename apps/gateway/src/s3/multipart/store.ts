@@ -12,7 +12,12 @@ export interface OpenUpload extends Announced {
 
 /** All of a locker that are under way by the clock, in no order. There is a limit for each locker. */
 export async function findOpenUploads(db: Db, lockerId: string, now: number): Promise<OpenUpload[]> {
-  const rows = await openUploads(db, lockerId, now)
+  const rows = await db
+    .selectFrom('upload_sessions as s')
+    .where('s.locker_id', '=', lockerId)
+    .where('s.closed_at', 'is', null)
+    .where('s.door', '=', 's3')
+    .where('s.expires_at', '>', now)
     .innerJoin('upload_session_files as f', 'f.session_id', 's.session_id')
     .select(['s.session_id', 's.opened_at', 's.minted_by', 's.minted_epoch'])
     .select(['f.filename', 'f.checksum_algorithm', 'f.checksum_type'])
@@ -25,20 +30,4 @@ export async function findOpenUploads(db: Db, lockerId: string, now: number): Pr
     checksum_type: row.checksum_type,
     grant: grantOf(row),
   }))
-}
-
-export async function countOpenUploads(db: Db, lockerId: string, now: number): Promise<number> {
-  const row = await openUploads(db, lockerId, now)
-    .select(({ fn }) => fn.countAll<number | string>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(row.count)
-}
-
-function openUploads(db: Db, lockerId: string, now: number) {
-  return db
-    .selectFrom('upload_sessions as s')
-    .where('s.locker_id', '=', lockerId)
-    .where('s.closed_at', 'is', null)
-    .where('s.door', '=', 's3')
-    .where('s.expires_at', '>', now)
 }

@@ -1,5 +1,7 @@
 // The extensions of x402 that offers announce. Clients send them back with their signature, so they are short.
 
+import type { SignOffers } from './offer-receipt.ts'
+
 /** A client may name its purchase; the same name is paid once (`payment-identifier.ts`). */
 const PAYMENT_IDENTIFIER = {
   info: { required: false },
@@ -39,4 +41,17 @@ const BAZAAR = {
   },
 }
 
-export const OFFERED_EXTENSIONS = { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: BAZAAR }
+const OFFERS_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { offers: { type: 'array' } },
+  required: ['offers'],
+}
+
+export function offeredExtensions(offers: Awaited<ReturnType<SignOffers>>) {
+  return {
+    'payment-identifier': PAYMENT_IDENTIFIER,
+    ...(offers.length > 0 && { 'offer-receipt': { info: { offers }, schema: OFFERS_SCHEMA } }),
+    bazaar: BAZAAR,
+  }
+}

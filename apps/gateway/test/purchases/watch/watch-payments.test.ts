@@ -117,6 +117,23 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect((await shop.confirm({ pay_req_id: payReqId(foreign) }, ofForeign)).status).toBe(200)
   })
 
+  it('T-102 a payment that nobody watches for is found among many that only name its reference', async () => {
+    const quote = await shop.quote()
+    const url = urlOf(quote)
+    const spam = async (count: number) => {
+      for (let i = 0; i < count; i++) await pay(url.replace(/amount=[^&]+/, 'amount=0.000001'), 1)
+    }
+    await spam(12)
+    expect(await find(shop, quote)).toEqual({ payment: null })
+    const tx = await pay(url)
+    await spam(25)
+    node.calls.length = 0
+    expect((await find(shop, quote)).payment).toMatchObject({ tx, pay_asset: 'SOL' })
+    // A call reads ten at most, and none twice that did not pay.
+    expect(callsTo('getTransaction')).toBeLessThanOrEqual(10)
+    expect((await find(shop, quote)).payment).toMatchObject({ tx })
+  })
+
   it('T-102 the reference of one quote with the money and memo of another pays neither by mistake', async () => {
     const [quote, other] = [await shop.quote(), await shop.quote()]
     for (const one of [quote, other]) await watch(shop, one)

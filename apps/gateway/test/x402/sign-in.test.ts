@@ -1,0 +1,204 @@
+import type { LockerList } from '@svc/api/lockers'
+import type { SignInRequired, X402Purchase } from '@svc/api/x402'
+import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
+import { signerOf } from '@svc/devnet/primary-chain/dev-client'
+import { x402HTTPClient } from '@x402/core/client'
+import { decodePaymentRequiredHeader } from '@x402/core/http'
+import {
+  createSIWxClientExtension,
+  createSIWxPayload,
+  encodeSIWxHeader,
+  type SIWxPayload,
+  type SIWxSigner,
+  wrapFetchWithSIWx,
+} from '@x402/extensions/sign-in-with-x'
+import { wrapFetchWithPayment } from '@x402/fetch'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  buyWith,
+  FAMILIES,
+  type Family,
+  startX402Testbed,
+  treasuries,
+  WALLETS,
+  walletOn,
+  type X402Testbed,
+} from './x402-testbed.ts'
+
+let testbed: X402Testbed
+let door: string
+let now = Date.now()
+const bought = {} as Record<Family, X402Purchase>
+beforeAll(async () => {
+  testbed = await startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' }, { now: () => now })
+  // Clients sign only for the address that they called.
+  door = `${testbed.gateway.context.config.http.baseUrl}/v1/x402/storage`
+  for (const family of FAMILIES) {
+    const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
+    bought[family] = (await response.json()) as X402Purchase
+  }
+})
+afterAll(() => testbed.stop())
+
+const CHAINS = {
+  primary: { chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', type: 'ed25519' },
+  evm: { chainId: 'eip155:143', type: 'eip191' },
+} as const
+
+async function signerOn(family: Family, payer = 1): Promise<SIWxSigner> {
+  // The library's type of a signer is narrower than that of the kit it is made for.
+  return family === 'evm'
+    ? privateKeyToAccount(DEV_PAYERS[payer]!.privateKey)
+    : ((await signerOf(DEMO_PAYERS[payer]!)) as unknown as SIWxSigner)
+}
+
+async function challenge() {
+  const response = await fetch(door)
+  const body = (await response.json()) as SignInRequired
+  return { response, body, info: body.extensions['sign-in-with-x'].info }
+}
+
+type Change = (info: SignInRequired['extensions']['sign-in-with-x']['info']) => object
+
+/** What a stock client signs; `change` alters the challenge before, and `forge` what was signed. */
+async function signIn(family: Family, change: Change = () => ({}), forge: Partial<SIWxPayload> = {}, payer = 1) {
+  const { info } = await challenge()
+  const changed = { ...info, ...CHAINS[family], ...change(info) }
+  const origin = new URL(changed.uri).origin
+  const payload = await createSIWxPayload(changed, await signerOn(family, payer), origin)
+  return encodeSIWxHeader({ ...payload, ...forge })
+}
+
+const knock = (header: string) => fetch(door, { headers: { 'sign-in-with-x': header } })
+
+async function expectRefused(header: string, code: string) {
+  const response = await knock(header)
+  const body = (await response.json()) as SignInRequired
+  expect([response.status, body.error.split(':')[0]]).toEqual([402, code])
+  expect(JSON.stringify(body)).not.toMatch(/rcpt_|locker_[0-9a-f]/)
+  expect(decodePaymentRequiredHeader(response.headers.get('payment-required') ?? '').extensions).toHaveProperty(
+    'sign-in-with-x',
+  )
+}
+
+describe('sign-in-with-x', () => {
+  it.each(FAMILIES)(
+    'ADD-52 a stock client that has bought on the %s chain signs in, and pays nothing more',
+    async (family) => {
+      const before = await treasuries(testbed.chains)
+      const client = await walletOn(family, testbed.chains)
+      client.registerExtension(createSIWxClientExtension({ signers: [await signerOn(family)] }))
+      const response = await wrapFetchWithPayment(fetch, new x402HTTPClient(client))(door)
+      const list = (await response.json()) as LockerList
+      expect([response.status, list.wallet]).toEqual([200, WALLETS[family]])
+      const { receipt_id, locker_id } = bought[family]
+      expect(list.lockers).toEqual([expect.objectContaining({ receipt_id, locker_id, role: 'owner' })])
+      expect(await treasuries(testbed.chains)).toEqual(before)
+    },
+  )
+
+  it('ADD-52 a wallet that has bought nothing sees nothing, and a second purchase is still a purchase', async () => {
+    const response = await knock(await signIn('evm', undefined, {}, 2))
+    expect([response.status, ((await response.json()) as LockerList).lockers]).toEqual([200, []])
+    // Offers of lockers do not ask to sign in: a wallet may buy as many as it likes.
+    const { extensions } = decodePaymentRequiredHeader(
+      (await fetch(door, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })).headers.get(
+        'payment-required',
+      ) ?? '',
+    )
+    expect(Object.keys(extensions ?? {}).sort()).toEqual(['bazaar', 'offer-receipt', 'payment-identifier', 'svc'])
+  })
+
+  it('ADD-52 what is asked for names this gateway, and asks for no payment', async () => {
+    const { response, body, info } = await challenge()
+    expect([response.status, body.accepts]).toEqual([402, []])
+    expect(info).toMatchObject({ domain: new URL(door).host, uri: door, version: '1' })
+    expect(Date.parse(info.expirationTime) - Date.parse(info.issuedAt)).toBe(300_000)
+    expect((await challenge()).info.nonce).not.toBe(info.nonce)
+    // A client that can only pay gets its 402 back.
+    expect((await wrapFetchWithSIWx(fetch, await signerOn('evm'))(door)).status).toBe(402)
+  })
+
+  it.each(FAMILIES)('T-111 a sign-in on the %s chain is good once', async (family) => {
+    const header = await signIn(family)
+    expect((await knock(header)).status).toBe(200)
+    await expectRefused(header, 'invalid_siwx_nonce')
+  })
+
+  it('T-111 of many equal sign-ins that arrive together, one is taken', async () => {
+    const header = await signIn('primary')
+    const statuses = (await Promise.all(Array.from({ length: 8 }, () => knock(header)))).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, ...Array(7).fill(402)])
+  })
+
+  it.each(FAMILIES)('T-111 a sign-in on the %s chain for something else is refused', async (family) => {
+    const elsewhere = { domain: 'other.example', uri: 'https://other.example/v1/x402/storage' }
+    await expectRefused(await signIn(family, () => elsewhere), 'invalid_siwx_domain_mismatch')
+    // Signed for another site, and sent on as if for this one.
+    const { domain, uri } = (await challenge()).info
+    await expectRefused(await signIn(family, () => elsewhere, { domain, uri }), 'invalid_siwx_signature')
+    await expectRefused(
+      await signIn(family, () => ({ uri: door.replace('x402/storage', 'lockers') })),
+      'invalid_siwx_uri_mismatch',
+    )
+    await expectRefused(
+      await signIn(family, () => ({ statement: 'Win a prize', requestId: 'x' })),
+      'invalid_siwx_signature',
+    )
+    const otherChain = family === 'evm' ? 'eip155:1' : 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+    await expectRefused(await signIn(family, () => ({ chainId: otherChain })), 'invalid_siwx_unsupported_chain')
+    await expectRefused(await signIn(family, undefined, { address: victimOf(family) }), 'invalid_siwx_signature')
+    await expectRefused(await signIn(family, undefined, { nonce: 'a'.repeat(32) }), 'invalid_siwx_signature')
+    const crossed = CHAINS[family === 'evm' ? 'primary' : 'evm'].chainId
+    await expectRefused(await signIn(family, undefined, { chainId: crossed }), 'invalid_siwx_unsupported_chain')
+  })
+
+  it('T-111 a sign-in ends after five minutes, whatever was signed, and none is of the future', async () => {
+    const late = await signIn('evm')
+    const forever = await signIn('evm', () => ({ expirationTime: '2999-01-01T00:00:00Z' }))
+    const short = await signIn('evm', ({ issuedAt }) => ({ expirationTime: issuedAt }))
+    const future = await signIn('evm', () => ({ issuedAt: new Date(now + 120_000).toISOString() }))
+    await expectRefused(short, 'invalid_siwx_expired')
+    await expectRefused(future, 'invalid_siwx_issued_at_in_future')
+    now += 301_000
+    await expectRefused(late, 'invalid_siwx_expired')
+    await expectRefused(forever, 'invalid_siwx_expired')
+  })
+
+  it.each([
+    ['no base64', '{}'],
+    ['no object', Buffer.from('[]').toString('base64')],
+    ['a header that is too long', 'A'.repeat(5000)],
+    ['a nested bomb', Buffer.from('['.repeat(2000)).toString('base64')],
+  ])('T-111 %s is refused with what to sign', (_, header) => expectRefused(header, 'invalid_siwx_malformed'))
+
+  it.each([
+    ['address', 'x'],
+    ['nonce', 'with\nline: breaks'],
+    ['issuedAt', 'yesterday'],
+    ['issuedAt', '2026-99-99T99:99:99Z'],
+    ['signature', 'x'.repeat(300)],
+  ])('T-111 a sign-in with the %s %j is refused', async (field, value) =>
+    expectRefused(await signIn('evm', undefined, { [field]: value }), 'invalid_siwx_malformed'),
+  )
+
+  it('T-111 wrong signatures are counted against their sender', async () => {
+    const strict = await startX402Testbed({ RATE_LIMIT_ADDRESS: '3' })
+    try {
+      const url = `${strict.url}/v1/x402/storage`
+      const header = await signIn('evm', undefined, { nonce: 'b'.repeat(32) })
+      const statuses: number[] = []
+      for (let i = 0; i < 5; i++) statuses.push((await fetch(url, { headers: { 'sign-in-with-x': header } })).status)
+      expect(statuses).toContain(429)
+    } finally {
+      await strict.stop()
+    }
+  })
+})
+
+/** Somebody else who has bought. */
+function victimOf(family: Family): string {
+  return family === 'evm' ? DEV_PAYERS[2]!.address : DEMO_PAYERS[2]!.address
+}
