@@ -4,9 +4,8 @@ import { addAbortSignal } from 'node:stream'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
-import { BUNDLE_FACTS, ONLINE_FACTS, RECEIPT_FACTS } from '@svc/verifier/facts'
 import { DSSE_FACTS, MAX_DSSE_BYTES, openDsse } from '@svc/verifier/dsse'
-import { OFFLINE_FACTS, ONLINE_FACTS, RECEIPT_FACTS, REDACTED_FACTS } from '@svc/verifier/facts'
+import { BUNDLE_FACTS, ONLINE_FACTS, RECEIPT_FACTS } from '@svc/verifier/facts'
 import { type ReceiptTexts, readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import { type Given, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
@@ -34,10 +33,8 @@ interface VerifyOptions extends PatternOptions, DecryptOptions, LogOptions {
   require?: string[]
 }
 
-const FACTS: readonly string[] = [...BUNDLE_FACTS, ...RECEIPT_FACTS]
-
 const NEED_NODE: readonly string[] = [...ONLINE_FACTS, 'log_anchored']
-const FACTS: readonly string[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS, ...DSSE_FACTS, ...RECEIPT_FACTS]
+const FACTS: readonly string[] = [...BUNDLE_FACTS, ...DSSE_FACTS, ...RECEIPT_FACTS]
 
 export function add(program: Command, open: Open): void {
   const verifying = program
@@ -183,8 +180,7 @@ function chainDocument({ sequences, problems, isFromStart }: ChainReport): objec
 function documentOf(judged: Judged): object {
   const { path, verification, receipt, decryption } = judged
   if (verification.refused) return { bundle: path, ...verification }
-  const { facts, failed, key, receiptId, counted, files, envelope, redacted, log } = verification
-  const { failed, key, receiptId, counted, files, envelope, redacted } = verification
+  const { failed, key, receiptId, counted, files, envelope, redacted, log } = verification
   return {
     bundle: path,
     refused: null,

@@ -1,14 +1,15 @@
 import type { BundleLog } from '@svc/api/proofs'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
-import type { EvidenceContext } from './room.ts'
+import type { Context } from '../context.ts'
+import type { TransparencyLog } from '../log/transparency-log.ts'
 
 /**
  * What a bundle says of the log: undefined while no checkpoint has the statement. A log that cannot be read holds no
  * bundle up, because the bundle is good without it.
  */
 export async function bundleLog(
-  { transparencyLog, log }: Pick<EvidenceContext, 'transparencyLog' | 'log'>,
+  { transparencyLog, log }: Pick<Context, 'log'> & { transparencyLog: TransparencyLog },
   envelope: EvidenceEnvelope | null | undefined,
 ): Promise<BundleLog | undefined> {
   if (!envelope) return undefined

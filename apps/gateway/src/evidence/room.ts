@@ -26,17 +26,10 @@ export interface EvidenceContext extends Context, Needs {
 
 export function createEvidence(context: Context, needs: Needs): EvidenceContext {
   const withKeys = { ...context, keysAt: needs.keysAt }
+  const proveFile = createProveFile(context.database.db)
   return {
     ...context,
     ...needs,
-    proveFile: createProveFile(context.database.db),
-export function createEvidence(context: Context, { keysAt, attest, mayCompute }: Needs): EvidenceContext {
-  const withKeys = { ...context, keysAt }
-  const proveFile = createProveFile(context.database.db)
-  return {
-    ...withKeys,
-    attest,
-    mayCompute,
     proveFile,
     verify: createVerify(withKeys),
     dsse: createDsse({ ...withKeys, proveFile }),
