@@ -81,7 +81,9 @@ export function judgePayment(payment: ChainPayment, terms: PaymentTerms): Judgem
 function objection({ received, references, blockTime }: ChainPayment, terms: PaymentTerms): RejectionReason | null {
   if (!nameOnly(terms.payReqIds, references)) return 'names_another_quote'
   if (received < terms.amount) return 'amount_too_small'
-  if (blockTime !== null && blockTime < terms.createdAt - terms.skewSeconds) return 'before_quote'
+  // Nobody can name a quote that is not made yet: our clock was wrong when it was.
+  const namesQuote = references.length > 0 && terms.payReqIds.length === 1
+  if (!namesQuote && blockTime !== null && blockTime < terms.createdAt - terms.skewSeconds) return 'before_quote'
   // The payment must be made in time, its confirmation need not (AMB-06). No skew prolongs a quote; its last second counts.
   if ((blockTime ?? terms.now) > terms.expiresAt) return 'after_quote'
   return null

@@ -71,6 +71,11 @@ describe('judging a payment', () => {
     expect(judge({ blockTime })).toEqual(expected)
   })
 
+  it('T-03 ADD-03 a payment that names its quote is not older than it, whatever the clocks said', () => {
+    expect(judge({ blockTime: 1, references: [OURS] })).toEqual(PAID)
+    expect(judge({ blockTime: 1, references: [OURS] }, { payReqIds: [OURS, SECOND] })).toEqual(refused('before_quote'))
+  })
+
   it('AMB-06 paid in time and confirmed late is paid', () => {
     expect(judge({ blockTime: 1_299 }, { now: 80_000 })).toEqual(PAID)
   })
@@ -112,7 +117,10 @@ describe('laws of judging', () => {
         const broken = {
           amount_too_small: seen.received < asked.amount,
           names_another_quote: seen.references.some((reference) => !asked.payReqIds.includes(reference)),
-          before_quote: seen.blockTime !== null && seen.blockTime + asked.skewSeconds < asked.createdAt,
+          before_quote:
+            (seen.references.length === 0 || asked.payReqIds.length > 1) &&
+            seen.blockTime !== null &&
+            seen.blockTime + asked.skewSeconds < asked.createdAt,
           after_quote: at > asked.expiresAt,
         }
         const reasons = Object.entries(broken).flatMap(([reason, isBroken]) => (isBroken ? [reason] : []))
