@@ -153,7 +153,9 @@ export const logAnchors = endpoint({
   summary: 'Which checkpoints of the log were published on chain: each holds every statement up to its size',
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 by default.' })),
-    cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,15}$', description: '`next_cursor` of the page before.' })),
+    cursor: Type.Optional(
+      Type.String({ pattern: '^[1-9][0-9]{0,15}$', description: '`next_cursor` of the page before.' }),
+    ),
   }),
   responses: { 200: LogAnchors },
   headers: NO_STORE,

@@ -18,10 +18,7 @@ export async function logStanding(context: AnchorsContext, { published }: Pick<L
 }
 
 /** How late the next anchor is; null where checkpoints are not anchored. */
-async function overdueSeconds(
-  context: AnchorsContext,
-  published: LogContext['published'],
-): Promise<number | null> {
+async function overdueSeconds(context: AnchorsContext, published: LogContext['published']): Promise<number | null> {
   const { logSeconds } = context.config.anchors
   if (!context.publisher || logSeconds === 0) return null
   const waiting = await waitingSince(context, (await published.checkpoint())?.size ?? 0)
