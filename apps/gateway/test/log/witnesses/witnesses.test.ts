@@ -141,6 +141,7 @@ forEachDatabase('witnesses of the log', (database) => {
     }
     expect(await sizeOf(logged[0]!.statement_digest)).toBe(307)
     expect(await sizeOf(digest!)).toBe(308)
+    await anew().ask((await newestCheckpoint(db()))!)
     const row = db().selectFrom('log_witnesses').selectAll().where('witness', '=', formatKey(second.key))
     expect(await row.executeTakeFirst()).toMatchObject({ size: 307, problem: 'it answers 503' })
     expect((await row.executeTakeFirst())?.failing_since).not.toBeNull()
