@@ -194,6 +194,7 @@ forEachDatabase('anchors of the log', (database) => {
 
   it('LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, and pushes on request', async () => {
     const { context, rooms } = house.gateway
+    await anchor()
     const operator = ed25519Identity()
     const locker = await house.locker(ed25519Identity(), { operators: [operator] })
     const change = (anchoring: string, who = locker.owner) =>
