@@ -6,13 +6,18 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { type LogAnchorPayload, logAnchorPayload } from '@svc/transparency/anchor'
 import { readCheckpoint } from '@svc/transparency/checkpoint'
+import { formatKey } from '@svc/transparency/note'
+import { readPolicy } from '@svc/transparency/policy'
 import { readProof } from '@svc/transparency/proof'
+import { testKey } from '@svc/transparency/test/keys'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { anchorLog } from '../../../src/anchors/log/anchor-log.ts'
+import { dueCheckpoint } from '../../../src/anchors/log/due-checkpoint.ts'
 import { logStanding } from '../../../src/anchors/log/standing.ts'
 import { runAttestJob } from '../../../src/attestations/attest-job.ts'
 import { attestationCounts } from '../../../src/attestations/health.ts'
 import { anchoredGap, unknownAnchors } from '../../../src/continuity/anchored.ts'
+import { newestCheckpoint } from '../../../src/log/store.ts'
 import { attest } from '../../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse } from '../../auth/lockers.ts'
 import { addStatements } from '../../log/log-reader.ts'
@@ -110,7 +115,8 @@ forEachDatabase('anchors of the log', (database) => {
     await grow(1)
     testbed.node.behave(forgetfully)
     await anchor(replica)
-    await grow(1)
+    await addStatements(db(), 1)
+    await house.gateway.rooms.log.publish()
     await anchor(replica)
     expect((await rows()).slice(before).map(({ state }) => state)).toEqual(['sent'])
 
@@ -153,6 +159,24 @@ forEachDatabase('anchors of the log', (database) => {
     expect(await rows()).toHaveLength(before + 1)
   })
 
+  it('LOG-23 with a policy it waits a second interval for a checkpoint with a quorum', async () => {
+    const policy = readPolicy(`witness one ${formatKey(testKey('one.example', 'cosigner').key)}\nquorum one\n`)
+    if (typeof policy === 'string') throw new Error(policy)
+    const { context } = house.gateway
+    const config = { ...context.config, transparency: { ...context.config.transparency, policy } }
+    await grow(1)
+    const { size: cosigned } = (await newestCheckpoint(db()))!
+    await addStatements(db(), 1)
+    await house.gateway.rooms.log.publish()
+    const due = async () => (await dueCheckpoint({ ...context, config }, cosigned + 1))?.size ?? null
+    expect(await due()).toBeNull()
+    await db().insertInto('log_cosignatures').values({ size: cosigned, lines: '', is_quorum: 1 }).execute()
+    expect(await due()).toBe(cosigned)
+    await db().deleteFrom('log_cosignatures').execute()
+    testbed.clock.advance(HOUR)
+    expect(await due()).toBe(cosigned + 1)
+  })
+
   it('LOG-26 the chain tells of a checkpoint that the database does not know', async () => {
     const { nodes, signer } = house.gateway.rooms.anchors.publisher!
     expect(await unknownAnchors(db(), nodes, signer)).toEqual({ statements: [], checkpoints: [] })
@@ -170,6 +194,7 @@ forEachDatabase('anchors of the log', (database) => {
 
   it('LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, and pushes on request', async () => {
     const { context, rooms } = house.gateway
+    await anchor()
     const operator = ed25519Identity()
     const locker = await house.locker(ed25519Identity(), { operators: [operator] })
     const change = (anchoring: string, who = locker.owner) =>
@@ -194,7 +219,7 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await usage()).next_anchor).toMatchObject({ reason: 'log', at: expect.any(String) })
 
     await rooms.log.publish()
-    testbed.clock.advance(3 * HOUR)
+    testbed.clock.advance(4 * HOUR)
     expect(await logStanding(rooms.anchors, rooms.log)).toMatchObject({ witnesses: [], overdueSeconds: 3 * HOUR })
     const health = await house.send<Health>('GET', '/health')
     expect(health.body.warnings).toContain('the newest checkpoint of the log is not anchored in time')

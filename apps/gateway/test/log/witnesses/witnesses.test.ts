@@ -128,7 +128,11 @@ forEachDatabase('witnesses of the log', (database) => {
   it('LOG-22 proves in the newest checkpoint with a quorum, and publishes the newest without one', async () => {
     second.behave((response) => refuse(response, 503))
     const [digest] = await addStatements(db(), 1)
-    const logged = await db().selectFrom('log_entries').select('statement_digest').where('entry_index', '=', 0).execute()
+    const logged = await db()
+      .selectFrom('log_entries')
+      .select('statement_digest')
+      .where('entry_index', '=', 0)
+      .execute()
     await room().publish()
     expect(await cosigners()).toEqual(['one.example'])
     const sizeOf = async (of: string) => {
@@ -137,6 +141,7 @@ forEachDatabase('witnesses of the log', (database) => {
     }
     expect(await sizeOf(logged[0]!.statement_digest)).toBe(307)
     expect(await sizeOf(digest!)).toBe(308)
+    await anew().ask((await newestCheckpoint(db()))!)
     const row = db().selectFrom('log_witnesses').selectAll().where('witness', '=', formatKey(second.key))
     expect(await row.executeTakeFirst()).toMatchObject({ size: 307, problem: 'it answers 503' })
     expect((await row.executeTakeFirst())?.failing_since).not.toBeNull()
