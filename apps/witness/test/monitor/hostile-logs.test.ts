@@ -56,8 +56,8 @@ it('MON-08 asks a node about anchors; one that is away decides nothing', async (
   expect(await anchored()).toEqual([{ anchored: 0 }])
   // It does not know the transaction.
   answers = () => null
-  expect(kindsOf(await look())).toEqual([])
-  wait(HOUR)
+  expect(await look()).toEqual([])
+  wait(HOUR + 1)
   expect(kindsOf(await look())).toEqual(['late_anchor'])
 })
 
@@ -88,7 +88,10 @@ it('MON-09 raises an alarm for a log that is away too long, and tells the webhoo
   const [alarm] = await look()
   expect(alarm).toMatchObject({ kind: 'unreachable_too_long', evidence: [newer, older], resolved_at: null })
   const health = await (await fetch(`${witness.url}/health`)).json()
-  expect(health).toMatchObject({ open_alarms: 1, monitored: [{ origin: gateway.origin, size: 3, problem: alarm!.message }] })
+  expect(health).toMatchObject({
+    open_alarms: 1,
+    monitored: [{ origin: gateway.origin, size: 3, problem: alarm!.message }],
+  })
   expect(await (await fetch(`${witness.url}/metrics`)).text()).toContain('svc_witness_open_alarms 1\n')
 
   isOpen = true
@@ -112,6 +115,8 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', asy
   const text = (body: string | Uint8Array) => (_: unknown, response: { end(body: string | Uint8Array): void }) =>
     response.end(body)
   const cases: [path: string, body: string | Uint8Array, problem: RegExp][] = [
+    ['/v1/keys', '{"schema":"other"}', /list of keys/],
+    ['/.well-known/svc.json', '[]', /not an object/],
     ['/log/checkpoint', 'nonsense', /no blank line/],
     ['/log/checkpoint', gateway.checkpoint.replace('\n300\n', '\n299\n'), /not signed/],
     ['/log/checkpoint', 'x'.repeat(70_000), /more than 65536 bytes/],
@@ -124,8 +129,6 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', asy
     ['/v1/log/statements', `[${'['.repeat(5000)}`, /not strict JSON/],
     ['/v1/log/statements', `{"entries":[${'0,'.repeat(300_000)}0]}`, /not strict JSON/],
     ['/v1/log/statements', 'x'.repeat(5_000_000), /more than 4194304 bytes/],
-    ['/v1/keys', '{"schema":"other"}', /list of keys/],
-    ['/.well-known/svc.json', '[]', /not an object/],
   ]
   for (const [path, body, expected] of cases) {
     gateway.instead.clear()

@@ -18,7 +18,8 @@ it('T-107 a monitor that is killed goes on where it was: nothing is left out, an
   onTestFinished(() => rm(folder, { recursive: true }))
   const gateway = await startTestGateway('killed.example')
   onTestFinished(() => gateway.stop())
-  for (let i = 0; i < 600; i++) gateway.attest(i % 100, i === 205 || i === 505 ? { previousDigest: 'ee'.repeat(32) } : {})
+  for (let i = 0; i < 600; i++)
+    gateway.attest(i % 100, i === 205 || i === 505 ? { previousDigest: 'ee'.repeat(32) } : {})
   await gateway.publish()
   await writeFile(join(folder, 'logs.txt'), `${gateway.line}\n`)
   const variables = { DATA_DIR: folder, HOST: '127.0.0.1', PORT: '0', MONITOR_ANCHOR_SECONDS: '0' }
@@ -26,7 +27,10 @@ it('T-107 a monitor that is killed goes on where it was: nothing is left out, an
   // It is killed while it waits for the second page.
   const asked = Promise.withResolvers<void>()
   gateway.instead.set('/v1/log/statements?from=256&', () => asked.resolve())
-  const child = spawn(process.execPath, [MAIN], { env: programEnvironment(variables), stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [MAIN], {
+    env: programEnvironment(variables),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   await asked.promise
   child.kill('SIGKILL')

@@ -6,8 +6,10 @@ import { KEY_ENDORSEMENT_SCHEMA } from '@svc/protocol/names'
 import { readCheckpoint } from '@svc/transparency/checkpoint'
 import { isSignedBy } from '@svc/transparency/note'
 import { proves, readProof } from '@svc/transparency/proof'
+import { testKey } from '@svc/transparency/test/keys'
 import { prefixRoots } from '@svc/transparency/tree'
 import { expect, it } from 'vitest'
+import { checkAlarm } from '../../src/monitor/check-alarm.ts'
 import { kindsOf, startMonitorStack } from './monitor-stack.ts'
 import { NOW, SIGNER, type TestGateway } from './test-gateway.ts'
 
@@ -53,6 +55,12 @@ it('MON-02 raises an alarm for checkpoints that contradict each other, with both
     const alarms = await look()
     expect([name, kindsOf(alarms)]).toEqual([name, ['fork']])
     expectFork(gateway, alarms[0]!.evidence)
+    const text = JSON.stringify(alarms[0])
+    expect(checkAlarm(text, gateway.key)).toMatchObject({ isProven: true })
+    expect(checkAlarm(text, testKey('other', 'log').key)).toMatchObject({ isProven: false })
+    const [, ...others] = alarms[0]!.evidence
+    const same = JSON.stringify({ kind: 'fork', evidence: [others[0], ...others] })
+    expect(checkAlarm(same, gateway.key)).toMatchObject({ isProven: false })
     expect(await look()).toEqual(alarms)
   }
 })
@@ -93,9 +101,15 @@ it('MON-04 raises an alarm for statements that do not follow on, once each', asy
     ['broken_chain', 'entry 14: statement 4 follows another statement than the log has before it'],
     ['broken_chain', 'entry 15: the log has no statement 1 before statement 2'],
   ])
+  // That nothing comes before the first statement of a chain is not to be seen in it.
+  const isProven = alarms.map((alarm) => checkAlarm(JSON.stringify(alarm), gateway.key).isProven)
+  expect(isProven).toEqual([true, true, true, false])
   const [proof, ...statements] = alarms[0]!.evidence
   expectProof(gateway, proof!, 12)
-  expect(statements.map((text) => JSON.parse(text))).toEqual([gateway.entries[2]!.envelope, gateway.entries[12]!.envelope])
+  expect(statements.map((text) => JSON.parse(text))).toEqual([
+    gateway.entries[2]!.envelope,
+    gateway.entries[12]!.envelope,
+  ])
   expect(await look()).toEqual(alarms)
 })
 
@@ -200,7 +214,10 @@ function expectFork({ key }: TestGateway, [first, second, path]: readonly string
   if (typeof earlier !== 'object' || typeof later !== 'object') throw new Error('no checkpoints')
   expect([earlier, later].map(({ note }) => isSignedBy(note, key))).toEqual([true, true])
   if (earlier.size === later.size) return expect(earlier.root).not.toEqual(later.root)
-  const hashes = path!.trim().split('\n').map((line) => fromBase64(line)!)
+  const hashes = path!
+    .trim()
+    .split('\n')
+    .map((line) => fromBase64(line)!)
   const roots = prefixRoots(earlier.size, later.size, hashes)
   expect(roots!.later).toEqual(later.root)
   expect(roots!.earlier).not.toEqual(earlier.root)
