@@ -106,11 +106,10 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', asy
   const { gateway, look, witness } = stack
   for (let i = 0; i < 300; i++) gateway.attest(i)
   await gateway.publish()
-  const problem = async () => {
+  const state = async () => {
     expect(await look()).toEqual([])
     const rows = await witness.context.database.db.selectFrom('monitored_logs').select(['problem', 'judged']).execute()
-    expect(rows[0]!.judged).toBe(0)
-    return rows[0]!.problem
+    return `${rows[0]!.judged} judged: ${rows[0]!.problem}`
   }
   const text = (body: string | Uint8Array) => (_: unknown, response: { end(body: string | Uint8Array): void }) =>
     response.end(body)
@@ -133,7 +132,9 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', asy
   for (const [path, body, expected] of cases) {
     gateway.instead.clear()
     gateway.instead.set(path, text(body))
-    expect(await problem(), path).toMatch(expected)
+    const after = await state()
+    expect([path, after]).toEqual([path, expect.stringMatching(expected)])
+    expect(after).toMatch(/^0 judged/)
   }
   // One statement in each answer: the monitor asks so often and no more.
   gateway.instead.clear()

@@ -213,7 +213,10 @@ function expectFork({ key }: TestGateway, [first, second, path]: readonly string
   const [earlier, later] = [first, second].map((text) => readCheckpoint(text!))
   if (typeof earlier !== 'object' || typeof later !== 'object') throw new Error('no checkpoints')
   expect([earlier, later].map(({ note }) => isSignedBy(note, key))).toEqual([true, true])
-  if (earlier.size === later.size) return expect(earlier.root).not.toEqual(later.root)
+  if (earlier.size === later.size) {
+    expect(earlier.root).not.toEqual(later.root)
+    return
+  }
   const hashes = path!
     .trim()
     .split('\n')
