@@ -39,6 +39,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   const rooms = await createRooms(context, secrets)
   opened.defer(() => rooms.transfers.egress.save())
   opened.defer(() => rooms.log.writer.stop())
+  opened.defer(() => rooms.log.witnesses.stop())
   const service = createService({
     log: context.log,
     checkResponses: config.mode === 'development',

@@ -135,3 +135,27 @@ export const logProof = endpoint({
   contentType: TEXT,
   errors: ['not_in_log', 'validation_error'],
 })
+
+export const LogAnchors = Type.Object(
+  {
+    anchors: Type.Array(LogAnchor, { description: 'Newest first.' }),
+    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+  },
+  { title: 'LogAnchors' },
+)
+export type LogAnchors = Static<typeof LogAnchors>
+
+export const logAnchors = endpoint({
+  name: 'logAnchors',
+  method: 'GET',
+  path: '/v1/log/anchors',
+  auth: 'public',
+  summary: 'Which checkpoints of the log were published on chain: each holds every statement up to its size',
+  query: Type.Object({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 by default.' })),
+    cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,15}$', description: '`next_cursor` of the page before.' })),
+  }),
+  responses: { 200: LogAnchors },
+  headers: NO_STORE,
+  errors: ['validation_error'],
+})

@@ -1,11 +1,13 @@
 import * as attestations from '@svc/api/attestations'
 import * as internal from '@svc/api/internal-attestations'
-import { serveKnown } from '@svc/http-service/serve'
+import { logAnchors } from '@svc/api/log'
+import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Auth } from '../auth/room.ts'
 import { serveReceipt } from '../auth/serve-signed.ts'
 import { attestPayment } from './attest-payment.ts'
 import { answerRetry } from './evm-registry/write-entry.ts'
+import { listLogAnchors } from './log/list-anchors.ts'
 import { answerPush } from './push.ts'
 import type { AnchorsContext } from './room.ts'
 
@@ -14,5 +16,6 @@ export function anchorRoutes(service: Service, auth: Auth, context: AnchorsConte
   serveKnown(service, internal.internalAttestPayment, auth.isInternalCaller, ({ body }) =>
     attestPayment(context, body.receipt_id),
   )
+  serve(service, logAnchors, ({ query }) => listLogAnchors(context, query))
   serveKnown(service, internal.internalBridgeRetry, auth.isInternalCaller, ({ body }) => answerRetry(context, body))
 }

@@ -838,6 +838,12 @@ export const migrations: Migrations = {
       .addColumn('is_quorum', column.integer, (c) => c.notNull())
       .execute()
     await db.schema
+      .createIndex('log_cosignatures_quorum')
+      .on('log_cosignatures')
+      .column('size')
+      .where(sql.ref('is_quorum'), '=', sql.lit(1))
+      .execute()
+    await db.schema
       .createTable('log_witnesses')
       .addColumn('witness', column.text, (c) => c.primaryKey())
       .addColumn('size', column.integer, (c) => c.notNull())

@@ -12,6 +12,7 @@ export interface JobPayloads {
   'drop-staged': { object_id: string }
   'cron-attest': Nothing
   'watch-publications': Nothing
+  'anchor-log': Nothing
   'resume-settlements': Nothing
   'watch-payments': Nothing
   'forget-nonces': Nothing

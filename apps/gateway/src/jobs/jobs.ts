@@ -5,6 +5,7 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { type JobRun, PermanentError, type Queue } from '@svc/queue/queue'
 import { attestPayment } from '../anchors/attest-payment.ts'
 import { retryEntries, writeEntry } from '../anchors/evm-registry/write-entry.ts'
+import { anchorLog } from '../anchors/log/anchor-log.ts'
 import { PUSH_ATTEMPTS, runPushJob } from '../anchors/push.ts'
 import type { AnchorsContext } from '../anchors/room.ts'
 import { watchPublications } from '../anchors/watch-publications.ts'
@@ -17,6 +18,7 @@ import { DELIVERY_ATTEMPTS, deliverObject, dropStaged } from '../files/delivery/
 import { sweepDeliveries } from '../files/delivery/schedule.ts'
 import type { FilesContext } from '../files/room.ts'
 import { sweepObjects } from '../files/sweep-objects.ts'
+import type { LogContext } from '../log/room.ts'
 import { sampleGrowth } from '../operations/growth.ts'
 import { countSales } from '../operations/sales.ts'
 import type { PurchasesContext } from '../purchases/room.ts'
@@ -37,13 +39,14 @@ interface JobRooms {
   anchors: AnchorsContext
   attestations: AttestationsContext
   files: FilesContext
+  log: LogContext
   purchases: PurchasesContext
   transfers: TransfersContext
   x402: X402Context
 }
 
 /** Call this once. From then on the workers do what is due. */
-export function registerJobs({ anchors, attestations, files, purchases, transfers, x402 }: JobRooms): void {
+export function registerJobs({ anchors, attestations, files, log, purchases, transfers, x402 }: JobRooms): void {
   const { queue, config, rateLimiter, database, continuity } = attestations
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
   const deliveries: HandleOptions = { concurrency: 4, maxAttempts: DELIVERY_ATTEMPTS }
@@ -58,6 +61,7 @@ export function registerJobs({ anchors, attestations, files, purchases, transfer
 
   if (config.attestations.cron.isEnabled) regularly(60, 'cron-attest', () => cronAttest(attestations, {}))
   if (anchors.publisher) regularly(15, 'watch-publications', () => watchPublications(anchors))
+  if (anchors.publisher && config.anchors.logSeconds > 0) regularly(15, 'anchor-log', () => anchorLog(anchors, log))
   if (anchors.evmRegistry) regularly(600, 'bridge-retry', () => retryEntries(anchors, {}))
   if (x402.settlers.size > 0) regularly(60, 'resume-settlements', () => resumeSettlements(x402))
   regularly(60, 'watch-payments', (run) => watchPayments(purchases, run.signal))

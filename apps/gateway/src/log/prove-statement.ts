@@ -11,7 +11,7 @@ export async function proveStatement(
   statementDigest: string,
 ): Promise<LoggedStatement | null> {
   const index = (await findEntry(db, statementDigest))?.entry_index ?? null
-  const chosen = index === null ? null : await chooseCheckpoint(published, index)
+  const chosen = index === null ? null : await chooseCheckpoint(db, published, index)
   if (index === null || !chosen) return null
   const hashes = await proveInclusion(index, chosen.size, published.coveredTile)
   return { index, proof: formatProof(index, hashes, chosen.note), anchor: chosen.anchor }

@@ -8,6 +8,7 @@ import { equalBytes, fromHex, toHex, utf8 } from '@svc/protocol/bytes'
 import type { NamedFiles } from '@svc/storage/named-files'
 import { signCheckpoint } from '@svc/transparency/checkpoint'
 import { type Edge, EMPTY_EDGE, grow, readEdge, rootOf } from '@svc/transparency/edge'
+import { formatNote, signaturesOf } from '@svc/transparency/note'
 import { entryBundle, TILE_WIDTH, tilePath, tileWidth } from '@svc/transparency/tiles'
 import { leafHash } from '@svc/transparency/tree'
 import { type Context, unixNow } from '../context.ts'
@@ -25,6 +26,7 @@ import {
   placeWaiting,
   recordCheckpoint,
 } from './store.ts'
+import type { Witnesses } from './witnesses/witnesses.ts'
 
 export interface PublishParts extends Pick<Context, 'log' | 'now'> {
   database: { db: Db }
@@ -32,6 +34,7 @@ export interface PublishParts extends Pick<Context, 'log' | 'now'> {
   files: NamedFiles
   published: PublishedLog
   identity: LogIdentity
+  witnesses: Pick<Witnesses, 'areDue' | 'ask' | 'cosigned'>
 }
 
 /** Resolves to whether there may be more to publish. */
@@ -45,7 +48,7 @@ const WRITES_AT_ONCE = 16
 
 export function createPublish(parts: PublishParts): Publish {
   const { db } = parts.database
-  const { files, published, identity, continuity, log } = parts
+  const { files, published, identity, witnesses, continuity, log } = parts
   const share = singleFlight<boolean>()
   /** Of what this process has published last. */
   let known: Edge = EMPTY_EDGE
@@ -60,9 +63,13 @@ export function createPublish(parts: PublishParts): Publish {
   }
 
   async function hasWork(): Promise<boolean> {
-    const recorded = (await newestCheckpoint(db))?.size ?? 0
-    if (recorded !== ((await published.checkpoint())?.size ?? 0)) return true
-    return identity.signer !== null && ((await isAnyWaiting(db)) || (await countPlaced(db)) > recorded)
+    const recorded = await newestCheckpoint(db)
+    const shown = await published.checkpoint()
+    if (recorded && (await witnesses.cosigned(recorded)) !== shown?.text) return true
+    if (!recorded && shown) return true
+    if (identity.signer === null) return false
+    if ((await isAnyWaiting(db)) || (await countPlaced(db)) > (recorded?.size ?? 0)) return true
+    return recorded !== null && witnesses.areDue(recorded)
   }
 
   async function publishNext(): Promise<boolean> {
@@ -75,20 +82,31 @@ export function createPublish(parts: PublishParts): Publish {
     const edge = await finishRecorded(shown, await edgeOf(shown))
     if (!identity.signer || !(await isOwnLog())) return false
     const size = await place()
-    if (size === edge.size) return false
+    if (size === edge.size) {
+      await askAgain()
+      return false
+    }
     const next = await extend(edge, size)
     const root = rootOf(next)
     const note = await signCheckpoint(identity.key, { size, root }, identity.signer.sign)
-    await show(edge, next, await record({ size, root: toHex(root), note, signed_at: unixNow(parts) }))
+    const recorded = await record({ size, root: toHex(root), note, signed_at: unixNow(parts) })
+    await witnesses.ask(recorded)
+    await show(edge, next, recorded)
     return isAnyWaiting(db)
+  }
+
+  /** Those that did not answer in time. The next run publishes what they say. */
+  async function askAgain(): Promise<void> {
+    const recorded = await newestCheckpoint(db)
+    if (recorded) await witnesses.ask(recorded)
   }
 
   /** What is recorded is published first: by a run that was cut off, or into a folder that lags behind. */
   async function finishRecorded(shown: PublishedCheckpoint | null, edge: Edge): Promise<Edge> {
     // A database from before its last checkpoint was recorded, which has all of the entries.
-    if (shown) await record({ ...shown, root: toHex(shown.root), note: shown.text, signed_at: unixNow(parts) })
+    if (shown) await record({ ...shown, root: toHex(shown.root), note: ownNote(shown), signed_at: unixNow(parts) })
     const recorded = await newestCheckpoint(db)
-    if (!recorded || (recorded.size === shown?.size && recorded.size === edge.size)) return edge
+    if (!recorded || (recorded.size === edge.size && (await witnesses.cosigned(recorded)) === shown?.text)) return edge
     const next = await extend(edge, recorded.size)
     if (toHex(rootOf(next)) !== recorded.root) throw new Error('the entries of the log are not those that were signed')
     await show(edge, next, recorded)
@@ -107,6 +125,10 @@ export function createPublish(parts: PublishParts): Publish {
     }
     log.error('the published tiles are not those of the checkpoint: they are written again from the database')
     return EMPTY_EDGE
+  }
+
+  function ownNote({ note }: PublishedCheckpoint): string {
+    return formatNote({ ...note, signatures: signaturesOf(note, identity.key) })
   }
 
   /** Another process may have fixed another key before the first checkpoint. */
@@ -151,8 +173,8 @@ export function createPublish(parts: PublishParts): Publish {
     throw new Error(`the log has signed another root at size ${size}: nothing is published`)
   }
 
-  async function show(before: Edge, next: Edge, { note }: LogCheckpointTable): Promise<void> {
-    await files.write(CHECKPOINT, utf8(note))
+  async function show(before: Edge, next: Edge, recorded: LogCheckpointTable): Promise<void> {
+    await files.write(CHECKPOINT, utf8(await witnesses.cosigned(recorded)))
     known = next
     await published.newest()
     await removeStale(before, next)

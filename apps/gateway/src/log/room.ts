@@ -3,6 +3,7 @@
 import { openFolderFiles } from '@svc/storage/local/files'
 import type { NamedFiles } from '@svc/storage/named-files'
 import { openBucketFiles } from '@svc/storage/storj/files'
+import { tilePath } from '@svc/transparency/tiles'
 import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
 import { findGap } from './compare.ts'
@@ -11,6 +12,7 @@ import { proveStatement } from './prove-statement.ts'
 import { createPublish, type Publish } from './publish.ts'
 import { createPublished, type PublishedLog } from './published.ts'
 import type { TransparencyLog } from './transparency-log.ts'
+import { createWitnesses, type Witnesses } from './witnesses/witnesses.ts'
 import { createWriter, type LogWriter } from './writer.ts'
 
 export interface LogContext extends Context {
@@ -19,6 +21,7 @@ export interface LogContext extends Context {
   files: NamedFiles
   published: PublishedLog
   publish: Publish
+  witnesses: Witnesses
   writer: LogWriter
   transparencyLog: TransparencyLog
 }
@@ -29,13 +32,19 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
   const files = secrets.logBucket ? openBucketFiles(secrets.logBucket) : openFolderFiles(config.transparency.folder)
   const published = createPublished(files, identity.key)
   continuity.watchLog(() => findGap(database.db, published))
-  const publish = createPublish({ ...context, identity, files, published })
+  const witnesses = createWitnesses({
+    ...context,
+    policy: config.transparency.policy,
+    readTile: async (place) => (await files.read(tilePath(place))) ?? published.coveredTile(place),
+  })
+  const publish = createPublish({ ...context, identity, files, published, witnesses })
   return {
     ...context,
     identity,
     files,
     published,
     publish,
+    witnesses,
     writer: createWriter(publish, { seconds: config.transparency.checkpointSeconds, log }),
     transparencyLog: {
       key: identity.key,

@@ -144,3 +144,40 @@ export async function recordCheckpoint(db: Db, checkpoint: LogCheckpointTable): 
     .execute()
   return (await findCheckpoint(db, checkpoint.size)) as LogCheckpointTable // just written
 }
+
+/** Checkpoints of more entries than `above`, and of at most `upTo`. */
+export interface SizeRange {
+  above: number
+  upTo: number
+}
+
+/** The newest that enough witnesses have cosigned. */
+export async function newestQuorum(db: Db, { above, upTo }: SizeRange) {
+  const row = db
+    .selectFrom('log_cosignatures as w')
+    .innerJoin('log_checkpoints as c', 'c.size', 'w.size')
+    .selectAll('c')
+    .select('w.lines')
+    .where('w.is_quorum', '=', 1)
+    .where('w.size', '>', above)
+    .where('w.size', '<=', upTo)
+    .orderBy('w.size', 'desc')
+    .limit(1)
+  return (await row.executeTakeFirst()) ?? null
+}
+
+/** The oldest that is on chain, with its anchor. */
+export async function oldestAnchored(db: Db, { above, upTo }: SizeRange) {
+  const row = db
+    .selectFrom('log_anchors as a')
+    .innerJoin('log_checkpoints as c', 'c.size', 'a.size')
+    .leftJoin('log_cosignatures as w', 'w.size', 'a.size')
+    .selectAll('a')
+    .select(['c.note', 'w.lines'])
+    .where('a.state', 'in', ['landed', 'finalized'])
+    .where('a.size', '>', above)
+    .where('a.size', '<=', upTo)
+    .orderBy('a.size')
+    .limit(1)
+  return (await row.executeTakeFirst()) ?? null
+}

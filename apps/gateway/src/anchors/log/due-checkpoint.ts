@@ -1,8 +1,9 @@
 // Which checkpoint of the log is published next, and when.
 
-import type { LogCheckpointTable } from '../../db/schema.ts'
 import { type Context, unixNow } from '../../context.ts'
-import { newestCheckpointIn, newestLogAnchor, oldestCheckpointIn } from './store.ts'
+import type { LogCheckpointTable } from '../../db/schema.ts'
+import { findCheckpoint, newestQuorum } from '../../log/store.ts'
+import { newestLogAnchor, oldestCheckpointIn } from './store.ts'
 
 type Parts = Pick<Context, 'config' | 'database' | 'now'>
 
@@ -16,11 +17,10 @@ export async function dueCheckpoint(parts: Parts, published: number): Promise<Lo
   const waiting = await waitingSince(parts, published)
   const now = unixNow(parts)
   if (logSeconds === 0 || !waiting || now < waiting.since + logSeconds) return null
-  const range = { above: waiting.above, upTo: published }
   const needsQuorum = (config.transparency.policy?.quorum ?? null) !== null
-  const cosigned = await newestCheckpointIn(database.db, range, { quorum: needsQuorum })
-  if (cosigned || now < waiting.since + WAIT_FOR_QUORUM * logSeconds) return cosigned
-  return newestCheckpointIn(database.db, range, { quorum: false })
+  const cosigned = needsQuorum ? await newestQuorum(database.db, { above: waiting.above, upTo: published }) : null
+  if (cosigned || (needsQuorum && now < waiting.since + WAIT_FOR_QUORUM * logSeconds)) return cosigned
+  return findCheckpoint(database.db, published)
 }
 
 /**

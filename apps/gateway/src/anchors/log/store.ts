@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Db, LogAnchorTable, LogCheckpointTable, Schema } from '../../db/schema.ts'
+import type { SizeRange } from '../../log/store.ts'
 
 type Tx = Transaction<Schema>
 
@@ -63,38 +64,13 @@ export async function changeLogAnchor(
   return numUpdatedRows === 1n
 }
 
-interface Range {
-  /** Checkpoints of more entries than these, */
-  above: number
-  /** and of at most these. */
-  upTo: number
-}
-
-export async function oldestCheckpointIn(db: Db, { above, upTo }: Range): Promise<LogCheckpointTable | null> {
+export async function oldestCheckpointIn(db: Db, { above, upTo }: SizeRange): Promise<LogCheckpointTable | null> {
   const row = db
     .selectFrom('log_checkpoints')
     .selectAll()
     .where('size', '>', above)
     .where('size', '<=', upTo)
     .orderBy('size')
-    .limit(1)
-  return (await row.executeTakeFirst()) ?? null
-}
-
-/** With `quorum`, the newest that enough witnesses have cosigned. */
-export async function newestCheckpointIn(
-  db: Db,
-  { above, upTo }: Range,
-  { quorum }: { quorum: boolean },
-): Promise<LogCheckpointTable | null> {
-  const row = db
-    .selectFrom('log_checkpoints as c')
-    .leftJoin('log_cosignatures as w', 'w.size', 'c.size')
-    .selectAll('c')
-    .where('c.size', '>', above)
-    .where('c.size', '<=', upTo)
-    .$if(quorum, (query) => query.where('w.is_quorum', '=', 1))
-    .orderBy('c.size', 'desc')
     .limit(1)
   return (await row.executeTakeFirst()) ?? null
 }
