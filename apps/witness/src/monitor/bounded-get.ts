@@ -18,7 +18,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** The body of the answer; null where there is none such (404). Rejects only with `Unreadable`. */
+/** The body of the answer; null where there is none such (404). Rejects with `Unreadable`, unless the monitor stops. */
 export type BoundedGet = (url: string, maxBytes: number) => Promise<Uint8Array<ArrayBuffer> | null>
 
 const TIMEOUT_MS = 20_000
@@ -39,7 +39,9 @@ export function boundedGet(signal: AbortSignal, timeoutMs = TIMEOUT_MS): Bounded
     try {
       return await retry(once, { attempts: 2, backoffMs: 100, isRetryable, signal: ended })
     } catch (error) {
-      throw error instanceof Unreadable ? error : new Unreadable(`${url}: ${reasonOf(error)}`, { cause: error })
+      throw error instanceof Unreadable || signal.aborted
+        ? error
+        : new Unreadable(`${url}: ${reasonOf(error)}`, { cause: error })
     }
   }
 }

@@ -2,7 +2,7 @@
 // is judged twice or left out, whenever the process ends.
 
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
-import { findCauses } from '../alarms/store.ts'
+import { findCauses, type NewAlarm } from '../alarms/store.ts'
 import { unixNow } from '../context.ts'
 import type { MonitoredLogRow } from '../db/schema.ts'
 import { entryAlarm, LEFT_OUT } from './entry-alarms.ts'
@@ -33,9 +33,9 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
       now: unixNow(context),
       toleranceSeconds: context.config.monitor.toleranceSeconds,
     })
-    const alarms = []
+    const alarms: NewAlarm[] = []
     for (const { entry, kind, why, statements } of objections)
-      alarms.push(await entryAlarm(log, head, entry, { kind, why, texts: statements }))
+      alarms.push(await entryAlarm(log, head, entry, { kind, why, documents: statements }))
     next += entries.length
     await db.transaction().execute(async (trx) => {
       await saveHeads(trx, head.origin, heads)

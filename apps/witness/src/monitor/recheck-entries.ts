@@ -25,7 +25,7 @@ export async function recheckEntries(round: Round, { rechecked }: MonitoredLogRo
     for (const entry of entries) {
       const why = notShown(entry)
       if (why === null) shown.push(causeOf(entry.digest))
-      else alarms.push(await entryAlarm(log, head, entry, { kind: KIND, why, texts: [] }))
+      else alarms.push(await entryAlarm(log, head, entry, { kind: KIND, why, documents: [] }))
     }
     bundle = (bundle + 1) % bundles
     await context.database.db.transaction().execute(async (trx) => {

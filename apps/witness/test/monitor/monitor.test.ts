@@ -1,5 +1,5 @@
 import { fromBase64, toHex } from '@svc/protocol/bytes'
-import { isoSeconds } from '@svc/protocol/evidence'
+import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { KEY_ENDORSEMENT_SCHEMA } from '@svc/protocol/names'
@@ -136,8 +136,8 @@ it('MON-05 raises an alarm for statements that the gateway does not show, until 
 })
 
 it('MON-06 raises an alarm for statements without the signature of a trusted key', async () => {
-  await using stack = await startMonitorStack()
-  const { gateway, look } = stack
+  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '60' })
+  const { gateway, look, witness } = stack
   const successor = ed25519Signer(new Uint8Array(32).fill(8))
   gateway.attest(1)
   await gateway.publish()
@@ -150,6 +150,10 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
   gateway.endorsements.push(endorsement(successor))
   gateway.attest(5, {}, successor)
   gateway.attest(1)
+  const odd = { note: 'no statement' } as never
+  gateway.add({ ...bent, body: odd, statement_digest: statementDigest(odd) })
+  // What is no statement is in nobody's way: anchors are looked at, past it.
+  for (const entry of gateway.entries) entry.anchor = { tx: '1' }
   await gateway.publish()
   const alarms = await look()
   expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
@@ -157,7 +161,10 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
     ['bad_statement', 'entry 2: the key that signed is not among the pinned keys'],
     ['bad_statement', 'entry 3: the signature is of none of the keys'],
     ['bad_statement', 'entry 4: manifest_file_count is below file_count'],
+    ['bad_statement', 'entry 7: a statement has no field "note"'],
   ])
+  const progress = await witness.context.database.db.selectFrom('monitored_logs').select('anchored').execute()
+  expect(progress).toEqual([{ anchored: 8 }])
 })
 
 it('MON-07 raises an alarm for statements with dates that cannot be', async () => {
