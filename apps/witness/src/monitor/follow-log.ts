@@ -76,19 +76,21 @@ async function look(
   await saveProgress(db, origin, { checkpoint: head.text, pinned })
 
   const round: Round = { context, log, gateway, head }
+  const unexplained = await compareViews(round, keys, views)
   const judged = await judgeEntries(round, { ...progress, pinned })
   if (judged === head.size) await saveProgress(db, origin, { absent_at: startedAt })
   await recheckEntries(round, progress, progress.judged)
   if (context.config.monitor.anchorSeconds > 0) await checkAnchors(round, progress, judged, rpc)
-  await compareViews(round, keys, views)
+  if (unexplained) throw unexplained
 }
 
+/** Of a checkpoint that the log does not account for, why; null where there is none. */
 async function compareViews(
   { context, log, head }: Round,
   keys: readonly NoteKey[],
   views: readonly View[],
-): Promise<void> {
-  const { db } = context.database
+): Promise<Unreadable | null> {
+  let unexplained: Unreadable | null = null
   for (const view of views) {
     const seen = await seenBy(view, keys)
     if (typeof seen === 'string') {
@@ -96,8 +98,10 @@ async function compareViews(
       continue
     }
     const fork = seen && (await splitView(log, head, seen, view.name))
-    if (fork) await raiseAlarm(context, db, fork)
+    if (fork instanceof Unreadable) unexplained = fork
+    else if (fork) await raiseAlarm(context, context.database.db, fork)
   }
+  return unexplained
 }
 
 /** Null where they have none of the log; otherwise it, or why it cannot be read, which is no fault of the log. */

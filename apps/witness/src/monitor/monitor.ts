@@ -28,7 +28,9 @@ export function createMonitor(context: Context): Monitor {
 
   async function round(): Promise<void> {
     const { logs, witnesses } = context.logs.all()
-    const addresses = new Map(logs.flatMap(({ key, url }) => (url === null ? [] : [[key.name, withoutSlash(url)] as const])))
+    const addresses = new Map(
+      logs.flatMap(({ key, url }) => (url === null ? [] : [[key.name, withoutSlash(url)] as const])),
+    )
     await inParallel(addresses, LOGS_AT_ONCE, async ([origin, url]) => {
       const others = witnesses.flatMap(({ name, url }) =>
         url === null ? [] : [viewOfWitness(name, withoutSlash(url), origin, get)],

@@ -84,6 +84,29 @@ it('MON-03 compares what witnesses have of a log, and raises an alarm for a spli
   }
 })
 
+it('MON-03 a checkpoint that a witness has, and the log does not account for, is an alarm in time', async () => {
+  await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' }, true)
+  const { gateway, cosign, look, wait } = stack
+  for (let i = 0; i < 3; i++) gateway.attest(i)
+  await gateway.publish()
+  const shown = gateway.checkpoint
+  gateway.attest(3)
+  await gateway.publish()
+  const hidden = gateway.checkpoint
+  await cosign()
+  gateway.checkpoint = shown
+  gateway.instead.set('/log/tile/0/000.p/4', (_, response) => void response.writeHead(404).end())
+  expect(await look()).toEqual([])
+  wait(601)
+  const alarms = await look()
+  expect(kindsOf(alarms)).toEqual(['unreachable_too_long'])
+  expect(alarms[0]!.evidence.map((text) => text.split('\n').slice(0, 2))).toEqual([
+    [gateway.origin, '3'],
+    [gateway.origin, '4'],
+  ])
+  expect(alarms[0]!.evidence[1]!.startsWith(hidden)).toBe(true)
+})
+
 it('MON-04 raises an alarm for statements that do not follow on, once each', async () => {
   await using stack = await startMonitorStack()
   const { gateway, look } = stack
