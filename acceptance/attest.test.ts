@@ -1,8 +1,11 @@
 // Statements about a locker: signed, chained and published, then verified by somebody who trusts only pinned keys.
 
+import { readFile } from 'node:fs/promises'
 import { DEMO_PAYERS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
 import { ed25519Identity } from '@svc/testbed/signing'
+import { readCheckpoint } from '@svc/transparency/checkpoint'
+import { judge, readPolicy } from '@svc/transparency/policy'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 import { describe, expect, it } from 'vitest'
@@ -112,5 +115,15 @@ describe('attestation', () => {
     expect(await factsOf(changed)).toMatchObject({ merkle_root_matches: { value: 'failed' } })
     const borrowed = { ...second, anchor: first.anchor }
     expect(await factsOf(borrowed, { rpc })).toMatchObject({ anchor_payload_matches: { value: 'failed' } })
+  })
+
+  it('WIT-09 the witness beside the gateway vouches for the log with these statements', async () => {
+    const policy = readPolicy(await readFile(`${service.dataFolder}/witness/policy.txt`, 'utf8'))
+    if (typeof policy === 'string') throw new Error(policy)
+    const isCosigned = async () => {
+      const checkpoint = readCheckpoint(await (await fetch(`${service.gateway}/log/checkpoint`)).text())
+      return typeof checkpoint !== 'string' && checkpoint.size === 2 && judge(policy, checkpoint).isQuorum
+    }
+    await expect.poll(isCosigned, { timeout: 100_000, interval: 500 }).toBe(true)
   })
 })

@@ -198,8 +198,9 @@ const WITNESS: Record<string, readonly string[]> = {
   logs: [],
   alarms: ['db'],
   witness: ['alarms', 'db'],
-  info: ['alarms'],
-  bin: ['create-context.ts', 'start-witness.ts'],
+  monitor: ['alarms', 'db', 'witness'],
+  info: ['alarms', 'db', 'monitor'],
+  bin: ['create-context.ts', 'monitor', 'start-witness.ts'],
 }
 
 /** What every room works with. */

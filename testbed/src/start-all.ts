@@ -52,10 +52,11 @@ await runUntilStopped(async () => {
   const { config, secrets } = readConfig(settled)
   const ofAgent = readAgentConfig({ ...agentVariables, ...chains.agentVariables })
   await pagesReady
-  const [gateway, agent, stopWitness] = await Promise.all([
+  // The gateway asks it at once.
+  const stopWitness = await witness.start()
+  const [gateway, agent] = await Promise.all([
     startGatewayProcesses(config, secrets, settled),
     startAgent(ofAgent.config, ofAgent.secrets),
-    witness.start(),
   ])
   const { baseUrl } = config.http
   await witness.follow(gateway.url)
@@ -95,7 +96,7 @@ Stop: Ctrl-C
 
 /** With the addresses, unless they are those that `svc` looks at by itself. */
 function firstCommands(variables: Variables, addresses: Readonly<Record<string, string>>): string {
-  const moved = ['PORT', 'BASE_URL', 'AGENT_PORT', 'WITNESS_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT']
+  const moved = ['PORT', 'BASE_URL', 'AGENT_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT']
   const named = Object.entries(addresses).map(([name, address]) => `${name}=${address}`)
   const commands = [
     ...(moved.some((name) => variables[name]) ? [`export ${named.join(' ')}`] : []),

@@ -64,8 +64,8 @@ describe('trees', () => {
   })
 
   it('LOG-02 show which root their first entries have', async () => {
-    const heads = Array.from({ length: 71 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
-    const { readTile } = memoryLog([70])
+    const heads = Array.from({ length: 35 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
+    const { readTile } = memoryLog(heads.slice(1).map(() => 1))
     for (const later of heads.slice(2)) {
       for (const earlier of heads.slice(1, later.size)) {
         const path = await provePrefix(earlier.size, later.size, readTile)

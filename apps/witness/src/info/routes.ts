@@ -29,7 +29,7 @@ async function checkHealth(context: Context): Promise<Answer<api.WitnessHealth>>
     time: isoSeconds(unixNow(context)),
     checks: { database: state ? 'ok' : 'failing' },
     logs: context.logs.all().logs.length,
-    open_alarms: state && state.openAlarms,
+    open_alarms: state?.openAlarms ?? null,
     monitored: (state?.monitored ?? []).map(({ origin, judged, anchored, read_at, problem }) => {
       return { origin, size: judged, anchored, read_at: isoSeconds(read_at), problem }
     }),

@@ -27,19 +27,19 @@ export async function forkSince(
   })
 }
 
-/** Null where somebody else sees the same log. Throws `Unreadable` where the log does not show what they see. */
+/** Null where somebody else sees the same log; `Unreadable` where the log does not show what they see. */
 export async function splitView(
   log: LogReader,
   head: SignedCheckpoint,
   seen: SignedCheckpoint,
   name: string,
-): Promise<NewAlarm | null> {
+): Promise<NewAlarm | Unreadable | null> {
   try {
     return await contradiction(log, [head, seen], name)
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     const message = `the log does not show how its checkpoints agree with the one that ${name} has: ${error.message}`
-    throw new Unreadable(message, { unexplained: seen.text, cause: error })
+    return new Unreadable(message, { unexplained: seen.text, cause: error })
   }
 }
 

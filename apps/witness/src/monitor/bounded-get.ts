@@ -1,5 +1,6 @@
 // Requests to logs, gateways and witnesses, which may be slow, endless or wrong: bounded in time and bytes.
 
+import { retry } from '@svc/concurrency/retry'
 import type { Json } from '@svc/protocol/canonical'
 
 /** Why something cannot be read now. It shows nothing of what the log has done. */
@@ -17,7 +18,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** The body of the answer; null where there is none such (404). Rejects only with `Unreadable`. */
+/** The body of the answer; null where there is none such (404). Rejects with `Unreadable`, unless the monitor stops. */
 export type BoundedGet = (url: string, maxBytes: number) => Promise<Uint8Array<ArrayBuffer> | null>
 
 const TIMEOUT_MS = 20_000
@@ -26,14 +27,21 @@ const TIMEOUT_MS = 20_000
 export function boundedGet(signal: AbortSignal, timeoutMs = TIMEOUT_MS): BoundedGet {
   return async (url, maxBytes) => {
     const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-    try {
+    const once = async () => {
       const response = await fetch(url, { redirect: 'error', signal: ended })
-      if (response.ok) return await readBody(response, maxBytes)
+      if (response.ok) return readBody(response, maxBytes)
       await response.body?.cancel()
       if (response.status === 404) return null
       throw new Unreadable(`${url} answers ${response.status}`)
+    }
+    // A server may close an idle connection in the moment in which it is used again.
+    const isRetryable = (error: unknown) => !(error instanceof Unreadable) && !ended.aborted
+    try {
+      return await retry(once, { attempts: 2, backoffMs: 100, isRetryable, signal: ended })
     } catch (error) {
-      throw error instanceof Unreadable ? error : new Unreadable(`${url}: ${reasonOf(error)}`, { cause: error })
+      throw error instanceof Unreadable || signal.aborted
+        ? error
+        : new Unreadable(`${url}: ${reasonOf(error)}`, { cause: error })
     }
   }
 }

@@ -32,7 +32,7 @@ export function checkAlarm(text: string, key: NoteKey): AlarmCheck {
 }
 
 function checkFork([first = '', second = '', path = '']: readonly string[], key: NoteKey): AlarmCheck {
-  const [earlier, later] = [readSigned(first, key), readSigned(second, key)]
+  const [earlier, later] = [readSigned(first, [key]), readSigned(second, [key])]
   if (typeof earlier === 'string') return unproven(`the first checkpoint: ${earlier}`)
   if (typeof later === 'string') return unproven(`the second checkpoint: ${later}`)
   const shown = [`the log signed checkpoints of ${earlier.size} and of ${later.size} entries`]

@@ -4,6 +4,7 @@ import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
 import { findTransaction, isCanonically, publishes, txSucceeded } from '@svc/verifier/anchor-transaction'
+import { readStatementBody } from '@svc/verifier/envelope-facts'
 import type { Rpc } from '@svc/verifier/rpc'
 import { isObject, type JsonObject } from '@svc/verifier/untrusted'
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
@@ -39,8 +40,8 @@ export async function checkAnchors(
   const late = missing && isLate(missing, followed_at) ? missing : null
   if (late) {
     const why = 'neither the statement nor a checkpoint with it was published in time'
-    const texts = [late.shown!.envelope!]
-    alarms.push({ ...(await entryAlarm(log, head, late, { kind: LATE.kind, why, texts })), cause: LATE.cause })
+    const documents = [late.shown!.envelope!]
+    alarms.push({ ...(await entryAlarm(log, head, late, { kind: LATE.kind, why, documents })), cause: LATE.cause })
   }
   await context.database.db.transaction().execute(async (trx) => {
     for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
@@ -92,11 +93,11 @@ async function coveredByStatements(
       if (entry.index >= judged) break
       const publication = await publicationOfStatement(entry, rpc)
       if (typeof publication === 'object') {
-        const texts = [entry.shown!.envelope!, entry.shown!.anchor!]
+        const documents = [entry.shown!.envelope!, entry.shown!.anchor!]
         const alarm = await entryAlarm(round.log, round.head, entry, {
           kind: 'wrong_anchor',
           why: publication.wrong,
-          texts,
+          documents,
         })
         alarms.push({ ...alarm, cause: txOf(entry.shown!.anchor!) })
       }
@@ -109,7 +110,7 @@ async function coveredByStatements(
 
 async function publicationOfStatement(entry: LoggedEntry, rpc: Rpc | null): Promise<Publication> {
   // It has an alarm of its own.
-  if (notShown(entry) !== null) return 'published'
+  if (notShown(entry) !== null || typeof readStatementBody(entry.shown!.envelope!.body) === 'string') return 'published'
   const { anchor, envelope } = entry.shown!
   if (!anchor) return 'missing'
   return publicationOf(anchor, anchorMemo(anchorPayload(envelope as unknown as EvidenceEnvelope)), rpc)

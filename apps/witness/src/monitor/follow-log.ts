@@ -28,7 +28,7 @@ const UNREACHABLE = { kind: 'unreachable_too_long', cause: 'unreachable' } as co
 
 export async function followLog(context: Context, log: FollowedLog, sources: Sources): Promise<void> {
   const { db } = context.database
-  const origin = log.key.name
+  const { origin } = log
   const startedAt = unixNow(context)
   const progress = await progressOf(db, origin, startedAt)
   try {
@@ -57,49 +57,58 @@ async function noteProblem(context: Context, { origin, read_at, checkpoint }: Mo
 
 async function look(
   context: Context,
-  { key, url }: FollowedLog,
+  followed: FollowedLog,
   { get, rpc, views }: Sources,
   progress: MonitoredLogRow,
   startedAt: number,
 ): Promise<void> {
   const { db } = context.database
-  const log = createLogReader({ key, url }, get)
-  const gateway = createGatewayReader(url, get)
+  const { origin, keys } = followed
+  const log = createLogReader(followed, get)
+  const gateway = createGatewayReader(followed.url, get)
   const head = await log.checkpoint()
-  const known = progress.checkpoint === null ? null : readSigned(progress.checkpoint, key)
-  if (typeof known === 'string') throw new Unreadable(`the key of the log has changed: ${known}`)
+  const known = progress.checkpoint === null ? null : readSigned(progress.checkpoint, keys)
+  if (typeof known === 'string') throw new Unreadable(`the log is known by another key: ${known}`)
   const fork = known && (await forkSince(log, known, head))
   // A log that has forked is not followed any further: there are two of it now.
   if (fork) return raiseAlarm(context, db, fork)
   const pinned = progress.pinned ?? JSON.stringify(await pinKeys(gateway))
-  await saveProgress(db, key.name, { checkpoint: head.text, pinned })
+  await saveProgress(db, origin, { checkpoint: head.text, pinned })
 
-  const round: Round = { context, key, log, gateway, head }
+  const round: Round = { context, log, gateway, head }
+  const unexplained = await compareViews(round, keys, views)
   const judged = await judgeEntries(round, { ...progress, pinned })
-  if (judged === head.size) await saveProgress(db, key.name, { absent_at: startedAt })
+  if (judged === head.size) await saveProgress(db, origin, { absent_at: startedAt })
   await recheckEntries(round, progress, progress.judged)
   if (context.config.monitor.anchorSeconds > 0) await checkAnchors(round, progress, judged, rpc)
-  await compareViews(round, views)
+  if (unexplained) throw unexplained
 }
 
-async function compareViews({ context, key, log, head }: Round, views: readonly View[]): Promise<void> {
-  const { db } = context.database
+/** Of a checkpoint that the log does not account for, why; null where there is none. */
+async function compareViews(
+  { context, log, head }: Round,
+  keys: readonly NoteKey[],
+  views: readonly View[],
+): Promise<Unreadable | null> {
+  let unexplained: Unreadable | null = null
   for (const view of views) {
-    const seen = await seenBy(view, key)
+    const seen = await seenBy(view, keys)
     if (typeof seen === 'string') {
-      context.log.warn({ origin: key.name, witness: view.name, problem: seen }, 'a witness cannot be compared with')
+      context.log.warn({ origin: head.origin, witness: view.name, problem: seen }, 'a witness cannot be compared with')
       continue
     }
     const fork = seen && (await splitView(log, head, seen, view.name))
-    if (fork) await raiseAlarm(context, db, fork)
+    if (fork instanceof Unreadable) unexplained = fork
+    else if (fork) await raiseAlarm(context, context.database.db, fork)
   }
+  return unexplained
 }
 
 /** Null where they have none of the log; otherwise it, or why it cannot be read, which is no fault of the log. */
-async function seenBy(view: View, key: NoteKey): Promise<SignedCheckpoint | string | null> {
+async function seenBy(view: View, keys: readonly NoteKey[]): Promise<SignedCheckpoint | string | null> {
   try {
     const text = await view.checkpoint()
-    return text === null ? null : readSigned(text, key)
+    return text === null ? null : readSigned(text, keys)
   } catch (error) {
     if (error instanceof Unreadable) return error.message
     throw error

@@ -2,7 +2,7 @@
 // is judged twice or left out, whenever the process ends.
 
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
-import { findCauses } from '../alarms/store.ts'
+import { findCauses, type NewAlarm } from '../alarms/store.ts'
 import { unixNow } from '../context.ts'
 import type { MonitoredLogRow } from '../db/schema.ts'
 import { entryAlarm, LEFT_OUT } from './entry-alarms.ts'
@@ -19,8 +19,8 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
   const { context, log, gateway, head } = round
   const { db } = context.database
   if (judged >= head.size) return judged
-  const { domainTag, ...list } = JSON.parse(pinned!) as Pinned
-  const keys = await trustedKeys({ domainTag, ...list }, gateway)
+  const pins = JSON.parse(pinned!) as Pinned
+  const keys = await trustedKeys(pins, gateway)
   let next = judged
   for (let pages = 0; next < head.size && pages < PAGES_PER_ROUND; pages++) {
     const entries = await readPage(round, next)
@@ -28,14 +28,14 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
       heads: await findHeads(db, head.origin, bodyTexts(entries, 'proof_id')),
       left: new Set(await findCauses(db, head.origin, LEFT_OUT, bodyTexts(entries, 'prev_statement_digest'))),
       keys,
-      domainTag,
+      domainTag: pins.domainTag,
       absentAt: absent_at,
       now: unixNow(context),
       toleranceSeconds: context.config.monitor.toleranceSeconds,
     })
-    const alarms = []
+    const alarms: NewAlarm[] = []
     for (const { entry, kind, why, statements } of objections)
-      alarms.push(await entryAlarm(log, head, entry, { kind, why, texts: statements }))
+      alarms.push(await entryAlarm(log, head, entry, { kind, why, documents: statements }))
     next += entries.length
     await db.transaction().execute(async (trx) => {
       await saveHeads(trx, head.origin, heads)

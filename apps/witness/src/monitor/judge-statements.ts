@@ -8,6 +8,7 @@ import { type EvidenceBody, type EvidenceEnvelope, isoSeconds } from '@svc/proto
 import type { FollowedKeys } from '@svc/protocol/follow-keys'
 import { readStatementBody, statementDigestMatches } from '@svc/verifier/envelope-facts'
 import { statementSignature } from '@svc/verifier/signature-facts'
+import type { JsonObject } from '@svc/verifier/untrusted'
 import type { ShownStatement } from './gateway-reader.ts'
 
 /** An entry of the log, and what the gateway shows for it. */
@@ -65,7 +66,7 @@ export function judgeStatements(entries: readonly LoggedEntry[], known: Known): 
       object('vanished_statement', missing)
       continue
     }
-    const envelope = entry.shown!.envelope as unknown as EvidenceEnvelope // its body is read next
+    const envelope = withoutOthers(entry.shown!.envelope!)
     const body = readStatementBody(envelope.body as unknown as Json)
     const flaw = typeof body === 'string' ? body : signatureProblem(envelope, known)
     if (typeof body === 'string' || flaw !== null) {
@@ -86,6 +87,17 @@ export function judgeStatements(entries: readonly LoggedEntry[], known: Known): 
   return { objections, heads }
 }
 
+/** The fields of an envelope, and no others that somebody might have filled; the body is read next. */
+function withoutOthers({
+  body,
+  statement_digest,
+  signature,
+  issuer_pubkey = null,
+  sig_alg,
+}: JsonObject): EvidenceEnvelope {
+  return { body, statement_digest, signature, issuer_pubkey, sig_alg } as unknown as EvidenceEnvelope
+}
+
 /** Why the gateway does not show the statement of an entry; null where it does. */
 export function notShown({ digest, shown }: LoggedEntry): string | null {
   if (!fromHex(digest, 32)) return 'the entry is not the digest of a statement'
@@ -97,7 +109,7 @@ export function notShown({ digest, shown }: LoggedEntry): string | null {
 
 function signatureProblem(envelope: EvidenceEnvelope, { keys, domainTag, absentAt }: Known): string | null {
   const { signature_valid, key_pinned, revocation } = statementSignature(
-    envelope as unknown as Parameters<typeof statementSignature>[0],
+    envelope as unknown as JsonObject,
     keys,
     domainTag,
   )

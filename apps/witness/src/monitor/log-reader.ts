@@ -11,7 +11,9 @@ import { type BoundedGet, Unreadable } from './bounded-get.ts'
 
 /** A log, and where it publishes. */
 export interface FollowedLog {
-  key: NoteKey
+  origin: string
+  /** Each of them may sign for it. */
+  keys: readonly NoteKey[]
   url: string
 }
 
@@ -36,7 +38,7 @@ const MAX_BUNDLE_BYTES = 64 * 1024
 const MAX_TILES = 64
 
 /** For one round: a tile that turns out to be wrong is read again in the next. */
-export function createLogReader({ key, url }: FollowedLog, get: BoundedGet): LogReader {
+export function createLogReader({ keys, url }: FollowedLog, get: BoundedGet): LogReader {
   const tiles = new Map<string, Promise<Uint8Array>>()
 
   const readTile: ReadTile = (place) => {
@@ -70,7 +72,7 @@ export function createLogReader({ key, url }: FollowedLog, get: BoundedGet): Log
     async checkpoint() {
       const bytes = await get(`${url}/checkpoint`, MAX_NOTE_BYTES)
       if (!bytes) throw new Unreadable('the log has no checkpoint')
-      const signed = readSigned(new TextDecoder().decode(bytes), key)
+      const signed = readSigned(new TextDecoder().decode(bytes), keys)
       if (typeof signed === 'string') throw new Unreadable(signed)
       return signed
     },
@@ -112,11 +114,12 @@ function readEntries(bytes: Uint8Array, width: number): Uint8Array[] | null {
 }
 
 /** The checkpoint, or why it is none of this log. */
-export function readSigned(text: string, key: NoteKey): SignedCheckpoint | string {
+export function readSigned(text: string, keys: readonly NoteKey[]): SignedCheckpoint | string {
   const checkpoint = readCheckpoint(text)
   if (typeof checkpoint === 'string') return checkpoint
-  if (checkpoint.origin !== key.name) return 'the checkpoint is of another log'
-  if (!isSignedBy(checkpoint.note, key)) return 'the checkpoint is not signed by the key of the log'
+  const { origin, note } = checkpoint
+  if (!keys.some((key) => key.name === origin && isSignedBy(note, key)))
+    return 'the checkpoint is not signed by the log'
   if (checkpoint.size === 0 && !equalBytes(checkpoint.root, EMPTY_ROOT)) return 'an empty log has another root'
   return { ...checkpoint, text }
 }

@@ -28,12 +28,19 @@ export function createMonitor(context: Context): Monitor {
 
   async function round(): Promise<void> {
     const { logs, witnesses } = context.logs.all()
-    const followed = logs.flatMap(({ key, url }) => (url === null ? [] : [{ key, url: url.replace(/\/+$/, '') }]))
-    await inParallel(followed, LOGS_AT_ONCE, async (each) => {
-      const origin = each.key.name
-      const others = witnesses.flatMap(({ name, url }) => (url === null ? [] : [viewOfWitness(name, url, origin, get)]))
+    const addresses = new Map(
+      logs.flatMap(({ key, url }) => (url === null ? [] : [[key.name, withoutSlash(url)] as const])),
+    )
+    await inParallel(addresses, LOGS_AT_ONCE, async ([origin, url]) => {
+      const others = witnesses.flatMap(({ name, url }) =>
+        url === null ? [] : [viewOfWitness(name, withoutSlash(url), origin, get)],
+      )
       try {
-        await followLog(context, each, { get, rpc, views: [ownView(context, origin), ...others] })
+        await followLog(
+          context,
+          { origin, keys: context.logs.keysOf(origin), url },
+          { get, rpc, views: [ownView(context, origin), ...others] },
+        )
       } catch (error) {
         // Each log is followed whatever happens with another.
         if (!stopping.signal.aborted) log.error({ err: error, origin }, 'a log was not followed')
@@ -57,6 +64,10 @@ export function createMonitor(context: Context): Monitor {
       await running
     },
   }
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
 }
 
 /** What this program itself has cosigned. */

@@ -1,7 +1,6 @@
 // The entries of a bundle as the log has them, with what the gateway shows for each.
 
 import { toHex } from '@svc/protocol/bytes'
-import type { NoteKey } from '@svc/transparency/note'
 import { TILE_WIDTH } from '@svc/transparency/tiles'
 import type { Context } from '../context.ts'
 import type { GatewayReader } from './gateway-reader.ts'
@@ -11,7 +10,6 @@ import type { LogReader, SignedCheckpoint } from './log-reader.ts'
 /** One look at a log. */
 export interface Round {
   context: Context
-  key: NoteKey
   log: LogReader
   gateway: GatewayReader
   /** The newest checkpoint, which continues all that were seen. */

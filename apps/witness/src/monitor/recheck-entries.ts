@@ -2,7 +2,7 @@
 
 import { TILE_WIDTH } from '@svc/transparency/tiles'
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
-import { findCauses, resolveAlarm } from '../alarms/store.ts'
+import { findCauses, type NewAlarm, resolveAlarm } from '../alarms/store.ts'
 import { unixNow } from '../context.ts'
 import type { MonitoredLogRow } from '../db/schema.ts'
 import { causeOf, entryAlarm } from './entry-alarms.ts'
@@ -20,12 +20,13 @@ export async function recheckEntries(round: Round, { rechecked }: MonitoredLogRo
   let bundle = rechecked
   for (let count = 0; count < Math.min(BUNDLES_PER_ROUND, bundles); count++) {
     const entries = (await readPage(round, (bundle % bundles) * TILE_WIDTH)).filter(({ index }) => index < judged)
-    const alarms = []
+    const alarms: NewAlarm[] = []
+    const shown: string[] = []
     for (const entry of entries) {
       const why = notShown(entry)
-      if (why !== null) alarms.push(await entryAlarm(log, head, entry, { kind: KIND, why, texts: [] }))
+      if (why === null) shown.push(causeOf(entry.digest))
+      else alarms.push(await entryAlarm(log, head, entry, { kind: KIND, why, documents: [] }))
     }
-    const shown = entries.flatMap((entry) => (notShown(entry) === null ? [causeOf(entry.digest)] : []))
     bundle = (bundle + 1) % bundles
     await context.database.db.transaction().execute(async (trx) => {
       for (const alarm of alarms) await raiseAlarm(context, trx, alarm)

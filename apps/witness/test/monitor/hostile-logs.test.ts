@@ -56,8 +56,8 @@ it('MON-08 asks a node about anchors; one that is away decides nothing', async (
   expect(await anchored()).toEqual([{ anchored: 0 }])
   // It does not know the transaction.
   answers = () => null
-  expect(kindsOf(await look())).toEqual([])
-  wait(HOUR)
+  expect(await look()).toEqual([])
+  wait(HOUR + 1)
   expect(kindsOf(await look())).toEqual(['late_anchor'])
 })
 
@@ -88,7 +88,10 @@ it('MON-09 raises an alarm for a log that is away too long, and tells the webhoo
   const [alarm] = await look()
   expect(alarm).toMatchObject({ kind: 'unreachable_too_long', evidence: [newer, older], resolved_at: null })
   const health = await (await fetch(`${witness.url}/health`)).json()
-  expect(health).toMatchObject({ open_alarms: 1, monitored: [{ origin: gateway.origin, size: 3, problem: alarm!.message }] })
+  expect(health).toMatchObject({
+    open_alarms: 1,
+    monitored: [{ origin: gateway.origin, size: 3, problem: alarm!.message }],
+  })
   expect(await (await fetch(`${witness.url}/metrics`)).text()).toContain('svc_witness_open_alarms 1\n')
 
   isOpen = true
@@ -103,15 +106,16 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', asy
   const { gateway, look, witness } = stack
   for (let i = 0; i < 300; i++) gateway.attest(i)
   await gateway.publish()
-  const problem = async () => {
+  const state = async () => {
     expect(await look()).toEqual([])
     const rows = await witness.context.database.db.selectFrom('monitored_logs').select(['problem', 'judged']).execute()
-    expect(rows[0]!.judged).toBe(0)
-    return rows[0]!.problem
+    return `${rows[0]!.judged} judged: ${rows[0]!.problem}`
   }
   const text = (body: string | Uint8Array) => (_: unknown, response: { end(body: string | Uint8Array): void }) =>
     response.end(body)
   const cases: [path: string, body: string | Uint8Array, problem: RegExp][] = [
+    ['/v1/keys', '{"schema":"other"}', /list of keys/],
+    ['/.well-known/svc.json', '[]', /not an object/],
     ['/log/checkpoint', 'nonsense', /no blank line/],
     ['/log/checkpoint', gateway.checkpoint.replace('\n300\n', '\n299\n'), /not signed/],
     ['/log/checkpoint', 'x'.repeat(70_000), /more than 65536 bytes/],
@@ -124,13 +128,13 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', asy
     ['/v1/log/statements', `[${'['.repeat(5000)}`, /not strict JSON/],
     ['/v1/log/statements', `{"entries":[${'0,'.repeat(300_000)}0]}`, /not strict JSON/],
     ['/v1/log/statements', 'x'.repeat(5_000_000), /more than 4194304 bytes/],
-    ['/v1/keys', '{"schema":"other"}', /list of keys/],
-    ['/.well-known/svc.json', '[]', /not an object/],
   ]
   for (const [path, body, expected] of cases) {
     gateway.instead.clear()
     gateway.instead.set(path, text(body))
-    expect(await problem(), path).toMatch(expected)
+    const after = await state()
+    expect([path, after]).toEqual([path, expect.stringMatching(expected)])
+    expect(after).toMatch(/^0 judged/)
   }
   // One statement in each answer: the monitor asks so often and no more.
   gateway.instead.clear()
@@ -150,7 +154,7 @@ it('T-107 answers that never end are given up', async () => {
   const stopping = new AbortController()
   const asked = boundedGet(stopping.signal)(server.url, 100)
   stopping.abort()
-  await expect(asked).rejects.toThrow(Unreadable)
+  await expect(asked).rejects.toThrow('aborted')
 })
 
 /** Answers each request with what `answer` makes of it; 500 where it throws. */

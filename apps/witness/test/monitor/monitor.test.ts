@@ -1,13 +1,15 @@
 import { fromBase64, toHex } from '@svc/protocol/bytes'
-import { isoSeconds } from '@svc/protocol/evidence'
+import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
 import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { KEY_ENDORSEMENT_SCHEMA } from '@svc/protocol/names'
 import { readCheckpoint } from '@svc/transparency/checkpoint'
 import { isSignedBy } from '@svc/transparency/note'
 import { proves, readProof } from '@svc/transparency/proof'
+import { testKey } from '@svc/transparency/test/keys'
 import { prefixRoots } from '@svc/transparency/tree'
 import { expect, it } from 'vitest'
+import { checkAlarm } from '../../src/monitor/check-alarm.ts'
 import { kindsOf, startMonitorStack } from './monitor-stack.ts'
 import { NOW, SIGNER, type TestGateway } from './test-gateway.ts'
 
@@ -53,6 +55,12 @@ it('MON-02 raises an alarm for checkpoints that contradict each other, with both
     const alarms = await look()
     expect([name, kindsOf(alarms)]).toEqual([name, ['fork']])
     expectFork(gateway, alarms[0]!.evidence)
+    const text = JSON.stringify(alarms[0])
+    expect(checkAlarm(text, gateway.key)).toMatchObject({ isProven: true })
+    expect(checkAlarm(text, testKey('other', 'log').key)).toMatchObject({ isProven: false })
+    const [, ...others] = alarms[0]!.evidence
+    const same = JSON.stringify({ kind: 'fork', evidence: [others[0], ...others] })
+    expect(checkAlarm(same, gateway.key)).toMatchObject({ isProven: false })
     expect(await look()).toEqual(alarms)
   }
 })
@@ -76,6 +84,29 @@ it('MON-03 compares what witnesses have of a log, and raises an alarm for a spli
   }
 })
 
+it('MON-03 a checkpoint that a witness has, and the log does not account for, is an alarm in time', async () => {
+  await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' }, true)
+  const { gateway, cosign, look, wait } = stack
+  for (let i = 0; i < 3; i++) gateway.attest(i)
+  await gateway.publish()
+  const shown = gateway.checkpoint
+  gateway.attest(3)
+  await gateway.publish()
+  const hidden = gateway.checkpoint
+  await cosign()
+  gateway.checkpoint = shown
+  gateway.instead.set('/log/tile/0/000.p/4', (_, response) => void response.writeHead(404).end())
+  expect(await look()).toEqual([])
+  wait(601)
+  const alarms = await look()
+  expect(kindsOf(alarms)).toEqual(['unreachable_too_long'])
+  expect(alarms[0]!.evidence.map((text) => text.split('\n').slice(0, 2))).toEqual([
+    [gateway.origin, '3'],
+    [gateway.origin, '4'],
+  ])
+  expect(alarms[0]!.evidence[1]!.startsWith(hidden)).toBe(true)
+})
+
 it('MON-04 raises an alarm for statements that do not follow on, once each', async () => {
   await using stack = await startMonitorStack()
   const { gateway, look } = stack
@@ -93,9 +124,15 @@ it('MON-04 raises an alarm for statements that do not follow on, once each', asy
     ['broken_chain', 'entry 14: statement 4 follows another statement than the log has before it'],
     ['broken_chain', 'entry 15: the log has no statement 1 before statement 2'],
   ])
+  // That nothing comes before the first statement of a chain is not to be seen in it.
+  const isProven = alarms.map((alarm) => checkAlarm(JSON.stringify(alarm), gateway.key).isProven)
+  expect(isProven).toEqual([true, true, true, false])
   const [proof, ...statements] = alarms[0]!.evidence
   expectProof(gateway, proof!, 12)
-  expect(statements.map((text) => JSON.parse(text))).toEqual([gateway.entries[2]!.envelope, gateway.entries[12]!.envelope])
+  expect(statements.map((text) => JSON.parse(text))).toEqual([
+    gateway.entries[2]!.envelope,
+    gateway.entries[12]!.envelope,
+  ])
   expect(await look()).toEqual(alarms)
 })
 
@@ -122,8 +159,8 @@ it('MON-05 raises an alarm for statements that the gateway does not show, until 
 })
 
 it('MON-06 raises an alarm for statements without the signature of a trusted key', async () => {
-  await using stack = await startMonitorStack()
-  const { gateway, look } = stack
+  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '60' })
+  const { gateway, look, witness } = stack
   const successor = ed25519Signer(new Uint8Array(32).fill(8))
   gateway.attest(1)
   await gateway.publish()
@@ -136,6 +173,10 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
   gateway.endorsements.push(endorsement(successor))
   gateway.attest(5, {}, successor)
   gateway.attest(1)
+  const odd = { note: 'no statement' } as never
+  gateway.add({ ...bent, body: odd, statement_digest: statementDigest(odd) })
+  // What is no statement is in nobody's way: anchors are looked at, past it.
+  for (const entry of gateway.entries) entry.anchor = { tx: '1' }
   await gateway.publish()
   const alarms = await look()
   expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
@@ -143,7 +184,10 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
     ['bad_statement', 'entry 2: the key that signed is not among the pinned keys'],
     ['bad_statement', 'entry 3: the signature is of none of the keys'],
     ['bad_statement', 'entry 4: manifest_file_count is below file_count'],
+    ['bad_statement', 'entry 7: a statement has no field "note"'],
   ])
+  const progress = await witness.context.database.db.selectFrom('monitored_logs').select('anchored').execute()
+  expect(progress).toEqual([{ anchored: 8 }])
 })
 
 it('MON-07 raises an alarm for statements with dates that cannot be', async () => {
@@ -199,8 +243,14 @@ function expectFork({ key }: TestGateway, [first, second, path]: readonly string
   const [earlier, later] = [first, second].map((text) => readCheckpoint(text!))
   if (typeof earlier !== 'object' || typeof later !== 'object') throw new Error('no checkpoints')
   expect([earlier, later].map(({ note }) => isSignedBy(note, key))).toEqual([true, true])
-  if (earlier.size === later.size) return expect(earlier.root).not.toEqual(later.root)
-  const hashes = path!.trim().split('\n').map((line) => fromBase64(line)!)
+  if (earlier.size === later.size) {
+    expect(earlier.root).not.toEqual(later.root)
+    return
+  }
+  const hashes = path!
+    .trim()
+    .split('\n')
+    .map((line) => fromBase64(line)!)
   const roots = prefixRoots(earlier.size, later.size, hashes)
   expect(roots!.later).toEqual(later.root)
   expect(roots!.earlier).not.toEqual(earlier.root)
