@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { expect, it, onTestFinished } from 'vitest'
-import { openLockerHouse } from '../auth/lockers.ts'
+import { expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
 it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and writes lost tiles again', async () => {
@@ -29,6 +29,11 @@ it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and write
   expect(server.objects().map(({ key }) => key)).toContain('log/checkpoint')
 
   digests.push(...(await addStatements(db, 10)))
+  server.fail({ at: /GET/, fault: { status: 403, code: 'AccessDenied' } })
+  await expect(rooms.log.publish()).rejects.toThrow('closed')
+  expectRefusal(await house.send('GET', '/log/tile/entries/001.p/44'), 503, 'STORAGE_UNAVAILABLE')
+  expect(await rooms.log.transparencyLog.proof(digests[299]!)).toBeNull()
+  server.recover()
   await rooms.log.files.remove('tile/0/001.p/44')
   await rooms.log.files.remove('tile/entries/000')
   await rooms.log.publish()
