@@ -94,7 +94,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     async coveredTile(place) {
       const bytes = await tile(place)
       if (bytes) return bytes
-      throw new Error(`the published log lacks ${tilePath(place)}, or it is damaged`)
+      throw new TileMissing(place)
     },
   }
 }
@@ -115,5 +115,13 @@ export class ForeignLog extends Error {
 
   constructor(origin: string) {
     super(`the published checkpoint is not one of the log ${origin}`)
+  }
+}
+
+export class TileMissing extends Error {
+  override name = 'TileMissing'
+
+  constructor(place: TilePlace) {
+    super(`the published log lacks ${tilePath(place)}, or it is damaged`)
   }
 }
