@@ -96,7 +96,7 @@ const GATEWAY: Record<string, readonly string[]> = {
   log: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys'],
   anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'log', 'purchases'],
-  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'purchases'],
+  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'log', 'purchases'],
   jobs: [
     'anchors',
     'attestations',
@@ -161,6 +161,7 @@ const GATEWAY: Record<string, readonly string[]> = {
     'evm',
     'gateway.ts',
     'keys',
+    'log',
     'operations',
     'wire.ts',
   ],

@@ -28,6 +28,7 @@ import { createLockers, type LockersContext } from './lockers/room.ts'
 import { lockerRoutes } from './lockers/routes.ts'
 import { createLog, type LogContext } from './log/room.ts'
 import { logRoutes } from './log/routes.ts'
+import { logWarnings } from './log/warnings.ts'
 import { createMpp, type MppContext } from './mpp/room.ts'
 import { mppRoutes } from './mpp/routes.ts'
 import { createOperations, type OperationsContext } from './operations/room.ts'
@@ -73,6 +74,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   const info = createInfo(context, {
     publisher: anchors.publisher,
     countAttestations: () => attestationCounts(context),
+    logWarnings: () => logWarnings(log),
     countOverTerms: () => countOverTerms(context.database.db, isoSeconds(unixNow(context))),
   })
   const attestations = createAttestations(
@@ -108,6 +110,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     routeTimes: info.metrics.routeTimes,
     adoptArrived: (locker) => adoptArrived(files, locker, null),
     publications: anchors.publisher,
+    publishedLog: log.published,
     continueSessions: (tx, lockerId, seconds) => continueSessions(transfers, tx, lockerId, seconds),
     saveEgress: transfers.egress.save,
   })

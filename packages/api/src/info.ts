@@ -55,6 +55,12 @@ export const Health = Type.Object(
             { description: 'The first 100 statements that are missing.' },
           ),
           missing_payments: Type.Integer({ minimum: 0 }),
+          log: Type.Optional(
+            Type.Enum(['ok', 'failing', 'behind', 'forked', 'foreign'], {
+              description:
+                '`behind`: the database lacks entries of the published log. `forked`: it has others. `foreign`: another log is published in its place. `failing`: it cannot be read now.',
+            }),
+          ),
           heal: Type.Optional(Type.String({ description: 'What the operator does next.' })),
         },
         { description: 'Whether the database has all that this gateway has signed and taken.' },

@@ -43,6 +43,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'show what a restored database lacks, rebuild it, or accept that it is lost',
     load: () => import('./continuity.ts'),
   },
+  log: {
+    about: 'show how the database stands to the published log, or restore entries that it lacks',
+    load: () => import('./log.ts'),
+  },
   audit: {
     about: 'print the log of what was done by hand, and check that it is whole',
     load: () => import('./audit.ts'),

@@ -789,10 +789,18 @@ export const migrations: Migrations = {
     await db.schema
       .createTable('log_entries')
       .addColumn('statement_digest', column.text, (c) => c.primaryKey())
-      .addColumn('entry_index', column.integer, (c) => c.unique())
+      .addColumn('entry_index', column.integer)
       .addColumn('position', column.integer)
       .addColumn('receipt_id', column.text)
       .addColumn('sequence', column.integer)
+      .execute()
+    // Apart, because SQLite would look for those that wait in an index of all, which is not in their order.
+    await db.schema
+      .createIndex('log_entries_placed')
+      .unique()
+      .on('log_entries')
+      .column('entry_index')
+      .where(sql.ref('entry_index'), 'is not', null)
       .execute()
     await db.schema
       .createIndex('log_entries_waiting')

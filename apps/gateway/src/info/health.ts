@@ -36,6 +36,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     ...standIns(prices),
     ...(balance.state === 'low' ? [lowBalance(balance)] : []),
     ...continuityWarnings(continuity),
+    ...context.logWarnings(),
     ...budgets.filter(({ isExhausted }) => isExhausted).map(usedUp),
   ]
   const isServing = database === 'ok' && storage === 'ok'
@@ -77,10 +78,28 @@ function shownContinuity({ missing, isReplaced, ...status }: ContinuityStatus): 
       .slice(0, MAX_MISSING)
       .map(({ proofId: proof_id, sequence, digest: statement_digest }) => ({ proof_id, sequence, statement_digest })),
     missing_payments: payments.length,
-    ...(status.state === 'behind' && { heal: isReplaced ? RESTART : HEAL }),
+    log: status.log,
+    ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced }) }),
   }
 }
 
+/** The log first: what is rebuilt finds its place in it. */
+function healing(
+  { log }: Pick<ContinuityStatus, 'log'>,
+  rest: Pick<ContinuityStatus, 'missing' | 'isReplaced'>,
+): string {
+  if (rest.isReplaced) return RESTART
+  const { statements, payments } = rest.missing
+  return [
+    ...(log === 'behind' ? [RESTORE_LOG] : log === 'forked' || log === 'foreign' ? [OTHER_LOG] : []),
+    ...(statements.length + payments.length > 0 ? [HEAL] : []),
+  ].join('; then ')
+}
+
+const RESTORE_LOG =
+  'entries of the published log are missing: restore a newer backup, or run `svc-gateway log restore`: docs/operations.md, "A database was restored"'
+const OTHER_LOG =
+  'the published log is not that of this database: restore the database that published it, or point LOG_DIR or LOG_STORE_BUCKET to its own log: docs/operations.md, "A database was restored"'
 const HEAL =
   'restore a newer backup; or run `svc-gateway continuity rebuild` with the evidence bundles of the missing statements, then `svc-gateway continuity accept` for what cannot be rebuilt: docs/operations.md, "A database was restored"'
 const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'

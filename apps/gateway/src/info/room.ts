@@ -6,6 +6,8 @@ import { createPublishingCosts, type PublicationKey, type PublishingCosts } from
 import { createStats, type ReadStats } from './stats.ts'
 
 interface Needs extends Counts {
+  /** What the operator should know about the transparency log. */
+  logWarnings: () => string[]
   /** Null where the gateway publishes nothing. */
   publisher: PublicationKey | null
 }
@@ -15,9 +17,10 @@ export interface InfoContext extends Context {
   publishingCosts: PublishingCosts
   metrics: Metrics
   stats: ReadStats
+  logWarnings: () => string[]
 }
 
-export function createInfo(context: Context, { publisher, ...counts }: Needs): InfoContext {
+export function createInfo(context: Context, { publisher, logWarnings, ...counts }: Needs): InfoContext {
   const publishingCosts = createPublishingCosts({ ...context, publisher })
   return {
     ...context,
@@ -25,5 +28,6 @@ export function createInfo(context: Context, { publisher, ...counts }: Needs): I
     publishingCosts,
     metrics: createMetrics({ ...context, publishingCosts }, counts),
     stats: createStats(context),
+    logWarnings,
   }
 }

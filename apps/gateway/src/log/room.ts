@@ -2,6 +2,7 @@
 
 import { openFolderFiles } from '@svc/storage/local/files'
 import type { NamedFiles } from '@svc/storage/named-files'
+import { ProviderError } from '@svc/storage/provider'
 import { openBucketFiles } from '@svc/storage/storj/files'
 import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -30,6 +31,14 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
   const published = createPublished(files, identity.key)
   continuity.watchLog(() => findGap(database.db, published))
   const publish = createPublish({ ...context, identity, files, published })
+
+  /** Evidence is complete without it, and is not held up. */
+  function unavailableProof(error: unknown): null {
+    if (!(error instanceof ProviderError)) throw error
+    log.warn({ err: error }, 'the log cannot be read now: evidence goes without its proof')
+    return null
+  }
+
   return {
     ...context,
     identity,
@@ -40,7 +49,7 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
     transparencyLog: {
       key: identity.key,
       checkpoint: async () => (await published.checkpoint())?.text ?? null,
-      proof: (digest) => proveStatement({ database, published }, digest),
+      proof: (digest) => proveStatement({ database, published }, digest).catch(unavailableProof),
     },
   }
 }

@@ -37,9 +37,12 @@ export async function lockLogs(tx: Tx): Promise<void> {
 export async function countPlaced(db: Db): Promise<number> {
   const row = await db
     .selectFrom('log_entries')
-    .select(({ fn }) => fn.max<number | null>('entry_index').as('last'))
-    .executeTakeFirstOrThrow()
-  return row.last === null ? 0 : row.last + 1
+    .select('entry_index as last')
+    .where('entry_index', 'is not', null)
+    .orderBy('entry_index', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row === undefined ? 0 : (row.last as number) + 1 // not null
 }
 
 export async function isAnyWaiting(db: Db): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import type { RouteTimes } from '../info/metrics/http.ts'
+import type { PublishedLog } from '../log/published.ts'
 import { createChainFollower, type FollowChain } from './audit.ts'
 import { createTotals, type Totals } from './growth.ts'
 import type { Publications } from './rebuild-statement.ts'
@@ -21,6 +22,7 @@ interface Needs {
   publications: Publications | null
   /** Lets a locker's uploads go on where a restriction has stopped them for so long. */
   continueSessions(tx: Transaction<Schema>, lockerId: string, seconds: number): Promise<void>
+  publishedLog: PublishedLog
   /** Writes what this process has counted of bytes that were sent. */
   saveEgress(): Promise<void>
 }

@@ -1,16 +1,16 @@
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Health } from '@svc/api/info'
 import { poll } from '@svc/concurrency/retry'
 import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
-import { sharedPostgres } from '@svc/devnet/postgres-server'
 import type { Variables } from '@svc/http-service/config'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { outcomeOf, startCommand } from '../bin/command.ts'
 import { type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
+import { copyDatabase, dropBackup } from './copy-database.ts'
 
 let market: Market
 beforeAll(async () => {
@@ -70,21 +70,6 @@ function createStory(database: TestDatabase, folder: string, logbook = 'logbook'
   return { open, command, lockerOf }
 }
 
-/** No gateway may be connected. */
-async function copyDatabase({ url, dialect }: TestDatabase, from: 'live' | 'backup'): Promise<void> {
-  if (dialect === 'sqlite') {
-    const path = url.slice('sqlite:'.length)
-    const [source, target] = from === 'live' ? [path, `${path}.backup`] : [`${path}.backup`, path]
-    for (const ending of ['-wal', '-shm']) await rm(target + ending, { force: true })
-    return copyFile(source, target)
-  }
-  const server = await sharedPostgres()
-  const live = new URL(url).pathname.slice(1)
-  const [source, target] = from === 'live' ? [live, `${live}_backup`] : [`${live}_backup`, live]
-  await server.execute(`drop database if exists ${target} with (force)`)
-  await server.execute(`create database ${target} template ${source} strategy file_copy`)
-}
-
 async function healthOf({ shop }: Open): Promise<Health> {
   const { status, body } = await shop.get<Health>('/health')
   expect(status, JSON.stringify(body)).toBe(200)
@@ -116,9 +101,7 @@ forEachDatabase('a restored database', (database) => {
   })
   afterAll(async () => {
     await rm(folder, { recursive: true, force: true })
-    if (database.dialect === 'sqlite') return
-    const server = await sharedPostgres()
-    await server.execute(`drop database if exists ${new URL(database.url).pathname.slice(1)}_backup with (force)`)
+    await dropBackup(database)
   })
 
   it('T-37 T-85 ADD-29 only reads until it is healed; no number, payment or nonce is good twice', async () => {

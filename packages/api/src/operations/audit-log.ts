@@ -23,6 +23,7 @@ export const AuditEntry = Type.Object(
       'revoke_key',
       'rebuild_database',
       'accept_losses',
+      'restore_log',
     ]),
     target: Type.String({ description: 'The job, locker, transaction or key, or `database`.' }),
     outcome: Words(['done', 'refused']),

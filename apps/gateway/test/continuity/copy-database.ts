@@ -1,0 +1,26 @@
+// Takes a backup of a database and restores it, as operators do.
+
+import { copyFile, rm } from 'node:fs/promises'
+import type { TestDatabase } from '@svc/devnet/databases'
+import { sharedPostgres } from '@svc/devnet/postgres-server'
+
+/** No gateway may be connected. */
+export async function copyDatabase({ url, dialect }: TestDatabase, from: 'live' | 'backup'): Promise<void> {
+  if (dialect === 'sqlite') {
+    const path = url.slice('sqlite:'.length)
+    const [source, target] = from === 'live' ? [path, `${path}.backup`] : [`${path}.backup`, path]
+    for (const ending of ['-wal', '-shm']) await rm(target + ending, { force: true })
+    return copyFile(source, target)
+  }
+  const server = await sharedPostgres()
+  const live = new URL(url).pathname.slice(1)
+  const [source, target] = from === 'live' ? [live, `${live}_backup`] : [`${live}_backup`, live]
+  await server.execute(`drop database if exists ${target} with (force)`)
+  await server.execute(`create database ${target} template ${source} strategy file_copy`)
+}
+
+export async function dropBackup({ url, dialect }: TestDatabase): Promise<void> {
+  if (dialect === 'sqlite') return
+  const server = await sharedPostgres()
+  await server.execute(`drop database if exists ${new URL(url).pathname.slice(1)}_backup with (force)`)
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { programEnvironment } from '@svc/devnet/program-environment'
+import { toHex } from '@svc/protocol/bytes'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { addStatements, logReader, type SeenHead } from './log-reader.ts'
+
+const PROGRAM = fileURLToPath(new URL('./programs/publish-until-killed.ts', import.meta.url))
+const LOG_KEY = '0a'.repeat(32)
+
+/** With 300 entries more there are two tiles of level 0, one of level 1, and their entries. */
+const STEPS: [step: string, passes: number][] = [
+  ['begin', 0],
+  ['place', 0],
+  ['before tile', 0],
+  ['after tile', 0],
+  ['after tile', 2],
+  ['after tile', 4],
+  ['sign', 0],
+  ['before checkpoint', 0],
+  ['after checkpoint', 0],
+  ['before remove', 0],
+  ['after remove', 0],
+]
+
+forEachDatabase('a writer that is killed', (database) => {
+  let house: LockerHouse
+  beforeAll(async () => {
+    house = await openLockerHouse({ DATABASE_URL: database.url, LOG_KEY })
+    // SQLite serves one process at a time; a reader is none.
+  })
+  afterAll(() => house.close())
+
+  async function publishElsewhere(step: string, passes: number): Promise<NodeJS.Signals | null> {
+    const { config, identity } = house.gateway.rooms.log
+    const child = spawn(process.execPath, [PROGRAM, step, String(passes)], {
+      env: programEnvironment({
+        DATABASE_URL: database.url,
+        LOG_DIR: config.transparency.folder,
+        LOG_KEY,
+        LOG_ORIGIN: identity.key.name,
+      }),
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const [, signal] = await once(child, 'exit')
+    return signal
+  }
+
+  it('T-103 LOG-15 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
+    const { rooms, context, url } = house.gateway
+    const reader = logReader(url, rooms.log.identity.key)
+    const { db } = context.database
+    const digests = await addStatements(db, 10)
+    await rooms.log.publish()
+    const seen: SeenHead[] = [await reader.head()]
+    for (const [step, passes] of STEPS) {
+      digests.push(...(await addStatements(db, 300)))
+      expect(await publishElsewhere(step, passes), `${step} ${passes}`).toBe('SIGKILL')
+      // A reader sees what was published before, or all that was.
+      const between = await rooms.log.published.newest()
+      expect(await reader.entries(between!)).toEqual(digests.slice(0, between!.size))
+      seen.push(between!)
+      digests.push(...(await addStatements(db, 1)))
+      await rooms.log.publish()
+      const head = await reader.head()
+      seen.push(head)
+      expect(await reader.entries(head), step).toEqual(digests)
+    }
+    const last = seen.at(-1)!
+    for (const head of seen) await reader.expectGrown(head, last)
+    const recorded = await db.selectFrom('log_checkpoints').select(['size', 'root']).execute()
+    const roots = new Map(recorded.map(({ size, root }) => [size, root]))
+    for (const { size, root } of seen) expect(roots.get(size)).toBe(toHex(root))
+    for (const { size, root } of recorded) await reader.expectGrown({ size, root: Buffer.from(root, 'hex') }, last)
+  })
+})

@@ -1,0 +1,58 @@
+// Publishes the log once, and kills itself before or after a step: `<step> <how often it is let pass>`.
+
+import { openDatabase } from '@svc/database/open'
+import { createLog } from '@svc/http-service/log'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { openFolderFiles } from '@svc/storage/local/files'
+import { migrations } from '../../../src/db/migrations.ts'
+import type { Schema } from '../../../src/db/schema.ts'
+import { createPublish } from '../../../src/log/publish.ts'
+import { CHECKPOINT, createPublished } from '../../../src/log/published.ts'
+
+const { DATABASE_URL = '', LOG_DIR = '', LOG_KEY = '', LOG_ORIGIN = '' } = process.env
+const [wanted, passes = '0'] = process.argv.slice(2)
+let left = Number(passes)
+
+function reach(step: string): void {
+  if (step === wanted && left-- === 0) process.kill(process.pid, 'SIGKILL')
+}
+
+const database = await openDatabase<Schema>({ url: DATABASE_URL, migrations })
+const signer = ed25519Signer(Buffer.from(LOG_KEY, 'hex'))
+const folder = openFolderFiles(LOG_DIR)
+const files: typeof folder = {
+  read: folder.read,
+  async write(name, bytes) {
+    const kind = name === CHECKPOINT ? 'checkpoint' : 'tile'
+    reach(`before ${kind}`)
+    await folder.write(name, bytes)
+    reach(`after ${kind}`)
+  },
+  async remove(name) {
+    reach('before remove')
+    await folder.remove(name)
+    reach('after remove')
+  },
+}
+const key = { name: LOG_ORIGIN, type: 'log' as const, publicKey: signer.publicKey }
+const publish = createPublish({
+  database,
+  files,
+  identity: {
+    key,
+    signer: {
+      ...signer,
+      sign(message) {
+        reach('sign')
+        return signer.sign(message)
+      },
+    },
+  },
+  published: createPublished(files, key),
+  continuity: { requireCurrent: async () => reach('begin'), assertCurrent: () => reach('place'), compareAgain() {} },
+  log: createLog('silent'),
+  now: Date.now,
+})
+while (await publish());
+await database.close()
+console.log('published')

@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Health } from '@svc/api/info'
+import { poll } from '@svc/concurrency/retry'
+import { forEachDatabase } from '@svc/devnet/databases'
+import type { Variables } from '@svc/http-service/config'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { signCheckpoint } from '@svc/transparency/checkpoint'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { askToAttest, attest } from '../attestations/attest.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { outcomeOf, startCommand } from '../bin/command.ts'
+import { copyDatabase, dropBackup } from '../continuity/copy-database.ts'
+import { addStatements, logReader } from './log-reader.ts'
+
+forEachDatabase('a database that is behind its published log', (database) => {
+  let folder: string
+  let variables: Variables & Record<string, string>
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-log-restored-'))
+    // Without a logbook, so that only the log can tell.
+    variables = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: 'off', LOG_DIR: join(folder, 'log') }
+  })
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true })
+    await dropBackup(database)
+  })
+
+  function untilState({ gateway, send }: LockerHouse, wanted: string): Promise<Health> {
+    return poll(
+      async () => {
+        gateway.context.continuity.compareAgain()
+        const { body } = await send<Health>('GET', '/health')
+        return body.continuity?.state === wanted ? body : null
+      },
+      { intervalMs: 50, timeoutMs: 60_000 },
+    ) as Promise<Health>
+  }
+
+  const command = (...args: string[]) =>
+    outcomeOf(startCommand(['log', ...args], { SVC_MODE: 'development', ...variables }))
+  const readerOf = ({ gateway }: LockerHouse) => logReader(gateway.url, gateway.rooms.log.identity.key)
+  const dbOf = ({ gateway }: LockerHouse) => gateway.context.database.db
+
+  it('T-104 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
+    let house = await openLockerHouse(variables)
+    const locker = await house.locker(ed25519Identity())
+    await locker.put('a', '1')
+    await attest(house, locker)
+    await addStatements(dbOf(house), 300)
+    await house.gateway.rooms.log.publish()
+    await addStatements(dbOf(house), 3)
+    await house.close()
+    await copyDatabase(database, 'live')
+
+    house = await openLockerHouse(variables)
+    const lost = await addStatements(dbOf(house), 500)
+    const rows = await dbOf(house).selectFrom('statements').selectAll().where('statement_digest', 'in', lost).execute()
+    await house.gateway.rooms.log.publish()
+    const seen = await readerOf(house).head()
+    const entries = await readerOf(house).entries(seen)
+    expect(seen.size).toBe(804)
+    await house.close()
+    await copyDatabase(database, 'backup')
+
+    house = await openLockerHouse(variables)
+    const behind = await untilState(house, 'behind')
+    expect(behind).toMatchObject({
+      status: 'degraded',
+      continuity: { log: 'behind', heal: expect.stringContaining('svc-gateway log restore') },
+    })
+    expectRefusal(await askToAttest(house, locker), 503, 'database_behind')
+    await expect(house.gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
+    // The log itself can be read.
+    expect(await readerOf(house).head()).toEqual(seen)
+    const shown = await command()
+    expect([shown.status, JSON.parse(shown.stdout)], shown.stderr).toEqual([
+      1,
+      { published: 804, database: 'behind', missing: 503 },
+    ])
+    expect((await command('restore')).stderr).toContain('say why')
+
+    const restored = await command('restore', '--reason', 'restored the backup')
+    expect([restored.status, JSON.parse(restored.stdout)], restored.stderr).toEqual([0, { size: 804, restored: 503 }])
+    expect((await untilState(house, 'current')).continuity).toMatchObject({ log: 'ok' })
+    // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
+    await house.gateway.rooms.log.publish()
+    expect(await readerOf(house).head()).toEqual(seen)
+    await dbOf(house).insertInto('statements').values(rows).execute()
+    const more = await addStatements(dbOf(house), 20)
+    await house.gateway.rooms.log.publish()
+    const head = await readerOf(house).head()
+    await readerOf(house).expectGrown(seen, head)
+    expect(await readerOf(house).entries(head)).toEqual([...entries, ...more])
+    const audit = await dbOf(house).selectFrom('audit_log').select(['action', 'reason']).execute()
+    expect(audit).toEqual([{ action: 'restore_log', reason: 'restored the backup' }])
+    await house.close()
+
+    // Another history of the same database, published elsewhere, is never mixed with this one.
+    await copyDatabase(database, 'backup')
+    house = await openLockerHouse({ ...variables, LOG_DIR: join(folder, 'elsewhere') })
+    await addStatements(dbOf(house), 1000)
+    await house.gateway.rooms.log.publish()
+    await house.close()
+    house = await openLockerHouse(variables)
+    expect(await untilState(house, 'behind')).toMatchObject({
+      continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
+    })
+    const refused = await command('restore', '--reason', 'hope')
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('newer checkpoint')])
+    await house.close()
+  })
+
+  it('LOG-16 refuses a place where another log is published', async () => {
+    const signer = ed25519Signer(Buffer.alloc(32, 9))
+    const other = { name: 'other.example/log', type: 'log' as const, publicKey: signer.publicKey }
+    const elsewhere = await mkdtemp(join(folder, 'other-'))
+    await writeFile(
+      join(elsewhere, 'checkpoint'),
+      await signCheckpoint(other, { size: 1, root: Buffer.alloc(32) }, signer.sign),
+    )
+    const house = await openLockerHouse({ ...variables, LOG_DIR: elsewhere })
+    expect((await untilState(house, 'behind')).continuity).toMatchObject({ log: 'foreign' })
+    await house.close()
+  })
+})
