@@ -134,6 +134,25 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
+  it('LOG-31 LOG-35 checks the log with a policy that the visitor gives, and names the witnesses', async () => {
+    const visited = await visit(site, '/verify')
+    const { page } = visited
+    const root = new URL('../../../', import.meta.url)
+    await choose(page, readFileSync(new URL('vectors/bundles/log.json', root), 'utf8'))
+    await page.locator('#log_included.fact-not_checked').waitFor()
+    await page.getByText('Publication keys, domain tag and logs').click()
+    await page.getByLabel('Logs and witnesses').fill('quorum w1\n')
+    await page.getByRole('button', { name: 'Use these' }).click()
+    await page.getByText('line 1: w1 is not defined above').waitFor()
+    await page.getByLabel('Logs and witnesses').fill(readFileSync(new URL('docs/examples/log.policy', root), 'utf8'))
+    await page.getByRole('button', { name: 'Use these' }).click()
+    await page.locator('#log_included.fact-passed').waitFor()
+    await page.locator('#log_cosigned.fact-passed summary').click()
+    await page.locator('#log_cosigned').getByText('w1.example/witness: 2026-06-12T00:00:01Z').waitFor()
+    expectCalm(visited)
+    await visited.leave()
+  })
+
   it('CLI-02 compares dropped files by name and by content, and says which are changed, missing or not listed', async () => {
     const visited = await visit(site, '/verify')
     const { page } = visited

@@ -5,8 +5,8 @@ import type { Context } from '../context.ts'
 import type { TransparencyLog } from '../log/transparency-log.ts'
 
 /**
- * What a bundle says of the log: undefined while no checkpoint has the statement. A log that cannot be read holds no
- * bundle up, because the bundle is good without it.
+ * What a bundle says of the log: undefined while no checkpoint has the statement. A log that is damaged holds no bundle
+ * up, because the bundle is good without it.
  */
 export async function bundleLog(
   { transparencyLog, log }: Pick<Context, 'log'> & { transparencyLog: TransparencyLog },
@@ -18,7 +18,7 @@ export async function bundleLog(
     return found ? { proof: found.proof, anchor: found.anchor } : undefined
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error
-    log.error({ err: error }, 'a bundle is answered without its proof of the log, which cannot be read')
+    log.error({ err: error }, 'the log is damaged: a bundle is answered without its proof')
     return undefined
   }
 }

@@ -23,8 +23,7 @@ export function adviceFor(name: string, { anchor, envelope, redacted, facts }: C
 }
 
 function logAdvice(name: string, facts: CheckedBundle['facts']): Advice {
-  if (name !== 'log_anchored') return { text: t.policy, href: '#keys' }
-  return { text: facts[name]?.value === 'unavailable' ? t.otherNode : t.node, href: '#node' }
+  return facts[name]?.value === 'unavailable' ? { text: t.otherNode, href: '#node' } : { text: t.log, href: null }
 }
 
 function onlineAdvice(name: string, hasAnchor: boolean, facts: CheckedBundle['facts']): Advice {

@@ -1,7 +1,7 @@
 // What the page knows: the bundle, what the visitor gave besides it, and what the check found.
 
 import { batch, type Signal, signal } from '@preact/signals'
-import type { Fact } from '@svc/verifier/facts'
+import { type Fact, LOG_FACTS } from '@svc/verifier/facts'
 import type { ListedChanges, PinnedKey } from '@svc/verifier/pinned-keys'
 import type { ReceiptTexts } from '@svc/verifier/receipt-facts'
 import { texts } from '#texts/verify'
@@ -238,7 +238,7 @@ function failureOf(error: unknown): Failure {
   return { kind: 'broken', message: (error as Error).message }
 }
 
-/** In one: the facts that failed, passed, were not checked, and those that do not apply to this bundle. */
+/** In one: the facts that failed, passed, were not checked, and those that are not counted for this bundle. */
 export interface Verdict {
   failed: string[]
   passed: string[]
@@ -246,11 +246,13 @@ export interface Verdict {
   notApplicable: string[]
 }
 
-export function verdictOf({ facts, anchor }: Extract<CheckResult, { refused: null }>): Verdict {
+export function verdictOf({ facts, anchor, log }: Extract<CheckResult, { refused: null }>): Verdict {
   const verdict: Verdict = { failed: [], passed: [], open: [], notApplicable: [] }
   for (const [name, { value }] of Object.entries(facts)) {
-    // Statements are published in the registry or in a memo; a memo has no record there.
-    const applies = name !== 'registry_matches' || anchor?.type !== 'chain_memo_v2'
+    // Statements are published in the registry or in a memo; a memo has no record there. A proof of a log that nobody
+    // asked about is something more, and takes nothing from the rest.
+    const isMore = log !== null && value === 'not_checked' && (LOG_FACTS as readonly string[]).includes(name)
+    const applies = !isMore && (name !== 'registry_matches' || anchor?.type !== 'chain_memo_v2')
     if (value === 'failed') verdict.failed.push(name)
     else if (value === 'passed') verdict.passed.push(name)
     else if (applies) verdict.open.push(name)

@@ -194,7 +194,7 @@ export const texts = {
     passed: (count: number) => `All ${common.number(count)} checks passed`,
     passedText: 'Each was computed in your browser. What each of them does not prove stands below.',
     noKey: 'Without a key that you trust, anybody could have made this bundle.',
-    notApplicable: 'Does not apply here:',
+    notApplicable: 'Not counted:',
   },
 
   /** How to get done what was not. */
@@ -202,7 +202,7 @@ export const texts = {
     keys: 'Give a key that you trust',
     files: 'Give the original files',
     node: 'Name a node of the chain',
-    policy: 'Give a policy: which logs and witnesses you trust',
+    log: 'The bundle has no proof of a log: ask for one that was made after the statement was logged',
     anchor: 'The bundle has no anchor: ask for one that was made after the statement was published',
     statement: 'This is a bundle of version 1, which signs its root only: ask for a newer statement',
     redacted: 'The bundle leaves this out: ask for the whole bundle, or give all files',
