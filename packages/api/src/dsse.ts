@@ -8,7 +8,7 @@ import { Words } from './wire.ts'
 
 const Base64 = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$', description })
 
-export const DsseEnvelope = Type.Object(
+const DsseEnvelope = Type.Object(
   {
     payload: Base64(
       'An in-toto statement: the files are its subjects, the signed statement of the gateway its predicate.',
@@ -25,7 +25,7 @@ export const DsseEnvelope = Type.Object(
   { title: 'DsseEnvelope' },
 )
 
-export const SigstoreBundle = Type.Object(
+const SigstoreBundle = Type.Object(
   {
     mediaType: Type.Literal(SIGSTORE_BUNDLE_MEDIA_TYPE),
     verificationMaterial: Type.Object({
@@ -36,7 +36,7 @@ export const SigstoreBundle = Type.Object(
   { title: 'SigstoreBundle' },
 )
 
-export const DSSE_FORMATS = ['dsse', 'sigstore-bundle'] as const
+const DSSE_FORMATS = ['dsse', 'sigstore-bundle'] as const
 export type DsseFormat = (typeof DSSE_FORMATS)[number]
 
 export const DSSE_TYPES: Record<DsseFormat, string> = {
@@ -44,7 +44,7 @@ export const DSSE_TYPES: Record<DsseFormat, string> = {
   'sigstore-bundle': SIGSTORE_BUNDLE_MEDIA_TYPE,
 }
 
-export const DsseAnswer = Type.Union([DsseEnvelope, SigstoreBundle])
+const DsseAnswer = Type.Union([DsseEnvelope, SigstoreBundle])
 export type DsseAnswer = Static<typeof DsseAnswer>
 
 export const dsse = endpoint({

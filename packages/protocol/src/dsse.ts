@@ -12,7 +12,7 @@ import type { ShownFile } from './redacted-bundle.ts'
 export const DSSE_MEDIA_TYPE = 'application/vnd.dsse.envelope.v1+json'
 export const SIGSTORE_BUNDLE_MEDIA_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json'
 export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json'
-export const IN_TOTO_STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
+const IN_TOTO_STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 
 /** Content hashes are bare. */
 export interface EvidencePredicate {

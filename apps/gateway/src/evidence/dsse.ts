@@ -25,9 +25,14 @@ import type { ProveFile } from '../attestations/snapshots/prove-file.ts'
 import { filesOf } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { KeySigner } from '../keys/signers/signer.ts'
-import { fileNotAttested } from './merkle-proof.ts'
-import { type Attested, type FactsContext, factsOf, readAttested } from './read-evidence.ts'
-import { namesReceipt } from './redacted-bundle.ts'
+import {
+  type Attested,
+  type FactsContext,
+  factsOf,
+  fileNotAttested,
+  namesReceipt,
+  readAttested,
+} from './read-evidence.ts'
 
 interface Wanted {
   receipt_id: string

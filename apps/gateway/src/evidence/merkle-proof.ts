@@ -1,6 +1,5 @@
 import type { InclusionProof } from '@svc/api/proofs'
-import { ServiceError } from '@svc/http-service/service-error'
-import { readAttested } from './read-evidence.ts'
+import { fileNotAttested, readAttested } from './read-evidence.ts'
 import type { EvidenceContext } from './room.ts'
 
 export async function readMerkleProof(
@@ -24,11 +23,4 @@ export async function readMerkleProof(
     schema_version: '1.0',
     anchor: record.anchor,
   }
-}
-
-export function fileNotAttested(receiptId: string, filename: string): ServiceError {
-  return new ServiceError('FILE_NOT_ATTESTED', 'this statement names no such file', {
-    hint: `see GET /v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)} for the files it names; attest again after an upload`,
-    details: { filename },
-  })
 }

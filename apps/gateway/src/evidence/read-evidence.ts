@@ -115,3 +115,15 @@ function statementNotFound(receiptId: string, sequence: number): ServiceError {
     hint: `see GET /v1/storage/statements?receipt_id=${encodeURIComponent(receiptId)} for those it has`,
   })
 }
+
+export function fileNotAttested(receiptId: string, filename: string): ServiceError {
+  return new ServiceError('FILE_NOT_ATTESTED', 'this statement names no such file', {
+    hint: `see GET /v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)} for the files it names; attest again after an upload`,
+    details: { filename },
+  })
+}
+
+/** The public link would be in the name, and evidence that is handed on must not open files. */
+export function namesReceipt({ receiptId, lockerId }: AttestationRecord, filename: string): boolean {
+  return filename.includes(receiptId) || filename.includes(lockerId)
+}

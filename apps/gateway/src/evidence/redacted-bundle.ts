@@ -14,6 +14,7 @@ import { listSigningKeys } from '../keys/signing-keys.ts'
 import { bundleLog } from './bundle-log.ts'
 import { fileNotAttested } from './merkle-proof.ts'
 import { limitLong, readAttested } from './read-evidence.ts'
+import { fileNotAttested, limitLong, namesReceipt, readAttested } from './read-evidence.ts'
 import type { EvidenceContext } from './room.ts'
 
 interface Wanted {
@@ -63,11 +64,6 @@ async function proveFiles(context: EvidenceContext, record: AttestationRecord, f
     shown.push({ filename, size_bytes, content_hash: bare(content_hash), leaf_index: leafIndex, proof })
   }
   return shown.sort((a, b) => a.leaf_index - b.leaf_index)
-}
-
-/** The public link would be in the name. */
-export function namesReceipt({ receiptId, lockerId }: AttestationRecord, filename: string): boolean {
-  return filename.includes(receiptId) || filename.includes(lockerId)
 }
 
 function requireNoReceipt(record: AttestationRecord, filenames: readonly string[]): void {

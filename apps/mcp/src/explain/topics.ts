@@ -21,7 +21,8 @@ export const TOPICS: Record<string, string> = {
   bundle:
     'A file with all that is needed to check a statement offline: list of files, signature, keys, anchor. `verify` reads it. ' +
     'It names the receipt, and so opens every file by the public link; a redacted one (GET /v1/storage/redacted-bundle) ' +
-    'proves chosen files, or all without their names, and opens nothing.',
+    'proves chosen files, or all without their names, and opens nothing. For cosign and other verifiers of Sigstore there ' +
+    'is GET /v1/storage/dsse.',
   facts:
     'What a verification finds, one by one: passed, failed, not_checked or unavailable. They are never folded into ' +
     'one verdict, and what was not checked has not passed.',
