@@ -126,9 +126,11 @@ describe('the agent service', () => {
 
   it('SHAPE-43 declares a quote as the answer to a delegation without a subscription', () => {
     const quote = { $ref: '#/components/schemas/SubscriptionQuote' }
-    const answers = [paths['/v1/service/request']?.get, paths['/v1/delegate']?.post]
-    for (const operation of answers)
-      expect(operation?.responses[402]).toMatchObject({ content: { 'application/json': { schema: quote } } })
+    const answered = (schema: object) => ({ content: { 'application/json': { schema } } })
+    expect(paths['/v1/delegate']?.post?.responses[402]).toMatchObject(answered(quote))
+    // Where a payment credential may be refused, 402 is an error as well.
+    const anyOf = [quote, { $ref: '#/components/schemas/Error' }]
+    expect(paths['/v1/service/request']?.get?.responses[402]).toMatchObject(answered({ anyOf }))
   })
 })
 

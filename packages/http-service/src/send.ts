@@ -18,6 +18,7 @@ const REQUEST_HEADERS = [
   'X402-TX',
   'PAYMENT-SIGNATURE',
   'X-PAYMENT',
+  'SIGN-IN-WITH-X',
   'Accept-Payment',
   'X-Svc-Envelope',
   'X-Svc-Signature',

@@ -6,7 +6,7 @@ import { parseStrictJson } from '@svc/protocol/strict-json'
 import { malformedPayment, notSettled, onlyVersion2 } from './errors.ts'
 
 /** Twice what stock clients send with our longest quote. */
-const MAX_CHARACTERS = 8192
+const MAX_CHARACTERS = 12_288
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 const objection = schemaCheck(PaymentSignature)

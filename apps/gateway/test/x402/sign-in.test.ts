@@ -117,6 +117,13 @@ describe('sign-in-with-x', () => {
     expect(info).toMatchObject({ domain: new URL(door).host, uri: door, version: '1' })
     expect(Date.parse(info.expirationTime) - Date.parse(info.issuedAt)).toBe(300_000)
     expect((await challenge()).info.nonce).not.toBe(info.nonce)
+    // Pages of any origin may sign in.
+    const asked = { origin: 'https://page.example', 'access-control-request-headers': 'sign-in-with-x' }
+    const preflight = await fetch(door, {
+      method: 'OPTIONS',
+      headers: { ...asked, 'access-control-request-method': 'GET' },
+    })
+    expect(preflight.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('sign-in-with-x')
     // A client that can only pay gets its 402 back.
     expect((await wrapFetchWithSIWx(fetch, await signerOn('evm'))(door)).status).toBe(402)
   })

@@ -20,7 +20,7 @@ export async function requireRoomForUnfinished(
 }
 
 /** How many uploads of a locker are under way at a door. */
-export async function countUnfinished(db: Db, lockerId: string, door: string, now: number): Promise<number> {
+export async function countUnfinished(db: Db, lockerId: string, door: 's3' | 'tus', now: number): Promise<number> {
   const { count } = await db
     .selectFrom('upload_sessions')
     .select(({ fn }) => fn.countAll<number | string>().as('count'))
