@@ -8,7 +8,7 @@ import { aclAnswer, keepAcl } from '../owner.ts'
 
 const getAcl: S3Operation = async (_context, _request, { locker }) => aclAnswer(locker)
 
-const putAcl: S3Operation = async (_context, request) => keepAcl(request)
+const putAcl: S3Operation = async (_context, request, { locker }) => keepAcl(request, locker)
 
 const EMPTY: Readonly<Record<string, [root: string, value: XmlValue]>> = {
   accelerate: ['AccelerateConfiguration', {}],

@@ -94,7 +94,7 @@ const getFolderAcl: S3Operation = async (context, request, caller) => {
 
 const putFolderAcl: S3Operation = async (context, request, caller) => {
   await requireFolder(context, caller, request.key)
-  return keepAcl(request)
+  return keepAcl(request, caller.locker)
 }
 
 export const folderVerbs: Verbs = {

@@ -41,7 +41,7 @@ export const getObjectAcl: S3Operation = async (context, request, { locker }) =>
 export const putObjectAcl: S3Operation = async (context, request, { locker }) => {
   refuseVersion(request)
   await findObject(context, locker, request.key)
-  return keepAcl(request)
+  return keepAcl(request, locker)
 }
 
 /** Objects have no tags. */
