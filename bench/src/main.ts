@@ -25,6 +25,7 @@ import { storjRows } from './providers/storj.ts'
 import { purchaseRows } from './purchases.ts'
 import { type Failure, reportText, writeReport } from './report.ts'
 import type { Row } from './row.ts'
+import { s3Rows } from './s3.ts'
 import { sessionRows } from './sessions.ts'
 import { signedRows } from './signed.ts'
 import { snapshotRows } from './snapshots.ts'
@@ -40,6 +41,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['start', startRows],
   ['transfers', transferRows],
   ['sessions', sessionRows],
+  ['S3', s3Rows],
   ['files', fileRows],
   ['growth', growthRows],
   ['growth at 10,000,000', largeGrowthRows],

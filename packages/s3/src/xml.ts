@@ -146,9 +146,13 @@ export function writeXml(root: string, value: XmlValue): string {
 
 function writeContent(value: XmlValue): string {
   if (typeof value !== 'object') return escapeText(String(value))
-  return Object.entries(value)
-    .flatMap(([name, content]) => (isList(content) ? content : [content]).map((one) => writeElement(name, one)))
-    .join('')
+  let text = ''
+  for (const name in value) {
+    const content = value[name]
+    if (isList(content)) for (const one of content) text += writeElement(name, one)
+    else text += writeElement(name, content)
+  }
+  return text
 }
 
 function isList(value: XmlValue | readonly XmlValue[] | undefined): value is readonly XmlValue[] {
@@ -171,11 +175,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Characters that XML cannot hold become U+FFFD; lists of keys that may have some take `encoding-type=url`. */
 function escapeText(text: string): string {
   if (!/[^ !#-%'-;=?-~]/.test(text)) return text
-  return text
-    .toWellFormed()
-    .replace(/[&<>"\r]/g, (char) => ESCAPES[char] as string)
-    .replace(new RegExp(NOT_XML, 'g'), '\ufffd')
+  const escaped = text.replace(/[&<>"\r]/g, (char) => ESCAPES[char] as string)
+  return /[^ -~]/.test(escaped) ? escaped.toWellFormed().replace(EVERY_NOT_XML, '\ufffd') : escaped
 }
+
+const EVERY_NOT_XML = new RegExp(NOT_XML, 'g')
 
 /** A key as a list writes it: with `encoding-type=url` its UTF-8 in percent encoding, with `/` as it is. */
 export function encodeKey(key: string, encodingType: 'url' | null): string {

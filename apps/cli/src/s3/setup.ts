@@ -17,6 +17,8 @@ export function sessionSetup(connection: Connection, command: string): string {
 credential_process = ${command} --format process
 endpoint_url = ${endpoint}
 region = ${region}
+s3 =
+  signature_version = s3v4
 
   aws --profile ${PROFILE} s3 ls ${shellWord(`s3://${place}`)}
   boto3.Session(profile_name='${PROFILE}').client('s3').list_objects_v2(${boto3Arguments(connection)})
@@ -31,7 +33,7 @@ For s3fs and whatever runs for longer than an hour, make a key: svc s3 keys new 
 
 /** For clients that keep a key. */
 export function keySetup({ access_key_id: id, ...connection }: NewS3Key): string {
-  const { endpoint, region, bucket, prefix } = connection
+  const { endpoint, region, prefix } = connection
   const folder = prefix === '' ? '' : `:/${prefix.slice(0, -1)}`
   return `In a shell, with the secret above in place of SECRET:
 
@@ -41,7 +43,11 @@ export function keySetup({ access_key_id: id, ...connection }: NewS3Key): string
   boto3.client('s3').list_objects_v2(${boto3Arguments(connection)})
   ${rcloneLine(connection)}
 ${resticLines(connection)}
-  (umask 077; echo ${id}:SECRET > ~/.passwd-s3fs)
+${isHosted(endpoint) ? s3fsLines({ id, folder, ...connection }) : ''}`.trimEnd()
+}
+
+function s3fsLines({ id, bucket, folder, endpoint, region }: Connection & { id: string; folder: string }): string {
+  return `  (umask 077; echo ${id}:SECRET > ~/.passwd-s3fs)
   s3fs ${shellWord(bucket + folder)} MOUNTPOINT -o url=${endpoint} -o use_path_request_style -o endpoint=${region}`
 }
 
@@ -60,10 +66,14 @@ function rcloneLine(connection: Connection): string {
   return `rclone ls ${shellWord(remote)}`
 }
 
-/** restic takes the first part of a path for the bucket. */
+/** restic and mc take the first part of a path for the bucket, and s3fs does not sign it. */
+function isHosted(endpoint: string): boolean {
+  return new URL(endpoint).pathname === '/'
+}
+
 function resticLines(connection: Connection): string {
   const { endpoint } = connection
-  if (new URL(endpoint).pathname !== '/')
-    return '  (restic and mc need an endpoint without a path: the operator of the gateway sets S3_HOST for them)\n'
+  if (!isHosted(endpoint))
+    return '  (restic, s3fs and mc need an endpoint without a path: the operator of the gateway sets S3_HOST for them)\n'
   return `  restic -r ${shellWord(`s3:${endpoint}/${placeOf(connection)}`)} -o s3.bucket-lookup=path init\n`
 }

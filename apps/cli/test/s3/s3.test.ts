@@ -1,5 +1,6 @@
 import type { NewS3Key, S3Credentials, S3Key } from '@svc/sdk'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { keySetup } from '../../src/s3/setup.ts'
 import { shellWord } from '../../src/s3/shell-word.ts'
 import { type LockerHome, openLockerHome } from '../locker.ts'
 import { jsonDocument, jsonLines } from '../world.ts'
@@ -80,7 +81,15 @@ describe('svc s3 keys', () => {
     const [id] = /SVCK[A-Z2-7]{16}/.exec(made.stdout) as RegExpExecArray
     const [, secret] = /secret access key +(\S{40})$/m.exec(made.stdout) as RegExpExecArray
     expect(made.stderr).toContain('not shown again')
-    expect(made.stderr).toContain(`s3fs locker_`)
+    expect(made.stderr).toContain('restic, s3fs and mc need an endpoint without a path')
+    const key = {
+      access_key_id: id,
+      endpoint: 'https://s3.example',
+      region: 'us-east-1',
+      bucket: 'locker_0',
+      prefix: 'b/',
+    }
+    expect(keySetup(key as NewS3Key)).toContain('s3fs locker_0:/b MOUNTPOINT -o url=https://s3.example ')
     expect(made.stderr).not.toContain(secret as string)
     const { stdout } = await svc('keys')
     expect(stdout).toMatch(new RegExp(`^${id} +backup +write +b/ +`, 'm'))

@@ -5,7 +5,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { LockerCaller } from '../auth/callers.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
-import { AccessEnded, type Grant, grantTo, isGranted } from '../lockers/access.ts'
+import { AccessEnded, type Grant, grantTo, requireGranted } from '../lockers/access.ts'
 import { isBeingDelivered } from './delivery/store.ts'
 import { fileNotFound, keyRemoved } from './errors.ts'
 import { HASH_PROBLEM, noSuchFile, readExpectedHash } from './name-files.ts'
@@ -97,7 +97,7 @@ async function deleteEntry(
     const isInDelivery = file.object_id !== null && (await isBeingDelivered(tx, file.object_id))
     const unconfirmed = -unconfirmedBytes(file)
     const change = { at: isoSeconds(now), files: -1, bytes: -(file.size_bytes ?? 0), unconfirmed }
-    if (!isGranted(await changeManifest(tx, lockerId, change), grant)) throw new AccessEnded()
+    await requireGranted(tx, await changeManifest(tx, lockerId, change), grant)
     return { ...file, isInDelivery }
   })
 }

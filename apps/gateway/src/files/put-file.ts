@@ -2,7 +2,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'
 import { unixNow } from '../context.ts'
 import type { DirectUploadTable, FileRow, Locker, Schema } from '../db/schema.ts'
-import { AccessEnded, type Grant, isGranted } from '../lockers/access.ts'
+import { type Grant, requireGranted } from '../lockers/access.ts'
 import { requireTime, requireWithinTerms } from '../lockers/terms.ts'
 import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
@@ -87,7 +87,7 @@ export async function putFileIn(
   const after = isManifestChanged
     ? await changeManifest(tx, locker_id, { at, files, bytes, unconfirmed })
     : await countUnconfirmed(tx, locker_id, unconfirmed)
-  if (!isGranted(after, put.grant)) throw new AccessEnded()
+  await requireGranted(tx, after, put.grant)
   // What a provider has taken before the end is not refused because it is found later (T-50).
   if (!put.adopts) requireTime(context, after)
   requireWithinTerms(context, after, { bytes: bytes + unconfirmed, files })

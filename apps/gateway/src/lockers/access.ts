@@ -2,7 +2,9 @@
 // epoch of its locker at that moment. It is good while the key is the owner's or an operator's and was so ever since,
 // and while the owner has not revoked everything. A key that is added again starts in a later epoch.
 
-import type { Locker } from '../db/schema.ts'
+import type { Transaction } from 'kysely'
+import type { Locker, Schema } from '../db/schema.ts'
+import { hasS3Key } from './store.ts'
 
 /** Of a new locker: the owner alone, and the public link by the receipt id. */
 export const NEW_ACCESS = {
@@ -17,8 +19,11 @@ export const NEW_ACCESS = {
   restriction_notice: null,
 }
 
-/** Null for URLs and sessions of releases up to 1.0.0, which do not say who asked for them. */
-export type Grant = { key: string; epoch: number } | null
+/**
+ * Null for URLs and sessions of releases up to 1.0.0, which do not say who asked for them. `s3Key` is the id of a
+ * long-lived key of S3, which may also be revoked by itself.
+ */
+export type Grant = { key: string; epoch: number; s3Key?: string } | null
 
 /** The columns of a locker that decide who has access. */
 export const ACCESS = [
@@ -71,6 +76,15 @@ function epochOf(access: LockerAccess, key: string): number {
 
 export function epochsOf({ operator_epochs }: Pick<Locker, 'operator_epochs'>): Record<string, number> {
   return JSON.parse(operator_epochs)
+}
+
+/** Call it in the transaction that changes something. To be exact, the transaction holds the lock of the locker. */
+export async function requireGranted(tx: Transaction<Schema>, access: LockerAccess, grant: Grant): Promise<void> {
+  if (!(await isStillGranted(tx, access, grant))) throw new AccessEnded()
+}
+
+export async function isStillGranted(tx: Transaction<Schema>, access: LockerAccess, grant: Grant): Promise<boolean> {
+  return isGranted(access, grant) && (grant?.s3Key === undefined || (await hasS3Key(tx, grant.s3Key)))
 }
 
 /** Thrown where bytes would change a locker, and what allowed that has ended since the request began. */

@@ -1,3 +1,4 @@
+import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storedBody } from '@svc/sales/quote-template'
 import type { Transaction } from 'kysely'
@@ -157,6 +158,14 @@ export async function unindexOperator(tx: Transaction<Schema>, operator: string,
 export function lockLocker(tx: Transaction<Schema>, lockerId: string): Promise<Locker> {
   return tx.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
 }
+
+export async function hasS3Key(tx: Transaction<Schema>, accessKeyId: string): Promise<boolean> {
+  return (await selectS3Key(tx, accessKeyId)).rows.length > 0
+}
+
+const selectS3Key = prepared((db: Db, accessKeyId: string) =>
+  db.selectFrom('s3_keys').select('locker_id').where('access_key_id', '=', accessKeyId),
+)
 
 type Changeable =
   | 'operators'

@@ -50,20 +50,33 @@ const SUBRESOURCES = [
   'website',
 ]
 
-export function findVerb(method: string, { headers }: Pick<SignedRequest, 'headers'>, place: S3Place): Verb {
+/** With the name that it has in metrics and in the log. */
+interface FoundVerb extends Verb {
+  route: string
+}
+
+export function findVerb(method: string, { headers }: Pick<SignedRequest, 'headers'>, place: S3Place): FoundVerb {
   const level = levelOf(place)
   const subresource = SUBRESOURCES.find((name) => place.query.has(name))
   const asked = subresource === undefined ? '' : `?${subresource}`
   const isCopy = method === 'PUT' && headers['x-amz-copy-source'] !== undefined
-  const verbOf = (about: string) => VERBS[`${method} ${about}${asked}${isCopy ? ' copy' : ''}`]
+  const rest = `${asked}${isCopy ? ' copy' : ''}`
+  const verbOf = (about: string) => VERBS[`${method} ${about}${rest}`]
   const verb = verbOf(level) ?? (level === 'folder' ? verbOf('object') : undefined)
-  if (verb) return verb
+  if (verb) return { ...verb, route: ROUTES[level] + rest }
   if (subresource !== undefined)
     throw s3Error('NotImplemented', `${method} ${level}${asked} is not something this gateway does`)
   throw s3Error('MethodNotAllowed', `${method} is not allowed on a ${level}`)
 }
 
-function levelOf({ bucket, key }: S3Place): 'service' | 'bucket' | 'folder' | 'object' {
+const ROUTES = {
+  service: '/s3',
+  bucket: '/s3/{bucket}',
+  folder: '/s3/{bucket}/{folder}/',
+  object: '/s3/{bucket}/{key}',
+}
+
+function levelOf({ bucket, key }: S3Place): keyof typeof ROUTES {
   if (bucket === '') return 'service'
   if (key === '') return 'bucket'
   return isFolderKey(key) ? 'folder' : 'object'

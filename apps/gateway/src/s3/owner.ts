@@ -2,9 +2,11 @@
 
 import { Readable } from 'node:stream'
 import { Bytes } from '@svc/http-service/answer'
-import { writeXml } from '@svc/s3/xml'
+import { s3Error } from '@svc/s3/errors'
+import { childrenOf, readXml, textOf, writeXml } from '@svc/s3/xml'
 import type { Locker } from '../db/schema.ts'
-import { XML_TYPE } from './answers.ts'
+import { emptyAnswer, XML_TYPE } from './answers.ts'
+import { readSmallBody, type S3Request } from './request.ts'
 
 /** Whoever has a key to the bucket knows this name already; the owner's wallet they need not know. */
 export function ownerOf({ locker_id }: Locker) {
@@ -19,6 +21,32 @@ export function aclAnswer(locker: Locker): Bytes {
   // Clients fail without the attribute.
   const text = Buffer.from(xml.replace('<Grantee>', `<Grantee ${CANONICAL_USER}>`))
   return new Bytes(200, { 'content-type': XML_TYPE, 'content-length': String(text.length) }, Readable.from([text]))
+}
+
+/** What everything in a locker is to others. */
+export const PRIVATE_ACLS: readonly string[] = ['private', 'bucket-owner-full-control']
+
+const LIMITS = { bytes: 64 * 1024, elements: 1000 }
+
+/** To make private what is private changes nothing. Some clients copy an object, and then its list. */
+export async function keepAcl(request: S3Request, locker: Locker): Promise<Bytes> {
+  const { headers } = request.signed
+  const body = await readSmallBody(request, LIMITS.bytes)
+  const isGranting = Object.keys(headers).some((name) => name.startsWith('x-amz-grant-'))
+  const acl = headers['x-amz-acl']
+  const isKept = acl === undefined ? body.length > 0 && isOfOwnerOnly(body, locker) : PRIVATE_ACLS.includes(acl)
+  if (isKept && !isGranting) return emptyAnswer(200)
+  throw s3Error(
+    'AccessControlListNotSupported',
+    'a locker has no access control lists',
+    'make access keys for those who shall read or write',
+  )
+}
+
+function isOfOwnerOnly(body: Buffer, { locker_id }: Locker): boolean {
+  const root = readXml(body, LIMITS)
+  const grants = childrenOf(root, 'AccessControlList').flatMap((list) => childrenOf(list, 'Grant'))
+  return grants.every((grant) => childrenOf(grant, 'Grantee').every((grantee) => textOf(grantee, 'ID') === locker_id))
 }
 
 const CANONICAL_USER = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"'

@@ -4,12 +4,13 @@ import { Bytes } from '@svc/http-service/answer'
 import { EVERY_ORIGIN, headerList } from '@svc/http-service/send'
 import type { Reply, Request, Service } from '@svc/http-service/service'
 import type { ServiceError } from '@svc/http-service/service-error'
-import { FastifyWireRequest, type WireRequest } from '@svc/http-service/wire-request'
+import { FastifyWireRequest } from '@svc/http-service/wire-request'
 import type { S3Error } from '@svc/s3/errors'
-import { authenticate, requireAllowed } from './caller.ts'
+import { authenticate, requireAllowed, type S3Caller } from './caller.ts'
 import { findVerb } from './dispatch.ts'
 import { asS3Error, errorAnswer, idHeaders } from './errors.ts'
-import { isS3Target, readPlace } from './request.ts'
+import type { Verb } from './operation.ts'
+import { isS3Target, readPlace, type S3Request } from './request.ts'
 import type { S3Context } from './room.ts'
 
 const ROUTE = '/s3'
@@ -25,14 +26,20 @@ export function s3Routes(service: Service, context: S3Context): void {
   })
 
   async function handle(request: Request, reply: Reply): Promise<void> {
+    const wire = new FastifyWireRequest(request)
+    let route = ROUTE
     try {
-      const bytes = await answer(context, new FastifyWireRequest(request))
-      service.sendBytes(request, reply, ROUTE, finished(bytes, request))
+      const place = readPlace(wire, host)
+      const { signed, caller } = await authenticate(context, wire)
+      const verb = findVerb(wire.method, signed, place)
+      route = verb.route
+      const bytes = await answer(context, verb, { ...place, wire, signed }, caller)
+      service.sendBytes(request, reply, route, finished(bytes, request))
     } catch (error) {
       const refusal = asS3Error(error)
       if (!refusal) throw error
       const { status, headers, text } = errorAnswer(refusal, request.id, request.raw)
-      service.send(request, reply, { route: ROUTE, status, headers: headerList(headers), text })
+      service.send(request, reply, { route, status, headers: headerList(headers), text })
     }
   }
 
@@ -44,13 +51,15 @@ export function s3Routes(service: Service, context: S3Context): void {
 }
 
 /** The body of a request is not read before its head is known to be signed, by somebody who may do what it asks for. */
-async function answer(context: S3Context, wire: WireRequest): Promise<Bytes> {
-  const place = readPlace(wire, context.config.s3.host)
-  const { signed, caller } = await authenticate(context, wire)
-  const { operation, needs } = findVerb(wire.method, signed, place)
-  requireAllowed(caller, place, needs)
+async function answer(
+  context: S3Context,
+  { operation, needs }: Verb,
+  request: S3Request,
+  caller: S3Caller,
+): Promise<Bytes> {
+  requireAllowed(caller, request, needs)
   if (needs === 'write') await context.continuity.requireCurrent()
-  return operation(context, { ...place, wire, signed }, caller)
+  return operation(context, request, caller)
 }
 
 function finished({ status, headers, stream, onBrokenOff }: Bytes, { id, method, raw }: Request): Bytes {

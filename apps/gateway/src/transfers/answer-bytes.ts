@@ -1,6 +1,7 @@
 // The bytes of a file as an answer to HTTP: whole, a range of them, or only if they have changed. What the answer says
 // about them is up to the door.
 
+import type { IncomingHttpHeaders } from 'node:http'
 import { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
@@ -46,8 +47,11 @@ export async function answerBytes(
   wire: Pick<WireRequest, 'method' | 'headers'>,
   about: About,
 ): Promise<Bytes> {
-  const answer = await selectBytes(context, bytes, wire, about)
-  if (!answer.stream) return answer
+  // A HEAD is about the whole file (RFC 9110, 14.2).
+  const asked = wire.method === 'HEAD' ? { ...wire.headers, range: undefined } : wire.headers
+  const { status, headers, range } = selectBytes(bytes.size, asked, about)
+  if (status === 304 || wire.method === 'HEAD') return new Bytes(status, headers, null)
+  const answer = new Bytes(status, headers, await openBytes(context, bytes, range))
   const { egress } = context
   const { locker_id } = bytes.locker
   egress.count(locker_id, Number(answer.headers['content-length']))
@@ -55,27 +59,31 @@ export async function answerBytes(
   return answer
 }
 
-async function selectBytes(
-  context: Context,
-  bytes: FoundBytes,
-  { method, headers }: Pick<WireRequest, 'method' | 'headers'>,
+interface Selection {
+  status: 200 | 206 | 304
+  headers: Record<string, string>
+  /** Undefined for an empty file. */
+  range?: ByteRange
+}
+
+/** What conditions and Range of a request select, as its answer says it. */
+export function selectBytes(
+  size: number,
+  headers: IncomingHttpHeaders,
   { headers: whole, validators }: About,
-): Promise<Bytes> {
-  const { size } = bytes
+): Selection {
   const { 'content-length': _, ...common } = whole
   const outcome = checkConditions(headers, validators)
   if (outcome === 'failed') throw preconditionFailed()
-  if (outcome === 'not-modified') return new Bytes(304, common, null)
-  if (method === 'HEAD') return new Bytes(200, whole, null)
+  if (outcome === 'not-modified') return { status: 304, headers: common }
   const ifRange = headers['if-range'] as string | undefined // Node joins repeated headers into one string
   const range = isRangeStillGood(ifRange, validators) ? readRange(headers.range, size) : 'whole'
   if (range === 'unsatisfiable') throw notSatisfiable(size)
   // An explicit range, so that an object that grows meanwhile does not exceed its content-length.
-  const all = size === 0 ? undefined : { start: 0, end: size - 1 }
-  if (range === 'whole') return new Bytes(200, whole, await openBytes(context, bytes, all))
+  if (range === 'whole') return { status: 200, headers: whole, ...(size > 0 && { range: { start: 0, end: size - 1 } }) }
   const { start, end } = range
   const part = { 'content-length': String(end - start + 1), 'content-range': `bytes ${start}-${end}/${size}` }
-  return new Bytes(206, { ...common, ...part }, await openBytes(context, bytes, range))
+  return { status: 206, headers: { ...common, ...part }, range }
 }
 
 function preconditionFailed(): ServiceError {

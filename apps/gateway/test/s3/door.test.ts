@@ -117,6 +117,16 @@ describe('who is let in', () => {
   })
 })
 
+it('T-110 metrics tell the operations of the door apart, by names that no caller chooses', async () => {
+  await put('measured')
+  await bucket.send('GET', 'measured?acl=')
+  await bucket.send('GET', 'measured?torrent=')
+  const times = await house.gateway.rooms.info.metrics.routeTimes()
+  const routes = times.map(({ method, route }) => `${method} ${route}`)
+  for (const route of ['PUT /s3/{bucket}/{key}', 'GET /s3/{bucket}/{key}?acl', 'GET /s3'])
+    expect(routes).toContain(route)
+})
+
 describe('the form of requests', () => {
   it.each(['%', '%zz', '%ff', 'a%C3'])('T-96 refuses the path %s as no encoding', async (path) => {
     const answer = await bucket.send('GET', path)

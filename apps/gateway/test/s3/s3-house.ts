@@ -17,6 +17,8 @@ export interface S3House extends LockerHouse {
   s3Url: string
   /** Opens a locker and asks for credentials of it. */
   bucket(scope?: object): Promise<Bucket>
+  /** The same with a locker that the test has opened. */
+  bucketOf(locker: TestLocker, scope?: object): Promise<Bucket>
 }
 
 export interface Bucket {
@@ -59,36 +61,50 @@ export async function openS3House(variables: Variables = {}, overrides: Override
   const house = houseOf(gateway, clock)
   const s3Url = `${house.gateway.url}/s3`
 
-  async function bucket(scope: object = {}): Promise<Bucket> {
-    const locker = await house.locker(ed25519Identity())
+  async function bucketOf(locker: TestLocker, scope: object = {}): Promise<Bucket> {
     const name = locker.lockerId
     const ask = async (wanted: object) => done(await askCredentials(locker, { access: 'write', ...wanted }))
     const credentials = await ask(scope)
-    const clientOf = (credentials: S3Credentials, config: Partial<S3ClientConfig> = {}) =>
-      new S3Client({
-        endpoint: s3Url,
-        region: 'us-east-1',
-        forcePathStyle: true,
-        maxAttempts: 1,
-        credentials: {
-          accessKeyId: credentials.access_key_id,
-          secretAccessKey: credentials.secret_access_key,
-          sessionToken: credentials.session_token,
-        },
-        ...config,
-      })
     return {
       locker,
       name,
       credentials,
-      client: clientOf(credentials),
-      clientWith: async (config, other) => clientOf(other ? await ask(other) : credentials, config),
+      client: s3Client(s3Url, credentials),
+      clientWith: async (config, other) => s3Client(s3Url, other ? await ask(other) : credentials, config),
       send: (method, path, options = {}) =>
         sendSigned(house, credentials, method, options.target ?? `/s3/${name}/${path}`, options),
     }
   }
 
-  return { ...house, s3Url, bucket }
+  const bucket = async (scope?: object) => bucketOf(await house.locker(ed25519Identity()), scope)
+  return { ...house, s3Url, bucket, bucketOf }
+}
+
+export interface GivenCredentials {
+  access_key_id: string
+  secret_access_key: string
+  /** Of short-lived ones. */
+  session_token?: string
+}
+
+/** A stock client. */
+export function s3Client(
+  endpoint: string,
+  { access_key_id, secret_access_key, session_token }: GivenCredentials,
+  config: Partial<S3ClientConfig> = {},
+): S3Client {
+  return new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    maxAttempts: 1,
+    credentials: {
+      accessKeyId: access_key_id,
+      secretAccessKey: secret_access_key,
+      ...(session_token !== undefined && { sessionToken: session_token }),
+    },
+    ...config,
+  })
 }
 
 async function sendSigned(

@@ -4,17 +4,11 @@ import { type S3ErrorCode, s3Error } from '@svc/s3/errors'
 import type { XmlValue } from '@svc/s3/xml'
 import { xmlAnswer } from '../answers.ts'
 import type { S3Operation, Verbs } from '../operation.ts'
-import { aclAnswer } from '../owner.ts'
+import { aclAnswer, keepAcl } from '../owner.ts'
 
 const getAcl: S3Operation = async (_context, _request, { locker }) => aclAnswer(locker)
 
-const putAcl: S3Operation = async () => {
-  throw s3Error(
-    'AccessControlListNotSupported',
-    'a locker has no access control lists',
-    'make access keys for those who shall read or write',
-  )
-}
+const putAcl: S3Operation = async (_context, request, { locker }) => keepAcl(request, locker)
 
 const EMPTY: Readonly<Record<string, [root: string, value: XmlValue]>> = {
   accelerate: ['AccelerateConfiguration', {}],

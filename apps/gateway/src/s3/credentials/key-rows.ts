@@ -17,7 +17,7 @@ export function secretOfKey(keys: CredentialKeys, row: Omit<S3KeyTable, 'name' |
 export function scopeOfKey(row: S3KeyTable): CredentialScope {
   return {
     lockerId: row.locker_id,
-    grant: { key: row.minted_by, epoch: row.minted_epoch },
+    grant: { key: row.minted_by, epoch: row.minted_epoch, s3Key: row.access_key_id },
     access: row.access,
     prefix: row.prefix,
     expiresAt: row.expires_at,

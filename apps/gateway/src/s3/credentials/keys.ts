@@ -60,7 +60,12 @@ export async function listKeys(context: Context, locker: Locker): Promise<S3KeyL
 }
 
 export async function revokeKey({ database }: Context, { locker_id }: Locker, access_key_id: string) {
-  if (!(await deleteKey(database.db, locker_id, access_key_id))) throw notFound()
+  const isDeleted = await database.db.transaction().execute(async (tx) => {
+    // Whoever is writing by this key at the moment holds the lock, and is through before the key ends.
+    await lockLocker(tx, locker_id)
+    return deleteKey(tx, locker_id, access_key_id)
+  })
+  if (!isDeleted) throw notFound()
   return { ok: true, locker_id, access_key_id, revoked: true } as const
 }
 

@@ -10,7 +10,7 @@ import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { FileRow, S3FolderTable, Schema } from '../../db/schema.ts'
 import { countUnconfirmed } from '../../files/store.ts'
-import { AccessEnded, isGranted } from '../../lockers/access.ts'
+import { requireGranted } from '../../lockers/access.ts'
 import { requireTime } from '../../lockers/terms.ts'
 import type { S3Caller } from '../caller.ts'
 import type { ObjectHeaders } from '../objects/object-headers.ts'
@@ -92,7 +92,7 @@ export async function removeFolder(
 /** Folders of a locker change one after the other, and only while the caller has access. */
 async function lockLocker(tx: Transaction<Schema>, { locker, credential }: S3Caller) {
   const access = await countUnconfirmed(tx, locker.locker_id, 0)
-  if (!isGranted(access, credential.grant)) throw new AccessEnded()
+  await requireGranted(tx, access, credential.grant)
   return access
 }
 

@@ -18,7 +18,7 @@ import { objectHeaders, readConditions } from '../objects/get-object.ts'
 import { readObjectHeaders, refuseUnsupported } from '../objects/object-headers.ts'
 import { readWriteCondition } from '../objects/write-condition.ts'
 import type { S3Operation, Verbs } from '../operation.ts'
-import { aclAnswer } from '../owner.ts'
+import { aclAnswer, keepAcl } from '../owner.ts'
 import { openBody, type S3Request } from '../request.ts'
 import type { S3Context } from '../room.ts'
 import { asFile, isFolderKey, requireFolderKey, saveFolder } from './folders.ts'
@@ -92,11 +92,17 @@ const getFolderAcl: S3Operation = async (context, request, caller) => {
   return aclAnswer(caller.locker)
 }
 
+const putFolderAcl: S3Operation = async (context, request, caller) => {
+  await requireFolder(context, caller, request.key)
+  return keepAcl(request, caller.locker)
+}
+
 export const folderVerbs: Verbs = {
   'GET folder': { operation: readFolder, needs: 'read' },
   'HEAD folder': { operation: readFolder, needs: 'read' },
   'PUT folder': { operation: putFolder, needs: 'write' },
   'PUT folder copy': { operation: copyFolder, needs: 'write' },
   'GET folder?acl': { operation: getFolderAcl, needs: 'read' },
+  'PUT folder?acl': { operation: putFolderAcl, needs: 'write' },
   'DELETE folder': { operation: deleteObject, needs: 'write' },
 }

@@ -10,7 +10,8 @@ export const listObjectsV2: S3Operation = async (context, request, caller) => {
   const query = readListQuery(request, caller)
   const startAfter = readText(request.query, 'start-after')
   const token = request.query.get('continuation-token')
-  const after = token === undefined ? startAfter : keyIn(token)
+  // Some clients send an empty one for the first page.
+  const after = token ? keyIn(token) : startAfter
   const page = await readPage(context, request, caller, { ...query, after })
   const withOwner = request.query.get('fetch-owner') === 'true'
   return xmlAnswer(200, 'ListBucketResult', {

@@ -10,21 +10,21 @@ import { requireWritable } from '../../auth/restrictions.ts'
 import { unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
 import { findFile } from '../../files/store.ts'
-import { isGranted } from '../../lockers/access.ts'
+import { requireGranted } from '../../lockers/access.ts'
 import { chooseParts, isChosen } from '../../transfers/sessions/choose-parts.ts'
 import { isLeased } from '../../transfers/sessions/close-session.ts'
 import { findParts, type Part } from '../../transfers/sessions/part-store.ts'
 import { isSealed } from '../../transfers/sessions/record-part.ts'
 import { findSessionFile, lockSession, type SessionFile } from '../../transfers/sessions/store.ts'
-import { accessEnded, type S3Caller } from '../caller.ts'
+import type { S3Caller } from '../caller.ts'
 import { readWriteCondition } from '../objects/write-condition.ts'
 import type { S3Operation } from '../operation.ts'
+import { patientXmlAnswer } from '../patient-answer.ts'
 import { readSmallBody, type S3Request } from '../request.ts'
 import type { S3Context } from '../room.ts'
 import { beingCompleted } from './abort-upload.ts'
 import { announcedOf, checksumElements, checksumOf, requireSameChecksum } from './checksums.ts'
 import { digestOf, type ListedPart, listedParts, MAX_LIST_BYTES, readPartList } from './part-list.ts'
-import { patientXmlAnswer } from './patient-answer.ts'
 import { FILE_ID, findUpload, isUnderWay, noSuchUpload } from './uploads.ts'
 
 /** How often to look again when parts come, or turn out to be lost, meanwhile. */
@@ -77,7 +77,7 @@ async function choose(
   const session = await lockSession(tx, sessionId)
   const file = await findSessionFile(tx, sessionId, FILE_ID)
   if (!session || !file || !isUnderWay(session, now)) throw noSuchUpload()
-  if (!isGranted(session, credential.grant)) throw accessEnded()
+  await requireGranted(tx, session, credential.grant)
   requireWritable(session)
   const digest = digestOf(list)
   const isSameChoice = isChosen(file) && file.chosen_parts === digest

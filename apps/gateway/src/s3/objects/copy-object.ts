@@ -9,12 +9,12 @@ import type { FileRow } from '../../db/schema.ts'
 import { removeObject } from '../../files/objects.ts'
 import { requireRoomForFiles } from '../../files/require-room.ts'
 import { countUnconfirmed, findFile, lockFile, updateFile } from '../../files/store.ts'
-import { AccessEnded, isGranted } from '../../lockers/access.ts'
+import { requireGranted } from '../../lockers/access.ts'
 import { type FoundBytes, openBytes } from '../../transfers/answer-bytes.ts'
-import { xmlAnswer } from '../answers.ts'
 import type { S3Caller } from '../caller.ts'
 import { etagOf } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
+import { patientXmlAnswer } from '../patient-answer.ts'
 import type { S3Context } from '../room.ts'
 import { findCopySource } from './copy-source.ts'
 import { noSuchKey, requireKey } from './find-object.ts'
@@ -33,17 +33,21 @@ export const copyObject: S3Operation = async (context, request, caller) => {
   const about = replaces ? readObjectHeaders(signed.headers) : headersOf(source.file)
   const isOnItself = source.file.filename === key
   if (isOnItself && !replaces) throw changesNothing()
-  const file = isOnItself
-    ? await changeHeaders(context, caller, source, { ...about, check })
-    : await copyBytes(context, caller, source, { ...about, check, filename: key })
-  return xmlAnswer(200, 'CopyObjectResult', {
+  const copying = isOnItself
+    ? changeHeaders(context, caller, source, { ...about, check })
+    : copyBytes(context, caller, source, { ...about, check, filename: key })
+  return patientXmlAnswer(context, 'CopyObjectResult', copying.then(resultOf))
+}
+
+function resultOf(file: FileRow) {
+  return {
     ETag: etagOf(file),
     LastModified: formatXmlDate(unixSeconds(file.uploaded_at ?? '') ?? 0),
     ...(file.content_hash !== null && {
       ChecksumSHA256: sha256Base64(file.content_hash),
       ChecksumType: 'FULL_OBJECT',
     }),
-  })
+  }
 }
 
 function headersOf({ content_type: contentType, metadata }: FileRow): ObjectHeaders {
@@ -82,7 +86,7 @@ async function changeHeaders(
     if (file.object_id !== object_id) throw s3Error('OperationAborted', 'the object was replaced meanwhile')
     check(file)
     await updateFile(tx, locker_id, filename, { content_type, metadata })
-    if (!isGranted(await countUnconfirmed(tx, locker_id, 0), grant)) throw new AccessEnded()
+    await requireGranted(tx, await countUnconfirmed(tx, locker_id, 0), grant)
     return { ...file, content_type, metadata }
   })
 }

@@ -6,12 +6,12 @@ import { isFolderKey, removeFolder } from '../folders/folders.ts'
 import type { S3Operation } from '../operation.ts'
 import type { S3Context } from '../room.ts'
 import { refuseVersion } from './find-object.ts'
-import { readWriteCondition, type WriteCondition } from './write-condition.ts'
+import { readDeleteCondition, type WriteCondition } from './write-condition.ts'
 
 /** What is not there is deleted already. */
 export const deleteObject: S3Operation = async (context, request, caller) => {
   refuseVersion(request)
-  await removeKey(context, caller, request.key, readWriteCondition(request.signed.headers))
+  await removeKey(context, caller, request.key, readDeleteCondition(request.signed.headers))
   return emptyAnswer(204)
 }
 

@@ -10,7 +10,7 @@ import type { S3Operation } from '../operation.ts'
 import { readSmallBody } from '../request.ts'
 import type { S3Context } from '../room.ts'
 import { removeKey } from './delete-object.ts'
-import { readWriteCondition } from './write-condition.ts'
+import { readDeleteCondition } from './write-condition.ts'
 
 const MAX_KEYS = 1000
 /** Enough for as many keys of the greatest length, with every character as an entity. */
@@ -51,11 +51,17 @@ async function deleteOne(context: S3Context, caller: S3Caller, key: string, obje
   if ((textOf(object, 'VersionId') ?? 'null') !== 'null') {
     throw s3Error('InvalidArgument', 'there are no versions of objects here', 'leave out VersionId')
   }
-  if (childrenOf(object, 'LastModifiedTime').length + childrenOf(object, 'Size').length > 0) {
-    throw s3Error('NotImplemented', 'the only condition of a deletion is ETag')
+  await removeKey(context, caller, key, readDeleteCondition(conditionsOf(object)))
+}
+
+/** As the headers of DeleteObject have them. */
+function conditionsOf(object: XmlElement): Record<string, string> {
+  const conditions = {
+    'if-match': textOf(object, 'ETag'),
+    'x-amz-if-match-last-modified-time': textOf(object, 'LastModifiedTime'),
+    'x-amz-if-match-size': textOf(object, 'Size'),
   }
-  const etag = textOf(object, 'ETag')
-  await removeKey(context, caller, key, readWriteCondition(etag === null ? {} : { 'if-match': etag }))
+  return Object.fromEntries(Object.entries(conditions).filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
 function malformed(): S3Error {

@@ -1,11 +1,11 @@
 // Reading an object, or only what there is to know about it (HEAD).
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Bytes } from '@svc/http-service/answer'
+import { Bytes } from '@svc/http-service/answer'
 import { bare } from '@svc/protocol/bytes'
 import { s3Error } from '@svc/s3/errors'
 import type { FileRow } from '../../db/schema.ts'
-import { answerBytes, type FoundBytes } from '../../transfers/answer-bytes.ts'
+import { answerBytes, type FoundBytes, selectBytes } from '../../transfers/answer-bytes.ts'
 import { refuseAsCode } from '../../transfers/fetch-destination.ts'
 import { fileHeaders, TOKEN_HEADERS } from '../../transfers/file-headers.ts'
 import { etagOf, quoted, validatorsOf } from '../etags.ts'
@@ -20,9 +20,19 @@ export const getObject: S3Operation = async (context, request, { locker }) => {
   const bytes = await findObject(context, locker, request.key)
   const headers = { ...objectHeaders(bytes, request), ...(isPart && { 'x-amz-mp-parts-count': '1' }) }
   refuseAsCode(request.wire.headers, headers['content-type'])
-  const wire = { method: request.wire.method, headers: readConditions(request, isPart && bytes.size > 0) }
-  const answer = await answerBytes(context, bytes, wire, { headers, validators: validatorsOf(bytes.file) })
+  const { method } = request.wire
+  const asked = readConditions(request, isPart && bytes.size > 0)
+  const about = { headers, validators: validatorsOf(bytes.file) }
+  const answer =
+    method === 'HEAD'
+      ? headOf(selectBytes(bytes.size, asked, about))
+      : await answerBytes(context, bytes, { method, headers: asked }, about)
   return answer.status === 200 ? answer : withoutChecksum(answer)
+}
+
+/** S3 answers a HEAD with what a GET would say, also about a range. */
+function headOf({ status, headers }: ReturnType<typeof selectBytes>): Bytes {
+  return new Bytes(status, headers, null)
 }
 
 /** An object has one part, however it was uploaded. */

@@ -4,7 +4,7 @@ import { s3Error } from '@svc/s3/errors'
 import { xmlAnswer } from '../answers.ts'
 import { etagOf, validatorsOf } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
-import { aclAnswer } from '../owner.ts'
+import { aclAnswer, keepAcl } from '../owner.ts'
 import { findObject, refuseVersion } from './find-object.ts'
 import { sha256Base64 } from './get-object.ts'
 
@@ -36,6 +36,12 @@ export const getObjectAcl: S3Operation = async (context, request, { locker }) =>
   refuseVersion(request)
   await findObject(context, locker, request.key)
   return aclAnswer(locker)
+}
+
+export const putObjectAcl: S3Operation = async (context, request, { locker }) => {
+  refuseVersion(request)
+  await findObject(context, locker, request.key)
+  return keepAcl(request, locker)
 }
 
 /** Objects have no tags. */

@@ -3,6 +3,7 @@
 import { canonicalJson } from '@svc/protocol/canonical'
 import { s3Error } from '@svc/s3/errors'
 import { mediaTypeProblem } from '../../files/media-type.ts'
+import { PRIVATE_ACLS } from '../owner.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -72,7 +73,7 @@ function userMetadata(headers: Headers): Record<string, string> {
 
 /** What a client sets to these is what every object has here. */
 const ONLY: Readonly<Record<string, readonly string[]>> = {
-  'x-amz-acl': ['private', 'bucket-owner-full-control'],
+  'x-amz-acl': PRIVATE_ACLS,
   'x-amz-storage-class': ['STANDARD'],
 }
 

@@ -3,7 +3,7 @@ import { copyObject } from './copy-object.ts'
 import { deleteObject } from './delete-object.ts'
 import { deleteObjects } from './delete-objects.ts'
 import { getObject } from './get-object.ts'
-import { getObjectAcl, getObjectAttributes, getObjectTagging } from './object-attributes.ts'
+import { getObjectAcl, getObjectAttributes, getObjectTagging, putObjectAcl } from './object-attributes.ts'
 import { putObject } from './put-object.ts'
 
 export const objectVerbs: Verbs = {
@@ -15,5 +15,6 @@ export const objectVerbs: Verbs = {
   'POST bucket?delete': { operation: deleteObjects, needs: 'write' },
   'GET object?attributes': { operation: getObjectAttributes, needs: 'read' },
   'GET object?acl': { operation: getObjectAcl, needs: 'read' },
+  'PUT object?acl': { operation: putObjectAcl, needs: 'write' },
   'GET object?tagging': { operation: getObjectTagging, needs: 'read' },
 }

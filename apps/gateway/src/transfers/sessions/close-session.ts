@@ -5,7 +5,7 @@ import type { Transaction } from 'kysely'
 import { requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
-import { AccessEnded, type Grant, grantOf, isGranted } from '../../lockers/access.ts'
+import { type Grant, grantOf, isGranted, requireGranted } from '../../lockers/access.ts'
 import { releaseParts } from './part-store.ts'
 import {
   deleteClosedSessions,
@@ -48,7 +48,7 @@ export async function abortSession(
   return context.database.db.transaction().execute(async (tx) => {
     const session = await lockSession(tx, sessionId)
     if (!session || session.closed_at !== null) return 'closed'
-    if (!isGranted(session, grant)) throw new AccessEnded()
+    await requireGranted(tx, session, grant)
     requireWritable(session)
     if (isLeased(session, unixNow(context))) return 'finalizing'
     await close(tx, context, sessionId, 'failed', 'SESSION_CLOSED')

@@ -9,7 +9,7 @@ import type { Schema } from '../../db/schema.ts'
 import { uploadAbandoned } from '../../files/errors.ts'
 import { holdObject, releaseObjects } from '../../files/object-store.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
-import { type Grant, grantOf, isGranted } from '../../lockers/access.ts'
+import { type Grant, grantOf, isGranted, isStillGranted } from '../../lockers/access.ts'
 import { fileNotInSession, fileSealed, fileStored, fileTooLarge, sessionClosed, uploadTokenInvalid } from './errors.ts'
 import { findPart, putPart } from './part-store.ts'
 import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './store.ts'
@@ -42,8 +42,8 @@ export function createPartRecorder(context: Context): RecordPart {
       const recorded: RecordedPart[] = []
       for (const part of parts) {
         const session = sessions.get(part.sessionId)
-        const refusal =
-          session === undefined || !acceptsParts(session, now) ? sessionClosed() : refusalOf(session, part)
+        const isOpen = session !== undefined && acceptsParts(session, now)
+        const refusal = isOpen ? await refusalOf(tx, session, part) : sessionClosed()
         recorded.push(refusal ? { refusal } : await recordPart(tx, part, now))
       }
       return recorded
@@ -52,8 +52,9 @@ export function createPartRecorder(context: Context): RecordPart {
 }
 
 /** A part may take long: the session, or its sender, may have been revoked meanwhile. */
-function refusalOf(session: Session, { grant }: NewPart): ServiceError | null {
-  if (!isGranted(session, grantOf(session)) || !isGranted(session, grant)) return uploadTokenInvalid()
+async function refusalOf(tx: Transaction<Schema>, session: Session, { grant }: NewPart): Promise<ServiceError | null> {
+  const hasAccess = isGranted(session, grantOf(session)) && (await isStillGranted(tx, session, grant))
+  if (!hasAccess) return uploadTokenInvalid()
   return restrictionError(session)
 }
 

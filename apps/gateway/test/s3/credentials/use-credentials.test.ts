@@ -1,20 +1,22 @@
 // Credentials in the hands of a stock client.
 
-import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { Readable } from 'node:stream'
+import {
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  ListPartsCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { findKey } from '../../../src/s3/credentials/store.ts'
 import { ed25519Identity, type Identity, type TestLocker } from '../../auth/lockers.ts'
-import { expectS3Error, openS3House, type S3House } from '../s3-house.ts'
+import { expectS3Error, type GivenCredentials as Given, openS3House, type S3House, s3Client } from '../s3-house.ts'
 import { askCredentials, askKey, done, revokeKey } from './credentials-house.ts'
 
 const HOUR = 3600
-
-interface Given {
-  access_key_id: string
-  secret_access_key: string
-  session_token?: string
-}
 
 forEachDatabase('S3 credentials in use', (database) => {
   let house: S3House
@@ -31,20 +33,7 @@ forEachDatabase('S3 credentials in use', (database) => {
     await locker.put('ab/2.txt', 'two')
   })
 
-  function clientOf({ access_key_id, secret_access_key, session_token }: Given): S3Client {
-    return new S3Client({
-      endpoint: house.s3Url,
-      region: 'us-east-1',
-      forcePathStyle: true,
-      maxAttempts: 1,
-      systemClockOffset: house.clock.now() - Date.now(),
-      credentials: {
-        accessKeyId: access_key_id,
-        secretAccessKey: secret_access_key,
-        ...(session_token !== undefined && { sessionToken: session_token }),
-      },
-    })
-  }
+  const clientOf = (given: Given) => s3Client(house.s3Url, given, { systemClockOffset: house.clock.now() - Date.now() })
 
   const read = async (given: Given, Key = 'a/1.txt', Bucket = locker.lockerId) => {
     const { Body } = await clientOf(given).send(new GetObjectCommand({ Bucket, Key }))
@@ -93,6 +82,36 @@ forEachDatabase('S3 credentials in use', (database) => {
     done(await revokeKey(locker, held.access_key_id))
     await expectS3Error(read(held), 403, 'InvalidAccessKeyId')
     await expectS3Error(write(held), 403, 'InvalidAccessKeyId')
+  })
+
+  it('T-110 a key that is revoked before the last byte of an upload stores nothing', async () => {
+    const [held, other] = [await given.key({ access: 'write' }), await given.key({ access: 'write' })]
+    const client = clientOf(held)
+    const [Bucket, Key] = [locker.lockerId, 'late']
+    const upload = { Bucket, Key, ...(await client.send(new CreateMultipartUploadCommand({ Bucket, Key }))) }
+    const began = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const revoked = Promise.withResolvers<void>()
+    const slow = (upload: number) =>
+      Readable.from(
+        (async function* () {
+          yield Buffer.alloc(100)
+          began[upload]!.resolve()
+          await revoked.promise
+          yield Buffer.alloc(100)
+        })(),
+      )
+    const ContentLength = 200
+    const sent = [
+      client.send(new PutObjectCommand({ Bucket, Key, Body: slow(0), ContentLength })),
+      client.send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: slow(1), ContentLength })),
+    ].map((sending) => expectS3Error(sending, 403, 'AccessDenied'))
+    await Promise.all(began.map(({ promise }) => promise))
+    done(await revokeKey(locker, held.access_key_id))
+    revoked.resolve()
+    await Promise.all(sent)
+    const { Contents } = await clientOf(other).send(new ListObjectsV2Command({ Bucket, Prefix: Key }))
+    expect(Contents).toBeUndefined()
+    expect((await clientOf(other).send(new ListPartsCommand(upload))).Parts).toBeUndefined()
   })
 
   it('T-95 credentials of an operator end when the owner removes the operator, and stay so', async () => {

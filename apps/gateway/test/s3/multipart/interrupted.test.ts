@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -48,6 +49,24 @@ it('T-98 an upload that is being completed is not aborted, and is stored', async
   held.letGo()
   await completing
   await expectS3Error(client.send(new AbortMultipartUploadCommand(of)), 404, 'NoSuchUpload')
+  expect((await read()).equals(bytes)).toBe(true)
+})
+
+it('T-110 a part that is on its way when its upload is completed is refused, and no part of the file', async () => {
+  const { client, of, complete, read, bytes } = await uploadApart()
+  const [began, completed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  async function* slow() {
+    yield Buffer.alloc(100)
+    began.resolve()
+    await completed.promise
+    yield Buffer.alloc(100)
+  }
+  const late = { ...of, PartNumber: 2, Body: Readable.from(slow()), ContentLength: 200 }
+  const refused = expectS3Error(client.send(new UploadPartCommand(late)), 404, 'NoSuchUpload')
+  await began.promise
+  await complete()
+  completed.resolve()
+  await refused
   expect((await read()).equals(bytes)).toBe(true)
 })
 

@@ -6,7 +6,6 @@ import { ed25519Identity } from '../../auth/lockers.ts'
 import { stores } from '../../transfers/object-stores.ts'
 import { sha256 } from '../../transfers/transfers.ts'
 import { openS3House } from '../s3-house.ts'
-import { clientOf } from './clients.ts'
 
 const PART = 5 * 1_048_576
 
@@ -15,7 +14,7 @@ it.each(Object.keys(stores))('T-98 %s makes an object of parts that come at the 
   const house = await openS3House({ ...variables, LOCAL_PROVIDERS: '' })
   onTestFinished(() => house.close())
   const locker = await house.locker(ed25519Identity(), { provider })
-  const client = await clientOf(house, locker)
+  const { client } = await house.bucketOf(locker)
   const bytes = randomBytes(3 * PART + 17)
   const of = { Bucket: locker.lockerId, Key: 'large' }
   const done = await new Upload({ client, params: { ...of, Body: bytes }, partSize: PART, queueSize: 4 }).done()

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   CopyObjectCommand,
+  DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectAclCommand,
   GetObjectAttributesCommand,
@@ -138,6 +139,26 @@ forEachDatabase('copies and deletions of S3', (database) => {
     expect(await textOf('d/3')).toBe('d/3')
   })
 
+  it('ADD-43 a deletion may depend on size and time, and changes nothing where they are others', async () => {
+    await put('conditional', 'bytes')
+    const { LastModified } = await head('conditional')
+    const earlier = new Date(LastModified!.getTime() - 1000)
+    const remove = (more: object) => client.send(new DeleteObjectCommand({ Bucket, Key: 'conditional', ...more }))
+    await expectS3Error(remove({ IfMatchSize: 4 }), 412, 'PreconditionFailed')
+    await expectS3Error(remove({ IfMatchLastModifiedTime: earlier }), 412, 'PreconditionFailed')
+    const Objects = [
+      { Key: 'conditional', Size: 4 },
+      { Key: 'conditional', LastModifiedTime: earlier },
+    ]
+    const { Errors } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+    expect(Errors?.map(({ Code }) => Code)).toEqual(['PreconditionFailed', 'PreconditionFailed'])
+    const bad = await bucket.send('DELETE', 'conditional', { headers: { 'x-amz-if-match-size': 'x' } })
+    expect(bad.code).toBe('InvalidArgument')
+    expect(await textOf('conditional')).toBe('bytes')
+    await remove({ IfMatchSize: 5, IfMatchLastModifiedTime: LastModified })
+    await expectS3Error(remove({ IfMatchSize: 5 }), 404, 'NoSuchKey')
+  })
+
   it('ADD-43 DeleteObjects takes up to a thousand keys, and refuses other bodies', async () => {
     const many = (count: number) => ({ Objects: Array.from({ length: count }, (_, i) => ({ Key: `absent/${i}` })) })
     const { Deleted } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: many(1000) }))
@@ -175,7 +196,13 @@ forEachDatabase('copies and deletions of S3', (database) => {
     expect(Owner).toMatchObject({ ID })
     expect(Grants).toMatchObject([{ Grantee: { ID, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }])
     expect((await client.send(new GetObjectTaggingCommand(key))).TagSet).toEqual([])
-    await expectS3Error(client.send(new PutObjectAclCommand({ ...key, ACL: 'public-read' })), 501, 'NotImplemented')
+    const setAcl = (ACL: 'private' | 'public-read') => client.send(new PutObjectAclCommand({ ...key, ACL }))
+    await setAcl('private')
+    const own = (id: string) =>
+      `<AccessControlPolicy><AccessControlList><Grant><Grantee><ID>${id}</ID></Grantee><Permission>FULL_CONTROL</Permission></Grant></AccessControlList></AccessControlPolicy>`
+    expect((await bucket.send('PUT', 'about?acl=', { body: own(ID) })).status).toBe(200)
+    expect((await bucket.send('PUT', 'about?acl=', { body: own('other') })).code).toBe('AccessControlListNotSupported')
+    await expectS3Error(setAcl('public-read'), 400, 'AccessControlListNotSupported')
     const Tagging = { TagSet: [{ Key: 'a', Value: 'b' }] }
     await expectS3Error(client.send(new PutObjectTaggingCommand({ ...key, Tagging })), 501, 'NotImplemented')
     await expectS3Error(client.send(new GetObjectAclCommand({ Bucket, Key: 'absent' })), 404, 'NoSuchKey')

@@ -5,32 +5,42 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { Bytes } from '@svc/http-service/answer'
 import { writeXml } from '@svc/s3/xml'
-import { XML_TYPE, xmlAnswer } from '../answers.ts'
-import { asS3Error } from '../errors.ts'
-import type { S3Context } from '../room.ts'
+import { XML_TYPE, xmlAnswer } from './answers.ts'
+import { asS3Error } from './errors.ts'
+import type { S3Context } from './room.ts'
 
 type XmlValue = Parameters<typeof writeXml>[1]
 
 const SILENT_MS = 10_000
 const LATER = Symbol('later')
 
-export async function patientXmlAnswer(context: S3Context, root: string, working: Promise<XmlValue>): Promise<Bytes> {
-  const first = await settledWithin(working, SILENT_MS)
+export async function patientXmlAnswer(
+  context: Pick<S3Context, 'log'>,
+  root: string,
+  working: Promise<XmlValue>,
+  silentMs = SILENT_MS,
+): Promise<Bytes> {
+  const first = await settledWithin(working, silentMs)
   if (first !== LATER) return xmlAnswer(200, root, first)
-  return new Bytes(200, { 'content-type': XML_TYPE }, Readable.from(pieces(context, root, working)))
+  return new Bytes(200, { 'content-type': XML_TYPE }, Readable.from(pieces(context, root, working, silentMs)))
 }
 
-async function* pieces(context: S3Context, root: string, working: Promise<XmlValue>): AsyncGenerator<string> {
+async function* pieces(
+  context: Pick<S3Context, 'log'>,
+  root: string,
+  working: Promise<XmlValue>,
+  silentMs: number,
+): AsyncGenerator<string> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n'
   try {
     for (;;) {
-      const value = await settledWithin(working, SILENT_MS)
+      const value = await settledWithin(working, silentMs)
       if (value !== LATER) return yield withoutDeclaration(writeXml(root, value))
       yield ' '
     }
   } catch (error) {
     const refusal = asS3Error(error)
-    if (!refusal) context.log.error({ err: error }, 'an upload could not be completed')
+    if (!refusal) context.log.error({ err: error }, 'a copy or a completion failed')
     const { code, message, hint } = refusal ?? {
       code: 'InternalError',
       message: 'something went wrong here',

@@ -1,0 +1,116 @@
+// The S3 door, against the same through our own interface, and against another S3 server.
+
+import { drainBytes, secondsOf, sendBytes, textOf } from './bytes.ts'
+import { requestsPerCpuSecond, warmUp } from './load.ts'
+import { lockerClient } from './locker-client.ts'
+import { startS3rver } from './peers/s3rver.ts'
+import { presign, type S3Place } from './presign.ts'
+import { median, type Row } from './row.ts'
+import { scaled, sizeText } from './scale.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+
+const ROUNDS = scaled(5, 1)
+const SIZE = scaled(256, 32) * 1_048_576
+const TYPE = { 'content-type': 'application/octet-stream' }
+const FILES = 100
+
+interface Door {
+  put(): Promise<unknown>
+  get(): Promise<unknown>
+}
+
+export async function s3Rows(): Promise<Row[]> {
+  const gateway = await startServer('lockers', { LOG_LEVEL: 'warn', S3_DOOR: 'on' })
+  const peer = await startS3rver()
+  const place = await placeOf(gateway)
+  const doors = {
+    s3: s3Door(place),
+    own: ownDoor(gateway),
+    peer: { put: () => peer.put('large', SIZE), get: () => peer.get('large') },
+  }
+  const rows = [...(await byteRows(doors)), await listRow(gateway, place)]
+  await peer.server.stop()
+  await gateway.stop()
+  return rows
+}
+
+async function placeOf(gateway: ServerProcess): Promise<S3Place> {
+  const { locker, call } = lockerClient(gateway)
+  const key = await call<{ access_key_id: string; secret_access_key: string }>({
+    method: 'POST',
+    path: `/v1/lockers/${locker.locker_id}/s3/keys`,
+    ops: ['locker:admin'],
+    body: JSON.stringify({ name: 'bench', access: 'write', expires_in_days: 1 }),
+  })
+  return {
+    endpoint: `${gateway.url}/s3`,
+    bucket: locker.locker_id,
+    accessKeyId: key.access_key_id,
+    secret: key.secret_access_key,
+  }
+}
+
+function s3Door(place: S3Place): Door {
+  return {
+    put: async () => textOf(await sendBytes({ url: presign(place, 'PUT', 'by-s3'), headers: TYPE }, SIZE)),
+    get: () => drainBytes(presign(place, 'GET', 'by-s3')),
+  }
+}
+
+/** Until the file is hashed and confirmed, as it is after a PUT through S3. */
+function ownDoor(gateway: ServerProcess): Door {
+  const client = lockerClient(gateway)
+  let url = ''
+  return {
+    async put() {
+      const { upload_url, download_url } = await client.create('by-url')
+      url = download_url
+      await textOf(await sendBytes({ url: upload_url, headers: TYPE }, SIZE))
+      await client.confirm('by-url')
+    },
+    get: () => drainBytes(url),
+  }
+}
+
+async function byteRows({ s3, own, peer }: Record<'s3' | 'own' | 'peer', Door>): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const verb of ['put', 'get'] as const) {
+    const seconds: [s3: number, own: number, peer: number][] = []
+    for (const door of [s3, own, peer]) await door[verb]()
+    for (let round = 0; round < ROUNDS; round++)
+      seconds.push([await secondsOf(s3[verb]), await secondsOf(own[verb]), await secondsOf(peer[verb])])
+    const [ours, byUrl, theirs] = [0, 1, 2].map((i) => median(seconds.map((times) => times[i] as number)))
+    const row = (against: string, other: number, atLeast: number): Row => ({
+      what: `S3 ${verb.toUpperCase()} of ${sizeText(SIZE)}`,
+      measured: mebibytes(ours as number),
+      against: `${against}: ${mebibytes(other)}`,
+      ratio: other / (ours as number),
+      goal: { atLeast },
+    })
+    rows.push(row('by short URL', byUrl as number, 0.9), row('s3rver', theirs as number, 1))
+  }
+  return rows
+}
+
+const mebibytes = (seconds: number) => `${(SIZE / 1_048_576 / seconds).toFixed(0)} MiB/s`
+
+async function listRow(gateway: ServerProcess, place: S3Place): Promise<Row> {
+  for (let i = 0; i < FILES; i++) await textOf(await sendBytes({ url: presign(place, 'PUT', `file-${i}`) }, 1))
+  const { locker, sign } = lockerClient(gateway)
+  const url = new URL(presign(place, 'GET', '', { 'list-type': '2', 'max-keys': String(FILES) }))
+  const s3 = { path: url.pathname + url.search }
+  const path = `/v1/lockers/${locker.locker_id}/files?limit=${FILES}`
+  const own = { path: '/', next: () => ({ path, headers: sign({ method: 'GET', path, ops: ['locker:list'] }) }) }
+  for (const route of [s3, own]) await warmUp(gateway, route)
+  const rates: [s3: number, own: number][] = []
+  for (let round = 0; round < ROUNDS; round++)
+    rates.push([await requestsPerCpuSecond(gateway, s3), await requestsPerCpuSecond(gateway, own)])
+  const [ours, byOwn] = [median(rates.map(([rate]) => rate)), median(rates.map(([, rate]) => rate))]
+  return {
+    what: `S3 list of ${FILES} files`,
+    measured: `${ours.toFixed(0)} per CPU second`,
+    against: `a signed request for the same page: ${byOwn.toFixed(0)}`,
+    ratio: ours / byOwn,
+    goal: { atLeast: 0.9 },
+  }
+}
