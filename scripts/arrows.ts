@@ -107,7 +107,6 @@ const GATEWAY: Record<string, readonly string[]> = {
   attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   log: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys'],
   anchors: ['attestations', 'auth', 'budgets', 'db', 'files', 'log'],
-  anchors: ['attestations', 'auth', 'budgets', 'db', 'files'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'log', 'purchases'],
   operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'log', 'purchases'],
   jobs: [

@@ -12,8 +12,6 @@ import { answerInPieces, filesOf, withList } from '../attestations/view.ts'
 import type { Context } from '../context.ts'
 import { listSigningKeys } from '../keys/signing-keys.ts'
 import { bundleLog } from './bundle-log.ts'
-import { fileNotAttested } from './merkle-proof.ts'
-import { limitLong, readAttested } from './read-evidence.ts'
 import { fileNotAttested, limitLong, namesReceipt, readAttested } from './read-evidence.ts'
 import type { EvidenceContext } from './room.ts'
 

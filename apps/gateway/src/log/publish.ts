@@ -79,25 +79,18 @@ export function createPublish(parts: PublishParts): Publish {
     const shown = await published.newest()
     const edge = await finishRecorded(shown, await edgeOf(shown))
     if (!identity.signer || !(await isOwnLog())) return false
-    const size = await place()
-    if (size === edge.size) {
+    const placed = await place()
+    if (placed === edge.size) {
       await askAgain()
       return false
     }
+    const size = Math.min(placed, edge.size + MAX_BATCH)
     const next = await extend(edge, size)
     const root = rootOf(next)
     const note = await signCheckpoint(identity.key, { size, root }, identity.signer.sign)
     const recorded = await record({ size, root: toHex(root), note, signed_at: unixNow(parts) })
     await witnesses.ask(recorded)
     await show(edge, next, recorded)
-    return isAnyWaiting(db)
-    const placed = await place()
-    if (placed === edge.size) return false
-    const size = Math.min(placed, edge.size + MAX_BATCH)
-    const next = await extend(edge, size)
-    const root = rootOf(next)
-    const note = await signCheckpoint(identity.key, { size, root }, identity.signer.sign)
-    await show(edge, next, await record({ size, root: toHex(root), note, signed_at: unixNow(parts) }))
     return placed > size || isAnyWaiting(db)
   }
 

@@ -39,7 +39,6 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
     readTile: async (place) => (await files.read(tilePath(place))) ?? published.coveredTile(place),
   })
   const publish = createPublish({ ...context, identity, files, published, witnesses })
-  const publish = createPublish({ ...context, identity, files, published })
 
   /** Evidence is complete without it, and is not held up. */
   function unavailableProof(error: unknown): null {
