@@ -42,6 +42,7 @@ it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and write
   const published = createPublished(rooms.log.files, rooms.log.identity.key)
   await createPublish({ ...rooms.log, published })()
   expect(await rooms.log.files.read('tile/entries/000')).toHaveLength(256 * 34)
+  await rooms.log.published.newest()
   const second = await reader.head()
   expect(await reader.entries(second)).toEqual(digests)
   await reader.expectGrown(first, second)
