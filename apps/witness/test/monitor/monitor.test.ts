@@ -159,7 +159,7 @@ it('MON-05 raises an alarm for statements that the gateway does not show, until 
 })
 
 it('MON-06 raises an alarm for statements without the signature of a trusted key', async () => {
-  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '60' })
+  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '10000' })
   const { gateway, look, wait, witness } = stack
   const successor = ed25519Signer(new Uint8Array(32).fill(8))
   gateway.attest(1)
