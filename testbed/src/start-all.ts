@@ -19,7 +19,7 @@ import { prepareWitness } from './own-witness.ts'
 
 await runUntilStopped(async () => {
   if (existsSync('.env')) process.loadEnvFile('.env')
-  const variables = { HOST: '127.0.0.1', LOG_LEVEL: 'warn', ...process.env, SVC_MODE: 'development' }
+  const variables: Variables = { HOST: '127.0.0.1', LOG_LEVEL: 'warn', ...process.env, SVC_MODE: 'development' }
   const { dev } = readDevSettings(variables)
   const { config: settings } = readConfig(variables)
   const agentVariables = variablesOfAgent(variables, settings, dev)
@@ -44,8 +44,8 @@ await runUntilStopped(async () => {
   const registries = await setUpRegistries(chains, variables, stateFolder)
   const settled = {
     AGENT_URL: agentSettings.http.baseUrl,
-    LOG_POLICY_FILE: witness.policyFile,
     ...variables,
+    LOG_POLICY_FILE: variables.LOG_POLICY_FILE || witness.policyFile,
     ...chains.variables,
     ...registries,
   }

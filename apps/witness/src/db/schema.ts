@@ -55,7 +55,7 @@ interface MonitoredLogTable {
   anchored: number
   /** The bundle of entries that is looked at again next. */
   rechecked: number
-  /** What the gateway said of its keys when it was first seen, as JSON; null before. */
+  /** What the gateway said of its keys when it was first seen, and which keys they led to, as JSON; null before. */
   pinned: Generated<string | null>
   /** When the log was last read without a problem. */
   read_at: number

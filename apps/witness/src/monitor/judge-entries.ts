@@ -19,16 +19,16 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
   const { context, log, gateway, head } = round
   const { db } = context.database
   if (judged >= head.size) return judged
-  const pins = JSON.parse(pinned!) as Pinned
-  const keys = await trustedKeys(pins, gateway)
+  const trusted = await trustedKeys(JSON.parse(pinned!) as Pinned, gateway, unixNow(context))
+  await saveProgress(db, head.origin, { pinned: JSON.stringify(trusted.pinned) })
   let next = judged
   for (let pages = 0; next < head.size && pages < PAGES_PER_ROUND; pages++) {
     const entries = await readPage(round, next)
     const { objections, heads } = judgeStatements(entries, {
       heads: await findHeads(db, head.origin, bodyTexts(entries, 'proof_id')),
       left: new Set(await findCauses(db, head.origin, LEFT_OUT, bodyTexts(entries, 'prev_statement_digest'))),
-      keys,
-      domainTag: pins.domainTag,
+      keys: trusted.keys,
+      domainTag: trusted.pinned.domainTag,
       absentAt: absent_at,
       now: unixNow(context),
       toleranceSeconds: context.config.monitor.toleranceSeconds,

@@ -1,9 +1,10 @@
 // The keys that may sign the statements of a log: those that its gateway named when it was first seen, and those that
-// they lead to by endorsements.
+// they led to by endorsements. What was followed once is kept: a revoked key leads nowhere any more.
 
-import type { FollowedKeys } from '@svc/protocol/follow-keys'
+import type { Json } from '@svc/protocol/canonical'
+import { type FollowedBefore, type FollowedKeys, followKeys } from '@svc/protocol/follow-keys'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import { followedKeys, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { listedChanges, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { Unreadable } from './bounded-get.ts'
 import type { GatewayReader } from './gateway-reader.ts'
 
@@ -11,24 +12,45 @@ export interface Pinned {
   /** A signing-key list. */
   keys: string
   domainTag: string
+  followed: FollowedBefore[]
 }
 
 export async function pinKeys(gateway: GatewayReader): Promise<Pinned> {
   const keys = await gateway.keys()
   const read = readPinnedKeys(keys)
   if (!read.ok) throw new Unreadable(`the gateway's list of keys cannot be used: ${read.problem}`)
-  return { keys, domainTag: await gateway.domainTag() }
+  return { keys, domainTag: await gateway.domainTag(), followed: [] }
+}
+
+/** With the endorsements and revocations that the gateway shows now; `pinned` is what to remember of them. */
+export async function trustedKeys(
+  pinned: Pinned,
+  gateway: GatewayReader,
+  now: number,
+): Promise<{ keys: FollowedKeys; pinned: Pinned }> {
+  const first = readPinnedKeys(pinned.keys)
+  if (!first.ok) throw new Error('the pinned keys were readable once')
+  const { endorsements, revocations } = listedChanges(parsed(await gateway.keys()))
+  const keys = followKeys({
+    pinned: first.keys,
+    before: pinned.followed,
+    recovery: first.recovery,
+    changes: {
+      endorsements: [...first.changes.endorsements, ...endorsements],
+      revocations: [...first.changes.revocations, ...revocations],
+    },
+  })
+  const steps = [...keys.paths].map(([hex, path]) => {
+    return { at: now, keys: keys.keys.filter(({ publicKeyHex }) => publicKeyHex === hex), endorsements: path }
+  })
+  return { keys, pinned: { ...pinned, followed: [...pinned.followed, ...steps] } }
 }
 
 const MAX_LIST_LENGTH = 1024 * 1024
 
-/** With the endorsements and revocations that the gateway shows now. */
-export async function trustedKeys({ keys }: Pinned, gateway: GatewayReader): Promise<FollowedKeys> {
-  const pinned = readPinnedKeys(keys)
-  if (!pinned.ok) throw new Error('the pinned keys were readable once')
-  const newest = await gateway.keys()
+function parsed(list: string): Json {
   try {
-    return followedKeys({ pinnedKeys: pinned.keys, listed: pinned }, parseStrictJson(newest, MAX_LIST_LENGTH))
+    return parseStrictJson(list, MAX_LIST_LENGTH)
   } catch (cause) {
     throw new Unreadable(`the gateway's list of keys cannot be read: ${(cause as Error).message}`, { cause })
   }

@@ -1,8 +1,8 @@
 import { fromBase64, toHex } from '@svc/protocol/bytes'
 import { isoSeconds, statementDigest } from '@svc/protocol/evidence'
-import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
+import { endorsementMessage, namedKey, revocationMessage, signedChange } from '@svc/protocol/key-changes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { KEY_ENDORSEMENT_SCHEMA } from '@svc/protocol/names'
+import { KEY_ENDORSEMENT_SCHEMA, KEY_REVOCATION_SCHEMA } from '@svc/protocol/names'
 import { readCheckpoint } from '@svc/transparency/checkpoint'
 import { isSignedBy } from '@svc/transparency/note'
 import { proves, readProof } from '@svc/transparency/proof'
@@ -159,8 +159,8 @@ it('MON-05 raises an alarm for statements that the gateway does not show, until 
 })
 
 it('MON-06 raises an alarm for statements without the signature of a trusted key', async () => {
-  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '60' })
-  const { gateway, look, witness } = stack
+  await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '10000' })
+  const { gateway, look, wait, witness } = stack
   const successor = ed25519Signer(new Uint8Array(32).fill(8))
   gateway.attest(1)
   await gateway.publish()
@@ -188,6 +188,16 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
   ])
   const progress = await witness.context.database.db.selectFrom('monitored_logs').select('anchored').execute()
   expect(progress).toEqual([{ anchored: 8 }])
+
+  // Since when a key was with a thief: what was there before is not of the thief.
+  wait(1000)
+  gateway.revocations.push(revocation(successor, NOW + 500))
+  gateway.attest(8, { issuedAtUnix: NOW + 10 })
+  gateway.attest(9, { issuedAtUnix: NOW + 600 })
+  gateway.attest(5, { issuedAtUnix: NOW + 600 }, successor)
+  await gateway.publish()
+  const [revoked, ...more] = (await look()).slice(alarms.length)
+  expect([revoked!.message, more]).toEqual([expect.stringMatching(/^entry 9: the key was revoked since /), []])
 })
 
 it('MON-07 raises an alarm for statements with dates that cannot be', async () => {
@@ -236,6 +246,19 @@ function endorsement(successor: typeof SIGNER) {
     issued_at: isoSeconds(NOW),
   } as const
   return { ...signedChange(body, SIGNER.sign(endorsementMessage(body))) } as never
+}
+
+function revocation(by: typeof SIGNER, since: number) {
+  const body = {
+    schema: KEY_REVOCATION_SCHEMA,
+    purpose: 'statement',
+    audience: 'https://gateway.example',
+    revoked: namedKey(toHex(SIGNER.publicKey)),
+    revoked_by: namedKey(toHex(by.publicKey)),
+    since: isoSeconds(since),
+    issued_at: isoSeconds(since),
+  } as const
+  return { ...signedChange(body, by.sign(revocationMessage(body))) } as never
 }
 
 /** As anybody can check it. */

@@ -41,6 +41,7 @@ export async function startTestGateway(origin: string) {
     checkpoint: '',
     /** As the gateway lists them, besides its key. */
     endorsements: [] as Json[],
+    revocations: [] as Json[],
     /** Of checkpoints. */
     anchors: [] as Json[],
     requests: [] as string[],
@@ -127,7 +128,8 @@ export async function startTestGateway(origin: string) {
   function keyList(): Json {
     const key = { ...namedKey(toHex(SIGNER.publicKey)), alg: 'ed25519', use: 'evidence-envelope', status: 'active' }
     const keys = [{ ...key, valid_from: isoSeconds(NOW - 1_000_000), valid_to: null }]
-    return { schema: SIGNING_KEYS_SCHEMA, keys, endorsements: gateway.endorsements, revocations: [] }
+    const { endorsements, revocations } = gateway
+    return { schema: SIGNING_KEYS_SCHEMA, keys, endorsements, revocations }
   }
 
   function tileAt(path: string): Uint8Array | null {
