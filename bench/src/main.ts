@@ -13,6 +13,7 @@ import { evidenceRows } from './evidence.ts'
 import { fileRows } from './files.ts'
 import { growthRows, largeGrowthRows } from './growth.ts'
 import { httpRows } from './http.ts'
+import { logRows } from './log.ts'
 import { merkleRows } from './merkle.ts'
 import { peerRows } from './peers/rows.ts'
 import { arweaveRows } from './providers/arweave.ts'
@@ -44,6 +45,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['growth at 10,000,000', largeGrowthRows],
   ['evidence', evidenceRows],
   ['snapshots', snapshotRows],
+  ['log', logRows],
   ['purchases', purchaseRows],
   ['peers', peerRows],
   ['gcs', gcsRows],

@@ -2,6 +2,8 @@
 
 import type { Service } from '@svc/http-service/service'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { nextLogAnchor } from './anchors/log/next-log-anchor.ts'
+import { logStanding } from './anchors/log/standing.ts'
 import { type AnchorsContext, createAnchors } from './anchors/room.ts'
 import { anchorRoutes } from './anchors/routes.ts'
 import { attestationCounts, attestHealth } from './attestations/health.ts'
@@ -76,6 +78,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     countAttestations: () => attestationCounts(context),
     logWarnings: () => logWarnings(log),
     countOverTerms: () => countOverTerms(context.database.db, isoSeconds(unixNow(context))),
+    logStanding: () => logStanding(anchors, log),
   })
   const attestations = createAttestations(
     context,
@@ -92,7 +95,11 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
     adoptArrived: (locker, mintedBy) => adoptArrived(files, locker, mintedBy),
     summarizeAttestation: ({ receipt_id }) => attestationSummary(context.database.db, receipt_id),
     summarizeDeliveries: (locker) => summarizeDeliveries(context, locker),
-    nextAnchor: (locker) => nextAnchor({ ...context, publisher: anchors.publisher }, locker),
+    nextAnchor: (locker) =>
+      nextAnchor(
+        { ...context, publisher: anchors.publisher, nextLogAnchor: (statement) => nextLogAnchor(anchors, statement) },
+        locker,
+      ),
     saveEgress: transfers.egress.save,
   })
   const purchases = createPurchases(context, { keysAt: info.keysAt }, secrets)

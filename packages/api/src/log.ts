@@ -81,6 +81,7 @@ export const logState = endpoint({
   summary: 'The transparency log of all statements: its name, key, size and witnesses',
   responses: { 200: LogState },
   headers: NO_STORE,
+  errors: ['STORAGE_UNAVAILABLE'],
 })
 
 export const logCheckpoint = endpoint({
@@ -92,7 +93,7 @@ export const logCheckpoint = endpoint({
   requestHeaders: Conditional,
   responses: { 200: Type.String() },
   contentType: TEXT,
-  errors: ['not_in_log'],
+  errors: ['not_in_log', 'STORAGE_UNAVAILABLE'],
 })
 
 export const logTile = endpoint({
@@ -105,7 +106,7 @@ export const logTile = endpoint({
   requestHeaders: Conditional,
   responses: { 200: Type.String({ contentMediaType: 'application/octet-stream' }) },
   contentType: 'application/octet-stream',
-  errors: ['not_in_log'],
+  errors: ['not_in_log', 'STORAGE_UNAVAILABLE'],
 })
 
 export const logStatements = endpoint({
@@ -120,7 +121,7 @@ export const logStatements = endpoint({
   }),
   responses: { 200: LogStatements },
   headers: NO_STORE,
-  errors: ['validation_error'],
+  errors: ['STORAGE_UNAVAILABLE', 'validation_error'],
 })
 
 export const logProof = endpoint({
@@ -133,7 +134,7 @@ export const logProof = endpoint({
   responses: { 200: Type.String() },
   headers: NO_STORE,
   contentType: TEXT,
-  errors: ['not_in_log', 'validation_error'],
+  errors: ['not_in_log', 'STORAGE_UNAVAILABLE', 'validation_error'],
 })
 
 export const LogAnchors = Type.Object(
@@ -153,7 +154,9 @@ export const logAnchors = endpoint({
   summary: 'Which checkpoints of the log were published on chain: each holds every statement up to its size',
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 by default.' })),
-    cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,15}$', description: '`next_cursor` of the page before.' })),
+    cursor: Type.Optional(
+      Type.String({ pattern: '^[1-9][0-9]{0,15}$', description: '`next_cursor` of the page before.' }),
+    ),
   }),
   responses: { 200: LogAnchors },
   headers: NO_STORE,

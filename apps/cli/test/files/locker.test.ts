@@ -245,6 +245,13 @@ describe('url, operators and rm', () => {
     expect((await fetch(second)).status).toBe(200)
   })
 
+  it('LOG-27 anchoring is shown, left to the log and taken back', async () => {
+    expect((await svc('anchoring')).stdout).toContain('each')
+    expect((await svc('anchoring', 'log')).stdout).toContain('checkpoints of the log')
+    expect(jsonDocument((await svc('anchoring', '--json')).stdout)).toMatchObject({ anchoring: 'log' })
+    expect((await svc('anchoring', 'each')).stdout).toContain('each')
+  })
+
   it('ADD-46 a tus token is printed with a snippet that uploads', async () => {
     const snippet = (await svc('tus', 'token', '--ttl', '5', '--prefix', 'in/')).stdout
     const [script, source] = [join(home.folder, 'upload.mjs'), join(home.folder, 'by-tus.txt')]

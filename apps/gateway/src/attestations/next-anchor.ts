@@ -9,27 +9,42 @@ import type { AttestationTable, Locker } from '../db/schema.ts'
 import type { Publishing } from './publishing.ts'
 import { findAttestation } from './store.ts'
 
-type Room = Pick<Context, 'config' | 'database'> & Pick<Publishing, 'publisher'>
+interface Room extends Pick<Context, 'config' | 'database'>, Pick<Publishing, 'publisher'> {
+  /** When the log brings a statement on chain; null where it has, and where it brings none. */
+  nextLogAnchor: (statement: { receipt_id: string; sequence: number }) => Promise<NextAnchor | null>
+}
 
 export async function nextAnchor(
-  { config, database, publisher }: Room,
+  room: Room,
   locker: Locker,
 ): Promise<Pick<LockerUsage, 'next_anchor' | 'has_unattested_changes'>> {
+  const { config, database, publisher } = room
   const known = await findAttestation(database.db, locker.receipt_id)
   const isChanged = locker.manifest_version > (known?.manifest_version ?? 0)
+  const follows = () => (locker.anchoring === 'log' ? byLog(room, known) : expected(config, locker, known, isChanged))
   return {
-    next_anchor: publisher && ((known && underWay(config, known)) ?? expected(config, locker, known, isChanged)),
+    next_anchor: publisher && ((known && underWay(config, locker, known)) ?? (await follows())),
     has_unattested_changes: isChanged,
   }
 }
 
+async function byLog({ nextLogAnchor }: Room, known: AttestationTable | null): Promise<NextAnchor | null> {
+  const { receipt_id, sequence } = known ?? { sequence: null }
+  return receipt_id === undefined || sequence === null ? null : nextLogAnchor({ receipt_id, sequence })
+}
+
 /** A statement that is made and not published yet. */
-function underWay({ anchors }: Config, { status, deferral, anchor_error }: AttestationTable): NextAnchor | null {
+function underWay(
+  { anchors }: Config,
+  { anchoring }: Locker,
+  { status, deferral, anchor_error }: AttestationTable,
+): NextAnchor | null {
   if (deferral !== null) {
     const { reason, publish_after } = JSON.parse(deferral) as AnchorAbsence
     if (reason !== 'superseded') return { reason, at: publish_after ?? null }
   }
-  const isAwaited = status === 'pushing' || (status === 'computed' && anchors.isAutomatic && anchor_error === null)
+  const isAutomatic = anchors.isAutomatic && anchoring === 'each'
+  const isAwaited = status === 'pushing' || (status === 'computed' && isAutomatic && anchor_error === null)
   return isAwaited ? { reason: 'publishing', at: null } : null
 }
 

@@ -1,17 +1,26 @@
-// Holds the database against the chain: statements that this gateway has published and does not know.
+// Holds the database against the chain: what this gateway has published and does not know.
 
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import { type AnchorPayload, MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
-import { ANCHOR_SCHEMA } from '@svc/protocol/names'
+import { ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA } from '@svc/protocol/names'
+import type { LogAnchorPayload } from '@svc/transparency/anchor'
 import type { Db } from '../db/schema.ts'
-import type { NotedStatement } from './entries.ts'
-import { findReceiptOfProof, knownDigests, knownPublications } from './store.ts'
+import type { LogGap, NotedStatement } from './entries.ts'
+import { findCheckpointRoots, findLogStanding, findReceiptOfProof, knownDigests, knownPublications } from './store.ts'
+
+const SCHEMAS = [ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA]
 
 export interface AnchoredStatement extends NotedStatement {
   tx: string
   payload: AnchorPayload
+}
+
+export interface UnknownAnchors {
+  statements: AnchoredStatement[]
+  /** Checkpoints of logs, ours or others that the key has anchored. */
+  checkpoints: LogAnchorPayload[]
 }
 
 const PAGE = 1000
@@ -28,8 +37,9 @@ export async function unknownAnchors(
   db: Db,
   nodes: Pick<SolanaNodes, 'history' | 'wire'>,
   signer: string,
-): Promise<AnchoredStatement[]> {
+): Promise<UnknownAnchors> {
   const found: AnchoredStatement[] = []
+  const checkpoints: LogAnchorPayload[] = []
   let isKnown = false
   let read = 0
   let before: string | undefined
@@ -42,11 +52,12 @@ export async function unknownAnchors(
     for (const { tx, memo, hasFailed } of page) {
       isKnown ||= known.has(tx)
       if (isKnown) break
-      if (hasFailed || !memo?.includes(ANCHOR_SCHEMA) || read++ >= MAX_READ) continue
+      if (hasFailed || !SCHEMAS.some((schema) => memo?.includes(schema)) || read++ >= MAX_READ) continue
       const wire = await nodes.wire(tx)
       const payload = wire && signedAnchor(wire, signer)
-      if (payload)
+      if (payload && 'dg' in payload)
         found.push({ kind: 'statement', proofId: payload.pid, sequence: payload.seq, digest: payload.dg, tx, payload })
+      else if (payload) checkpoints.push(payload)
     }
     before = page.at(-1)?.tx
     if (page.length < PAGE) break
@@ -56,14 +67,28 @@ export async function unknownAnchors(
     found.map(({ digest }) => digest),
   )
   const unknown = found.filter(({ digest }) => !digests.has(digest))
-  if (isKnown) return unknown
+  if (isKnown) return { statements: unknown, checkpoints }
   const owned: AnchoredStatement[] = []
   for (const anchor of unknown) if ((await findReceiptOfProof(db, anchor.proofId)) !== null) owned.push(anchor)
-  return owned
+  return { statements: owned, checkpoints }
+}
+
+/** What the chain has of the log of this database, and the database has not. */
+export async function anchoredGap(db: Db, checkpoints: readonly LogAnchorPayload[]): Promise<LogGap | null> {
+  if (checkpoints.length === 0) return null
+  const { origin, size } = await findLogStanding(db)
+  const own = checkpoints.filter(({ o }) => o === origin)
+  const largest = Math.max(0, ...own.map(({ n }) => n))
+  if (largest > size) return { kind: 'behind', missing: largest - size }
+  const roots = await findCheckpointRoots(
+    db,
+    own.map(({ n }) => n),
+  )
+  return own.some(({ n, root }) => (roots.get(n) ?? root) !== root) ? { kind: 'forked', missing: 0 } : null
 }
 
 /** The anchor in a transaction, if the key signed it; nodes are not believed. */
-function signedAnchor(wire: Uint8Array, signer: string): AnchorPayload | null {
+function signedAnchor(wire: Uint8Array, signer: string): AnchorPayload | LogAnchorPayload | null {
   const { messageBytes, signatures } = getTransactionDecoder().decode(wire)
   const signature = Object.entries(signatures).find(([account]) => account === signer)?.[1]
   const key = ed25519PublicKeyFromBase58(signer)
@@ -78,12 +103,18 @@ function signedAnchor(wire: Uint8Array, signer: string): AnchorPayload | null {
   return null
 }
 
-function readPayload(memo: string): AnchorPayload | null {
+function readPayload(memo: string): AnchorPayload | LogAnchorPayload | null {
   try {
-    const payload = JSON.parse(memo) as AnchorPayload
-    const isAnchor = payload.s === ANCHOR_SCHEMA && typeof payload.pid === 'string' && typeof payload.dg === 'string'
-    return isAnchor && Number.isSafeInteger(payload.seq) ? payload : null
+    const payload = JSON.parse(memo) as AnchorPayload | LogAnchorPayload
+    if (payload.s === LOG_ANCHOR_SCHEMA) return isLogAnchor(payload as LogAnchorPayload) ? payload : null
+    const { s, pid, dg, seq } = payload as AnchorPayload
+    const isAnchor = s === ANCHOR_SCHEMA && typeof pid === 'string' && typeof dg === 'string'
+    return isAnchor && Number.isSafeInteger(seq) ? payload : null
   } catch {
     return null
   }
+}
+
+function isLogAnchor({ o, n, root }: LogAnchorPayload): boolean {
+  return typeof o === 'string' && typeof root === 'string' && Number.isSafeInteger(n)
 }

@@ -15,9 +15,9 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Schema } from '../db/schema.ts'
-import { type AnchoredStatement, unknownAnchors } from './anchored.ts'
+import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
 import { distinct, hasLostNonces, type Missing, missingInDatabase, missingOf, newestNote } from './compare.ts'
-import { type Entry, type NotedRefund, type NotedStatement, noteOfReceipt } from './entries.ts'
+import { type Entry, type LogGap, type NotedRefund, type NotedStatement, noteOfReceipt } from './entries.ts'
 import { databaseBehind, databaseUnchecked, envelopeBeforeLoss, logbookUnavailable } from './errors.ts'
 import { type Logbook, openLogbook } from './logbook.ts'
 import { newestReceipts, newestStatements } from './store.ts'
@@ -31,14 +31,6 @@ export interface ContinuityStatus {
   /** The file of the database was exchanged while this process had it open. */
   isReplaced: boolean
   missing: Missing
-}
-
-/** What is published of the log and not in the database. */
-export interface LogGap {
-  /** `behind`: entries are missing. `forked`: others are in their places. `foreign`: another log is published there. */
-  kind: 'behind' | 'forked' | 'foreign'
-  /** How many entries are missing. */
-  missing: number
 }
 
 export interface Continuity {
@@ -102,7 +94,7 @@ export function createContinuity({ folder, database, publications, log, now }: C
   /** Envelopes issued up to then are refused. */
   let lostUntil = 0
   /** Of the chain: null until it was read for the present server. */
-  let anchored: AnchoredStatement[] | null = null
+  let anchored: UnknownAnchors | null = null
   let chainReadAt = 0
   /** Statements of this process that a transaction did not see. */
   const unseen: NotedStatement[] = []
@@ -114,8 +106,8 @@ export function createContinuity({ folder, database, publications, log, now }: C
   let comparison: Promise<void> | null = null
   let tick: NodeJS.Timeout | undefined
 
-  async function readChain(): Promise<AnchoredStatement[] | null> {
-    if (!publications) return []
+  async function readChain(): Promise<UnknownAnchors | null> {
+    if (!publications) return { statements: [], checkpoints: [] }
     chainReadAt = Date.now()
     try {
       return await unknownAnchors(db, publications.nodes, publications.signer)
@@ -141,12 +133,13 @@ export function createContinuity({ folder, database, publications, log, now }: C
   async function compareOnce(): Promise<void> {
     const noticed = folder === null ? NOTHING : await missingInDatabase(db, folder)
     anchored ??= await readChain()
-    const published = await missingOf(db, [...(anchored ?? []), ...unseen])
+    const published = await missingOf(db, [...(anchored?.statements ?? []), ...unseen])
     missing = distinct({
       statements: [...noticed.statements, ...published.statements],
       payments: noticed.payments,
     })
     await readLog()
+    logGap ??= await anchoredGap(db, anchored?.checkpoints ?? [])
     if (isReplaced || logGap || missing.statements.length + missing.payments.length > 0) return void setState('behind')
     // Without a logbook only the chain can tell.
     if (folder === null && anchored === null) return void setState('checking')

@@ -30,6 +30,14 @@ export interface NotedRefund {
   tx: string
 }
 
+/** What is published of the log and not in the database. */
+export interface LogGap {
+  /** `behind`: entries are missing. `forked`: others are in their places. `foreign`: another log is published there. */
+  kind: 'behind' | 'forked' | 'foreign'
+  /** How many entries are missing. */
+  missing: number
+}
+
 export type Entry = NotedStatement | NotedReceipt | NotedRefund
 
 export function noteOfReceipt(receipt: SignedReceipt): NotedReceipt {

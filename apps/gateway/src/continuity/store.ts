@@ -65,8 +65,26 @@ export async function hasNonce(db: Db, { signer, nonce }: NonceTable): Promise<b
 
 export async function knownPublications(db: Db, txs: readonly string[]): Promise<Set<string>> {
   if (txs.length === 0) return new Set()
-  const rows = await db.selectFrom('publications').select('tx').where('tx', 'in', txs).execute()
-  return new Set(rows.map(({ tx }) => tx))
+  const statements = await db.selectFrom('publications').select('tx').where('tx', 'in', txs).execute()
+  const checkpoints = await db.selectFrom('log_anchors').select('tx').where('tx', 'in', txs).execute()
+  return new Set([...statements, ...checkpoints].map(({ tx }) => tx))
+}
+
+/** The log of this database, and how many entries have their places in it. */
+export async function findLogStanding(db: Db): Promise<{ origin: string | null; size: number }> {
+  const log = await db.selectFrom('logs').select('origin').executeTakeFirst()
+  const { last } = await db
+    .selectFrom('log_entries')
+    .select(({ fn }) => fn.max<number | null>('entry_index').as('last'))
+    .executeTakeFirstOrThrow()
+  return { origin: log?.origin ?? null, size: last === null ? 0 : last + 1 }
+}
+
+/** By size; those that are recorded. */
+export async function findCheckpointRoots(db: Db, sizes: readonly number[]): Promise<Map<number, string>> {
+  if (sizes.length === 0) return new Map()
+  const rows = await db.selectFrom('log_checkpoints').select(['size', 'root']).where('size', 'in', sizes).execute()
+  return new Map(rows.map(({ size, root }) => [size, root]))
 }
 
 /** The receipt of a proof: receipts name theirs, and attestations have those of older receipts. */

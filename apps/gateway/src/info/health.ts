@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
 import type { ContinuityStatus } from '../continuity/continuity.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
+import type { LogStanding } from './metrics/log.ts'
 import { feedState, standIns } from './price-feed.ts'
 import type { KnownBalance } from './publishing-costs.ts'
 import type { InfoContext } from './room.ts'
@@ -16,7 +17,7 @@ import type { InfoContext } from './room.ts'
  * database that is behind, or a logbook that fails, is `degraded` with 200, because it is read from.
  */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
-  const [database, health, primary_chain, evm_chain, signing_key, balance, prices, budgets] = await Promise.all([
+  const [database, health, primary_chain, evm_chain, signing_key, balance, prices, budgets, log] = await Promise.all([
     works(() => sql`select 1`.execute(context.database.db)),
     context.providers.health(),
     context.sales.health(PRIMARY),
@@ -26,6 +27,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     context.sales.prices(),
     // Without a database, `database` says so.
     budgetStates(context).catch((): BudgetState[] => []),
+    context.logStanding().catch(() => null),
   ])
   const storage = state([...health.values()].some(Boolean))
   const continuity = context.continuity.status()
@@ -38,6 +40,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
     ...continuityWarnings(continuity),
     ...context.logWarnings(),
     ...budgets.filter(({ isExhausted }) => isExhausted).map(usedUp),
+    ...(log ? standingWarnings(log) : []),
   ]
   const isServing = database === 'ok' && storage === 'ok'
   return new Answer(isServing ? 200 : 503, {
@@ -111,6 +114,16 @@ function continuityWarnings({ state, logbook }: ContinuityStatus): string[] {
       : []),
     ...(logbook === 'off' ? ['LOGBOOK_DIR is off: a restored database is noticed by its anchors only'] : []),
     ...(logbook === 'failing' ? ['the logbook cannot be written: nothing is signed'] : []),
+  ]
+}
+
+const LATE_SECONDS = 7200
+
+function standingWarnings({ witnesses, overdueSeconds }: LogStanding): string[] {
+  const away = witnesses.filter(({ problem }) => problem !== null)
+  return [
+    ...away.map(({ name, problem }) => `witness ${name} does not cosign the log: ${problem}`),
+    ...((overdueSeconds ?? 0) > LATE_SECONDS ? ['the newest checkpoint of the log is not anchored in time'] : []),
   ]
 }
 

@@ -17,6 +17,7 @@ export interface InfoContext extends Context {
   publishingCosts: PublishingCosts
   metrics: Metrics
   stats: ReadStats
+  logStanding: Counts['logStanding']
   logWarnings: () => string[]
 }
 
@@ -28,6 +29,7 @@ export function createInfo(context: Context, { publisher, logWarnings, ...counts
     publishingCosts,
     metrics: createMetrics({ ...context, publishingCosts }, counts),
     stats: createStats(context),
+    logStanding: counts.logStanding,
     logWarnings,
   }
 }

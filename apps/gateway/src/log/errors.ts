@@ -1,4 +1,5 @@
 import { ServiceError } from '@svc/http-service/service-error'
+import { ProviderError } from '@svc/storage/provider'
 
 export function nothingPublished(): ServiceError {
   return new ServiceError('not_in_log', 'the log has no checkpoint yet', {
@@ -15,5 +16,15 @@ export function tileNotInLog(): ServiceError {
 export function statementNotInLog(): ServiceError {
   return new ServiceError('not_in_log', 'the log has no such statement', {
     hint: 'a new statement is in the log some seconds after it was made; records of the oracle era are not in it',
+  })
+}
+
+/** What the bucket or the disk of the log has to say is for the operator. */
+export function throwUnavailable(error: unknown): never {
+  if (!(error instanceof ProviderError)) throw error
+  throw new ServiceError('STORAGE_UNAVAILABLE', 'the log cannot be read right now', {
+    hint: 'try again in a moment',
+    headers: { 'retry-after': '5' },
+    cause: error,
   })
 }

@@ -15,7 +15,7 @@ import { type Context, unixNow } from '../context.ts'
 import type { Db, LogCheckpointTable } from '../db/schema.ts'
 import { findGap } from './compare.ts'
 import type { LogIdentity } from './identity.ts'
-import { CHECKPOINT, type PublishedCheckpoint, type PublishedLog } from './published.ts'
+import { CHECKPOINT, type PublishedCheckpoint, type PublishedLog, TileMissing } from './published.ts'
 import {
   asWriter,
   countPlaced,
@@ -40,10 +40,8 @@ export interface PublishParts extends Pick<Context, 'log' | 'now'> {
 /** Resolves to whether there may be more to publish. */
 export type Publish = () => Promise<boolean>
 
-/** Entries that one checkpoint adds at most, and that are held in memory at once. */
+/** Entries that one checkpoint adds at most, and that are in memory at once. */
 const MAX_BATCH = 10_000
-/** A multiple of 65,536 would leave no partial tile of hashes behind; memory counts more. */
-const PAGE = 16_384
 const WRITES_AT_ONCE = 16
 
 export function createPublish(parts: PublishParts): Publish {
@@ -81,18 +79,19 @@ export function createPublish(parts: PublishParts): Publish {
     const shown = await published.newest()
     const edge = await finishRecorded(shown, await edgeOf(shown))
     if (!identity.signer || !(await isOwnLog())) return false
-    const size = await place()
-    if (size === edge.size) {
+    const placed = await place()
+    if (placed === edge.size) {
       await askAgain()
       return false
     }
+    const size = Math.min(placed, edge.size + MAX_BATCH)
     const next = await extend(edge, size)
     const root = rootOf(next)
     const note = await signCheckpoint(identity.key, { size, root }, identity.signer.sign)
     const recorded = await record({ size, root: toHex(root), note, signed_at: unixNow(parts) })
     await witnesses.ask(recorded)
     await show(edge, next, recorded)
-    return isAnyWaiting(db)
+    return placed > size || isAnyWaiting(db)
   }
 
   /** Those that did not answer in time. The next run publishes what they say. */
@@ -121,9 +120,9 @@ export function createPublish(parts: PublishParts): Publish {
       const edge = await readEdge(shown.size, published.coveredTile)
       if (equalBytes(rootOf(edge), shown.root)) return edge
     } catch (error) {
-      log.warn({ err: error }, 'tiles of the log cannot be read')
+      if (!(error instanceof TileMissing)) throw error
     }
-    log.error('the published tiles are not those of the checkpoint: they are written again from the database')
+    log.error('the published tiles are not those of the checkpoint: all are written again from the database')
     return EMPTY_EDGE
   }
 
@@ -148,7 +147,7 @@ export function createPublish(parts: PublishParts): Publish {
   async function extend(from: Edge, size: number): Promise<Edge> {
     let edge = from
     while (edge.size < size) {
-      const end = Math.min(edge.size + PAGE, size)
+      const end = Math.min(edge.size + MAX_BATCH, size)
       const start = edge.size - (edge.size % TILE_WIDTH)
       const entries = (await entriesBetween(db, start, end)).map((digest) => fromHex(digest, 32) as Uint8Array)
       if (entries.length !== end - start) throw new Error('the database lacks entries of the log')

@@ -21,7 +21,7 @@ export interface PublishedCheckpoint extends Checkpoint {
 export interface PublishedLog {
   /** Null before the first. May be a second old. */
   checkpoint(): Promise<PublishedCheckpoint | null>
-  /** As it is now. */
+  /** As it is now. Throws where it is of another log. */
   newest(): Promise<PublishedCheckpoint | null>
   /** Null where the newest checkpoint does not cover it. */
   tile(place: TilePlace): Promise<Uint8Array | null>
@@ -38,16 +38,28 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
   const cache = lru<string, Uint8Array>(CACHED_BYTES, ({ length }) => length)
   const share = singleFlight<PublishedCheckpoint | null>()
   let known: PublishedCheckpoint | null = null
-  let readAt = Number.NEGATIVE_INFINITY
+  /** When the reading of it began: one that began earlier and took longer is not taken. */
+  let knownAt = Number.NEGATIVE_INFINITY
 
   async function newest(): Promise<PublishedCheckpoint | null> {
-    known = await readPublished(files, key)
-    readAt = performance.now()
-    return known
+    const begunAt = performance.now()
+    const read = await readPublished(files, key)
+    if (begunAt > knownAt) [known, knownAt] = [read, begunAt]
+    return read
+  }
+
+  /** Another log is none of ours. */
+  async function shown(): Promise<PublishedCheckpoint | null> {
+    try {
+      return await newest()
+    } catch (error) {
+      if (error instanceof ForeignLog) return null
+      throw error
+    }
   }
 
   async function checkpoint(): Promise<PublishedCheckpoint | null> {
-    return performance.now() - readAt < FRESH_MS ? known : share('', newest)
+    return performance.now() - knownAt < FRESH_MS ? known : share('', shown)
   }
 
   /** What is asked for is the beginning of the tile as it is now. */
@@ -68,7 +80,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     const found = await read(place, size)
     if (found) return found
     for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
-      const now = (await share('', newest)) ?? { size: 0 }
+      const now = (await share('', shown)) ?? { size: 0 }
       const again = await read(place, now.size)
       if (again) return again
     }
@@ -77,12 +89,12 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
 
   return {
     checkpoint,
-    newest: () => share('', newest),
+    newest,
     tile,
     async coveredTile(place) {
       const bytes = await tile(place)
       if (bytes) return bytes
-      throw new Error(`the published log lacks ${tilePath(place)}, or it is damaged`)
+      throw new TileMissing(place)
     },
   }
 }
@@ -103,5 +115,13 @@ export class ForeignLog extends Error {
 
   constructor(origin: string) {
     super(`the published checkpoint is not one of the log ${origin}`)
+  }
+}
+
+export class TileMissing extends Error {
+  override name = 'TileMissing'
+
+  constructor(place: TilePlace) {
+    super(`the published log lacks ${tilePath(place)}, or it is damaged`)
   }
 }

@@ -2,6 +2,7 @@
 
 import { openFolderFiles } from '@svc/storage/local/files'
 import type { NamedFiles } from '@svc/storage/named-files'
+import { ProviderError } from '@svc/storage/provider'
 import { openBucketFiles } from '@svc/storage/storj/files'
 import { tilePath } from '@svc/transparency/tiles'
 import type { Secrets } from '../config.ts'
@@ -38,6 +39,14 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
     readTile: async (place) => (await files.read(tilePath(place))) ?? published.coveredTile(place),
   })
   const publish = createPublish({ ...context, identity, files, published, witnesses })
+
+  /** Evidence is complete without it, and is not held up. */
+  function unavailableProof(error: unknown): null {
+    if (!(error instanceof ProviderError)) throw error
+    log.warn({ err: error }, 'the log cannot be read now: evidence goes without its proof')
+    return null
+  }
+
   return {
     ...context,
     identity,
@@ -49,7 +58,7 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
     transparencyLog: {
       key: identity.key,
       checkpoint: async () => (await published.checkpoint())?.text ?? null,
-      proof: (digest) => proveStatement({ database, published }, digest),
+      proof: (digest) => proveStatement({ database, published }, digest).catch(unavailableProof),
     },
   }
 }

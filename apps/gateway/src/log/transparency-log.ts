@@ -8,7 +8,7 @@ export interface TransparencyLog {
   key: NoteKey
   /** The newest published checkpoint with its cosignatures; null before the first. */
   checkpoint(): Promise<string | null>
-  /** Null while no published checkpoint has the statement. */
+  /** Null while no published checkpoint has the statement, or the log cannot be read. */
   proof(statementDigest: string): Promise<LoggedStatement | null>
 }
 

@@ -2,7 +2,7 @@
 
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import { unknownAnchors } from '../continuity/anchored.ts'
+import { type UnknownAnchors, unknownAnchors } from '../continuity/anchored.ts'
 import { distinct, type Missing, missingInDatabase, missingOf } from '../continuity/compare.ts'
 import type { NotedStatement } from '../continuity/entries.ts'
 import { closeTransaction, recordLostReceipt, recordLostStatement } from '../continuity/store.ts'
@@ -14,7 +14,7 @@ import type { OperationsContext } from './room.ts'
 
 export interface Examined extends Missing {
   /** Null where nothing is published, or no node answers. */
-  anchors: Awaited<ReturnType<typeof unknownAnchors>> | null
+  anchors: UnknownAnchors['statements'] | null
 }
 
 /** Reads the whole logbook, unlike a gateway that starts. */
@@ -24,7 +24,8 @@ export async function examineDatabase(
 ): Promise<Examined> {
   const { logbookDir } = config.continuity
   const noticed = logbookDir ? await missingInDatabase(db, logbookDir, { all: true }) : NOTHING
-  const anchors = publications && (await unknownAnchors(db, publications.nodes, publications.signer).catch(() => null))
+  const unknown = publications && (await unknownAnchors(db, publications.nodes, publications.signer).catch(() => null))
+  const anchors = unknown?.statements ?? null
   const published = await missingOf(db, anchors ?? [])
   const all = distinct({
     statements: [...noticed.statements, ...published.statements],

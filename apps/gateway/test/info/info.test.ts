@@ -50,6 +50,7 @@ describe('health', () => {
         state: expect.stringMatching(/^(current|checking)$/),
         logbook: 'ok',
         chain: 'off',
+        log: 'ok',
         missing_statements: 0,
         missing: [],
         missing_payments: 0,

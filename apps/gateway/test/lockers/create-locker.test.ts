@@ -65,6 +65,7 @@ forEachDatabase('lockers', (database) => {
       file_count: 0,
       total_bytes: 0,
       public_link: { status: 'open', id: 'rcpt_test_0001' },
+      anchoring: 'each',
       space: {
         locker_id: 'locker_14fa9d190572',
         file_api: { create: files, list: files, get: `${files}/{filename}`, delete: `${files}/{filename}` },

@@ -60,6 +60,7 @@ function expectedRecord() {
     file_count: 2,
     total_bytes: 10,
     public_link: { status: 'open', id: receiptId },
+    anchoring: 'each',
     settling: null,
     space: {
       locker_id: lockerId,

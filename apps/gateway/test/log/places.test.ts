@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
 import { expect, it, onTestFinished } from 'vitest'
-import { openLockerHouse } from '../auth/lockers.ts'
+import { createPublish } from '../../src/log/publish.ts'
+import { createPublished } from '../../src/log/published.ts'
+import { expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
 it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and writes lost tiles again', async () => {
@@ -29,9 +31,18 @@ it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and write
   expect(server.objects().map(({ key }) => key)).toContain('log/checkpoint')
 
   digests.push(...(await addStatements(db, 10)))
+  server.fail({ at: /GET/, fault: { status: 403, code: 'AccessDenied' } })
+  await expect(rooms.log.publish()).rejects.toThrow('closed')
+  expectRefusal(await house.send('GET', '/log/tile/entries/001.p/44'), 503, 'STORAGE_UNAVAILABLE')
+  expect(await rooms.log.transparencyLog.proof(digests[299]!)).toBeNull()
+  server.recover()
   await rooms.log.files.remove('tile/0/001.p/44')
   await rooms.log.files.remove('tile/entries/000')
-  await rooms.log.publish()
+  // By a process that has just started.
+  const published = createPublished(rooms.log.files, rooms.log.identity.key)
+  await createPublish({ ...rooms.log, published })()
+  expect(await rooms.log.files.read('tile/entries/000')).toHaveLength(256 * 34)
+  await rooms.log.published.newest()
   const second = await reader.head()
   expect(await reader.entries(second)).toEqual(digests)
   await reader.expectGrown(first, second)

@@ -33,7 +33,7 @@ export async function anchorLog(
   if (!publisher) return
   await watchLanded(context, publisher)
   const [open] = await logAnchorsIn(database.db, 'sent', 1)
-  const due = open ? null : await dueCheckpoint(context, (await published.checkpoint())?.size ?? 0)
+  const due = open ? null : await dueCheckpoint(context, (await published.newest())?.size ?? 0)
   if (open || due) await publish(context, publisher, identity.key.name, due)
 }
 

@@ -23,16 +23,22 @@ export async function dueCheckpoint(parts: Parts, published: number): Promise<Lo
   return findCheckpoint(database.db, published)
 }
 
-/**
- * Since when entries wait to be anchored, in Unix seconds: since the last anchor, or since the first checkpoint after it
- * if that came later. Null when all of the log is anchored.
- */
+interface Waiting {
+  /** The size of the newest anchor. */
+  above: number
+  /** Unix seconds: when that was sent, or before the first anchor the time of the first checkpoint. */
+  since: number
+  /** When the first checkpoint after it was signed. */
+  grownAt: number
+}
+
+/** What waits to be anchored; null when all of the log is. */
 export async function waitingSince(
   { database: { db } }: Pick<Context, 'database'>,
   published: number,
-): Promise<{ above: number; since: number } | null> {
+): Promise<Waiting | null> {
   const last = await newestLogAnchor(db)
   const above = last?.size ?? 0
   const first = await oldestCheckpointIn(db, { above, upTo: published })
-  return first && { above, since: last?.sent_at ?? first.signed_at }
+  return first && { above, since: last?.sent_at ?? first.signed_at, grownAt: first.signed_at }
 }

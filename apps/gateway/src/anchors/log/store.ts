@@ -74,3 +74,18 @@ export async function oldestCheckpointIn(db: Db, { above, upTo }: SizeRange): Pr
     .limit(1)
   return (await row.executeTakeFirst()) ?? null
 }
+
+/** The place of a statement in the log; null while it has none. */
+export async function findPlace(
+  db: Db,
+  { receipt_id, sequence }: { receipt_id: string; sequence: number },
+): Promise<number | null> {
+  const row = await db
+    .selectFrom('statements as s')
+    .innerJoin('log_entries as e', 'e.statement_digest', 's.statement_digest')
+    .select('e.entry_index')
+    .where('s.receipt_id', '=', receipt_id)
+    .where('s.sequence', '=', sequence)
+    .executeTakeFirst()
+  return row?.entry_index ?? null
+}

@@ -6,6 +6,7 @@ import { type ReceivedSum, receivedSums } from '../../db/received-sums.ts'
 import { type BudgetState, budgetStates, countDeferred, type DeferredCounts } from '../budget-states.ts'
 import { countMovingObjects, countObjects, countRows, watchedQuotes } from '../store.ts'
 import { budgetFamilies } from './budgets.ts'
+import { type LogStanding, logFamilies } from './log.ts'
 import { byLabel, type Family } from './text.ts'
 
 type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
@@ -22,6 +23,7 @@ interface OverTermsCounts {
 export interface Counts {
   countAttestations: () => Promise<AttestationCounts>
   countOverTerms: () => Promise<OverTermsCounts>
+  logStanding: () => Promise<LogStanding>
 }
 
 interface Numbers {
@@ -38,6 +40,7 @@ interface Numbers {
   payments: readonly ReceivedSum[]
   budgets: readonly BudgetState[]
   deferred: DeferredCounts
+  log: LogStanding
 }
 
 /** Reads one after the other, so that a scrape never takes more than one connection. */
@@ -59,6 +62,7 @@ export async function readNumbers(
     payments: await receivedSums(db),
     budgets: await budgetStates(context),
     deferred: await countDeferred(context),
+    log: await counts.logStanding(),
   }
 }
 
@@ -154,5 +158,6 @@ export function numberFamilies(numbers: Numbers): Family[] {
       samples: [{ value: Math.max(0, numbers.readAt - (numbers.watched.due_at ?? numbers.readAt)) }],
     },
     ...budgetFamilies(numbers.budgets, numbers.deferred),
+    ...logFamilies(numbers.log),
   ]
 }

@@ -8,6 +8,7 @@ import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
 import { createPublish } from '../../../src/log/publish.ts'
 import { CHECKPOINT, createPublished } from '../../../src/log/published.ts'
+import { createWitnesses } from '../../../src/log/witnesses/witnesses.ts'
 
 const { DATABASE_URL = '', LOG_DIR = '', LOG_KEY = '', LOG_ORIGIN = '' } = process.env
 const [wanted, passes = '0'] = process.argv.slice(2)
@@ -35,9 +36,12 @@ const files: typeof folder = {
   },
 }
 const key = { name: LOG_ORIGIN, type: 'log' as const, publicKey: signer.publicKey }
+const log = createLog('silent')
+const published = createPublished(files, key)
 const publish = createPublish({
   database,
   files,
+  witnesses: createWitnesses({ database, log, now: Date.now, policy: null, readTile: published.coveredTile }),
   identity: {
     key,
     signer: {
@@ -48,9 +52,9 @@ const publish = createPublish({
       },
     },
   },
-  published: createPublished(files, key),
+  published,
   continuity: { requireCurrent: async () => reach('begin'), assertCurrent: () => reach('place'), compareAgain() {} },
-  log: createLog('silent'),
+  log,
   now: Date.now,
 })
 while (await publish());

@@ -61,6 +61,7 @@ describe('sponsored confirmation', () => {
       file_count: 0,
       total_bytes: 0,
       public_link: { status: 'open', id: receipt_id },
+      anchoring: 'each',
       space: { locker_id, file_api: expect.objectContaining({ create: `/v1/lockers/${locker_id}/files` }) },
     })
     expect((await shop.get(`/v1/receipts/${receipt_id}`)).body).toEqual(answer.receipt)
