@@ -25,6 +25,7 @@ import type { ProveFile } from '../attestations/snapshots/prove-file.ts'
 import { filesOf } from '../attestations/view.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { KeySigner } from '../keys/signers/signer.ts'
+import { allSigningKeys } from '../keys/store.ts'
 import {
   type Attested,
   type FactsContext,
@@ -61,7 +62,7 @@ export function createDsse(context: DsseContext) {
   async function signed(attested: Attested, filename: string | undefined, wire: WireRequest): Promise<DsseEnvelope> {
     const { record } = attested
     const envelope = envelopeOf(record)
-    await requireOwnSignature(context, attested)
+    await requireOwnSignature(context, attested, envelope.issuer_pubkey)
     const anchor = finalAnchor(record)
     const key = await context.statementKeys.current()
     const name = JSON.stringify([toHex(key.publicKey), envelope.statement_digest, anchor?.tx, filename])
@@ -103,11 +104,18 @@ function finalAnchor({ anchor }: AttestationRecord) {
   return anchor?.finalized ? shownAnchor(anchor) : null
 }
 
-/** The current key must not vouch for what was changed in the database, or signed with a key that was stolen since (T-109). */
-async function requireOwnSignature(context: DsseContext, attested: Attested): Promise<void> {
+/**
+ * The current key must not vouch for what was changed in the database, or may be signed by a thief: what a revoked key
+ * signed can carry any date (T-109).
+ */
+async function requireOwnSignature(context: DsseContext, attested: Attested, issuer: string | null): Promise<void> {
+  const { receiptId } = attested.record
   const { signature_valid } = await factsOf(context, attested)
   if (signature_valid !== 'passed')
-    throw notSignable(attested.record.receiptId, 'the statement is not signed by a key of this gateway of its time')
+    throw notSignable(receiptId, 'the statement is not signed by a key of this gateway of its time')
+  const keys = await allSigningKeys(context.database.db)
+  if (keys.some(({ public_key_hex, revoked_since }) => public_key_hex === issuer && revoked_since !== null))
+    throw notSignable(receiptId, 'the key that signed the statement was revoked')
 }
 
 async function oneFile(context: DsseContext, record: AttestationRecord, filename: string): Promise<ShownFile> {
