@@ -1,9 +1,8 @@
-import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { leftovers } from '../transfers/transfers.ts'
-import { type Bucket, expectS3Error, openS3House, type S3House, signHead } from './s3-house.ts'
+import { type Bucket, expectS3Error, openS3House, putInHalves, type S3House, signHead } from './s3-house.ts'
 
 let house: S3House
 let bucket: Bucket
@@ -57,30 +56,8 @@ describe('who is let in', () => {
   it('T-96 an end of access ends keys, also of requests under way', async () => {
     const own = await house.bucket()
     await put('a', 'x', own)
-    const head = signHead(own.credentials, {
-      method: 'PUT',
-      target: `/s3/${own.name}/late`,
-      host: new URL(house.gateway.url).host,
-      headers: { 'content-length': '4' },
-      payload: 'UNSIGNED-PAYLOAD',
-      now: house.clock.now(),
-    })
-    const answer = await new Promise<{ status?: number; text: string }>((resolve, reject) => {
-      const request = httpRequest(`${house.s3Url}/${own.name}/late`, {
-        method: 'PUT',
-        headers: { ...head, expect: '100-continue' },
-      })
-      request.on('error', reject)
-      request.on('continue', async () => {
-        request.write('by')
-        const revoked = await own.locker.call(['locker:admin'], 'POST', '/revoke')
-        if (revoked.status !== 200) reject(new Error(JSON.stringify(revoked)))
-        request.end('te')
-      })
-      request.on('response', async (response) => {
-        const pieces = await response.toArray()
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(pieces).toString() })
-      })
+    const answer = await putInHalves(house, own.credentials, `/s3/${own.name}/late`, async () => {
+      expect((await own.locker.call(['locker:admin'], 'POST', '/revoke')).status).toBe(200)
     })
     expect(answer).toMatchObject({ status: 403, text: expect.stringContaining('AccessDenied') })
     await expectS3Error(put('a', 'y', own), 403, 'AccessDenied')

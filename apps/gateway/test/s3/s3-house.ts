@@ -139,7 +139,7 @@ interface Head {
 
 /** The headers of a request with those that sign it. Parameters of the target are in order, each with `=`. */
 export function signHead(
-  credentials: S3Credentials,
+  credentials: GivenCredentials,
   { method, target, host, headers, payload, now }: Head,
 ): Record<string, string> {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
@@ -161,6 +161,27 @@ export function signHead(
   const authorization = `AWS4-HMAC-SHA256 Credential=${credentials.access_key_id}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`
   const { host: _, ...sent } = all
   return { ...sent, authorization }
+}
+
+/** A PUT of four bytes, with something else done when the gateway has let it in and has half of them. */
+export async function putInHalves(
+  { gateway, clock }: LockerHouse,
+  credentials: GivenCredentials,
+  target: string,
+  between: () => Promise<unknown>,
+): Promise<{ status: number; text: string }> {
+  const { host } = new URL(gateway.url)
+  const [headers, payload] = [{ 'content-length': '4' }, 'UNSIGNED-PAYLOAD']
+  const head = signHead(credentials, { method: 'PUT', target, host, headers, payload, now: clock.now() })
+  const request = httpRequest(gateway.url + target, { method: 'PUT', headers: { ...head, expect: '100-continue' } })
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>
+  request.flushHeaders()
+  await once(request, 'continue')
+  request.write('by')
+  await between()
+  request.end('te')
+  const [response] = await answered
+  return { status: response.statusCode ?? 0, text: Buffer.concat(await response.toArray()).toString() }
 }
 
 function hmac(key: Buffer | string, text: string): Buffer {

@@ -1,19 +1,24 @@
 // Credentials in the hands of a stock client.
 
-import { Readable } from 'node:stream'
 import {
   CreateMultipartUploadCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   ListPartsCommand,
   PutObjectCommand,
-  UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { findKey } from '../../../src/s3/credentials/store.ts'
 import { ed25519Identity, type Identity, type TestLocker } from '../../auth/lockers.ts'
-import { expectS3Error, type GivenCredentials as Given, openS3House, type S3House, s3Client } from '../s3-house.ts'
+import {
+  expectS3Error,
+  type GivenCredentials as Given,
+  openS3House,
+  putInHalves,
+  type S3House,
+  s3Client,
+} from '../s3-house.ts'
 import { askCredentials, askKey, done, revokeKey } from './credentials-house.ts'
 
 const HOUR = 3600
@@ -89,26 +94,20 @@ forEachDatabase('S3 credentials in use', (database) => {
     const client = clientOf(held)
     const [Bucket, Key] = [locker.lockerId, 'late']
     const upload = { Bucket, Key, ...(await client.send(new CreateMultipartUploadCommand({ Bucket, Key }))) }
-    const began = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const targets = [`/s3/${Bucket}/late`, `/s3/${Bucket}/late?partNumber=1&uploadId=${upload.UploadId}`]
     const revoked = Promise.withResolvers<void>()
-    const slow = (upload: number) =>
-      Readable.from(
-        (async function* () {
-          yield Buffer.alloc(100)
-          began[upload]!.resolve()
-          await revoked.promise
-          yield Buffer.alloc(100)
-        })(),
-      )
-    const ContentLength = 200
-    const sent = [
-      client.send(new PutObjectCommand({ Bucket, Key, Body: slow(0), ContentLength })),
-      client.send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: slow(1), ContentLength })),
-    ].map((sending) => expectS3Error(sending, 403, 'AccessDenied'))
-    await Promise.all(began.map(({ promise }) => promise))
+    const letIn = targets.map(() => Promise.withResolvers<void>())
+    const sent = targets.map((target, i) =>
+      putInHalves(house, held, target, async () => {
+        letIn[i]!.resolve()
+        await revoked.promise
+      }),
+    )
+    await Promise.all(letIn.map(({ promise }) => promise))
     done(await revokeKey(locker, held.access_key_id))
     revoked.resolve()
-    await Promise.all(sent)
+    for (const answer of await Promise.all(sent))
+      expect(answer).toMatchObject({ status: 403, text: expect.stringContaining('AccessDenied') })
     const { Contents } = await clientOf(other).send(new ListObjectsV2Command({ Bucket, Prefix: Key }))
     expect(Contents).toBeUndefined()
     expect((await clientOf(other).send(new ListPartsCommand(upload))).Parts).toBeUndefined()

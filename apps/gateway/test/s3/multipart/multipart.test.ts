@@ -13,7 +13,7 @@ import { expectS3Error } from '../s3-house.ts'
 import { etagOf, PART, uploadHouse } from './upload-house.ts'
 
 forEachDatabase('uploads of S3 in parts', (database) => {
-  const uploads = uploadHouse(database.url)
+  const uploads = uploadHouse(database)
   const heldObjects = async () => (await uploads.rows('objects').where('state', '=', 'held').execute()).length
 
   describe('from beginning to end', () => {

@@ -6,7 +6,7 @@ import { expectS3Error } from '../s3-house.ts'
 import { etagOf, PART, uploadHouse } from './upload-house.ts'
 
 forEachDatabase('checksums and refusals of S3 uploads', (database) => {
-  const uploads = uploadHouse(database.url)
+  const uploads = uploadHouse(database)
   describe('checksums', () => {
     it.each(['CRC32', 'CRC32C', 'CRC64NVME'] as const)(
       'T-98 %s of the whole object is made of those of its parts, and compared with what is sent',

@@ -17,13 +17,13 @@ export const PART = 5 * 1_048_576
 export const etagOf = (bytes: Uint8Array) => `"${sha256(bytes).slice(0, 32)}-1"`
 
 /** Call it where tests are declared; its values are those of the running test. */
-export function uploadHouse(databaseUrl: string) {
+export function uploadHouse(database: { readonly url: string }) {
   let storage: WatchedStorage
   let house: S3House
   let bucket: Bucket
   beforeAll(async () => {
     storage = await watchedStorage()
-    house = await openS3House({ DATABASE_URL: databaseUrl }, { providers: storage.providers })
+    house = await openS3House({ DATABASE_URL: database.url }, { providers: storage.providers })
   })
   afterAll(async () => {
     await house.close()
