@@ -16,7 +16,7 @@ import type { Publisher } from '../publisher.ts'
 import { lostTransaction } from '../record-outcome.ts'
 import type { AnchorsContext } from '../room.ts'
 import { dueCheckpoint } from './due-checkpoint.ts'
-import { changeLogAnchor, deleteLogAnchor, insertLogAnchor, logAnchorsIn } from './store.ts'
+import { changeLogAnchor, deleteLogAnchor, insertLogAnchor, logAnchorsIn, newestLogAnchor } from './store.ts'
 
 /** `waiting`: for the chain or for a budget. */
 type Result = 'anchored' | 'waiting'
@@ -61,7 +61,13 @@ async function publish(
       if (isOverBudget) return null
       await continuity.requireCurrent()
       const memo = logAnchorMemo(payloadOf(origin, due!))
-      return publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)])
+      try {
+        return await publisher.prepare([memoInstruction(memo, config.anchors.memoProgram, publisher.signer)])
+      } catch (error) {
+        // Another process was first: the simulation may have failed for that very reason.
+        if (((await newestLogAnchor(db))?.size ?? 0) >= due!.size) return null
+        throw error
+      }
     },
     note: (signed) =>
       db.transaction().execute(async (tx) => {
