@@ -57,7 +57,11 @@ export async function openHouse() {
     }
     const { headers, body } = signCall(owner, call, Date.now())
     const json = { 'content-type': 'application/json' }
-    const response = await fetch(gateway.url + path, { method: 'POST', headers: { ...headers, ...json }, body: body! })
+    const response = await fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { ...headers, ...json },
+      body: Buffer.from(body!),
+    })
     if (!response.ok) throw new Error(await response.text())
     const key = (await response.json()) as NewS3Key
     const folder = join(root, String(lockers++))

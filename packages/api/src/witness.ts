@@ -59,7 +59,7 @@ export const witnessPage = endpoint({
   contentType: TEXT,
 })
 
-export const ALARM_KINDS = [
+const ALARM_KINDS = [
   /** Two signed checkpoints that contradict each other. */
   'fork',
   /** A signed checkpoint that was not shown to follow the last one. */

@@ -22,7 +22,7 @@ export interface Checkpoint extends TreeHead {
 /** Signs with a key that may be elsewhere. */
 export type Sign = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>
 
-export function checkpointText(origin: string, { size, root }: TreeHead): string {
+function checkpointText(origin: string, { size, root }: TreeHead): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 

@@ -5,7 +5,7 @@ import { type Ed25519Verifier, ed25519PublicKey } from '@svc/protocol/keys'
 import { sha256Bytes } from '@svc/protocol/sha256'
 
 /** The first byte of an encoded key: what its signatures are made over. */
-export const KEY_TYPES = { log: 1, cosigner: 4 } as const
+const KEY_TYPES = { log: 1, cosigner: 4 } as const
 export type KeyType = keyof typeof KEY_TYPES
 
 export interface NoteKey {

@@ -100,7 +100,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
 }
 
 /** Throws where it is of another log. */
-export async function readPublished(files: NamedFiles, key: NoteKey): Promise<PublishedCheckpoint | null> {
+async function readPublished(files: NamedFiles, key: NoteKey): Promise<PublishedCheckpoint | null> {
   const bytes = await files.read(CHECKPOINT)
   if (!bytes) return null
   const checkpoint = readCheckpoint(bytes)

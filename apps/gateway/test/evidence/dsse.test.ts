@@ -1,4 +1,3 @@
-import type { EvidenceEnvelope } from '@svc/api/attestations'
 import { type DsseAnswer, type DsseFormat, dsse } from '@svc/api/dsse'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { schemaCheck } from '@svc/http-service/validate'
@@ -12,13 +11,12 @@ import {
   type SigstoreBundle,
   sigstoreBundle,
 } from '@svc/protocol/dsse'
-import { isStatementSignedBy } from '@svc/protocol/evidence'
+import { type EvidenceEnvelope, isStatementSignedBy } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import { foldProof, leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { EVIDENCE_PREDICATE_TYPE } from '@svc/protocol/names'
 import type { ShownFile } from '@svc/protocol/redacted-bundle'
-import type { Static } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { handOver } from '../../src/keys/store.ts'
 import { expectRefusal } from '../auth/lockers.ts'
@@ -54,7 +52,7 @@ async function refused(house: EvidenceHouse, status: number, code: string, ...of
 
 interface InToto {
   subject: { name: string; digest: { sha256: string } }[]
-  predicate: EvidencePredicate & { envelope: Static<typeof EvidenceEnvelope> }
+  predicate: EvidencePredicate & { envelope: EvidenceEnvelope }
 }
 
 function statementIn(envelope: DsseAnswer): InToto {

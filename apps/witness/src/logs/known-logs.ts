@@ -14,7 +14,7 @@ export interface KnownLogs {
 }
 
 /** A log has an address where it is also monitored. */
-export type Followed = Pick<Policy, 'logs' | 'witnesses'>
+type Followed = Pick<Policy, 'logs' | 'witnesses'>
 
 const NOBODY: Followed = { logs: [], witnesses: [] }
 

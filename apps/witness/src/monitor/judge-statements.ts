@@ -38,7 +38,7 @@ export interface Known {
 }
 
 /** What is wrong with an entry. */
-export interface Objection {
+interface Objection {
   kind: AlarmKind
   entry: LoggedEntry
   why: string
@@ -150,13 +150,4 @@ function dateProblem(
     return { kind: 'back_dated', why }
   }
   return null
-}
-
-/** Entries of a log with what is shown for them. */
-export function loggedEntries(
-  first: number,
-  entries: readonly Uint8Array[],
-  shown: ReadonlyMap<number, ShownStatement>,
-): LoggedEntry[] {
-  return entries.map((entry, i) => ({ index: first + i, digest: toHex(entry), shown: shown.get(first + i) }))
 }

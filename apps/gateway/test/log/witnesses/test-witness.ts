@@ -9,7 +9,7 @@ import { formatKey, formatSignature, isSignedBy, type NoteKey } from '@svc/trans
 import { testKey } from '@svc/transparency/test/keys'
 import { isConsistent, type TreeHead } from '@svc/transparency/tree'
 
-export interface Asked {
+interface Asked {
   old: number
   size: number
 }

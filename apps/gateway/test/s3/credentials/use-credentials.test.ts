@@ -110,7 +110,9 @@ forEachDatabase('S3 credentials in use', (database) => {
       expect(answer).toMatchObject({ status: 403, text: expect.stringContaining('AccessDenied') })
     const { Contents } = await clientOf(other).send(new ListObjectsV2Command({ Bucket, Prefix: Key }))
     expect(Contents).toBeUndefined()
-    expect((await clientOf(other).send(new ListPartsCommand(upload))).Parts).toBeUndefined()
+    expect(
+      (await clientOf(other).send(new ListPartsCommand({ Bucket, Key, UploadId: upload.UploadId }))).Parts,
+    ).toBeUndefined()
   })
 
   it('T-95 credentials of an operator end when the owner removes the operator, and stay so', async () => {

@@ -24,7 +24,7 @@ export type Encrypt = (file: File, filename: string, signal: AbortSignal) => Pro
 /** What is to be uploaded. */
 export type NewUpload = Pick<Upload, 'filename' | 'file' | 'handle' | 'encrypt'>
 
-export interface Totals {
+interface Totals {
   files: number
   doneFiles: number
   failedFiles: number
