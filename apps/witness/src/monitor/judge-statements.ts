@@ -2,7 +2,7 @@
 // given.
 
 import type { AlarmKind } from '@svc/api/witness'
-import { fromHex, toHex } from '@svc/protocol/bytes'
+import { fromHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { type EvidenceBody, type EvidenceEnvelope, isoSeconds } from '@svc/protocol/evidence'
 import type { FollowedKeys } from '@svc/protocol/follow-keys'
