@@ -116,6 +116,7 @@ describe('the commands of the documents', () => {
       'apps/mcp/README.md: not run: needs Claude Code',
       'apps/web/README.md: run by acceptance/start.test.ts',
       'apps/witness/README.md: not run: a production host with its key',
+      'apps/witness/README.md: not run: an alarm that was saved',
       'deploy/README.md: run by acceptance/production.test.ts',
       'deploy/README.md: not run: needs Docker and images from the network',
       'deploy/README.md: not run: needs Docker and images from the network',
