@@ -46,6 +46,7 @@ export function createAdmission(
   let quickest = Number.POSITIVE_INFINITY
   let turnStart: number | null = null
   let loopStart: number | null = null
+  let takenInLoop = 0
   let isBehind = false
 
   /** Once for each window that has passed. What nothing has told of yet stays as it is while a turn is not over. */
@@ -67,6 +68,7 @@ export function createAdmission(
 
   function noteLoop(startedAt: number): void {
     loopStart = startedAt
+    takenInLoop = 0
     afterLoop(() => {
       loopStart = null
     })
@@ -91,7 +93,9 @@ export function createAdmission(
     if (current > window) moveOn(current)
     if (loopStart === null) noteLoop(time)
     if (turnStart === null) noteTurn(time)
-    if (total >= limit || (isBehind && time - loopStart! > LONG_TURN_MS)) return null
+    const isLate = isBehind && takenInLoop >= MIN && time - loopStart! > LONG_TURN_MS
+    if (total >= limit || isLate) return null
+    takenInLoop++
     const place = current % WINDOWS
     underWay[place] = (underWay[place] as number) + 1
     total++

@@ -85,8 +85,8 @@ describe('admission', () => {
     // A single long turn refuses nobody.
     expect(takenIn(120)).toBe(120)
     expect(takenIn(120)).toBeLessThan(120)
-    expect(takenIn(120)).toBe(26)
-    expect(takenIn(120)).toBe(26)
+    expect(takenIn(120)).toBe(32)
+    expect(takenIn(120)).toBe(32)
     for (let i = 0; i < 200; i++) takenIn(10)
     expect(takenIn(60)).toBe(60)
   })
