@@ -1,7 +1,7 @@
 // Private keys among the settings: given by value or by file, and in development made at first use.
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fromBase58, fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -127,11 +127,16 @@ export function developmentSeed(folder: string, name: string): Uint8Array {
 export function seedIn(file: string, newSeed: () => Uint8Array = () => randomBytes(32)): Uint8Array {
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    // Under a name of its own first: other processes never see it half written.
+    const draft = `${file}.${randomUUID()}`
+    writeFileSync(draft, `${Buffer.from(newSeed()).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
     try {
-      writeFileSync(file, `${Buffer.from(newSeed()).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+      linkSync(draft, file)
     } catch (error) {
       // Another process made it first: use that key.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(draft)
     }
   }
   const seed = parseKeySeed(readFileSync(file, 'utf8'))
