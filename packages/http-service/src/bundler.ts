@@ -8,6 +8,7 @@ export type { OutputChunk, Plugin }
 /** Left where they are: packages with native code, that read files of their own, or that few gateways load. */
 const EXTERNAL = [
   /\.node$/,
+  /^@node-rs\/crc32$/,
   /^litesvm$/,
   /^@nomicfoundation\/edr$/,
   /^@google-cloud\//,
