@@ -28,9 +28,9 @@ forEachDatabase('a database that is behind its published log', (database) => {
   })
 
   function untilState({ gateway, send }: LockerHouse, wanted: string): Promise<Health> {
+    gateway.context.continuity.compareAgain()
     return poll(
       async () => {
-        gateway.context.continuity.compareAgain()
         const { body } = await send<Health>('GET', '/health')
         return body.continuity?.state === wanted ? body : null
       },

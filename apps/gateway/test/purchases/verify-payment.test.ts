@@ -117,7 +117,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
   })
 
   it('RCPT-09 a receipt whose transaction cannot be read or whose quote is gone gets a clear answer', async () => {
-    for (const tx_hash of ['not a transaction', evm.receipt.tx_hash, '0x', `${primary.receipt.tx_hash}1`]) {
+    for (const tx_hash of ['not a transaction', evm.receipt.tx_hash, '0x', `${primary.receipt.tx_hash}111`]) {
       await withStored(primary.receipt, { tx_hash }, async () => {
         const { status, body } = await verify(primary.receipt_id)
         expect([status, body]).toMatchObject([200, { verified: false, on_chain: { received_raw: '0', payer: null } }])
