@@ -17,7 +17,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          include: ['{packages,apps}/*/test/**/*.test.ts', '{testbed,contracts,bench}/test/**/*.test.ts'],
+          include: ['{packages,apps}/*/test/**/*.test.ts', '{testbed,contracts,bench,fuzz}/test/**/*.test.ts'],
           isolate: false,
           setupFiles: [WATCH_FILE, LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,

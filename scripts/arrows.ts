@@ -85,6 +85,23 @@ const PACKAGES: Record<string, readonly string[]> = {
     'transparency',
     'verifier',
   ],
+  fuzz: [
+    'agent',
+    'api',
+    'chains',
+    'devnet',
+    'gateway',
+    'http-service',
+    'payments',
+    'protocol',
+    's3',
+    'sdk',
+    'storage',
+    'testbed',
+    'transparency',
+    'verifier',
+    'witness',
+  ],
 }
 
 /** Inside the gateway: what each room, and each file at the root, may import. */
@@ -219,7 +236,7 @@ process.exit(problems.length > 0 ? 1 : 0)
 function sourceFiles(): string[] {
   return globSync('{packages,apps}/*/{src,test}/**/*.{ts,tsx}').concat(
     globSync('apps/web/build/*.ts'),
-    globSync('{testbed,bench}/{src,test}/**/*.ts'),
+    globSync('{testbed,bench,fuzz}/{src,test}/**/*.ts'),
     globSync('{acceptance,scripts}/**/*.ts'),
     globSync('contracts/{*,src/*,test/*}.ts'),
   )

@@ -1,0 +1,3 @@
+import type { FuzzTarget } from '../target.ts'
+
+export const CONTRACT_TARGETS: FuzzTarget[] = []

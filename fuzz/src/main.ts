@@ -1,0 +1,29 @@
+// `npm run fuzz [-- --only NAME --minutes 10 --seed 7]`: every reader of strangers' bytes, and every operation of the
+// services, with made-up input, for a while each. Exits with 1 if anything was found.
+
+import { parseArgs } from 'node:util'
+import { CONTRACT_TARGETS } from './contract/targets.ts'
+import { PARSER_TARGETS } from './parsers/targets.ts'
+
+const TARGETS = [...PARSER_TARGETS, ...CONTRACT_TARGETS]
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, minutes: { type: 'string' }, seed: { type: 'string' } },
+})
+const minutes = Number(values.minutes ?? 1)
+const seed = Number(values.seed ?? Math.floor(Date.now() / 1000))
+const chosen = TARGETS.filter(({ name }) => values.only === undefined || name === values.only)
+if (chosen.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {
+  console.error(`npm run fuzz -- [--only NAME] [--minutes M] [--seed N]; names: ${TARGETS.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+
+console.log(`${chosen.length} targets, ${minutes} min each, seed ${seed}`)
+let found = 0
+for (const target of chosen) {
+  const { cases, findings } = await target.run({ seconds: minutes * 60, seed })
+  console.log(`${target.name}: ${cases} cases, ${findings.length} findings`)
+  for (const { problem, input } of findings) console.log(`  ${problem}\n    ${input}`)
+  found += findings.length
+}
+process.exit(found > 0 ? 1 : 0)

@@ -1,0 +1,23 @@
+export interface FuzzOptions {
+  seconds: number
+  /** The same seed makes the same cases. */
+  seed: number
+}
+
+export interface Finding {
+  /** What is wrong, in one line. */
+  problem: string
+  /** How to see it again. */
+  input: string
+}
+
+export interface FuzzResult {
+  cases: number
+  findings: Finding[]
+}
+
+/** Something that reads what strangers send. */
+export interface FuzzTarget {
+  name: string
+  run(options: FuzzOptions): Promise<FuzzResult>
+}
