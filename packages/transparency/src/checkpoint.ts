@@ -2,16 +2,8 @@
 // tlog-cosignature).
 
 import { concat, fromBase64, toBase64, utf8 } from '@svc/protocol/bytes'
-import {
-  formatNote,
-  keyId,
-  type Note,
-  type NoteKey,
-  type NoteSignature,
-  readNote,
-  signaturesOf,
-  verifierOf,
-} from './note.ts'
+import { isEd25519SignedBy } from '@svc/protocol/keys'
+import { formatNote, keyId, type Note, type NoteKey, type NoteSignature, readNote, signaturesOf } from './note.ts'
 import { HASH_BYTES, type TreeHead } from './tree.ts'
 
 export interface Checkpoint extends TreeHead {
@@ -67,11 +59,11 @@ export async function cosign(key: NoteKey, { note }: Checkpoint, time: number, s
 /** Those of the given keys that vouch for it, each once. A key whose signature does not hold has not vouched. */
 export function cosignaturesOf({ note }: Checkpoint, keys: readonly NoteKey[]): Cosignature[] {
   return keys.flatMap((key) => {
-    const verifier = verifierOf(key)
     const found = signaturesOf(note, key).map(({ signature }) => {
       const time = signature.length === TIME_BYTES + SIGNATURE_BYTES ? readTime(signature) : null
       const isValid =
-        time !== null && verifier?.verify(cosignedMessage(note.text, time), signature.subarray(TIME_BYTES))
+        time !== null &&
+        isEd25519SignedBy(key.publicKey, cosignedMessage(note.text, time), signature.subarray(TIME_BYTES))
       return isValid ? { key, time } : null
     })
     const [first] = found.filter((each) => each !== null)

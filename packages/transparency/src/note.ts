@@ -1,7 +1,7 @@
 // Signed notes: text with lines of signatures under it, and the keys that make them (C2SP signed-note).
 
 import { concat, equalBytes, fromBase64, fromUtf8, toBase64, toHex, utf8 } from '@svc/protocol/bytes'
-import { type Ed25519Verifier, ed25519PublicKey } from '@svc/protocol/keys'
+import { ed25519PublicKey, isEd25519SignedBy } from '@svc/protocol/keys'
 import { sha256Bytes } from '@svc/protocol/sha256'
 
 /** The first byte of an encoded key: what its signatures are made over. */
@@ -105,11 +105,6 @@ export function signaturesOf({ signatures }: Pick<Note, 'signatures'>, key: Note
 
 /** A key of type `log` signs the text itself. False without a signature by it, and with one that does not hold. */
 export function isSignedBy(note: Note, key: NoteKey): boolean {
-  const verifier = verifierOf(key)
   const own = signaturesOf(note, key)
-  return own.length > 0 && own.every(({ signature }) => verifier?.verify(utf8(note.text), signature))
-}
-
-export function verifierOf({ publicKey }: NoteKey): Ed25519Verifier | null {
-  return ed25519PublicKey(publicKey)
+  return own.length > 0 && own.every(({ signature }) => isEd25519SignedBy(key.publicKey, utf8(note.text), signature))
 }

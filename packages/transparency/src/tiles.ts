@@ -1,7 +1,7 @@
 // Tiles: the hashes of a tree in files of 256, whose names follow from their place (C2SP tlog-tiles).
 
 import { concat } from '@svc/protocol/bytes'
-import { foldComplete, HASH_BYTES, type Hash } from './tree.ts'
+import { HASH_BYTES, type Hash, nodeHash } from './tree.ts'
 
 export const TILE_WIDTH = 256
 const TILE_HEIGHT = 8
@@ -58,9 +58,32 @@ export function tileOfSubtree(size: number, level: number, index: number): TileP
 }
 
 export function subtreeHash(tile: Uint8Array, level: number, index: number): Hash {
-  const count = 2 ** (level % TILE_HEIGHT)
-  const first = (index * count) % TILE_WIDTH
-  return foldComplete(Array.from({ length: count }, (_, i) => hashAt(tile, first + i)))
+  const subtrees = TILE_WIDTH / 2 ** (level % TILE_HEIGHT)
+  return nodeOfTile(tile, subtrees + (index % subtrees))
+}
+
+/** The hashes above those of a tile: node 1 is the root, and those below node n are 2n and 2n + 1. */
+interface Above {
+  bytes: Uint8Array
+  isKnown: Uint8Array
+}
+
+/** What was hashed once is known for as long as somebody keeps the tile: proofs share most of their tiles. */
+const above = new WeakMap<Uint8Array, Above>()
+
+function nodeOfTile(tile: Uint8Array, node: number): Hash {
+  if (node >= TILE_WIDTH) return hashAt(tile, node - TILE_WIDTH)
+  let known = above.get(tile)
+  if (!known) {
+    known = { bytes: new Uint8Array(TILE_WIDTH * HASH_BYTES), isKnown: new Uint8Array(TILE_WIDTH) }
+    above.set(tile, known)
+  }
+  const { bytes, isKnown } = known
+  if (!isKnown[node]) {
+    bytes.set(nodeHash(nodeOfTile(tile, 2 * node), nodeOfTile(tile, 2 * node + 1)), node * HASH_BYTES)
+    isKnown[node] = 1
+  }
+  return hashAt(bytes, node)
 }
 
 export function hashAt(tile: Uint8Array, i: number): Hash {

@@ -72,7 +72,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     const bytes = cache.get(path) ?? (await files.read(path))
     if (bytes?.length !== whole.width * bytesEach) return null
     if (whole.width === TILE_WIDTH) cache.set(path, bytes)
-    return bytes.subarray(0, place.width * bytesEach)
+    return place.width === whole.width ? bytes : bytes.subarray(0, place.width * bytesEach)
   }
 
   async function tile(place: TilePlace): Promise<Uint8Array | null> {
