@@ -51,12 +51,10 @@ it('T-152 a replica whose clock is not that of the database sells and signs noth
     const refused = await create('b')
     expectRefusal(refused, 503, 'database_behind')
     expect(refused.headers.get('retry-after')).toBe('10')
-    const quote = await house.send('GET', `/v1/storage/quote?units=1&receiver=${locker.owner.identity}`)
-    expectRefusal(quote, 503, 'database_behind')
+    expectRefusal(await house.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
     expect((await locker.call(['locker:list'], 'GET', '/files')).status).toBe(200)
     expect(await queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
-    const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text()
-    expect(metrics).toMatch(/^svc_clock_wrong 1$/m)
+    expect(await house.gateway.rooms.info.metrics.text()).toMatch(/^svc_clock_wrong 1$/m)
   }
 
   vi.useRealTimers()
