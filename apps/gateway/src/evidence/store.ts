@@ -45,7 +45,14 @@ function selectEvidence(db: Db, receiptId: string, sequence: Expression<number |
       join.onRef('s.receipt_id', '=', 'a.receipt_id').on('s.sequence', '=', sequence),
     )
     .selectAll('s')
-    .select(['r.receipt', 'a.receipt_id as attested', 'a.status', 'a.sequence as newest', 'a.anchor_error', 'a.deferral'])
+    .select([
+      'r.receipt',
+      'a.receipt_id as attested',
+      'a.status',
+      'a.sequence as newest',
+      'a.anchor_error',
+      'a.deferral',
+    ])
     .select(LAST_REVOCATION.as('revoked_at'))
     .where('r.receipt_id', '=', receiptId)
 }

@@ -70,7 +70,12 @@ function maySign({ state, logbook, clock }: ContinuityStatus): boolean {
   return state !== 'behind' && logbook !== 'failing' && !clock.isWrong
 }
 
-function shownContinuity({ missing, isReplaced, clock, ...status }: ContinuityStatus): NonNullable<Health['continuity']> {
+function shownContinuity({
+  missing,
+  isReplaced,
+  clock,
+  ...status
+}: ContinuityStatus): NonNullable<Health['continuity']> {
   const { statements, payments } = missing
   return {
     state: status.state,

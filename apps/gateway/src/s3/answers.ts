@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { Bytes } from '@svc/http-service/answer'
 import { writeXml } from '@svc/s3/xml'
 
@@ -7,7 +6,7 @@ type XmlValue = Parameters<typeof writeXml>[1]
 export function xmlAnswer(status: number, root: string, value: XmlValue, headers: Record<string, string> = {}): Bytes {
   const text = Buffer.from(writeXml(root, value))
   const all = { 'content-type': XML_TYPE, 'content-length': String(text.length), ...headers }
-  return new Bytes(status, all, Readable.from([text]))
+  return new Bytes(status, all, text)
 }
 
 export function emptyAnswer(status: number, headers: Record<string, string> = {}): Bytes {

@@ -31,7 +31,7 @@ export async function authenticate(
   const credential = await findCredential(context, authorization.accessKeyId, authorization.sessionToken)
   try {
     if (!credential) throw unknownKey()
-    const signed = checkSignature(wire, authorization, credential.secret, unixNow(context))
+    const signed = checkSignature(wire, authorization, credential.secret, unixNow(context), context.signingKeyOf)
     const caller = { credential, locker: await findLocker(context, credential) }
     context.noteKeyUse(credential)
     return { signed, caller }

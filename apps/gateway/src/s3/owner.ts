@@ -1,6 +1,5 @@
 // Whom answers call the owner of a bucket and of all that is in it.
 
-import { Readable } from 'node:stream'
 import { Bytes } from '@svc/http-service/answer'
 import { s3Error } from '@svc/s3/errors'
 import { childrenOf, readXml, textOf, writeXml } from '@svc/s3/xml'
@@ -20,7 +19,7 @@ export function aclAnswer(locker: Locker): Bytes {
   const xml = writeXml('AccessControlPolicy', { Owner, AccessControlList: { Grant } })
   // Clients fail without the attribute.
   const text = Buffer.from(xml.replace('<Grantee>', `<Grantee ${CANONICAL_USER}>`))
-  return new Bytes(200, { 'content-type': XML_TYPE, 'content-length': String(text.length) }, Readable.from([text]))
+  return new Bytes(200, { 'content-type': XML_TYPE, 'content-length': String(text.length) }, text)
 }
 
 /** What everything in a locker is to others. */

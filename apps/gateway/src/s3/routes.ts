@@ -62,10 +62,10 @@ async function answer(
   return operation(context, request, caller)
 }
 
-function finished({ status, headers, stream, onBrokenOff }: Bytes, { id, method, raw }: Request): Bytes {
+function finished({ status, headers, body, onBrokenOff }: Bytes, { id, method, raw }: Request): Bytes {
   const all = { ...(raw.headers.origin !== undefined && EXPOSED), ...headers, ...idHeaders(id) }
-  if (method === 'HEAD') stream?.destroy()
-  const bytes = new Bytes(status, all, method === 'HEAD' ? null : stream)
+  if (method === 'HEAD' && !(body instanceof Uint8Array)) body?.destroy()
+  const bytes = new Bytes(status, all, method === 'HEAD' ? null : body)
   bytes.onBrokenOff = onBrokenOff
   return bytes
 }

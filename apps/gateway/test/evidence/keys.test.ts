@@ -130,7 +130,11 @@ it('T-153 ADD-39 of a revoked key, only what a block from before the theft holds
 /** As if a block of that time held the newest checkpoint. */
 async function anchorLog(blockTime: number): Promise<void> {
   const { db } = house.gateway.context.database
-  const { size } = await db.selectFrom('log_checkpoints').select('size').orderBy('size', 'desc').executeTakeFirstOrThrow()
+  const { size } = await db
+    .selectFrom('log_checkpoints')
+    .select('size')
+    .orderBy('size', 'desc')
+    .executeTakeFirstOrThrow()
   const row = { tx: 'anchor', size, payload: '{}', signer: 'signer', raw: '', last_valid_height: 1, slot: 1 }
   const times = { block_time: blockTime, fee_lamports: 5000, sent_at: blockTime }
   await db
