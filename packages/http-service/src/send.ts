@@ -161,7 +161,7 @@ export function createSendBytes(log: Log): SendBytes {
     reply.raw.writeHead(status, { ...EVERY_ORIGIN, ...exposed, ...headers, 'x-request-id': request.id })
     reply.hijack()
     const finish = () => writeLine?.(requestLine(request, route, status))
-    if (body === null || body instanceof Uint8Array) {
+    if (body === null || !isStream(body)) {
       reply.raw.end(body, finish)
       return reply
     }
@@ -180,6 +180,11 @@ export function createSendBytes(log: Log): SendBytes {
     })
     return reply
   }
+}
+
+/** Whose bytes are not at hand. */
+export function isStream(body: NonNullable<Bytes['body']>): body is FileStream {
+  return typeof body !== 'string' && !(body instanceof Uint8Array)
 }
 
 function isFile(stream: FileStream): stream is Required<FileStream> {

@@ -6,7 +6,7 @@ import { formatAmzDate } from './dates.ts'
 import { s3Error } from './errors.ts'
 import type { S3Head } from './head.ts'
 import { hmacSha256 } from './hmac.ts'
-import { canonicalQuery, encodePath, readTarget, type Target } from './target.ts'
+import { canonicalQuery, encodePath, type Target } from './target.ts'
 
 /** A request whose signature was checked. */
 export interface SignedRequest {
@@ -37,7 +37,7 @@ export function checkSignature(
   const headers = readHeaders(head)
   requireTime(authorization, now)
   requireAllSigned(headers, authorization)
-  const target = readTarget(head.target)
+  const { target } = authorization
   const signingKey = keyOf(secret, authorization)
   if (!matches(head.method, target, headers, authorization, signingKey)) throw mismatch(headers)
   return { authorization, headers: withHoisted(headers, target, authorization), signingKey }
@@ -156,10 +156,14 @@ function withHoisted(headers: Headers, { parameters }: Target, { form }: Authori
   if (form === 'header') return headers
   const all: Record<string, string> = Object.create(null)
   for (const { name, value } of parameters) {
-    // As Node reads headers.
-    if (/^x-amz-/i.test(name)) all[name.toLowerCase()] ??= Buffer.from(value).toString('latin1')
+    if (/^x-amz-/i.test(name)) all[name.toLowerCase()] ??= asHeader(value)
   }
   return Object.assign(all, headers)
+}
+
+/** As Node reads headers: each byte is one character. */
+function asHeader(value: string): string {
+  return /^[ -~]*$/.test(value) ? value : Buffer.from(value).toString('latin1')
 }
 
 function mismatch({ host = '' }: Headers) {

@@ -1,16 +1,23 @@
 import { isManifestSignedBy, isUnsigned } from '@svc/protocol/attestation'
 import { lockerId } from '@svc/protocol/ids'
+import type { Ed25519Verifier } from '@svc/protocol/keys'
 import { findReceiptAndLocker } from '../../auth/store.ts'
 import type { Db } from '../../db/schema.ts'
-import type { KeysAt } from '../../keys/signing-keys.ts'
 import { readBorderKey } from '../snapshots/store.ts'
 import type { ExportEntry, ExportRecord } from './read-export.ts'
 import { attestedAt, contradiction, rebuildSnapshot, rowsOf } from './rebuild-record.ts'
 import { createDryRun, createSave, type SaveRecord } from './save-record.ts'
 
+interface StatementKey {
+  verifier: Ed25519Verifier
+  /** Null for a key that is not revoked. */
+  revokedSince: number | null
+}
+
 export interface ImportContext {
   db: Db
-  keysAt: KeysAt
+  /** The statement keys that were valid at a time. */
+  keysAt: (unixSeconds: number) => Promise<ReadonlyMap<string, StatementKey>>
   /** Unix milliseconds. */
   now: () => number
 }

@@ -83,8 +83,8 @@ export function listedKeys({ keys }: KeyPage, { encoding }: ListQuery, more: Xml
 
 function writeKey({ key, size, etag, uploadedAt, hasChecksum }: ListedKey, encoding: ListQuery['encoding']): string {
   const name = writeElement('Key', encodeKey(key, encoding))
-  const times = `<LastModified>${lastModified(uploadedAt)}</LastModified>`
-  return `${name}${times}${writeElement('ETag', etag)}${hasChecksum ? CHECKSUM : ''}<Size>${size}</Size>`
+  const written = `<LastModified>${lastModified(uploadedAt)}</LastModified><ETag>${etag.replaceAll('"', '&quot;')}</ETag>`
+  return `${name}${written}${hasChecksum ? CHECKSUM : ''}<Size>${size}</Size>`
 }
 
 const CHECKSUM = writeContent({ ChecksumAlgorithm: 'SHA256', ChecksumType: 'FULL_OBJECT' })

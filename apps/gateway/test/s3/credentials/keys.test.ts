@@ -4,7 +4,7 @@ import { createLog } from '@svc/http-service/log'
 import { schemaCheck } from '@svc/http-service/validate'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { secretOfKey } from '../../../src/s3/credentials/key-rows.ts'
-import { findKey } from '../../../src/s3/credentials/store.ts'
+import { createKeyFinder } from '../../../src/s3/credentials/store.ts'
 import { sweepKeys } from '../../../src/s3/credentials/sweep-keys.ts'
 import {
   ed25519Identity,
@@ -91,7 +91,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
   it('T-95 a dump of the database holds no secret, and none follows from it without the key of the gateway', async () => {
     const made = done(await askKey(locker))
     const db = house.gateway.context.database.db
-    const row = await findKey(db, made.access_key_id)
+    const row = await createKeyFinder(db)(made.access_key_id)
     const dump = JSON.stringify(row)
     expect(dump).not.toContain(made.secret_access_key)
     expect(Object.keys(row as object).sort()).toEqual([
@@ -139,7 +139,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
       expect(await found(house, made)).toBeNull()
       expect(await listKeys(locker)).toEqual([])
       await sweepKeys(house.gateway.context, new AbortController().signal)
-      expect(await findKey(house.gateway.context.database.db, made.access_key_id)).toBeNull()
+      expect(await createKeyFinder(house.gateway.context.database.db)(made.access_key_id)).toBeNull()
     } finally {
       house.clock.advance(-DAY)
     }
