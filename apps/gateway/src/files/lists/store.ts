@@ -79,7 +79,7 @@ const STORED = ['filename', 'size_bytes', 'object_bytes', 'content_hash', 'uploa
 
 export type StoredFile = Pick<FileRow, (typeof STORED)[number]>
 
-/** The same with fewer columns, which is a third faster. */
+/** The same with fewer columns. */
 export async function storedIn(
   db: Db,
   lockerId: string,
