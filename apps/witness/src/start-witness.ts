@@ -2,6 +2,7 @@
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { createAdmission } from '@svc/http-service/admission'
+import { listen } from '@svc/http-service/listen'
 import { closeService } from '@svc/http-service/run'
 import { createService } from '@svc/http-service/service'
 import { formatKey } from '@svc/transparency/note'
@@ -38,7 +39,7 @@ export async function startWitness(config: Config, secrets: Secrets, overrides?:
   infoRoutes(service, context)
   alarmRoutes(service, context)
   witnessRoutes(service, context)
-  const url = await service.app.listen({ host: http.host, port: http.port })
+  const url = await listen(service, http)
   context.log.info({ url, key: formatKey(context.key), logs: context.logs.all().logs.length }, 'witness started')
   const monitor = createMonitor(context)
   opened.defer(() => monitor.stop())

@@ -37,7 +37,7 @@ export interface FloodResult {
 
 const CALM = { connections: 4, seconds: 6, pauseMs: 0 }
 /** Enough that what the gateway serves between two of their requests is a fraction of them. */
-const FLOOD = { connections: 1200, seconds: 12, pauseMs: 250 }
+const FLOOD = { connections: 400, seconds: 12, pauseMs: 250 }
 
 export async function overload({ gateway, lockers }: LoadWorld, say: (line: string) => void): Promise<Overload> {
   const paths = lockers.untouched.flatMap(({ receiptId }) => [

@@ -1,14 +1,16 @@
-// Which requests a process takes on. One that is taken must be served in time, so what is too much is refused at once
-// (T-89). Requests under way count for their first second: those that wait for a client, a provider or a chain are
-// cheap, and must not keep others out.
+// Which requests a process takes on, and when it begins with them. One that is taken must be served in time, so what is
+// too much is refused soon (T-89).
 //
-// How many there may be follows from how long it takes until it is a request's turn: at the event loop, and at the
-// database where there is one. A single long wait is no sign: it may be one large answer. When every wait is long for a
-// while, requests arrive faster than they are served; then fewer are taken until it is quick again, and in each turn of
-// the event loop only those that it reaches soon: the others have waited for it already.
+// Requests stand in line: a turn of the event loop begins with some of them only, so that the next requests and
+// connections are noticed soon. A single long wait is no sign: it may be one large answer. When every request waits long
+// for a while, at the line or at the database where there is one, they arrive faster than they are served. Then those
+// that have waited too long are refused, and fewer are under way at once, until it is quick again.
+//
+// Requests under way count for their first second: those that wait for a client, a provider or a chain are cheap, and
+// must not keep others out.
 
-/** Whether a request is taken; if so, call the function when its answer has ended. */
-export type Admit = () => (() => void) | null
+/** Calls `begin` when it is the request's turn: with what to call when its answer has ended, or null if it is refused. */
+export type Admit = (begin: (release: (() => void) | null) => void) => void
 
 interface AdmissionOptions {
   /** Calls back when the event loop has come round. */
@@ -19,44 +21,61 @@ interface AdmissionOptions {
   now?: () => number
 }
 
+interface Waiting {
+  since: number
+  begin: (release: (() => void) | null) => void
+}
+
+/** For how long a turn of the event loop begins with requests. */
+const TURN_MS = 5
 const WINDOW_MS = 100
 /** A request counts for this many windows. */
 const WINDOWS = 10
-/** A refusal takes a turn or two, and must not take 50 ms. */
-const LONG_TURN_MS = 25
+/** A refusal must not take 50 ms. */
+const LONG_WAIT_MS = 25
+/** It is quick again when somebody waited for less. */
+const SHORT_WAIT_MS = 10
 /** A database far away is not a busy one. */
 const TIMES_THE_QUICKEST = 3
 const FEWER = 0.8
 const MORE = 1.1
-/** So many are always taken: on a machine that is busy with other things every turn may be long. */
+/** So many may always be under way: on a machine that is busy with other things every wait may be long. */
 const MIN = 32
 
-/** `max` is the most there may ever be; null where it is 0, and all are taken. */
+/** `max` is the most there may ever be under way; null where it is 0, and all are taken at once. */
 export function createAdmission(
   max: number,
   { now = monotonic, afterLoop = setImmediate, afterTurn }: AdmissionOptions = {},
 ): Admit | null {
   if (max === 0) return null
-  /** Requests under way by the window in which they came. */
+  /** Requests under way by the window in which they began. */
   const underWay = new Array<number>(WINDOWS).fill(0)
   let total = 0
   let limit = max
   let window = windowAt(now())
+  let line: Waiting[] = []
+  /** When the loop last came round, and so had noticed all that had arrived; null while it is idle. */
+  let cameRoundAt: number | null = null
+  let hasJoined = false
+  /** In this window: the shortest wait in line, and at the database. */
+  let shortestWait = Number.POSITIVE_INFINITY
   let shortestTurn = Number.POSITIVE_INFINITY
-  let quickest = Number.POSITIVE_INFINITY
-  let turnStart: number | null = null
-  let loopStart: number | null = null
-  let takenInLoop = 0
+  let quickestTurn = Number.POSITIVE_INFINITY
+  let isTurnOpen = false
   let isBehind = false
 
-  /** Once for each window that has passed. What nothing has told of yet stays as it is while a turn is not over. */
+  /** Once for each window that has passed. */
   function moveOn(current: number): void {
-    const isKnown = shortestTurn < Number.POSITIVE_INFINITY
-    if (isKnown || turnStart === null) {
-      isBehind = isKnown && shortestTurn > Math.max(LONG_TURN_MS, TIMES_THE_QUICKEST * quickest)
-      limit = isBehind ? Math.min(max, Math.max(MIN, Math.min(limit, total) * FEWER)) : Math.min(max, limit * MORE + 1)
-      shortestTurn = Number.POSITIVE_INFINITY
-    }
+    const isTurnKnown = shortestTurn < Number.POSITIVE_INFINITY
+    const isTurnLong = isTurnKnown && shortestTurn > Math.max(LONG_WAIT_MS, TIMES_THE_QUICKEST * quickestTurn)
+    const isWaitLong =
+      shortestWait < Number.POSITIVE_INFINITY && shortestWait > (isBehind ? SHORT_WAIT_MS : LONG_WAIT_MS)
+    isBehind = isWaitLong
+    if (isTurnLong || isWaitLong) limit = Math.min(max, Math.max(MIN, Math.min(limit, total) * FEWER))
+    // What the database has not answered yet says nothing.
+    else if (isTurnKnown || !isTurnOpen) limit = Math.min(max, limit * MORE + 1)
+    shortestWait = Number.POSITIVE_INFINITY
+    shortestTurn = Number.POSITIVE_INFINITY
     const passed = Math.min(current - window, WINDOWS)
     for (let i = 1; i <= passed; i++) {
       const place = (window + i) % WINDOWS
@@ -66,44 +85,65 @@ export function createAdmission(
     window = current
   }
 
-  function noteLoop(startedAt: number): void {
-    loopStart = startedAt
-    takenInLoop = 0
-    afterLoop(() => {
-      loopStart = null
+  function noteTurn(startedAt: number): void {
+    if (!afterTurn || isTurnOpen) return
+    isTurnOpen = true
+    afterTurn(() => {
+      shortestTurn = Math.min(shortestTurn, now() - startedAt)
+      quickestTurn = Math.min(quickestTurn, shortestTurn)
+      isTurnOpen = false
     })
   }
 
-  function noteTurn(startedAt: number): void {
-    turnStart = startedAt
-    let open = afterTurn ? 2 : 1
-    const end = () => {
-      if (--open > 0) return
-      shortestTurn = Math.min(shortestTurn, now() - startedAt)
-      quickest = Math.min(quickest, shortestTurn)
-      turnStart = null
+  /** Begins with those in line, in the time of one turn. */
+  function comeRound(): void {
+    const isIdle = !hasJoined && line.length === 0
+    cameRoundAt = isIdle ? null : now()
+    hasJoined = false
+    if (cameRoundAt === null) return
+    afterLoop(comeRound)
+    let next = 0
+    for (; next < line.length; next++) {
+      const first = line[next] as Waiting
+      if (now() - cameRoundAt >= TURN_MS && !isLate(first)) break
+      decide(first)
     }
-    afterLoop(end)
-    afterTurn?.(end)
+    line = line.slice(next)
   }
 
-  return () => {
+  function isLate({ since }: Waiting): boolean {
+    return isBehind && now() - since > LONG_WAIT_MS
+  }
+
+  function decide(waiting: Waiting): void {
     const time = now()
     const current = windowAt(time)
     if (current > window) moveOn(current)
-    if (loopStart === null) noteLoop(time)
-    if (turnStart === null) noteTurn(time)
-    const isLate = isBehind && takenInLoop >= MIN && time - loopStart! > LONG_TURN_MS
-    if (total >= limit || isLate) return null
-    takenInLoop++
+    shortestWait = Math.min(shortestWait, time - waiting.since)
+    noteTurn(time)
+    if (total >= limit || isLate(waiting)) return void waiting.begin(null)
     const place = current % WINDOWS
     underWay[place] = (underWay[place] as number) + 1
     total++
-    return () => {
+    waiting.begin(() => {
       if (window - current >= WINDOWS) return // It counts no more.
       underWay[place] = (underWay[place] as number) - 1
       total--
+    })
+  }
+
+  return (begin) => {
+    const time = now()
+    hasJoined = true
+    if (cameRoundAt === null) {
+      cameRoundAt = time
+      afterLoop(comeRound)
     }
+    // It may have arrived as soon as the loop had looked.
+    const waiting = { since: cameRoundAt, begin }
+    const isSoon = line.length === 0 && time - cameRoundAt < TURN_MS
+    if (isSoon || isLate(waiting)) decide(waiting)
+    else line.push(waiting)
   }
 }
 

@@ -53,14 +53,6 @@ function advice(error: unknown): string | null {
     : null
 }
 
-/** Whoever connects while so many wait is dropped, and notices after seconds: the operating system's limit, not Node's. */
-const BACKLOG = 4096
-
-/** Returns its address. */
-export function listen({ app }: Service, { host, port }: { host: string; port: number }): Promise<string> {
-  return app.listen({ host, port, backlog: BACKLOG })
-}
-
 /** Finishes requests in flight for up to `graceMs`. Node does not close connections that never sent a request. */
 export async function closeService({ app }: Service, { graceMs }: { graceMs: number }): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMs)

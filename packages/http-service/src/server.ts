@@ -46,10 +46,13 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     const problem = headProblem(request)
     if (problem) return void refuse(request, response, problem, { close: true })
     if (!admit || ALWAYS_TAKEN.includes(request.url ?? '')) return void handle(request, response)
-    const release = admit()
-    if (!release) return void refuse(request, response, overloaded(), { close: !isSmall(request) })
-    response.once('close', release)
-    handle(request, response)
+    admit((release) => {
+      if (!release) return refuse(request, response, overloaded(), { close: !isSmall(request) })
+      // Whoever went away while waiting is served no more.
+      if (response.destroyed) return release()
+      response.once('close', release)
+      handle(request, response)
+    })
   }
   return createServer(options, receive).on('checkContinue', (request, response) => {
     const { shouldKeepAlive } = response

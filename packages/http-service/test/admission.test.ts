@@ -11,26 +11,51 @@ import { closeService } from '../src/run.ts'
 import { serve } from '../src/serve.ts'
 import { createService } from '../src/service.ts'
 
+type Release = () => void
+
 /** An admission whose clock and turns the test moves. */
 function startAdmission(max: number) {
   let time = 0
-  const ends: (() => void)[] = []
-  const admit = createAdmission(max, { now: () => time, afterLoop: (done) => void ends.push(done) })!
+  const [loops, turns]: [(() => void)[], (() => void)[]] = [[], []]
+  const admit = createAdmission(max, {
+    now: () => time,
+    afterLoop: (done) => void loops.push(done),
+    afterTurn: (done) => void turns.push(done),
+  })!
+  const counts = { taken: 0, refused: 0 }
   const pass = (ms: number) => {
     time += ms
   }
-  /** A turn of the event loop in which this many requests come, each after some time; returns those that were taken. */
-  const turn = (ms: number, requests: number, eachMs = 0) => {
-    const asked = Array.from({ length: requests }, () => {
-      const release = admit()
-      pass(eachMs)
-      return release
-    })
-    pass(ms)
-    for (const end of ends.splice(0)) end()
-    return asked.filter((release) => release !== null)
+  const comeRound = () => {
+    for (const done of loops.splice(0)) done()
   }
-  return { turn, pass }
+  /** Requests that come together, each of which takes some time to begin with. */
+  const ask = (requests: number, eachMs: number, begun: (release: Release) => void) => {
+    for (let i = 0; i < requests; i++) {
+      admit((release) => {
+        counts[release ? 'taken' : 'refused']++
+        if (!release) return
+        pass(eachMs)
+        begun(release)
+      })
+    }
+  }
+  /** The same; they are answered at once. */
+  const answer = (requests: number, eachMs: number) => ask(requests, eachMs, (release) => release())
+  /** Requests that come together, and a database whose turn comes some time later; returns those that were taken. */
+  const turn = (ms: number, requests: number): Release[] => {
+    const taken: Release[] = []
+    ask(requests, 0, (release) => taken.push(release))
+    pass(ms)
+    for (const done of turns.splice(0)) done()
+    comeRound()
+    return taken
+  }
+  /** The loop comes round until nobody waits. */
+  const settle = () => {
+    while (loops.length > 0) comeRound()
+  }
+  return { answer, turn, pass, comeRound, settle, counts }
 }
 
 describe('admission', () => {
@@ -57,7 +82,49 @@ describe('admission', () => {
     expect(turn(1, 12)).toHaveLength(10)
   })
 
-  it('T-89 takes fewer, but never less than 32, while every turn is long, and all again when they are short', () => {
+  it('T-89 a turn of the event loop begins with what it reaches in 5 ms, in the order of arrival', () => {
+    const { answer, comeRound, counts } = startAdmission(200)
+    answer(10, 2)
+    expect(counts.taken).toBe(3)
+    comeRound()
+    expect(counts.taken).toBe(6)
+    // Whoever comes later stands behind those that wait.
+    answer(1, 2)
+    expect(counts.taken).toBe(6)
+    comeRound()
+    comeRound()
+    expect(counts).toEqual({ taken: 11, refused: 0 })
+  })
+
+  it('T-89 refuses those that waited long while everybody does, and nobody once it is quick again', () => {
+    const { answer, pass, comeRound, settle, counts } = startAdmission(200)
+    // A burst that is worked off refuses nobody.
+    answer(90, 1)
+    settle()
+    expect(counts).toEqual({ taken: 90, refused: 0 })
+    // Twice as many as can be served: 10 come in each turn, which reaches 5.
+    pass(1000)
+    for (let i = 0; i < 400; i++) {
+      answer(10, 1)
+      comeRound()
+    }
+    expect(counts.refused).toBeGreaterThan(1000)
+    // It works all the time, and those that wait are few.
+    expect(counts.taken).toBeGreaterThan(1900)
+    const standing = 90 + 4000 - counts.taken - counts.refused
+    expect(standing).toBeLessThan(100)
+    settle()
+    pass(1000)
+    answer(1, 1)
+    const { refused } = counts
+    for (let i = 0; i < 50; i++) {
+      answer(4, 1)
+      comeRound()
+    }
+    expect(counts.refused).toBe(refused)
+  })
+
+  it('T-89 has fewer under way, but never less than 32, while every turn of the database is long', () => {
     const { turn } = startAdmission(200)
     for (const release of turn(1, 1)) release()
     const takenIn = (ms: number) => {
@@ -72,23 +139,6 @@ describe('admission', () => {
     // One short turn among long ones is enough to say that there is no queue.
     const recovering = Array.from({ length: 120 }, (_, i) => takenIn(i % 2 === 0 ? 1 : 55))
     expect(recovering.at(-1)).toBe(100)
-  })
-
-  it('T-89 takes what a turn of the event loop reaches soon, while every turn is long', () => {
-    const { turn } = startAdmission(200)
-    for (const release of turn(1, 1)) release()
-    const takenIn = (requests: number) => {
-      const taken = turn(0, requests, 1)
-      for (const release of taken) release()
-      return taken.length
-    }
-    // A single long turn refuses nobody.
-    expect(takenIn(120)).toBe(120)
-    expect(takenIn(120)).toBeLessThan(120)
-    expect(takenIn(120)).toBe(32)
-    expect(takenIn(120)).toBe(32)
-    for (let i = 0; i < 200; i++) takenIn(10)
-    expect(takenIn(60)).toBe(60)
   })
 
   it('T-89 a database that is far away is not taken for a busy one', () => {
@@ -131,7 +181,7 @@ describe('a service that takes no more requests', () => {
       log: createLog('silent'),
       checkResponses: true,
       baseUrl: 'http://here',
-      admit: () => (isFull ? null : release),
+      admit: (begin) => begin(isFull ? null : release),
       onShed() {
         shed++
       },

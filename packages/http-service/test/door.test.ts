@@ -13,7 +13,7 @@ beforeAll(async () => {
   service = createService({
     log: createLog('silent'),
     checkResponses: true,
-    admit: () => (takes ? () => {} : null),
+    admit: (begin) => begin(takes ? () => {} : null),
   })
   service.addDoor({
     route: '/door',
