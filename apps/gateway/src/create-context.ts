@@ -55,6 +55,7 @@ export async function createContext(
     folder: config.continuity.logbookDir,
     database,
     publications: publicationsOf(config, secrets, publication),
+    clockToleranceSeconds: config.continuity.clockToleranceSeconds,
     log,
     now,
   })
@@ -78,6 +79,7 @@ export async function createContext(
     log,
     now,
     randomBytes,
+    isPaused: () => watched.status().clock.isWrong,
     tracer,
   })
   // Jobs that wait for a database that is behind are released at once.

@@ -32,6 +32,8 @@ export interface Replica {
 interface StartOptions {
   /** By how much its clock is wrong, and after how long: milliseconds. */
   clock?: { jumpMs: number; afterMs: number }
+  /** For this start, beside those of the replica. */
+  variables?: Readonly<Record<string, string>>
 }
 
 interface ReplicaOptions {
@@ -59,10 +61,13 @@ export async function createReplica({ variables, logFile }: ReplicaOptions): Pro
     return own === turn && !isClosed
   }
 
-  function run({ clock }: StartOptions): ChildProcess {
+  function run({ clock, variables: own }: StartOptions): ChildProcess {
     const jump = clock && { CLOCK_JUMP_MS: String(clock.jumpMs), CLOCK_JUMP_AFTER_MS: String(clock.afterMs) }
     const hook = clock ? ['--import', CLOCK] : []
-    const started = spawn(process.execPath, [...hook, MAIN], { env: { ...env, ...jump }, stdio: ['ignore', log, log] })
+    const started = spawn(process.execPath, [...hook, MAIN], {
+      env: { ...env, ...own, ...jump },
+      stdio: ['ignore', log, log],
+    })
     child = started
     ended = once(started, 'exit')
     return started

@@ -381,7 +381,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   signing_key_unavailable: { cause: 'The gateway cannot sign now.', next: RESEND },
   database_behind: {
     cause:
-      'The database of the gateway was restored, or was exchanged for another, and may lack what the gateway has signed or taken. It can be read; nothing is signed, sold or changed.',
+      'The database of the gateway was restored, or was exchanged for another, and may lack what the gateway has signed or taken; or the clocks of gateway and database differ. It can be read; nothing is signed, sold or changed.',
     next: 'Nothing was changed: do not pay again. Sign the request anew and send it after `Retry-After`; if it lasts, tell the operator.',
   },
   logbook_unavailable: {

@@ -61,6 +61,12 @@ export const Health = Type.Object(
                 '`behind`: the database lacks entries of the published log. `forked`: it has others. `foreign`: another log is published in its place. `failing`: it cannot be read now.',
             }),
           ),
+          clock_ahead_seconds: Type.Optional(
+            Type.Integer({
+              description:
+                "Of the process that answers, against the clock of PostgreSQL; negative where it is behind. Beyond the operator's limit (30) nothing is signed or sold. Absent with SQLite.",
+            }),
+          ),
           heal: Type.Optional(Type.String({ description: 'What the operator does next.' })),
         },
         { description: 'Whether the database has all that this gateway has signed and taken.' },

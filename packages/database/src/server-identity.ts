@@ -12,13 +12,18 @@ export interface ServerIdentity {
   history: string
   /** Changes, in addition, when the server was restarted. */
   run: string
+  /**
+   * By how much the clock of this process is ahead of the server's, at least; negative where it is behind. Null where
+   * there is no second clock, or the answer took too long to tell.
+   */
+  clockAheadMs: number | null
 }
 
 export async function serverIdentity(db: Kysely<unknown>, url: string): Promise<ServerIdentity> {
   if (dialectNameOf(url) === 'postgres')
     return postgresIdentity(async (sql) => (await db.executeQuery(CompiledQuery.raw(sql))).rows[0])
   const { dev, ino } = await stat(sqlitePath(url))
-  return { history: `sqlite ${dev}:${ino}`, run: '' }
+  return { history: `sqlite ${dev}:${ino}`, run: '', clockAheadMs: null }
 }
 
 export function sqlitePath(url: string): string {
@@ -28,7 +33,8 @@ export function sqlitePath(url: string): string {
 /** The first row. */
 type Ask = (sql: string) => Promise<unknown>
 
-const RUN = 'select cast(pg_postmaster_start_time() as text) as run'
+const RUN = `select cast(pg_postmaster_start_time() as text) as run,
+  cast(extract(epoch from clock_timestamp()) * 1000 as double precision) as time`
 
 /** The timeline is that of the log being written: the control file names the new one only after a checkpoint. */
 const HISTORY = `select 'postgres ' || system_identifier || ' ' || case when pg_is_in_recovery()
@@ -38,7 +44,19 @@ const HISTORY = `select 'postgres ' || system_identifier || ' ' || case when pg_
 
 /** Some hosted servers do not let everybody ask for the history: then every restart counts as another one. */
 export async function postgresIdentity(ask: Ask): Promise<ServerIdentity> {
-  const { run } = (await ask(RUN)) as { run: string }
+  const askedAt = Date.now()
+  const { run, time } = (await ask(RUN)) as { run: string; time: number }
+  const clockAheadMs = aheadOf(time, askedAt, Date.now())
   const told = (await ask(HISTORY).catch(() => null)) as { history: string } | null
-  return { history: told?.history ?? `postgres ${run}`, run }
+  return { history: told?.history ?? `postgres ${run}`, run, clockAheadMs }
+}
+
+const MAX_ROUND_TRIP_MS = 2000
+
+/** The server read its clock at some moment between the question and the answer. */
+function aheadOf(serverTime: number, askedAt: number, answeredAt: number): number | null {
+  const roundTrip = answeredAt - askedAt
+  // A clock that jumps meanwhile makes it negative, or long.
+  if (roundTrip < 0 || roundTrip > MAX_ROUND_TRIP_MS) return null
+  return Math.max(askedAt - serverTime, 0) + Math.min(answeredAt - serverTime, 0)
 }

@@ -36,17 +36,17 @@ export class JsonStream<B> {
   }
 }
 
-/** A stream of bytes, or null when only the headers are wanted. */
+/** Bytes as they come, or all at once, as text too; null when only the headers are wanted. */
 export class Bytes {
   readonly status: number
   readonly headers: Record<string, string>
-  readonly stream: FileStream | null
+  readonly body: FileStream | Uint8Array | string | null
   /** Called when the connection ends before the body does, with about how many bytes were not sent. */
   onBrokenOff: ((unsent: number) => void) | null = null
 
-  constructor(status: number, headers: Record<string, string>, stream: FileStream | null) {
+  constructor(status: number, headers: Record<string, string>, body: FileStream | Uint8Array | string | null) {
     this.status = status
     this.headers = headers
-    this.stream = stream
+    this.body = body
   }
 }

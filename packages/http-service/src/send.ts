@@ -155,24 +155,24 @@ export type SendBytes = (request: FastifyRequest, reply: FastifyReply, route: st
 export function createSendBytes(log: Log): SendBytes {
   const writeLine = lineWriter(log)
   const sendFile = createSendFile()
-  return (request, reply, route, { status, headers, stream, onBrokenOff }) => {
+  return (request, reply, route, { status, headers, body, onBrokenOff }) => {
     const exposed = request.headers.origin !== undefined && EXPOSED
     discardRest(request.raw)
     reply.raw.writeHead(status, { ...EVERY_ORIGIN, ...exposed, ...headers, 'x-request-id': request.id })
     reply.hijack()
     const finish = () => writeLine?.(requestLine(request, route, status))
-    if (!stream) {
-      reply.raw.end(finish)
+    if (body === null || !isStream(body)) {
+      reply.raw.end(body, finish)
       return reply
     }
     // A client that stops reading is disconnected.
     request.raw.setTimeout(IDLE_MS)
     const { socket } = request.raw
     const before = socket.bytesWritten
-    const sent = isFile(stream) ? sendFile(stream, reply.raw) : pipeline(stream, reply.raw)
+    const sent = isFile(body) ? sendFile(body, reply.raw) : pipeline(body, reply.raw)
     sent.then(finish, (error: NodeJS.ErrnoException) => {
       // `pipeline` does not, when the client was gone before the first byte.
-      stream.destroy()
+      body.destroy()
       onBrokenOff?.(Math.max(0, Number(headers['content-length']) - (socket.bytesWritten - before)))
       finish()
       // The status has been sent, so closing the connection early is the only way to report the error.
@@ -180,6 +180,11 @@ export function createSendBytes(log: Log): SendBytes {
     })
     return reply
   }
+}
+
+/** Whose bytes are not at hand. */
+export function isStream(body: NonNullable<Bytes['body']>): body is FileStream {
+  return typeof body !== 'string' && !(body instanceof Uint8Array)
 }
 
 function isFile(stream: FileStream): stream is Required<FileStream> {

@@ -18,6 +18,8 @@ export interface QueueOptions {
   /** Unix milliseconds. When this is `Date.now` itself, PostgreSQL's clock is used, which all processes share. */
   now: () => number
   randomBytes: (length: number) => Uint8Array
+  /** While it says so, this process begins no jobs; others do. */
+  isPaused?: () => boolean
   /** Null where nothing is traced. */
   tracer?: Tracer | null
 }
@@ -28,11 +30,11 @@ const MAX_DEAD_LETTERS = 100
 const DEAD_KEPT_MS = 90 * 86_400_000
 
 export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jobs>> {
-  const { database, log, now, randomBytes, tracer = null } = options
+  const { database, log, now, randomBytes, isPaused = () => false, tracer = null } = options
   const db = database.db
   const engine = await openEngine(options)
   const schedules = new Map<string, Schedule>()
-  const workers = createWorkers({ db, engine, log, now }, () => fireSchedules(db, schedules, now()))
+  const workers = createWorkers({ db, engine, log, now, isPaused }, () => fireSchedules(db, schedules, now()))
 
   async function insert(tx: Tx, job: Omit<Job, 'id'>, delaySeconds = 0): Promise<string | null> {
     const id = uuid(randomBytes(16))

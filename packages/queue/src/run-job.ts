@@ -18,6 +18,7 @@ export interface Runner {
   engine: Engine
   log: QueueLog
   now: () => number
+  isPaused: () => boolean
 }
 
 export interface JobHandler {

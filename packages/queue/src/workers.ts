@@ -20,7 +20,7 @@ const POLL_MS = 1000
 
 /** `beforePoll` runs before each poll for due jobs. */
 export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): Workers {
-  const { engine, log } = runner
+  const { engine, log, isPaused } = runner
   const handlers = new Map<string, KindHandler & { worker: Worker }>()
   const running = new Set<Running>()
   let timer: NodeJS.Timeout | undefined
@@ -28,7 +28,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
   let isStopping = false
 
   async function begin(kind: string, handler: KindHandler, limit: number): Promise<Running[]> {
-    const jobs = isStopping ? [] : await engine.take(kind, limit)
+    const jobs = isStopping || isPaused() ? [] : await engine.take(kind, limit)
     if (isStopping) {
       await Promise.all(jobs.map((job) => engine.release(job)))
       return []
@@ -52,7 +52,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
 
   async function poll(): Promise<void> {
     try {
-      await beforePoll()
+      if (!isPaused()) await beforePoll()
     } catch (error) {
       log.error({ err: error }, 'schedules could not be read; the next poll tries again')
     }
@@ -101,7 +101,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
 
     async drain() {
       const drained: Drained = { done: 0, failed: 0, dead: 0 }
-      for (let isBusy = true; isBusy && !isStopping; ) {
+      for (let isBusy = true; isBusy && !isStopping && !isPaused(); ) {
         isBusy = false
         await engine.expireLeases()
         await beforePoll()

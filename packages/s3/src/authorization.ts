@@ -9,6 +9,7 @@ import { readTarget, type Target } from './target.ts'
 /** What a request says about its signature: checked for form, and not yet believed. */
 export interface Authorization {
   form: 'header' | 'query'
+  target: Target
   accessKeyId: string
   scope: { date: string; region: string; service: string }
   signedHeaders: readonly string[]
@@ -34,8 +35,8 @@ export function readAuthorization(head: S3Head): Authorization {
   if (header !== undefined && inQuery) {
     throw s3Error('InvalidArgument', 'sign by the Authorization header or by the query, not by both')
   }
-  if (inQuery) return readQueryForm(head, target)
-  if (header !== undefined) return readHeaderForm(head, header)
+  if (inQuery) return { target, ...readQueryForm(head, target) }
+  if (header !== undefined) return { target, ...readHeaderForm(head, header) }
   throw s3Error('AccessDenied', 'the request is not signed', 'sign it with an access key of the locker')
 }
 
@@ -58,7 +59,7 @@ function requireAlgorithm(name: string, code: S3ErrorCode): void {
   throw s3Error(code, `the only algorithm of signatures is ${ALGORITHM}`)
 }
 
-function readHeaderForm({ headers }: S3Head, header: string): Authorization {
+function readHeaderForm({ headers }: S3Head, header: string): Omit<Authorization, 'target'> {
   const code = 'AuthorizationHeaderMalformed'
   const [algorithm = '', ...rest] = header.trim().split(' ')
   requireAlgorithm(algorithm, code)
@@ -103,7 +104,7 @@ function readFields(text: string): Record<(typeof FIELDS)[number], string> {
   return { Credential, SignedHeaders, Signature }
 }
 
-function readQueryForm({ headers }: S3Head, { parameters }: Target): Authorization {
+function readQueryForm({ headers }: S3Head, { parameters }: Target): Omit<Authorization, 'target'> {
   const code = 'AuthorizationQueryParametersError'
   const values = new Map<string, string>()
   for (const { name, value } of parameters) {

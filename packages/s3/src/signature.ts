@@ -6,7 +6,7 @@ import { formatAmzDate } from './dates.ts'
 import { s3Error } from './errors.ts'
 import type { S3Head } from './head.ts'
 import { hmacSha256 } from './hmac.ts'
-import { canonicalQuery, encodePath, readTarget, type Target } from './target.ts'
+import { canonicalQuery, encodePath, type Target } from './target.ts'
 
 /** A request whose signature was checked. */
 export interface SignedRequest {
@@ -23,13 +23,22 @@ export interface SignedRequest {
 /** How far the clock of a client may be off, in seconds. */
 const MAX_SKEW = 900
 
-/** Throws what S3 answers when the time, the signature or what it covers is not right. `now` is unix seconds. */
-export function checkSignature(head: S3Head, authorization: Authorization, secret: string, now: number): SignedRequest {
+/**
+ * Throws what S3 answers when the time, the signature or what it covers is not right. `now` is unix seconds. A key is good
+ * for a day, so whoever checks many signatures passes a `keyOf` that caches.
+ */
+export function checkSignature(
+  head: S3Head,
+  authorization: Authorization,
+  secret: string,
+  now: number,
+  keyOf: SigningKeyOf = deriveSigningKey,
+): SignedRequest {
   const headers = readHeaders(head)
   requireTime(authorization, now)
   requireAllSigned(headers, authorization)
-  const target = readTarget(head.target)
-  const signingKey = deriveSigningKey(secret, authorization)
+  const { target } = authorization
+  const signingKey = keyOf(secret, authorization)
   if (!matches(head.method, target, headers, authorization, signingKey)) throw mismatch(headers)
   return { authorization, headers: withHoisted(headers, target, authorization), signingKey }
 }
@@ -80,13 +89,15 @@ function requireAllSigned(headers: Headers, { signedHeaders }: Authorization): v
   )
 }
 
-function deriveSigningKey(secret: string, { scope }: Authorization): Buffer {
+export type SigningKeyOf = (secret: string, authorization: Pick<Authorization, 'scope'>) => Buffer
+
+export const deriveSigningKey: SigningKeyOf = (secret, { scope }) => {
   const steps = [scope.date, scope.region, scope.service, 'aws4_request']
   return steps.reduce<Buffer>((key, step) => hmacSha256(key, step), Buffer.from(`AWS4${secret}`))
 }
 
 /** The scope as signatures name it, and as chunk signatures repeat it. */
-export function scopeText({ scope }: Authorization): string {
+export function scopeText({ scope }: Pick<Authorization, 'scope'>): string {
   return `${scope.date}/${scope.region}/${scope.service}/aws4_request`
 }
 
@@ -145,10 +156,14 @@ function withHoisted(headers: Headers, { parameters }: Target, { form }: Authori
   if (form === 'header') return headers
   const all: Record<string, string> = Object.create(null)
   for (const { name, value } of parameters) {
-    // As Node reads headers.
-    if (/^x-amz-/i.test(name)) all[name.toLowerCase()] ??= Buffer.from(value).toString('latin1')
+    if (/^x-amz-/i.test(name)) all[name.toLowerCase()] ??= asHeader(value)
   }
   return Object.assign(all, headers)
+}
+
+/** As Node reads headers: each byte is one character. */
+function asHeader(value: string): string {
+  return /^[ -~]*$/.test(value) ? value : Buffer.from(value).toString('latin1')
 }
 
 function mismatch({ host = '' }: Headers) {

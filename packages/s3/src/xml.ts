@@ -131,12 +131,21 @@ export function textOf(element: XmlElement, name: string): string | null {
   return child?.text ?? null
 }
 
+/** Content that is written already. Long lists are, which takes a third of the time. */
+export class WrittenXml {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /** Text, or elements by name; an array repeats its element, and `undefined` leaves it out. */
-export type XmlValue =
-  | string
-  | number
-  | boolean
-  | { readonly [name: string]: XmlValue | readonly XmlValue[] | undefined }
+export type XmlValue = string | number | boolean | WrittenXml | XmlFields
+
+export interface XmlFields {
+  readonly [name: string]: XmlValue | readonly XmlValue[] | undefined
+}
 
 /** A document with S3's namespace, except for `Error`, which has none. */
 export function writeXml(root: string, value: XmlValue): string {
@@ -144,8 +153,10 @@ export function writeXml(root: string, value: XmlValue): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}${namespace}>${writeContent(value)}</${root}>`
 }
 
-function writeContent(value: XmlValue): string {
-  if (typeof value !== 'object') return escapeText(String(value))
+export function writeContent(value: XmlValue): string {
+  if (typeof value === 'string') return escapeText(value)
+  if (typeof value !== 'object') return String(value)
+  if (value instanceof WrittenXml) return value.text
   let text = ''
   for (const name in value) {
     const content = value[name]
@@ -159,7 +170,7 @@ function isList(value: XmlValue | readonly XmlValue[] | undefined): value is rea
   return Array.isArray(value)
 }
 
-function writeElement(name: string, value: XmlValue | undefined): string {
+export function writeElement(name: string, value: XmlValue | undefined): string {
   return value === undefined ? '' : `<${name}>${writeContent(value)}</${name}>`
 }
 

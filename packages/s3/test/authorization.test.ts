@@ -50,6 +50,7 @@ describe('the header form', () => {
     for (const separator of [',', ', ', ' , ']) {
       expect(readAuthorization(head(header({ separator })))).toEqual({
         form: 'header',
+        target: { path: '/b/k', parameters: [] },
         accessKeyId: 'AKIA1',
         scope: { date: '20130524', region: 'us-east-1', service: 's3' },
         signedHeaders: ['host', 'x-amz-date'],

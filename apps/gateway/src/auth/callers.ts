@@ -1,6 +1,5 @@
 // Who is calling, by a signed envelope. The checks run in the order of this page; the first that fails is answered.
 
-import { batch } from '@svc/concurrency/sharing'
 import { addressKey } from '@svc/guard/address-key'
 import { createNonces } from '@svc/guard/nonces'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
@@ -24,7 +23,7 @@ import type { Continuity } from '../continuity/continuity.ts'
 import type { Db, Locker } from '../db/schema.ts'
 import type { AudienceCheck } from './audience.ts'
 import { lockerNotFound, lockerNotOpen, receiptNotFound } from './errors.ts'
-import { findLockers, findReceiptAndLocker } from './store.ts'
+import { createLockerFinder, findReceiptAndLocker } from './store.ts'
 
 type RequiredOps = readonly (Op | readonly Op[])[]
 
@@ -91,10 +90,7 @@ export function createCallers(options: CallersOptions): Callers {
   const { db, now, rateLimiter, perAddress, requireAudience, continuity } = options
   const useNonce = createNonces(db, continuity.noteNonce)
   const findSigner = createSignerFinder()
-  const findLocker = batch(async (ids: string[]) => {
-    const found = new Map((await findLockers(db, [...new Set(ids)])).map((locker) => [locker.locker_id, locker]))
-    return ids.map((id) => found.get(id) ?? null)
-  })
+  const findLocker = createLockerFinder(db)
 
   async function authorize(
     wire: WireRequest,

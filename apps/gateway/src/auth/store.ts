@@ -1,9 +1,20 @@
+import { batch } from '@svc/concurrency/sharing'
 import { inJsonRows, prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Db, Locker } from '../db/schema.ts'
 
+export type FindLocker = (lockerId: string) => Promise<Locker | null>
+
+/** Requests that arrive together share a query. */
+export function createLockerFinder(db: Db): FindLocker {
+  return batch(async (ids: string[]) => {
+    const found = new Map((await findLockers(db, [...new Set(ids)])).map((locker) => [locker.locker_id, locker]))
+    return ids.map((id) => found.get(id) ?? null)
+  })
+}
+
 /** In no particular order. */
-export async function findLockers(db: Db, lockerIds: readonly string[]): Promise<Locker[]> {
+async function findLockers(db: Db, lockerIds: readonly string[]): Promise<Locker[]> {
   return (await lockersNamed(db, JSON.stringify(lockerIds.map((id) => [id])))).rows
 }
 

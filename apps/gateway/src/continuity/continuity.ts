@@ -16,6 +16,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Schema } from '../db/schema.ts'
 import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
+import { createClockGuard } from './clock-guard.ts'
 import { distinct, hasLostNonces, type Missing, missingInDatabase, missingOf, newestNote } from './compare.ts'
 import { type Entry, type LogGap, type NotedRefund, type NotedStatement, noteOfReceipt } from './entries.ts'
 import { databaseBehind, databaseUnchecked, envelopeBeforeLoss, logbookUnavailable } from './errors.ts'
@@ -31,6 +32,7 @@ export interface ContinuityStatus {
   /** The file of the database was exchanged while this process had it open. */
   isReplaced: boolean
   missing: Missing
+  clock: { aheadSeconds: number | null; isWrong: boolean }
 }
 
 export interface Continuity {
@@ -66,6 +68,8 @@ export interface ContinuityOptions {
   database: Database<Schema>
   /** Null where nothing is published. */
   publications: { nodes: Pick<SolanaNodes, 'history' | 'wire'>; signer: string } | null
+  /** By how much the clock of this process may differ from that of the database; 0 for any. */
+  clockToleranceSeconds: number
   log: Log
   now: () => number
 }
@@ -78,8 +82,10 @@ const UNNOTED_SECONDS = 60
 const MAX_UNNOTED = 10_000
 const NOTHING: Missing = { statements: [], payments: [] }
 
-export function createContinuity({ folder, database, publications, log, now }: ContinuityOptions): Continuity {
+export function createContinuity(options: ContinuityOptions): Continuity {
+  const { folder, database, publications, log, now } = options
   const { db } = database
+  const clock = createClockGuard(options.clockToleranceSeconds, log)
   const unixNow = () => Math.floor(now() / 1000)
   const noted = lru<string, { sequence: number; digest: string }>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
@@ -225,7 +231,9 @@ export function createContinuity({ folder, database, publications, log, now }: C
   }
 
   function serverSeen(seen: ServerIdentity): void {
-    if (state === 'unstarted' || (seen.history === server?.history && seen.run === server.run)) return
+    if (state === 'unstarted') return
+    clock.compared(seen.clockAheadMs)
+    if (seen.history === server?.history && seen.run === server.run) return
     const isOther = server !== null && seen.history !== server.history
     server = seen
     generation++
@@ -251,11 +259,13 @@ export function createContinuity({ folder, database, publications, log, now }: C
     if (state === 'behind') throw databaseBehind()
     if (state === 'checking') throw databaseUnchecked()
     if (isLogbookFailing) throw logbookUnavailable()
+    clock.assertRight()
   }
 
   return {
     async start() {
       server = await database.server()
+      clock.compared(server.clockAheadMs)
       if (folder !== null) {
         logbook = await openLogbook(folder, server.history)
         if (await hasLostNonces(db, folder, unixNow())) {
@@ -285,6 +295,7 @@ export function createContinuity({ folder, database, publications, log, now }: C
       log: isLogFailing ? 'failing' : (logGap?.kind ?? 'ok'),
       isReplaced,
       missing,
+      clock: { aheadSeconds: clock.aheadSeconds(), isWrong: clock.isWrong() },
     }),
 
     watchLog(findGap) {

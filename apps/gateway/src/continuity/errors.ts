@@ -24,6 +24,14 @@ export function envelopeBeforeLoss(seconds: number): ServiceError {
   })
 }
 
+export function clocksDiffer(aheadSeconds: number): ServiceError {
+  const difference = `${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} that of its database`
+  return new ServiceError('database_behind', `the clock of this gateway is ${difference}`, {
+    hint: 'nothing was changed, and public data can be read; send it again, another replica may answer',
+    headers: { 'retry-after': '10' },
+  })
+}
+
 export function logbookUnavailable(cause?: unknown): ServiceError {
   return new ServiceError('logbook_unavailable', 'the gateway cannot note what it signs', {
     hint: 'try again later: what was done already is found when the request is repeated',

@@ -1,4 +1,4 @@
-// Where the logbook is.
+// Where the logbook is, and how far clocks may differ.
 
 import { join, resolve } from 'node:path'
 import type { SettingsReader } from '@svc/http-service/config'
@@ -7,11 +7,15 @@ import { besideDatabase, type DatabasePlace } from '../db/settings.ts'
 export interface ContinuityConfig {
   /** Null where no logbook is kept: then the chain alone tells whether the database is behind. */
   logbookDir: string | null
+  /** 0 where the clock is not compared with that of PostgreSQL. */
+  clockToleranceSeconds: number
 }
 
 /** By default beside the database. That survives a restored database, and not a lost disk: docs/operations.md says so. */
 export function readContinuityConfig(settings: SettingsReader, place: DatabasePlace): ContinuityConfig {
   const text = settings.text('LOGBOOK_DIR')
-  if (text === 'off') return { logbookDir: null }
-  return { logbookDir: resolve(text || join(besideDatabase(place), 'logbook')) }
+  return {
+    logbookDir: text === 'off' ? null : resolve(text || join(besideDatabase(place), 'logbook')),
+    clockToleranceSeconds: settings.integer('CLOCK_TOLERANCE_SECONDS', 30, { min: 0, max: 3600 }),
+  }
 }

@@ -12,7 +12,8 @@ import { isLong } from '../attestations/view.ts'
 import { receiptNotFound } from '../auth/errors.ts'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import type { KeysAt } from '../keys/signing-keys.ts'
+import type { KeyOfTime, KeysAt } from '../keys/signing-keys.ts'
+import { isLoggedBefore } from '../log/store.ts'
 import { findEvidence, type Standing } from './store.ts'
 
 export interface Evidence {
@@ -65,7 +66,7 @@ export async function factsOf(
     last_anchor_error: anchorError,
     check_mode: record.check_mode ?? null,
   }
-  return verificationFacts(facts, { key: await signingKey(context, record), domainTag })
+  return verificationFacts(facts, { key: await signingKey(context, of), domainTag })
 }
 
 const PENDING: AttestationFacts = {
@@ -78,14 +79,28 @@ const PENDING: AttestationFacts = {
 }
 
 /**
- * The gateway's key that the envelope names. A record of the oracle era names none, so each key is tried. Null when it
- * is not a key of this gateway.
+ * The gateway's key that the statement is of. Null when it is not a key of this gateway, and for a key that was revoked
+ * later where nothing but the statement itself dates it before that (ADD-39).
  */
-async function signingKey({ keysAt }: FactsContext, record: StatementRecord): Promise<Ed25519Verifier | null> {
-  const keys = await keysAt(issuedAt(record))
-  if (record.envelope) return keys.get(record.envelope.issuer_pubkey ?? '') ?? null
+async function signingKey(context: FactsContext, of: AttestationRecord): Promise<Ed25519Verifier | null> {
+  const key = namedKey(await context.keysAt(issuedAt(of.record)), of.record)
+  if (!key) return null
+  const { verifier, revokedSince } = key
+  return revokedSince === null || (await isOnChainBefore(context, of, revokedSince)) ? verifier : null
+}
+
+/** A record of the oracle era names no key, so each one is tried. */
+function namedKey(keys: ReadonlyMap<string, KeyOfTime>, record: StatementRecord): KeyOfTime | undefined {
+  if (record.envelope) return keys.get(record.envelope.issuer_pubkey ?? '')
   const { merkle_root, manifest_signature } = record
-  return [...keys.values()].find((key) => isManifestSignedBy(key, merkle_root, manifest_signature)) ?? null
+  return [...keys.values()].find(({ verifier }) => isManifestSignedBy(verifier, merkle_root, manifest_signature))
+}
+
+/** By its own anchor, or by that of a checkpoint of the log. */
+async function isOnChainBefore({ database }: Context, of: AttestationRecord, unixSeconds: number): Promise<boolean> {
+  const { anchor, record } = of
+  if (anchor?.finalized && (anchor.block_time ?? unixSeconds) < unixSeconds) return true
+  return !!record.envelope && isLoggedBefore(database.db, record.envelope.statement_digest, unixSeconds)
 }
 
 /** Unix seconds. */

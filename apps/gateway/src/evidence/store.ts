@@ -9,7 +9,11 @@ export interface Standing {
   anchor_error: string | null
   deferral: string | null
   anchor: string | null
+  /** When a key was revoked last: what it signed may not be good any more. Null also without an attestation. */
+  revoked_at: string | null
 }
+
+const LAST_REVOCATION = sql<string | null>`(select max(issued_at) from key_changes where kind = 'revocation')`
 
 /** One row for each receipt that has an attestation, in no order. */
 export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(Standing & { receipt_id: string })[]> {
@@ -19,6 +23,7 @@ export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(S
       join.onRef('s.receipt_id', '=', 'a.receipt_id').onRef('s.sequence', '=', 'a.sequence'),
     )
     .select(['a.receipt_id', 'a.status', 'a.sequence', 'a.anchor_error', 'a.deferral', 's.anchor'])
+    .select(LAST_REVOCATION.as('revoked_at'))
     .where('a.receipt_id', 'in', receiptIds)
     .execute()
 }
@@ -40,7 +45,15 @@ function selectEvidence(db: Db, receiptId: string, sequence: Expression<number |
       join.onRef('s.receipt_id', '=', 'a.receipt_id').on('s.sequence', '=', sequence),
     )
     .selectAll('s')
-    .select(['r.receipt', 'a.status', 'a.sequence as newest', 'a.anchor_error', 'a.deferral'])
+    .select([
+      'r.receipt',
+      'a.receipt_id as attested',
+      'a.status',
+      'a.sequence as newest',
+      'a.anchor_error',
+      'a.deferral',
+    ])
+    .select(LAST_REVOCATION.as('revoked_at'))
     .where('r.receipt_id', '=', receiptId)
 }
 
@@ -53,10 +66,17 @@ export async function findEvidence(db: Db, receiptId: string, sequence?: number)
   const { rows } = await (sequence === undefined ? findNewest(db, receiptId) : findNumbered(db, receiptId, sequence))
   const [row] = rows
   if (!row) return null
-  const { receipt, status, newest, anchor_error, deferral, ...statement } = row
+  const { receipt, attested, status, newest, anchor_error, deferral, revoked_at, ...statement } = row
   return {
     receipt,
-    standing: { status, sequence: newest, anchor_error, deferral, anchor: statement.anchor },
+    standing: {
+      status,
+      sequence: newest,
+      anchor_error,
+      deferral,
+      anchor: statement.anchor,
+      revoked_at: attested === null ? null : revoked_at,
+    },
     // The left join gives all columns of a statement or none.
     statement: statement.receipt_id === null ? null : (statement as StatementTable),
   }

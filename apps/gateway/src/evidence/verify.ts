@@ -17,7 +17,14 @@ interface CachedAnswer {
 
 const MAX_CACHED = 1000
 const MAX_CACHED_CHARS = 16_384
-const NOT_ATTESTED: Standing = { status: null, sequence: null, anchor_error: null, deferral: null, anchor: null }
+const NOT_ATTESTED: Standing = {
+  status: null,
+  sequence: null,
+  anchor_error: null,
+  deferral: null,
+  anchor: null,
+  revoked_at: null,
+}
 
 /**
  * A short answer about the newest statement is cached, and used while the standing of its receipt is the same. Reading
@@ -54,7 +61,8 @@ function isSame(a: Standing, b: Standing): boolean {
     a.status === b.status &&
     a.anchor === b.anchor &&
     a.anchor_error === b.anchor_error &&
-    a.deferral === b.deferral
+    a.deferral === b.deferral &&
+    a.revoked_at === b.revoked_at
   )
 }
 

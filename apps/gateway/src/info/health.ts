@@ -14,7 +14,7 @@ import type { InfoContext } from './room.ts'
 
 /**
  * 503 only when the gateway cannot serve. A single chain or provider that does not answer shows in `checks` instead; a
- * database that is behind, or a logbook that fails, is `degraded` with 200, because it is read from.
+ * database that is behind, a logbook that fails, or a clock that is wrong is `degraded` with 200, because it is read from.
  */
 export async function checkHealth(context: InfoContext): Promise<Answer<Health>> {
   const [database, health, primary_chain, evm_chain, signing_key, balance, prices, budgets, log] = await Promise.all([
@@ -66,11 +66,16 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
 const MAX_MISSING = 100
 
 /** Named by proof and sequence, which are public: receipt ids open things. */
-function maySign({ state, logbook }: ContinuityStatus): boolean {
-  return state !== 'behind' && logbook !== 'failing'
+function maySign({ state, logbook, clock }: ContinuityStatus): boolean {
+  return state !== 'behind' && logbook !== 'failing' && !clock.isWrong
 }
 
-function shownContinuity({ missing, isReplaced, ...status }: ContinuityStatus): NonNullable<Health['continuity']> {
+function shownContinuity({
+  missing,
+  isReplaced,
+  clock,
+  ...status
+}: ContinuityStatus): NonNullable<Health['continuity']> {
   const { statements, payments } = missing
   return {
     state: status.state,
@@ -82,6 +87,7 @@ function shownContinuity({ missing, isReplaced, ...status }: ContinuityStatus): 
       .map(({ proofId: proof_id, sequence, digest: statement_digest }) => ({ proof_id, sequence, statement_digest })),
     missing_payments: payments.length,
     log: status.log,
+    ...(clock.aheadSeconds !== null && { clock_ahead_seconds: clock.aheadSeconds }),
     ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced }) }),
   }
 }
@@ -107,14 +113,20 @@ const HEAL =
   'restore a newer backup; or run `svc-gateway continuity rebuild` with the evidence bundles of the missing statements, then `svc-gateway continuity accept` for what cannot be rebuilt: docs/operations.md, "A database was restored"'
 const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'
 
-function continuityWarnings({ state, logbook }: ContinuityStatus): string[] {
+function continuityWarnings({ state, logbook, clock }: ContinuityStatus): string[] {
   return [
     ...(state === 'behind'
       ? ['the database is behind what this gateway has signed: it only reads, see continuity']
       : []),
     ...(logbook === 'off' ? ['LOGBOOK_DIR is off: a restored database is noticed by its anchors only'] : []),
     ...(logbook === 'failing' ? ['the logbook cannot be written: nothing is signed'] : []),
+    ...(clock.isWrong ? [wrongClock(clock.aheadSeconds ?? 0)] : []),
   ]
+}
+
+function wrongClock(aheadSeconds: number): string {
+  const side = aheadSeconds > 0 ? 'ahead of' : 'behind'
+  return `the clock is ${Math.abs(aheadSeconds)} s ${side} that of the database: nothing is sold or signed until they agree`
 }
 
 const LATE_SECONDS = 7200

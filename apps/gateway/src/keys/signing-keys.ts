@@ -52,8 +52,14 @@ function announcedKey({ public_key_hex, valid_from }: AnnouncedKeyTable) {
   return { ...namedKey(public_key_hex), alg: 'ed25519' as const, valid_from }
 }
 
+export interface KeyOfTime {
+  verifier: Ed25519Verifier
+  /** Unix seconds; null for a key that is not revoked. What claims to be older may still be made by a thief (ADD-39). */
+  revokedSince: number | null
+}
+
 /** The keys that may have signed at a time, by their hex (ADD-07). */
-export type KeysAt = (unixSeconds: number) => Promise<Map<string, Ed25519Verifier>>
+export type KeysAt = (unixSeconds: number) => Promise<Map<string, KeyOfTime>>
 
 export function createKeysAt({ database }: Pick<Context, 'database'>): KeysAt {
   // Parsing a key takes longer than verifying with it. The map holds as many keys as the operator ever had.
@@ -66,19 +72,25 @@ export function createKeysAt({ database }: Pick<Context, 'database'>): KeysAt {
     return key
   }
 
-  return async (unixSeconds) =>
-    new Map((await signingKeysAt(database.db, unixSeconds)).map((hex) => [hex, verifierOf(hex)]))
+  return async (unixSeconds) => {
+    const keys = await signingKeysAt(database.db, unixSeconds)
+    return new Map(keys.map(({ hex, revokedSince }) => [hex, { verifier: verifierOf(hex), revokedSince }]))
+  }
 }
 
-async function signingKeysAt(db: Db, unixSeconds: number): Promise<string[]> {
-  const keys = (await allSigningKeys(db)).map((key) => {
-    const end = endOf(key)
-    const validFrom = unixSecondsOf(key.valid_from)
-    return { public_key_hex: key.public_key_hex, validFrom, validTo: end === null ? null : unixSecondsOf(end) }
-  })
-  return keys.filter((key) => isKeyOfTime(key, keys, unixSeconds)).map(({ public_key_hex }) => public_key_hex)
+/** A revoked key ends at once: no replica hands over from it. */
+async function signingKeysAt(db: Db, unixSeconds: number) {
+  const keys = (await allSigningKeys(db)).map((key) => ({
+    hex: key.public_key_hex,
+    validFrom: unixSecondsOf(key.valid_from),
+    validTo: unixSecondsOf(endOf(key)),
+    revokedSince: unixSecondsOf(key.revoked_since),
+  }))
+  return keys.filter((key) => isKeyOfTime(key, keys, unixSeconds) && unixSeconds < (key.revokedSince ?? Infinity))
 }
 
-function unixSecondsOf(iso: string): number {
-  return Math.floor(Date.parse(iso) / 1000)
+function unixSecondsOf(iso: string): number
+function unixSecondsOf(iso: string | null): number | null
+function unixSecondsOf(iso: string | null): number | null {
+  return iso === null ? null : Math.floor(Date.parse(iso) / 1000)
 }

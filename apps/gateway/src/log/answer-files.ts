@@ -1,7 +1,6 @@
 // The files of the log as tlog-tiles clients read them.
 
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { Bytes } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { readTilePath } from '@svc/transparency/tiles'
@@ -41,5 +40,5 @@ function answer({ method, headers }: Asked, bytes: Uint8Array, own: Record<strin
   if (headers['if-none-match']?.includes(own.etag)) return new Bytes(304, all, null)
   const withLength = { ...all, 'content-length': String(bytes.length) }
   if (method === 'HEAD') return new Bytes(200, withLength, null)
-  return new Bytes(200, withLength, Readable.from([bytes], { objectMode: false }))
+  return new Bytes(200, withLength, bytes)
 }

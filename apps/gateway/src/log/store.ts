@@ -181,3 +181,16 @@ export async function oldestAnchored(db: Db, { above, upTo }: SizeRange) {
     .limit(1)
   return (await row.executeTakeFirst()) ?? null
 }
+
+/** Whether a final block from before then holds a checkpoint with the statement. */
+export async function isLoggedBefore(db: Db, statementDigest: string, unixSeconds: number): Promise<boolean> {
+  const row = db
+    .selectFrom('log_entries as e')
+    .innerJoin('log_anchors as a', (join) => join.onRef('a.size', '>', 'e.entry_index'))
+    .select('a.tx')
+    .where('e.statement_digest', '=', statementDigest)
+    .where('a.state', '=', 'finalized')
+    .where('a.block_time', '<', unixSeconds)
+    .limit(1)
+  return (await row.executeTakeFirst()) !== undefined
+}

@@ -6,6 +6,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import { countRows } from '../info/store.ts'
 import { readRange, type TimeRange } from './ranges.ts'
+import { countNewSales } from './sales.ts'
 import {
   addUpLockers,
   countRestricted,
@@ -43,6 +44,7 @@ export function createTotals(context: Context): () => Promise<Totals> {
 
 async function countTotals(context: Pick<Context, 'database' | 'now'>): Promise<Totals> {
   const { db } = context.database
+  await countNewSales(context)
   return {
     ...(await addUpLockers(db)),
     ...(await countRestricted(db)),

@@ -133,7 +133,8 @@ async function isSigned(context: Context, envelope: EvidenceEnvelope): Promise<b
     const keys = await createKeysAt(context)(envelope.body.issued_at_unix)
     // A database from before the key was first used does not list it for the time of the statement.
     const own = toHex(context.signers.statement.publicKey)
-    const key = envelope.issuer_pubkey === own ? ed25519PublicKeyFromHex(own) : keys.get(envelope.issuer_pubkey ?? '')
+    const issuer = envelope.issuer_pubkey ?? ''
+    const key = issuer === own ? ed25519PublicKeyFromHex(own) : keys.get(issuer)?.verifier
     return !!key && isStatementSignedBy(key, envelope, context.config.evidence.domainTag)
   } catch {
     // What is no statement at all cannot be written in canonical form.

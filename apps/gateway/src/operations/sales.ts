@@ -28,14 +28,19 @@ import {
 const HOUR = 3600
 const DAY = 86_400
 const BATCH = 500
-/** What a reader waits for; the rest is left to the job. */
-const READER_BATCHES = 1
+/** What a reader waits for; the rest, after an outage of the job, is left to it. */
+const READER_BATCHES = 20
 
 export async function countSales({ database: { db } }: Pick<Context, 'database'>, batches = Infinity): Promise<void> {
   for (let i = 0; i < batches; i++) {
     if (!(await hasUncounted(db))) return
     await db.transaction().execute(countBatch)
   }
+}
+
+/** So that what is read includes the sales of the last minute. */
+export function countNewSales(context: Pick<Context, 'database'>): Promise<void> {
+  return countSales(context, READER_BATCHES)
 }
 
 async function countBatch(tx: Transaction<Schema>): Promise<void> {
@@ -108,7 +113,7 @@ const RANGES: Record<Bucket, { defaultDays: number; maxDays: number }> = {
 export async function readSales(context: Context, query: Query<typeof operatorSales>): Promise<OperatorSales> {
   const { bucket = 'day' } = query
   const { from, to } = readRange(query, { now: unixNow(context), ...RANGES[bucket] })
-  await countSales(context, READER_BATCHES)
+  await countNewSales(context)
   const { db } = context.database
   const rows = await periodsBetween(db, bucket === 'hour' ? 'hour' : 'day', startOf(from, bucket), to)
   const sums = new Map<string, SalesPeriodTable>()

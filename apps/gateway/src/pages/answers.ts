@@ -1,7 +1,6 @@
 // How pages and what they load are sent.
 
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { Bytes } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import type { Asset } from './built-pages.ts'
@@ -101,7 +100,7 @@ function packedAnswer({ contentType, plain, compressed }: Asset, wire: Asked, mo
 }
 
 function bytesOf(method: string, headers: Record<string, string>, bytes: Buffer): Bytes {
-  return new Bytes(200, headers, method === 'HEAD' ? null : Readable.from([bytes], { objectMode: false }))
+  return new Bytes(200, headers, method === 'HEAD' ? null : bytes)
 }
 
 /** Whether a list such as `br;q=1.0, gzip` has this word, and not with `q=0`. */

@@ -21,12 +21,13 @@ export async function readReceipt(context: Context, id: string): Promise<SignedR
 
 /**
  * Believes only the keys that the gateway lists for the time of the receipt (ADD-07), never a key because it stands in
- * the receipt. The answer holds the signed message and the key, so that anybody can repeat the check.
+ * the receipt. A receipt of a key that was revoked later is good: it is in the database, and older than the theft. The
+ * answer holds the signed message and the key, so that anybody can repeat the check.
  */
 export async function verifyReceipt(context: Context & { keysAt: KeysAt }, id: string) {
   const receipt = await readReceipt(context, id)
   const at = unixSeconds(receipt.confirmed_at)
-  const key = at === null ? null : (await context.keysAt(at)).get(receipt.receipt_signer_pubkey)
+  const key = at === null ? null : (await context.keysAt(at)).get(receipt.receipt_signer_pubkey)?.verifier
   const checks = {
     receipt_exists: true,
     signature_valid: !!key && isReceiptSignedBy(key, receipt),

@@ -8,7 +8,6 @@ import { checkSignature, type SignedRequest } from '@svc/s3/signature'
 import { requireServed, requireWritable } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
-import { findLockerOf } from '../files/store.ts'
 import { isGranted } from '../lockers/access.ts'
 import { findCredential, type S3Credential } from './credentials/find-credential.ts'
 import type { S3Place } from './request.ts'
@@ -31,8 +30,8 @@ export async function authenticate(
   const credential = await findCredential(context, authorization.accessKeyId, authorization.sessionToken)
   try {
     if (!credential) throw unknownKey()
-    const signed = checkSignature(wire, authorization, credential.secret, unixNow(context))
-    const caller = { credential, locker: await findLocker(context, credential) }
+    const signed = checkSignature(wire, authorization, credential.secret, unixNow(context), context.signingKeyOf)
+    const caller = { credential, locker: await requireLocker(context, credential) }
     context.noteKeyUse(credential)
     return { signed, caller }
   } catch (error) {
@@ -44,8 +43,8 @@ export async function authenticate(
 /** What somebody who guesses keys and secrets gets to see. */
 const GUESSES: readonly string[] = ['InvalidAccessKeyId', 'SignatureDoesNotMatch']
 
-async function findLocker({ database }: S3Context, { lockerId, grant }: S3Credential): Promise<Locker> {
-  const locker = await findLockerOf(database.db, { locker_id: lockerId })
+async function requireLocker({ findLocker }: S3Context, { lockerId, grant }: S3Credential): Promise<Locker> {
+  const locker = await findLocker(lockerId)
   if (locker && isGranted(locker, grant)) return locker
   throw accessEnded()
 }

@@ -1,11 +1,10 @@
 // Whom answers call the owner of a bucket and of all that is in it.
 
-import { Readable } from 'node:stream'
 import { Bytes } from '@svc/http-service/answer'
 import { s3Error } from '@svc/s3/errors'
 import { childrenOf, readXml, textOf, writeXml } from '@svc/s3/xml'
 import type { Locker } from '../db/schema.ts'
-import { emptyAnswer, XML_TYPE } from './answers.ts'
+import { emptyAnswer, xmlHeaders } from './answers.ts'
 import { readSmallBody, type S3Request } from './request.ts'
 
 /** Whoever has a key to the bucket knows this name already; the owner's wallet they need not know. */
@@ -17,10 +16,10 @@ export function ownerOf({ locker_id }: Locker) {
 export function aclAnswer(locker: Locker): Bytes {
   const Owner = ownerOf(locker)
   const Grant = { Grantee: Owner, Permission: 'FULL_CONTROL' }
-  const xml = writeXml('AccessControlPolicy', { Owner, AccessControlList: { Grant } })
+  const plain = writeXml('AccessControlPolicy', { Owner, AccessControlList: { Grant } })
   // Clients fail without the attribute.
-  const text = Buffer.from(xml.replace('<Grantee>', `<Grantee ${CANONICAL_USER}>`))
-  return new Bytes(200, { 'content-type': XML_TYPE, 'content-length': String(text.length) }, Readable.from([text]))
+  const xml = plain.replace('<Grantee>', `<Grantee ${CANONICAL_USER}>`)
+  return new Bytes(200, xmlHeaders(xml), xml)
 }
 
 /** What everything in a locker is to others. */

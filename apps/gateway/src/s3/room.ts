@@ -1,10 +1,16 @@
+import { lru } from '@svc/concurrency/caches'
+import { deriveSigningKey, type SigningKeyOf, scopeText } from '@svc/s3/signature'
+import { createLockerFinder, type FindLocker } from '../auth/store.ts'
 import { createHashThread, type HashThread } from '../files/confirm/hash-thread.ts'
 import type { TransfersContext } from '../transfers/room.ts'
 import { createCredentialKeys } from './credentials/credential-keys.ts'
 import type { CredentialsContext } from './credentials/find-credential.ts'
 import { createKeyUse, type NoteKeyUse } from './credentials/key-use.ts'
+import { createKeyFinder } from './credentials/store.ts'
 
 export interface S3Context extends TransfersContext, CredentialsContext {
+  signingKeyOf: SigningKeyOf
+  findLocker: FindLocker
   noteKeyUse: NoteKeyUse
   /** Hashes objects while they are stored. */
   hashThread: HashThread<null>
@@ -14,7 +20,25 @@ export function createS3(transfers: TransfersContext): S3Context {
   return {
     ...transfers,
     credentialKeys: createCredentialKeys(transfers.signers.shortUrl),
+    findKey: createKeyFinder(transfers.database.db),
+    signingKeyOf: cachedSigningKeys(),
+    findLocker: createLockerFinder(transfers.database.db),
     noteKeyUse: createKeyUse(transfers),
     hashThread: createHashThread(new URL('../files/confirm/hash-worker.ts', import.meta.url)),
+  }
+}
+
+const SIGNING_KEYS = 1000
+
+/** Deriving one takes as long as the rest of a signature. */
+function cachedSigningKeys(): SigningKeyOf {
+  const cache = lru<string, Buffer>(SIGNING_KEYS)
+  return (secret, authorization) => {
+    const name = `${secret}/${scopeText(authorization)}`
+    const known = cache.get(name)
+    if (known) return known
+    const key = deriveSigningKey(secret, authorization)
+    cache.set(name, key)
+    return key
   }
 }

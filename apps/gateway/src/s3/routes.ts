@@ -1,7 +1,7 @@
 // The S3 door: one route for all of it, whatever the path. Keys are read from the target as it was sent.
 
 import { Bytes } from '@svc/http-service/answer'
-import { EVERY_ORIGIN, headerList } from '@svc/http-service/send'
+import { EVERY_ORIGIN, headerList, isStream } from '@svc/http-service/send'
 import type { Reply, Request, Service } from '@svc/http-service/service'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { FastifyWireRequest } from '@svc/http-service/wire-request'
@@ -62,10 +62,10 @@ async function answer(
   return operation(context, request, caller)
 }
 
-function finished({ status, headers, stream, onBrokenOff }: Bytes, { id, method, raw }: Request): Bytes {
+function finished({ status, headers, body, onBrokenOff }: Bytes, { id, method, raw }: Request): Bytes {
   const all = { ...(raw.headers.origin !== undefined && EXPOSED), ...headers, ...idHeaders(id) }
-  if (method === 'HEAD') stream?.destroy()
-  const bytes = new Bytes(status, all, method === 'HEAD' ? null : stream)
+  if (method === 'HEAD' && body !== null && isStream(body)) body.destroy()
+  const bytes = new Bytes(status, all, method === 'HEAD' ? null : body)
   bytes.onBrokenOff = onBrokenOff
   return bytes
 }

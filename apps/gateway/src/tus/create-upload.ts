@@ -3,14 +3,13 @@
 import type { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { unixNow } from '../context.ts'
 import { type NamedFile, nameFiles } from '../files/name-files.ts'
 import { maxObjectBytes } from '../files/objects.ts'
 import { requireRoomForFiles } from '../files/require-room.ts'
 import { capacityExceeded, requireRoomFor } from '../lockers/terms.ts'
 import { newSession } from '../transfers/sessions/new-session.ts'
 import { maxPartBytes } from '../transfers/sessions/record-part.ts'
-import { countUnfinished } from '../transfers/sessions/unfinished.ts'
+import { addUnfinished } from '../transfers/sessions/unfinished.ts'
 import { createdAnswer } from './answers.ts'
 import { MAX_BLOCK_BYTES } from './blocks.ts'
 import { joinUploads } from './concat.ts'
@@ -39,7 +38,6 @@ export async function createUpload(context: TusContext, caller: TusCaller, wire:
   if (isFinal) return joinUploads(context, caller, wire, { concat, named, metadata })
   const kind = concat === 'partial' ? 'partial' : 'whole'
   const length = lengthOf(context, caller, wire)
-  await requireFewOpen(context, caller)
   await requireRoomForUpload(context, caller, named, kind, length ?? 0)
   const token = await insertNew(context, caller, named, { kind, metadata, length })
   const upload = await findUpload(context, token)
@@ -74,11 +72,6 @@ function lengthOf(context: TusContext, { locker }: TusCaller, wire: WireRequest)
 /** Of one locker, in a day. Clients that crash leave some. */
 const MAX_OPEN_UPLOADS = 10_000
 
-async function requireFewOpen(context: TusContext, { locker: { locker_id } }: TusCaller): Promise<void> {
-  const open = await countUnfinished(context.database.db, locker_id, 'tus', unixNow(context))
-  if (open >= MAX_OPEN_UPLOADS) throw capacityExceeded('unfinished')
-}
-
 /** A partial upload has no name yet: only its bytes count. */
 async function requireRoomForUpload(
   context: TusContext,
@@ -106,7 +99,9 @@ async function insertNew(
   const { session_id } = session
   const block_bytes = Math.min(MAX_BLOCK_BYTES, maxPartBytes(context, locker.provider))
   const row: TusRow = { session_id, kind, upload_metadata: metadata, upload_concat: null, block_bytes }
-  const isNew = await context.database.db.transaction().execute((tx) => insertUpload(tx, session, files[0]!, row))
+  const size = { files: 1, most: MAX_OPEN_UPLOADS }
+  const isNew = await addUnfinished(context, session, size, (tx) => insertUpload(tx, session, files[0]!, row))
+  if (isNew === null) throw capacityExceeded('unfinished')
   if (!isNew) throw new ServiceError('internal_error', 'a random token was made twice')
   return token
 }

@@ -1,12 +1,15 @@
+import type { Anchor } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { toHex } from '@svc/protocol/bytes'
-import { isoSeconds } from '@svc/protocol/evidence'
+import { type EvidenceEnvelope, isoSeconds } from '@svc/protocol/evidence'
+import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { unixNow } from '../../src/context.ts'
 import { activateSigningKey } from '../../src/keys/store.ts'
-import { type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
+import { revokeKey } from '../../src/operations/keys/revoke-key.ts'
+import { type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
 
 const DAY = 86_400
 const NEXT = ed25519Signer(new Uint8Array(32).fill(9))
@@ -73,3 +76,69 @@ it('ADD-07 accepts the old key for a while after a change, because old replicas 
   await house.state(locker, { signer: statement })
   expect(await signatureOf(locker.receipt_id)).toBe('passed')
 })
+
+it('T-153 ADD-39 of a revoked key, only what a block from before the theft holds is good; older receipts stay', async () => {
+  const { context, rooms } = house.gateway
+  const stolen = statementSigner(context)
+  await changeKey(stolen)
+  const since = unixNow(context) + 1000
+  const final = (envelope: EvidenceEnvelope) => memoAnchor(envelope, { finalized: true })
+  /** Signed this long before the theft. */
+  async function stated(seconds: number, anchor?: (envelope: EvidenceEnvelope) => Anchor): Promise<string> {
+    house.clock.advance(since - seconds - unixNow(context))
+    const locker = await house.listed(1)
+    await house.state(locker, { signer: stolen, ...(anchor && { anchor }) })
+    return locker.receipt_id
+  }
+  const logged = await stated(900)
+  await rooms.log.publish()
+  await anchorLog(since - 880)
+  const receipts = {
+    logged,
+    final: await stated(800, final),
+    notYetFinal: await stated(700, memoAnchor),
+    bare: await stated(600),
+    tooLate: await stated(1, final),
+    after: await stated(-60, (envelope) => ({ ...final(envelope), block_time: since - 500 })),
+  }
+  const each = async <Value>(of: (receiptId: string) => Promise<Value>) => {
+    const found = Object.entries(receipts).map(async ([name, receiptId]) => [name, await of(receiptId)] as const)
+    return Object.fromEntries(await Promise.all(found))
+  }
+  house.clock.advance(600)
+  await changeKey(NEXT)
+  const before = await each((receiptId) => signatureOf(receiptId))
+  expect(new Set(Object.values(before))).toEqual(new Set(['passed']))
+
+  const next = { publicKey: NEXT.publicKey, sign: async (message: Uint8Array) => NEXT.sign(message) }
+  const replica = { ...context, statementKeys: { ...context.statementKeys, held: () => next } }
+  const order = { keyId: issuerKeyId(toHex(stolen.publicKey)), since, reason: 'stolen', recovery: null }
+  await revokeKey(replica, { identity: 'test' }, order)
+  expect(await each((receiptId) => signatureOf(receiptId))).toEqual({
+    logged: 'passed',
+    final: 'passed',
+    notYetFinal: 'failed',
+    bare: 'failed',
+    tooLate: 'failed',
+    after: 'failed',
+  })
+  const valid = async (receiptId: string) =>
+    (await house.get<{ valid: boolean }>(`/v1/receipts/${receiptId}/verify`)).valid
+  expect(await each(valid)).toMatchObject({ logged: true, bare: true, tooLate: true, after: false })
+})
+
+/** As if a block of that time held the newest checkpoint. */
+async function anchorLog(blockTime: number): Promise<void> {
+  const { db } = house.gateway.context.database
+  const { size } = await db
+    .selectFrom('log_checkpoints')
+    .select('size')
+    .orderBy('size', 'desc')
+    .executeTakeFirstOrThrow()
+  const row = { tx: 'anchor', size, payload: '{}', signer: 'signer', raw: '', last_valid_height: 1, slot: 1 }
+  const times = { block_time: blockTime, fee_lamports: 5000, sent_at: blockTime }
+  await db
+    .insertInto('log_anchors')
+    .values({ ...row, ...times, state: 'finalized' })
+    .execute()
+}

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { s3Error } from '@svc/s3/errors'
 import { expect, it, vi } from 'vitest'
@@ -9,9 +10,9 @@ const context = { log } as unknown as Parameters<typeof patientXmlAnswer>[0] // 
 /** An answer that has begun before its outcome was known. */
 async function begun() {
   const { promise, resolve, reject } = Promise.withResolvers<Record<string, string>>()
-  const { status, headers, stream } = await patientXmlAnswer(context, 'CopyObjectResult', promise, 1)
+  const { status, headers, body } = await patientXmlAnswer(context, 'CopyObjectResult', promise, 1)
   expect([status, headers['content-length']]).toEqual([200, undefined])
-  return { resolve, reject, body: text(stream!) }
+  return { resolve, reject, body: text(body as Readable) }
 }
 
 it('T-110 an answer that is ready at once has its length, and a refusal its status', async () => {

@@ -161,7 +161,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   gateway_unavailable: of('The agent service cannot reach the gateway.', later),
   signing_key_unavailable: of('The gateway cannot sign now.', later),
   database_behind: of(
-    'The database of the gateway was restored and may lack what was signed or paid: it can be read only.',
+    'The database of the gateway was restored and may lack what was signed or paid, or its clock is wrong: it can be read only.',
     'nothing was changed: do not pay again; try later, and tell the user that the operator has to look',
   ),
   logbook_unavailable: of('The gateway cannot note what it signs.', 'do not pay again; repeat the same call later'),

@@ -8,10 +8,16 @@ import type { ExportEntry, ExportRecord } from './read-export.ts'
 import { attestedAt, contradiction, rebuildSnapshot, rowsOf } from './rebuild-record.ts'
 import { createDryRun, createSave, type SaveRecord } from './save-record.ts'
 
+interface StatementKey {
+  verifier: Ed25519Verifier
+  /** Null for a key that is not revoked. */
+  revokedSince: number | null
+}
+
 export interface ImportContext {
   db: Db
   /** The statement keys that were valid at a time. */
-  keysAt: (unixSeconds: number) => Promise<ReadonlyMap<string, Ed25519Verifier>>
+  keysAt: (unixSeconds: number) => Promise<ReadonlyMap<string, StatementKey>>
   /** Unix milliseconds. */
   now: () => number
 }
@@ -90,7 +96,8 @@ function refused(reason: RefusalReason, problem: string): Outcome {
 /** A doubtful signature is no reason to refuse: readers see that it is not valid. Returns null if it is valid. */
 async function signatureProblem({ keysAt }: ImportContext, record: ExportRecord): Promise<string | null> {
   if (isUnsigned(record.manifest_signature)) return 'it is unsigned'
-  const keys = [...(await keysAt(attestedAt(record))).values()]
-  const isSigned = keys.some((key) => isManifestSignedBy(key, record.merkle_root, record.manifest_signature))
+  const keys = [...(await keysAt(attestedAt(record))).values()].filter(({ revokedSince }) => revokedSince === null)
+  const { merkle_root, manifest_signature } = record
+  const isSigned = keys.some(({ verifier }) => isManifestSignedBy(verifier, merkle_root, manifest_signature))
   return isSigned ? null : 'no key that this gateway has from that time has signed it'
 }

@@ -74,6 +74,25 @@ const selectRange = prepared((db: Db, lockerId: string, from: string, upTo: stri
   inRange(db, lockerId, from, upTo).select(LISTED).limit(limit),
 )
 
+/** What tells whether a file has bytes, and which. */
+const STORED = ['filename', 'size_bytes', 'object_bytes', 'content_hash', 'uploaded_at', 'object_id'] as const
+
+export type StoredFile = Pick<FileRow, (typeof STORED)[number]>
+
+/** The same with fewer columns. */
+export async function storedIn(
+  db: Db,
+  lockerId: string,
+  { from, upTo }: NameRange,
+  limit: number,
+): Promise<StoredFile[]> {
+  return (await selectStored(db, lockerId, from, upTo, limit)).rows
+}
+
+const selectStored = prepared((db: Db, lockerId: string, from: string, upTo: string, limit: number) =>
+  inRange(db, lockerId, from, upTo).select(STORED).limit(limit),
+)
+
 /** Files of the range whose names match a pattern of `like`, in code-point order. */
 export async function matchingFiles(
   db: Db,

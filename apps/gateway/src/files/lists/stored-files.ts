@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { prepared } from '@svc/database/prepared'
 import { sql } from 'kysely'
 import type { Db } from '../../db/schema.ts'
-import { filesIn, type ListedFile } from './store.ts'
+import { type StoredFile, storedIn } from './store.ts'
 import { afterEntry, afterName, type Folding, type NameRange, walkBy } from './walk-names.ts'
 
 /** So that a few names that wait do not make a query each. */
@@ -21,14 +21,14 @@ export async function storedFiles(
   { from, upTo }: NameRange,
   limit: number,
   hangUp: AbortSignal,
-): Promise<ListedFile[]> {
-  const found: ListedFile[] = []
+): Promise<StoredFile[]> {
+  const found: StoredFile[] = []
   for (let next: string | null = from; next !== null && !hangUp.aborted; ) {
     const wanted = Math.max(limit - found.length, MIN_READ)
-    const rows: ListedFile[] = await filesIn(db, lockerId, { from: next, upTo }, wanted)
+    const rows: StoredFile[] = await storedIn(db, lockerId, { from: next, upTo }, wanted)
     found.push(...rows.filter(({ object_id }) => object_id !== null))
     if (found.length >= limit || rows.length < wanted) break
-    const last = rows.at(-1) as ListedFile // at least MIN_READ
+    const last = rows.at(-1) as StoredFile // at least MIN_READ
     next = await nextStored(db, lockerId, { from: afterName(last.filename), upTo }, hangUp)
   }
   return found.slice(0, limit)

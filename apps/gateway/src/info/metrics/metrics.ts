@@ -115,7 +115,7 @@ function healthFamily(health: ReadonlyMap<string, boolean>): Family {
   }
 }
 
-function continuityFamilies({ state, logbook, missing }: ContinuityStatus): Family[] {
+function continuityFamilies({ state, logbook, missing, clock }: ContinuityStatus): Family[] {
   return [
     {
       name: 'svc_database_behind',
@@ -134,6 +134,18 @@ function continuityFamilies({ state, logbook, missing }: ContinuityStatus): Fami
       type: 'gauge',
       help: 'Whether the logbook can be written; 0 also where there is none.',
       samples: [{ value: logbook === 'ok' ? 1 : 0 }],
+    },
+    {
+      name: 'svc_clock_ahead_seconds',
+      type: 'gauge',
+      help: 'How far the clock of this process is ahead of that of the database; negative where it is behind.',
+      samples: clock.aheadSeconds === null ? [] : [{ value: clock.aheadSeconds }],
+    },
+    {
+      name: 'svc_clock_wrong',
+      type: 'gauge',
+      help: 'Whether they differ by more than CLOCK_TOLERANCE_SECONDS: then this process sells and signs nothing.',
+      samples: [{ value: Number(clock.isWrong) }],
     },
   ]
 }

@@ -37,7 +37,16 @@ export function createCredentialKeys(signer: Ed25519Signer): CredentialKeys {
     createHmac('sha256', master).update(use).digest(),
   ) as [Buffer, Buffer, Buffer]
   const secrets = lru<string, string>(CACHED)
+  const marks = lru<string, Buffer>(CACHED)
   const opened = lru<string, Uint8Array>(CACHED)
+
+  function markBytes(text: string): Buffer {
+    const known = marks.get(text)
+    if (known) return known
+    const mark = createHmac('sha256', markKey).update(text).digest()
+    marks.set(text, mark)
+    return mark
+  }
 
   /** The header is all that the key depends on, so a changed one fails as changed bytes do. */
   const tokenKey = (header: Uint8Array) => createHmac('sha256', sealKey).update(header).digest()
@@ -64,7 +73,7 @@ export function createCredentialKeys(signer: Ed25519Signer): CredentialKeys {
       return secret
     },
 
-    mark: (text, length) => keyIdCharacters(createHmac('sha256', markKey).update(text).digest().subarray(0, length)),
+    mark: (text, length) => keyIdCharacters(markBytes(text).subarray(0, length)),
 
     seal(plain, salt) {
       const header = Buffer.from([VERSION, ...salt])

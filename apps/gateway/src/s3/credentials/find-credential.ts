@@ -7,10 +7,11 @@ import type { CredentialKeys } from './credential-keys.ts'
 import { isKeyId } from './key-ids.ts'
 import { scopeOfKey, secretOfKey } from './key-rows.ts'
 import { type CredentialScope, openSession } from './session-token.ts'
-import { findKey } from './store.ts'
+import type { FindKey } from './store.ts'
 
 export interface CredentialsContext extends Context {
   credentialKeys: CredentialKeys
+  findKey: FindKey
 }
 
 export interface S3Credential extends CredentialScope {
@@ -32,8 +33,8 @@ export async function findCredential(
 }
 
 async function findLongLived(context: CredentialsContext, accessKeyId: string): Promise<S3Credential | null> {
-  const { credentialKeys, database } = context
-  const row = isKeyId(credentialKeys, accessKeyId) ? await findKey(database.db, accessKeyId) : null
+  const { credentialKeys, findKey } = context
+  const row = isKeyId(credentialKeys, accessKeyId) ? await findKey(accessKeyId) : null
   if (!row || row.expires_at <= unixNow(context)) return null
   return { ...scopeOfKey(row), accessKeyId, secret: secretOfKey(credentialKeys, row) }
 }

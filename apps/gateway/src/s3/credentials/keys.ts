@@ -48,6 +48,8 @@ export async function createKey(
     await insertKey(tx, row)
     return row
   })
+  const { access_key_id, expires_at } = row
+  context.log.info({ locker_id, access_key_id, access, prefix: folder, expires_at }, 'an S3 key was made')
   const secret_access_key = secretOfKey(context.credentialKeys, row)
   return { ...shownKey(row), secret_access_key, ...connectionOf(context, locker_id) }
 }
@@ -59,13 +61,14 @@ export async function listKeys(context: Context, locker: Locker): Promise<S3KeyL
   return { locker_id: locker.locker_id, keys, count: keys.length }
 }
 
-export async function revokeKey({ database }: Context, { locker_id }: Locker, access_key_id: string) {
+export async function revokeKey({ database, log }: Context, { locker_id }: Locker, access_key_id: string) {
   const isDeleted = await database.db.transaction().execute(async (tx) => {
     // Whoever is writing by this key at the moment holds the lock, and is through before the key ends.
     await lockLocker(tx, locker_id)
     return deleteKey(tx, locker_id, access_key_id)
   })
   if (!isDeleted) throw notFound()
+  log.info({ locker_id, access_key_id }, 'an S3 key was revoked')
   return { ok: true, locker_id, access_key_id, revoked: true } as const
 }
 

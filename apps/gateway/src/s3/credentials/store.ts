@@ -1,13 +1,24 @@
-import { prepared } from '@svc/database/prepared'
+import { batch } from '@svc/concurrency/sharing'
+import { inJsonRows, prepared } from '@svc/database/prepared'
 import type { Transaction } from 'kysely'
 import type { Db, Locker, S3KeyTable, Schema } from '../../db/schema.ts'
 
-export async function findKey(db: Db, accessKeyId: string): Promise<S3KeyTable | null> {
-  return (await keyById(db, accessKeyId)).rows[0] ?? null
+export type FindKey = (accessKeyId: string) => Promise<S3KeyTable | null>
+
+/** Requests that arrive together share a query. */
+export function createKeyFinder(db: Db): FindKey {
+  return batch(async (ids: string[]) => {
+    const { rows } = await keysById(db, JSON.stringify([...new Set(ids)].map((id) => [id])))
+    const found = new Map(rows.map((row) => [row.access_key_id, row]))
+    return ids.map((id) => found.get(id) ?? null)
+  })
 }
 
-const keyById = prepared((db: Db, accessKeyId: string) =>
-  db.selectFrom('s3_keys').selectAll().where('access_key_id', '=', accessKeyId),
+const keysById = prepared((db: Db, ids: string) =>
+  db
+    .selectFrom('s3_keys')
+    .selectAll()
+    .where(inJsonRows(db, 'access_key_id', ids)),
 )
 
 /** Those whose time is not over, oldest first. */

@@ -1,10 +1,9 @@
 // The keys of a bucket, a page at a time: files that have bytes, and folders. A page costs the same wherever it is and
 // however many keys a common prefix stands for.
 
-import { unixSeconds } from '@svc/protocol/evidence'
 import { compareCodePoints } from '@svc/protocol/order'
 import type { Db } from '../../db/schema.ts'
-import type { ListedFile } from '../../files/lists/store.ts'
+import type { StoredFile } from '../../files/lists/store.ts'
 import { storedEntries, storedFiles } from '../../files/lists/stored-files.ts'
 import { afterEntry, afterName, entryOf, type NameRange, topOf } from '../../files/lists/walk-names.ts'
 import { findFiles } from '../../files/store.ts'
@@ -25,8 +24,8 @@ export interface ListedKey {
   key: string
   size: number
   etag: string
-  /** Unix seconds. */
-  modifiedAt: number
+  /** ISO 8601, in UTC; null for what a release up to 1.0.0 took. */
+  uploadedAt: string | null
   hasChecksum: boolean
 }
 
@@ -58,7 +57,7 @@ async function wholePage(db: Db, lockerId: string, query: KeyQuery, hangUp: Abor
     storedFiles(db, lockerId, range, most, hangUp),
     foldersIn(db, lockerId, range, most),
   ])
-  const all = sorted([...files, ...folders.map(asFile)].map(listedKey))
+  const all = inOrder(files.map(listedKey), folders.map(asFile).map(listedKey))
   const keys = all.slice(0, query.limit)
   return { keys, prefixes: [], next: all.length > keys.length ? (keys.at(-1) as ListedKey).key : null }
 }
@@ -98,20 +97,23 @@ async function keysNamed(db: Db, lockerId: string, names: readonly string[]): Pr
   return sorted([...stored, ...folders.map(asFile)].map(listedKey))
 }
 
-type ListedEntry = Omit<ListedFile, 'provider_ref' | 'hash_recorded_at'>
+/** Both are in order. Most lockers have no folders. */
+function inOrder(files: ListedKey[], folders: readonly ListedKey[]): ListedKey[] {
+  return folders.length === 0 ? files : sorted([...files, ...folders])
+}
 
 function sorted(keys: ListedKey[]): ListedKey[] {
   return keys.sort((a, b) => compareCodePoints(a.key, b.key))
 }
 
-function listedKey(file: ListedEntry): ListedKey {
+function listedKey(file: StoredFile): ListedKey {
   const { filename: key, size_bytes, object_bytes, uploaded_at, content_hash } = file
   return {
     key,
     // Nobody has noted the size of what a release up to 1.0.0 took and nobody has confirmed.
     size: size_bytes ?? object_bytes ?? 0,
     etag: etagOf(file),
-    modifiedAt: unixSeconds(uploaded_at) ?? 0,
+    uploadedAt: uploaded_at,
     hasChecksum: content_hash !== null,
   }
 }

@@ -4,7 +4,7 @@ import { encodeKey } from '@svc/s3/xml'
 import { xmlAnswer } from '../answers.ts'
 import type { S3Operation } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
-import { commonPrefixes, listedKey, listHead, readListQuery, readPage, readText } from './list-query.ts'
+import { commonPrefixes, listedKeys, listHead, readListQuery, readPage, readText } from './list-query.ts'
 
 export const listObjectsV2: S3Operation = async (context, request, caller) => {
   const query = readListQuery(request, caller)
@@ -20,10 +20,7 @@ export const listObjectsV2: S3Operation = async (context, request, caller) => {
     ...(startAfter && { StartAfter: encodeKey(startAfter, query.encoding) }),
     ...(token !== undefined && { ContinuationToken: token }),
     ...(page.next !== null && { NextContinuationToken: tokenAfter(page.next) }),
-    Contents: page.keys.map((key) => ({
-      ...listedKey(key, query),
-      ...(withOwner && { Owner: ownerOf(caller.locker) }),
-    })),
+    Contents: listedKeys(page, query, withOwner ? { Owner: ownerOf(caller.locker) } : {}),
     CommonPrefixes: commonPrefixes(page, query),
   })
 }

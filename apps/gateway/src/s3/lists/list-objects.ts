@@ -4,7 +4,7 @@ import { xmlAnswer } from '../answers.ts'
 import type { S3Operation } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
 import { listObjectsV2 } from './list-objects-v2.ts'
-import { commonPrefixes, listedKey, listHead, readListQuery, readPage, readText } from './list-query.ts'
+import { commonPrefixes, listedKeys, listHead, readListQuery, readPage, readText } from './list-query.ts'
 
 /** `GET` of a bucket, in the version that the query names. */
 export const listObjects: S3Operation = async (context, request, caller) => {
@@ -24,7 +24,7 @@ const listObjectsV1: S3Operation = async (context, request, caller) => {
     ...listHead(caller, query, page),
     Marker: encodeKey(marker, query.encoding),
     ...(hasNext && { NextMarker: encodeKey(page.next as string, query.encoding) }),
-    Contents: page.keys.map((key) => ({ ...listedKey(key, query), Owner: ownerOf(caller.locker) })),
+    Contents: listedKeys(page, query, { Owner: ownerOf(caller.locker) }),
     CommonPrefixes: commonPrefixes(page, query),
   })
 }

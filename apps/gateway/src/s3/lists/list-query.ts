@@ -1,9 +1,8 @@
 // What every list of keys takes from its query, and the form of what it answers.
 
 import { hangUpSignal } from '@svc/http-service/hang-up'
-import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
-import { encodeKey } from '@svc/s3/xml'
+import { encodeKey, WrittenXml, writeContent, writeElement, type XmlFields } from '@svc/s3/xml'
 import type { S3Caller } from '../caller.ts'
 import type { S3Request } from '../request.ts'
 import type { S3Context } from '../room.ts'
@@ -76,13 +75,23 @@ export function commonPrefixes({ prefixes }: KeyPage, { encoding }: ListQuery) {
   return prefixes.map((prefix) => ({ Prefix: encodeKey(prefix, encoding) }))
 }
 
-export function listedKey({ key, size, etag, modifiedAt, hasChecksum }: ListedKey, { encoding }: ListQuery) {
-  return {
-    Key: encodeKey(key, encoding),
-    LastModified: formatXmlDate(modifiedAt),
-    ETag: etag,
-    ...(hasChecksum && { ChecksumAlgorithm: 'SHA256', ChecksumType: 'FULL_OBJECT' }),
-    Size: size,
-    StorageClass: 'STANDARD',
-  }
+/** `more`: what this list says of every key beside. */
+export function listedKeys({ keys }: KeyPage, { encoding }: ListQuery, more: XmlFields = {}): WrittenXml[] {
+  const rest = STORAGE_CLASS + writeContent(more)
+  return keys.map((key) => new WrittenXml(writeKey(key, encoding) + rest))
+}
+
+function writeKey({ key, size, etag, uploadedAt, hasChecksum }: ListedKey, encoding: ListQuery['encoding']): string {
+  const name = writeElement('Key', encodeKey(key, encoding))
+  const written = `<LastModified>${lastModified(uploadedAt)}</LastModified><ETag>${etag.replaceAll('"', '&quot;')}</ETag>`
+  return `${name}${written}${hasChecksum ? CHECKSUM : ''}<Size>${size}</Size>`
+}
+
+const CHECKSUM = writeContent({ ChecksumAlgorithm: 'SHA256', ChecksumType: 'FULL_OBJECT' })
+const STORAGE_CLASS = writeContent({ StorageClass: 'STANDARD' })
+const LONG_AGO = '1970-01-01T00:00:00Z'
+
+/** As S3 writes it: `2013-05-24T00:00:00.000Z`, always in whole seconds. */
+function lastModified(uploadedAt: string | null): string {
+  return `${(uploadedAt ?? LONG_AGO).slice(0, LONG_AGO.length - 1)}.000Z`
 }

@@ -3,7 +3,7 @@ import { encodeKey } from '@svc/s3/xml'
 import { xmlAnswer } from '../answers.ts'
 import type { S3Operation } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
-import { commonPrefixes, listedKey, listHead, readListQuery, readPage, readText } from './list-query.ts'
+import { commonPrefixes, listedKeys, listHead, readListQuery, readPage, readText } from './list-query.ts'
 
 /** What a bucket without versions calls the only version of a key. */
 const ONLY_VERSION = 'null'
@@ -22,12 +22,7 @@ export const listVersions: S3Operation = async (context, request, caller) => {
     VersionIdMarker: encodeKey(versionMarker, query.encoding),
     ...(next !== null && { NextKeyMarker: encodeKey(next, query.encoding) }),
     ...(next !== null && keys.at(-1)?.key === next && { NextVersionIdMarker: ONLY_VERSION }),
-    Version: keys.map((key) => ({
-      ...listedKey(key, query),
-      VersionId: ONLY_VERSION,
-      IsLatest: true,
-      Owner: ownerOf(caller.locker),
-    })),
+    Version: listedKeys(page, query, { VersionId: ONLY_VERSION, IsLatest: true, Owner: ownerOf(caller.locker) }),
     CommonPrefixes: commonPrefixes(page, query),
   })
 }

@@ -1,10 +1,9 @@
 import { formatHttpDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
-import { unixNow } from '../../context.ts'
 import { requireRoomForFiles } from '../../files/require-room.ts'
 import { newSession } from '../../transfers/sessions/new-session.ts'
 import { insertSession } from '../../transfers/sessions/store.ts'
-import { countUnfinished } from '../../transfers/sessions/unfinished.ts'
+import { addUnfinished } from '../../transfers/sessions/unfinished.ts'
 import { xmlAnswer } from '../answers.ts'
 import { requireKey } from '../objects/find-object.ts'
 import { readObjectHeaders, refuseUnsupported } from '../objects/object-headers.ts'
@@ -21,9 +20,6 @@ export const createUpload: S3Operation = async (context, { bucket, key, signed }
   refuseUnsupported(signed.headers)
   requireKey(context, key)
   const about = readObjectHeaders(signed.headers)
-  const { db } = context.database
-  const open = await countUnfinished(db, locker.locker_id, 's3', unixNow(context))
-  if (open >= MAX_OPEN_UPLOADS) throw tooManyUploads()
   await requireRoomForFiles(context, locker, [{ filename: key, bytes: 0 }])
   const { session, files } = newSession(context, locker, {
     door: 's3',
@@ -31,7 +27,9 @@ export const createUpload: S3Operation = async (context, { bucket, key, signed }
     ttlSeconds: TTL_SECONDS,
     files: [{ ...about, filename: key, checksum, expectedHash: null, sizeBytes: null }],
   })
-  await insertSession(db, session, files)
+  const size = { files: 1, most: MAX_OPEN_UPLOADS }
+  const isBegun = await addUnfinished(context, session, size, (tx) => insertSession(tx, session, files))
+  if (!isBegun) throw tooManyUploads()
   const result = { Bucket: bucket, Key: key, UploadId: session.session_id }
   return xmlAnswer(200, 'InitiateMultipartUploadResult', result, {
     'x-amz-abort-date': formatHttpDate(session.expires_at),

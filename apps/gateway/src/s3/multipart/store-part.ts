@@ -6,7 +6,6 @@ import type { Checksums } from '@svc/s3/checksums'
 import { s3Error } from '@svc/s3/errors'
 import { maxObjectBytes } from '../../files/objects.ts'
 import { requireOpenFile, type StoredPart, storePart } from '../../transfers/sessions/store-part.ts'
-import { requireRoomForUnfinished } from '../../transfers/sessions/unfinished.ts'
 import { accessEnded, type S3Caller } from '../caller.ts'
 import type { S3Context } from '../room.ts'
 import { checksummed } from './checksums.ts'
@@ -39,7 +38,6 @@ export async function storeUploadPart(
   const { session } = upload
   const maxBytes = maxPartBytes(context, upload)
   if (size > maxBytes) throw s3Error('EntityTooLarge', `a part may have ${maxBytes} bytes`)
-  await requireRoomForUnfinished(context, session.locker_id, size)
   const index = number - 1
   const { bytes: source, checksum } = checksummed(upload.file, bytes, sent)
   const readable = Readable.from(source, { objectMode: false, highWaterMark: HIGH_WATER_MARK })

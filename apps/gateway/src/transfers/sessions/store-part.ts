@@ -25,6 +25,7 @@ import { fileKey, uploadOf } from './open-parts.ts'
 import { findPart } from './part-store.ts'
 import { acceptsParts, isSealed, maxFileBytes } from './record-part.ts'
 import { findSessionFile, type Session, type SessionFile } from './store.ts'
+import { requireRoomForUnfinished } from './unfinished.ts'
 
 /** A part on its way. */
 export interface ArrivingPart {
@@ -88,10 +89,11 @@ async function requireRoomForMore(context: Context, { locker_id }: Session, file
 /** From this size on a part is hashed in a thread, and written where it stays: so is what follows, as the last part. */
 const LARGE_BYTES = 256 * 1024
 
-export function storePart(context: TransfersContext, arriving: ArrivingPart): Promise<StoredPart> {
+export async function storePart(context: TransfersContext, arriving: ArrivingPart): Promise<StoredPart> {
   const { session, file, size, index } = arriving
   const maxBytes = maxFileBytes(context, session.provider, file)
   if (size !== null && size > maxBytes) throw fileTooLarge(maxBytes)
+  await requireRoomForUnfinished(context, session.locker_id, size ?? 0)
   const isLarge = size !== null && (size >= LARGE_BYTES || (size > 0 && uploadOf(file) !== null))
   return isLarge && index !== null
     ? storeLarge(context, arriving, { size, index, maxBytes })

@@ -11,11 +11,10 @@ const LOCKER_FACTS = ['provider', 'receipt_id', 'link_handle', 'link_closed', ..
 export type Session = SessionRow & Pick<Locker, (typeof LOCKER_FACTS)[number]>
 export type SessionFile = Selectable<UploadSessionFileTable>
 
-export async function insertSession(db: Db, session: SessionRow, files: readonly SessionFile[]): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    await tx.insertInto('upload_sessions').values(session).execute()
-    await tx.insertInto('upload_session_files').values(files).execute()
-  })
+export async function insertSession(tx: Tx, session: SessionRow, files: readonly SessionFile[]): Promise<SessionRow> {
+  await tx.insertInto('upload_sessions').values(session).execute()
+  await tx.insertInto('upload_session_files').values(files).execute()
+  return session
 }
 
 export async function findSession(db: Db, sessionId: string): Promise<Session | null> {

@@ -25,7 +25,8 @@ export interface ImportDatabase {
 export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
   const opened = await database.open<Schema>(migrations)
   const { db } = opened
-  const keys = new Map([signerHex, vectorKey].map((hex) => [hex, ed25519PublicKeyFromHex(hex)!]))
+  const keyOf = (hex: string) => ({ verifier: ed25519PublicKeyFromHex(hex)!, revokedSince: null })
+  const keys = new Map([signerHex, vectorKey].map((hex) => [hex, keyOf(hex)]))
   const context = { db, keysAt: async () => keys, now: () => Date.UTC(2026, 8, 1) }
   const tables = ['attestations', 'statements', 'snapshots', 'snapshot_chunks'] as const
   return {

@@ -1,9 +1,10 @@
 import { createS3Key, listS3Keys, revokeS3Key } from '@svc/api/s3-credentials'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { createLog } from '@svc/http-service/log'
 import { schemaCheck } from '@svc/http-service/validate'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { secretOfKey } from '../../../src/s3/credentials/key-rows.ts'
-import { findKey } from '../../../src/s3/credentials/store.ts'
+import { createKeyFinder } from '../../../src/s3/credentials/store.ts'
 import { sweepKeys } from '../../../src/s3/credentials/sweep-keys.ts'
 import {
   ed25519Identity,
@@ -22,9 +23,12 @@ forEachDatabase('long-lived S3 keys', (database) => {
   let second: LockerHouse
   let locker: TestLocker
   let operator: Identity
+  /** Of the log, without the requests. */
+  const lines: string[] = []
   beforeAll(async () => {
     const shared = { DATABASE_URL: database.url, SHORT_URL_KEY: '07'.repeat(32) }
-    house = await openLockerHouse(shared)
+    const write = (line: string) => void lines.push(line)
+    house = await openLockerHouse(shared, { log: createLog('info', { write, writeSoon: () => {}, flush: () => {} }) })
     second = await openLockerHouse(shared)
   })
   afterAll(async () => {
@@ -36,7 +40,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
     locker = await house.locker(ed25519Identity(), { operators: [operator] })
   })
 
-  it('ADD-42 an owner makes, lists and revokes keys; the secret is shown once', async () => {
+  it('ADD-42 ADD-54 an owner makes, lists and revokes keys; the secret is shown once; each is a line of the log', async () => {
     const { secret_access_key, endpoint, region, bucket, ...shown } = done(await askKey(locker, { prefix: 'a/' }))
     expect(
       schemaCheck(createS3Key.responses[200])({ ...shown, secret_access_key, endpoint, region, bucket }),
@@ -56,6 +60,13 @@ forEachDatabase('long-lived S3 keys', (database) => {
     expect(listed.body).toEqual({ locker_id: locker.lockerId, keys: [shown], count: 1 })
     const revoked = await revokeKey(locker, shown.access_key_id)
     expect(schemaCheck(revokeS3Key.responses[200])(done(revoked))).toBeNull()
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ locker_id }) => locker_id === locker.lockerId)
+    const key = { access_key_id: shown.access_key_id, time: expect.any(String) }
+    expect(logged).toEqual([
+      expect.objectContaining({ ...key, access: 'write', prefix: 'a/', msg: 'an S3 key was made' }),
+      expect.objectContaining({ ...key, msg: 'an S3 key was revoked' }),
+    ])
+    expect(lines.join('')).not.toContain(secret_access_key)
     expect(await found(house, shown)).toBeNull()
     expect(await listKeys(locker)).toEqual([])
     expectRefusal(await revokeKey(locker, shown.access_key_id), 404, 'S3_KEY_NOT_FOUND')
@@ -80,7 +91,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
   it('T-95 a dump of the database holds no secret, and none follows from it without the key of the gateway', async () => {
     const made = done(await askKey(locker))
     const db = house.gateway.context.database.db
-    const row = await findKey(db, made.access_key_id)
+    const row = await createKeyFinder(db)(made.access_key_id)
     const dump = JSON.stringify(row)
     expect(dump).not.toContain(made.secret_access_key)
     expect(Object.keys(row as object).sort()).toEqual([
@@ -128,7 +139,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
       expect(await found(house, made)).toBeNull()
       expect(await listKeys(locker)).toEqual([])
       await sweepKeys(house.gateway.context, new AbortController().signal)
-      expect(await findKey(house.gateway.context.database.db, made.access_key_id)).toBeNull()
+      expect(await createKeyFinder(house.gateway.context.database.db)(made.access_key_id)).toBeNull()
     } finally {
       house.clock.advance(-DAY)
     }

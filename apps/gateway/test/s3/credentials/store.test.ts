@@ -4,9 +4,9 @@ import { migrations } from '../../../src/db/migrations.ts'
 import type { Locker, S3KeyTable, Schema } from '../../../src/db/schema.ts'
 import {
   countWorkingKeys,
+  createKeyFinder,
   deleteExpiredKeys,
   deleteKey,
-  findKey,
   insertKey,
   keysOfLocker,
   noteLastUse,
@@ -38,8 +38,8 @@ forEachDatabase('the store of S3 keys', (database) => {
 
   it('ADD-42 a key is found by its id, and listed with its locker until it expires', async () => {
     const db = await opened(key('B'), key('A'), key('0', { created_at: 101 }), key('C', { locker_id: 'locker_2' }))
-    expect(await findKey(db, 'A')).toEqual(key('A'))
-    expect(await findKey(db, 'a')).toBeNull()
+    expect(await createKeyFinder(db)('A')).toEqual(key('A'))
+    expect(await createKeyFinder(db)('a')).toBeNull()
     const idsAt = async (now: number) => (await keysOfLocker(db, 'locker_1', now)).map((row) => row.access_key_id)
     expect(await idsAt(199)).toEqual(['A', 'B', '0'])
     expect(await idsAt(200)).toEqual([])
@@ -60,12 +60,12 @@ forEachDatabase('the store of S3 keys', (database) => {
     const locker = { locker_id: 'locker_1', revoked_before: 2 } as Locker
     expect(await db.transaction().execute((tx) => countWorkingKeys(tx, locker, 150))).toBe(1)
     expect((await db.selectFrom('s3_keys').select('access_key_id').orderBy('access_key_id').execute()).length).toBe(2)
-    expect(await findKey(db, 'good')).not.toBeNull()
+    expect(await createKeyFinder(db)('good')).not.toBeNull()
   })
 
   it('ADD-42 a last use is noted unless a later one than asked about is there', async () => {
     const db = await opened(key('A'))
-    const lastUse = async () => (await findKey(db, 'A'))?.last_used_at
+    const lastUse = async () => (await createKeyFinder(db)('A'))?.last_used_at
     await noteLastUse(db, 'A', 5000, 1400)
     expect(await lastUse()).toBe(5000)
     await noteLastUse(db, 'A', 8599, 4999)
@@ -80,6 +80,6 @@ forEachDatabase('the store of S3 keys', (database) => {
     expect(await deleteExpiredKeys(db, 150, 2)).toBe(2)
     expect(await deleteExpiredKeys(db, 150, 2)).toBe(1)
     expect(await deleteExpiredKeys(db, 150, 2)).toBe(0)
-    expect(await findKey(db, 'good')).not.toBeNull()
+    expect(await createKeyFinder(db)('good')).not.toBeNull()
   })
 })

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { findKey } from '../../../src/s3/credentials/store.ts'
+import { createKeyFinder } from '../../../src/s3/credentials/store.ts'
 import { ed25519Identity, type Identity, type TestLocker } from '../../auth/lockers.ts'
 import {
   expectS3Error,
@@ -136,7 +136,7 @@ forEachDatabase('S3 credentials in use', (database) => {
   it('ADD-42 the last use of a key is noted at most once an hour, and not for wrong signatures', async () => {
     const held = await given.key({ access: 'read' })
     const { db } = house.gateway.context.database
-    const lastUse = async () => (await findKey(db, held.access_key_id))?.last_used_at ?? null
+    const lastUse = async () => (await createKeyFinder(db)(held.access_key_id))?.last_used_at ?? null
     const seconds = () => Math.floor(house.clock.now() / 1000)
     await expectS3Error(read({ ...held, secret_access_key: 'x'.repeat(40) }), 403, 'SignatureDoesNotMatch')
     expect(await lastUse()).toBeNull()

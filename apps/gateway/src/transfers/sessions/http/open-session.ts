@@ -8,15 +8,20 @@ import { nameFiles } from '../../../files/name-files.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'
 import { requireRoomForFiles } from '../../../files/require-room.ts'
 import { grantTo } from '../../../lockers/access.ts'
+import { capacityExceeded } from '../../../lockers/terms.ts'
 import { declaredTooLarge } from '../errors.ts'
 import { newSession } from '../new-session.ts'
 import { maxPartBytes } from '../record-part.ts'
 import { insertSession, type SessionFile } from '../store.ts'
+import { addUnfinished } from '../unfinished.ts'
 
 type SessionRequest = Body<typeof openUploadSession>
 
 /** A day, where URLs last half an hour: sessions serve slow lines and many parts. */
 const DEFAULT_TTL_MINUTES = 1440
+
+/** Of all open sessions of a locker together. */
+const MAX_OPEN_FILES = 10_000
 
 export async function openSession(
   context: Context,
@@ -42,7 +47,9 @@ export async function openSession(
     ttlSeconds: (request.ttl_min ?? DEFAULT_TTL_MINUTES) * 60,
     files: announced,
   })
-  await insertSession(context.database.db, session, files)
+  const size = { files: files.length, most: MAX_OPEN_FILES }
+  const isOpened = await addUnfinished(context, session, size, (tx) => insertSession(tx, session, files))
+  if (!isOpened) throw capacityExceeded('unfinished')
   const { session_id: sessionId, expires_at: expiresAt } = session
   const partMaxBytes = maxPartBytes(context, locker.provider)
   return openedSession(context, { sessionId, token, expiresAt, partMaxBytes }, files)

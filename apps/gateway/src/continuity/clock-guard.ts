@@ -1,0 +1,37 @@
+// A process whose clock is wrong would sell quotes that are over or last too long, and sweep away what is still good. All
+// replicas share the clock of PostgreSQL, so that is what they are held to (T-152). SQLite has no clock of its own.
+
+import type { Log } from '@svc/http-service/log'
+import { clocksDiffer } from './errors.ts'
+
+export interface ClockGuard {
+  /** `aheadMs`: of the database's clock; null where it is not known. */
+  compared(aheadMs: number | null): void
+  /** Of the database's clock; negative where this one is behind. Null before a comparison. */
+  aheadSeconds(): number | null
+  /** Then nothing may be sold or signed. */
+  isWrong(): boolean
+  assertRight(): void
+}
+
+/** `toleranceSeconds`: 0 where clocks are not compared. */
+export function createClockGuard(toleranceSeconds: number, log: Log): ClockGuard {
+  let ahead: number | null = null
+  const isWrong = () => ahead !== null && toleranceSeconds > 0 && Math.abs(ahead) > toleranceSeconds
+
+  return {
+    compared(aheadMs) {
+      if (aheadMs === null) return
+      const wasWrong = isWrong()
+      ahead = Math.round(aheadMs / 1000)
+      if (isWrong() && !wasWrong)
+        log.error({ ahead_seconds: ahead }, 'the clock differs from that of the database: nothing is sold or signed')
+      if (wasWrong && !isWrong()) log.info('the clock agrees with that of the database again')
+    },
+    aheadSeconds: () => ahead,
+    isWrong,
+    assertRight() {
+      if (ahead !== null && isWrong()) throw clocksDiffer(ahead)
+    },
+  }
+}

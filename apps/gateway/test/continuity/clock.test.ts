@@ -1,0 +1,70 @@
+import type { Health } from '@svc/api/info'
+import { poll } from '@svc/concurrency/retry'
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+
+/** The house has a clock of its own, so only what looks at the clock of the process sees the jump. */
+let house: LockerHouse
+let locker: TestLocker
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await createFreshDatabase('postgres')
+  house = await openLockerHouse({ DATABASE_URL: database.url })
+  locker = await house.locker(ed25519Identity())
+})
+afterAll(async () => {
+  await house.close()
+  await database.drop()
+})
+afterEach(() => void vi.useRealTimers())
+
+/** Until it is noticed: by the next connection, or the next look every few seconds. */
+async function jump(seconds: number): Promise<Health> {
+  vi.useFakeTimers({ toFake: ['Date'], now: performance.timeOrigin + performance.now() + seconds * 1000 })
+  return healthWhere(({ continuity }) => Math.abs((continuity?.clock_ahead_seconds ?? 0) - seconds) <= 10)
+}
+
+async function healthWhere(holds: (health: Health) => boolean): Promise<Health> {
+  const ask = async () => {
+    const { status, body } = await house.send<Health>('GET', '/health')
+    expect(status).toBe(200)
+    return holds(body) ? body : null
+  }
+  const health = await poll(ask, { intervalMs: 100, timeoutMs: 60_000 })
+  if (!health) throw new Error('the health did not change in time')
+  return health
+}
+
+const create = (filename: string) =>
+  locker.call(['locker:write'], 'POST', '/files', { filename, content_type: 'text/plain' })
+
+it('T-152 a replica whose clock is not that of the database sells and signs nothing, begins no job, and recovers', async () => {
+  const { queue } = house.gateway.context
+  expect((await create('a')).status).toBe(200)
+  expect(await healthWhere(() => true)).toMatchObject({ status: 'ok', continuity: { clock_ahead_seconds: 0 } })
+
+  for (const seconds of [90, -90]) {
+    const wrong = await jump(seconds)
+    expect(wrong.status).toBe('degraded')
+    expect(wrong.warnings).toContainEqual(expect.stringMatching(seconds > 0 ? / ahead of / : / behind /))
+    const refused = await create('b')
+    expectRefusal(refused, 503, 'database_behind')
+    expect(refused.headers.get('retry-after')).toBe('10')
+    expectRefusal(await house.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
+    expect((await locker.call(['locker:list'], 'GET', '/files')).status).toBe(200)
+    expect(await queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
+    expect(await house.gateway.rooms.info.metrics.text()).toMatch(/^svc_clock_wrong 1$/m)
+  }
+
+  vi.useRealTimers()
+  const right = await healthWhere(({ status }) => status === 'ok')
+  expect(right.continuity?.clock_ahead_seconds).toBe(0)
+  expect((await create('b')).status).toBe(200)
+  expect((await queue.drain()).done).toBeGreaterThan(0)
+})
+
+it('T-152 a difference within the tolerance changes nothing', async () => {
+  expect((await jump(20)).status).toBe('ok')
+  expect((await create('c')).status).toBe(200)
+})
