@@ -5,7 +5,8 @@ import { sha256Bytes } from '@svc/protocol/sha256'
 import { MAX_NOTE_BYTES } from '@svc/transparency/note'
 import type { NewAlarm } from '../alarms/store.ts'
 import { type BoundedGet, Unreadable } from './bounded-get.ts'
-import type { LogReader, SignedCheckpoint } from './log-reader.ts'
+import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
+import type { LogReader } from './log-reader.ts'
 
 /** Somebody else who sees checkpoints of the log. */
 export interface View {

@@ -10,7 +10,7 @@ import { prefixRoots } from '@svc/transparency/tree'
 import { isObject } from '@svc/verifier/untrusted'
 import { type VerifiedStatement, verifyStatement } from '@svc/verifier/verify-statement'
 import { chainProblem } from './judge-statements.ts'
-import { readSigned } from './log-reader.ts'
+import { readSigned } from '@svc/transparency/checkpoint'
 
 export interface AlarmCheck {
   /** Whether the texts by themselves show what the alarm says. */

@@ -3,7 +3,8 @@
 import type { AlarmKind } from '@svc/api/witness'
 import type { NewAlarm } from '../alarms/store.ts'
 import type { LoggedEntry } from './judge-statements.ts'
-import type { LogReader, SignedCheckpoint } from './log-reader.ts'
+import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
+import type { LogReader } from './log-reader.ts'
 
 /** Statements of these entries are in no chain. */
 export const LEFT_OUT: readonly AlarmKind[] = ['vanished_statement', 'bad_statement']

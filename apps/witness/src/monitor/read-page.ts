@@ -5,7 +5,8 @@ import { TILE_WIDTH } from '@svc/transparency/tiles'
 import type { Context } from '../context.ts'
 import type { GatewayReader } from './gateway-reader.ts'
 import type { LoggedEntry } from './judge-statements.ts'
-import type { LogReader, SignedCheckpoint } from './log-reader.ts'
+import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
+import type { LogReader } from './log-reader.ts'
 
 /** One look at a log. */
 export interface Round {
