@@ -117,7 +117,7 @@ it('LOG-40 LOG-41 LOG-42 shows an empty log, then what is signed, who vouches, a
   await page.reload()
   await page.getByText(/^This log has only grown since you were here \(1 entry on .* UTC\)\.$/).waitFor()
   await page.getByText('23 entries more').waitFor()
-  await page.getByText('The first 1 entry are published on chain.').waitFor()
+  await page.getByText('The first entry is published on chain.').waitFor()
   await page.getByText('The published root is the one that these entries have.').waitFor()
   await page.getByText(/^slot [\d,]+/).waitFor()
   const state = (await (await fetch(`${site.url}/v1/log`)).json()) as LogState
@@ -128,7 +128,7 @@ it('LOG-40 LOG-41 LOG-42 shows an empty log, then what is signed, who vouches, a
   const rows = page.getByRole('region', { name: 'Entries of the log' }).getByRole('row')
   await rows.nth(20).waitFor()
   expect(await rows.nth(1).textContent()).toMatch(/^23555555555555…lost/)
-  expect(await rows.nth(2).textContent()).toMatch(/^22.*with the logproven$/)
+  expect(await rows.nth(2).textContent()).toMatch(/^22.*not yetproven$/)
   expect(await page.getByRole('cell', { name: 'not proven' }).count()).toBe(0)
   await page.getByRole('button', { name: 'Older' }).click()
   await page.getByText('19 to 0 of 24').waitFor()
@@ -161,7 +161,7 @@ it('LOG-40 LOG-41 LOG-42 shows an empty log, then what is signed, who vouches, a
   await publish()
   await lookUp(page, '24')
   await entryCard(page, 'Entry 24').getByText('Proven here').waitFor()
-  await page.getByRole('link', { name: 'Close the entry' }).click()
+  await page.getByRole('button', { name: 'Close the entry' }).click()
   await entryCard(page, 'Entry 24').waitFor({ state: 'detached' })
   await visited.leave()
 })
@@ -182,7 +182,9 @@ it('LOG-43 raises an alarm where the log has another history, is smaller, or ano
   const saved = JSON.parse(readFileSync(await (await saving).path(), 'utf8')) as { kind: string; evidence: string[] }
   const [earlier, later] = saved.evidence.map((text) => readSigned(text, [KEY]))
   if (typeof earlier !== 'object' || typeof later !== 'object') throw new Error('the evidence is not signed')
-  const path = saved.evidence[2]!.trimEnd().split('\n').map((line) => fromBase64(line)!)
+  const path = saved.evidence[2]!.trimEnd()
+    .split('\n')
+    .map((line) => fromBase64(line)!)
   const roots = prefixRoots(earlier.size, later.size, path)!
   expect([saved.kind, toHex(roots.later)]).toEqual(['fork', toHex(later.root)])
   expect(toHex(roots.earlier)).not.toBe(toHex(earlier.root))
@@ -209,7 +211,10 @@ it('LOG-43 raises an alarm where the log has another history, is smaller, or ano
   await show(page, new Map([['checkpoint', forged.get('checkpoint')!]]))
   await page.reload()
   await page.getByText('It could not be checked whether this log has only grown').waitFor()
-  const unsigned = forged.get('checkpoint')!.toString().replace(`\n${seen + 3}\n`, `\n${seen + 4}\n`)
+  const unsigned = forged
+    .get('checkpoint')!
+    .toString()
+    .replace(`\n${seen + 3}\n`, `\n${seen + 4}\n`)
   await show(page, new Map([['checkpoint', Buffer.from(unsigned)]]))
   await page.reload()
   await page.getByRole('heading', { name: 'This is not what the log has signed' }).waitFor()
@@ -222,15 +227,18 @@ it('LOG-43 raises an alarm where the log has another history, is smaller, or ano
   await page.getByText('This log is the same as when you were here').waitFor()
 
   // Another key, as of a new log.
-  await page.evaluate((vkey) => {
-    const name = Object.keys(localStorage).find((key) => key.startsWith('svc-log-seen'))!
-    const kept = JSON.parse(localStorage.getItem(name)!)
-    localStorage.setItem(name, JSON.stringify({ ...kept, ...vkey }))
-  }, await ofOtherKey())
+  await page.evaluate(
+    (vkey) => {
+      const name = Object.keys(localStorage).find((key) => key.startsWith('svc-log-seen'))!
+      const kept = JSON.parse(localStorage.getItem(name)!)
+      localStorage.setItem(name, JSON.stringify({ ...kept, ...vkey }))
+    },
+    await ofOtherKey(),
+  )
   await page.reload()
   await alarm(page, 'This is another log than the one you saw here')
-  await page.getByRole('button', { name: 'Compare with the newest one from now on' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Compare with the newest one from now on' }).click()
+  await page.getByRole('button', { name: 'Accept the log as it is now' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Accept the log as it is now' }).click()
   await page.getByText('for the first time').waitFor()
   await page.reload()
   await page.getByText('This log is the same as when you were here').waitFor()

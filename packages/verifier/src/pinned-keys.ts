@@ -32,7 +32,7 @@ export interface GivenKeys {
   /** Statement keys, as `readPinnedKeys` returns them. */
   pinnedKeys?: readonly PinnedKey[]
   /** What came with them, or later from the gateway. */
-  listed?: ListedChanges
+  listed?: Omit<ListedChanges, 'logs'> & Partial<Pick<ListedChanges, 'logs'>>
   /** The address of the gateway that the keys were pinned for; endorsements of another one do not count. */
   audience?: string
 }

@@ -205,9 +205,14 @@ describe('the log', () => {
     await svc('verify', inHome('logged.json'), '--require', 'log_included')
 
     const other = formatKey({ ...gateway.rooms.log.identity.key, name: 'other.example/log' })
-    proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, logs: [{ origin: 'other.example/log', vkey: other }] }) })
+    proxy.always(/v1\/keys/, {
+      lie: (list: object) => ({ ...list, logs: [{ origin: 'other.example/log', vkey: other }] }),
+    })
     for (const args of [['keys'], ['keys', 'pin']])
-      expect(await home.svc(args)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(`not pinned: ${other}`) })
+      expect(await home.svc(args)).toMatchObject({
+        exitCode: 3,
+        stderr: expect.stringContaining(`not pinned: ${other}`),
+      })
     await svc('keys', 'pin', '--replace')
     const refused = await home.svc(['verify', inHome('logged.json')])
     expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('log_included') })

@@ -54,7 +54,10 @@ export type Wanted = { digest: string } | { index: number }
 
 /** What somebody looks for; null for what is neither a digest nor a number. */
 export function readWanted(text: string): Wanted | null {
-  const word = text.trim().toLowerCase().replace(/^sha256:/, '')
+  const word = text
+    .trim()
+    .toLowerCase()
+    .replace(/^sha256:/, '')
   if (/^[0-9a-f]{64}$/.test(word)) return { digest: word }
   return /^\d{1,15}$/.test(word) ? { index: Number(word) } : null
 }

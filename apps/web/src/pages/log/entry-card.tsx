@@ -1,7 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks'
 import { printable } from '@svc/verifier/untrusted'
+import { useEffect, useRef } from 'preact/hooks'
 import { texts } from '#texts/log'
 import { urlOf } from '../../address.ts'
+import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Code, JsonText } from '../../ui/code.tsx'
 import { Copyable } from '../../ui/copy.tsx'
@@ -32,7 +33,14 @@ function EntryCard({ entry, ready: { log } }: { entry: Entry; ready: ReadyLog })
     <div ref={element} tabIndex={-1} class="log-entry">
       <Card
         title={t.title(index)}
-        aside={<Status tone={isProven ? 'good' : 'bad'}>{isProven ? t.proven : t.unproven}</Status>}
+        aside={
+          <span class="row">
+            <Status tone={isProven ? 'good' : 'bad'}>{isProven ? t.proven : t.unproven}</Status>
+            <Button kind="quiet" label={t.closeLabel} onClick={close}>
+              {t.close}
+            </Button>
+          </span>
+        }
       >
         <div class="stack">
           <p role={isProven ? undefined : 'alert'} class={isProven ? '' : 'note note-bad'}>
@@ -48,18 +56,15 @@ function EntryCard({ entry, ready: { log } }: { entry: Entry; ready: ReadyLog })
             ]}
           />
           {isStatement && <Statement entry={entry} />}
-          <ul class="links">
-            <li>
-              <a href={urlOf(`/v1/log/proof?statement_digest=${statement_digest}`)}>{t.proofText}</a>
-            </li>
-            <li>
-              <a href="#">{t.close}</a>
-            </li>
-          </ul>
+          <a href={urlOf(`/v1/log/proof?statement_digest=${statement_digest}`)}>{t.proofText}</a>
         </div>
       </Card>
     </div>
   )
+}
+
+function close() {
+  location.hash = ''
 }
 
 function statementRows({ envelope }: Entry) {

@@ -40,12 +40,13 @@ export function EntryList({ log, head: { size }, shown }: ListProps) {
   }, [shown])
   useEffect(() => void load(), [end.value])
   const { value } = entries
+  const covered = log.anchor?.payload.n ?? 0
   return (
     <Card title={t.title}>
       {value === null && <Loading label={common.states.loading} />}
       {value === 'failed' && <ErrorState title={t.failed} text={texts.unreadableText} retry={() => void load()} />}
       {value !== null && value !== 'failed' && (
-        <Table caption={t.caption} head={t.columns} rows={value.map(cells)} numeric={[3]} />
+        <Table caption={t.caption} head={t.columns} rows={value.map((entry) => cells(entry, covered))} />
       )}
       {size > PAGE && (
         <nav class="row log-pages" aria-label={t.pages}>
@@ -67,7 +68,9 @@ export function EntryList({ log, head: { size }, shown }: ListProps) {
 
 const SHORT = 12
 
-function cells({ index, statement_digest, envelope, anchor, isProven, isStatement }: Entry) {
+/** `covered`: how many entries are on chain with the log. */
+function cells(entry: Entry, covered: number) {
+  const { index, statement_digest, envelope, anchor, isProven, isStatement } = entry
   const body = isStatement ? envelope?.body : undefined
   const isGood = isProven && isStatement !== false
   return [
@@ -80,7 +83,7 @@ function cells({ index, statement_digest, envelope, anchor, isProven, isStatemen
     body ? <code key="proof">{body.proof_id.slice(0, SHORT)}…</code> : t.lost,
     body ? common.number(body.sequence) : '',
     body ? texts.time(body.issued_at_unix) : '',
-    anchor ? (anchor.slot === null ? t.onChain : t.slot(anchor.slot)) : t.withLog,
+    anchor ? (anchor.slot === null ? t.onChain : t.slot(anchor.slot)) : index < covered ? t.withLog : t.notYet,
     <Status key="proven" tone={isGood ? 'good' : 'bad'}>
       {isGood ? t.proven : t.unproven}
     </Status>,

@@ -23,15 +23,17 @@ export function GrowthNote({ ready, accept }: { ready: ReadyLog; accept: () => v
       </div>
     )
   return (
-    <div class={growth.kind === 'first' ? 'note log-first' : 'note note-good'} role="status">
-      <p class="log-growth">
-        <Icon name={growth.kind === 'first' ? 'spark' : 'check'} />
-        {growth.kind === 'first' && (size === 0 ? t.firstEmpty : t.first(size))}
-        {growth.kind === 'same' && t.same(growth.seen.size, seconds(growth.seen))}
-        {growth.kind === 'grown' && t.grown(growth.seen.size, seconds(growth.seen))}
-      </p>
-      {growth.kind === 'grown' && <p>{t.how(size - growth.seen.size)}</p>}
-      {!isKept && size > 0 && <p>{t.notKept}</p>}
+    <div class={`note log-growth ${growth.kind === 'first' ? 'log-first' : 'note-good'}`} role="status">
+      <Icon name={growth.kind === 'first' ? 'spark' : 'check'} />
+      <div>
+        <p>
+          {growth.kind === 'first' && (size === 0 ? t.firstEmpty : t.first(size))}
+          {growth.kind === 'same' && t.same(growth.seen.size, seconds(growth.seen))}
+          {growth.kind === 'grown' && t.grown(growth.seen.size, seconds(growth.seen))}
+        </p>
+        {growth.kind === 'grown' && <p>{t.how(size - growth.seen.size)}</p>}
+        {!isKept && size > 0 && <p>{t.notKept}</p>}
+      </div>
     </div>
   )
 }
@@ -67,7 +69,7 @@ function AlarmNote({ alarm, ready, accept }: { alarm: Alarm; ready: ReadyLog; ac
         </p>
       )}
       <div class="log-both">
-        <Code title={t.then} label={t.then} text={alarm.seen.text} />
+        <Code title={t.before} label={t.before} text={alarm.seen.text} />
         <Code title={t.now} label={t.now} text={head?.text ?? t.nothing} />
       </div>
       {isAsking.value && (

@@ -97,7 +97,7 @@ function createReadTile(): ReadTile {
   return (place) => {
     const path = tilePath(place)
     const known = tiles.get(path)
-    if (known) return known
+    if (known !== undefined) return known
     const tile = fetchTile(path, place.width * HASH_BYTES)
     tiles.set(path, tile)
     // It may be there the next time.
@@ -119,4 +119,3 @@ export async function isInLog({ head, readTile }: ReadLog, index: number, digest
   const { size, root } = head
   return isIncluded({ index, size, root, leaf: leafHash(entry) }, await proveInclusion(index, size, readTile))
 }
-

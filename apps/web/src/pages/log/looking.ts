@@ -5,10 +5,7 @@ import { type Entry, findIndex, readEntries, readWanted } from './entries.ts'
 import { isUnreadable, NotOfLog, type ReadLog, readLog } from './log-reader.ts'
 import { compareWithSeen, type Growth, isAlarm, lastSeen, rememberSeen } from './seen.ts'
 
-export type Reading =
-  | { state: 'loading' | 'unreadable' }
-  | { state: 'not_of_log'; why: string }
-  | ReadyLog
+export type Reading = { state: 'loading' } | { state: 'unreadable' } | { state: 'not_of_log'; why: string } | ReadyLog
 
 export interface ReadyLog {
   state: 'ready'

@@ -47,10 +47,10 @@ export const texts = {
     check: 'Others check the file with',
     save: 'Save both checkpoints',
     filename: 'log-alarm.json',
-    then: 'What you saw then',
+    before: 'What you saw before',
     now: 'What the gateway shows now',
     nothing: 'nothing',
-    accept: 'Compare with the newest one from now on',
+    accept: 'Accept the log as it is now',
     acceptAsk: 'Forget the checkpoint that you saw before?',
     acceptText: 'Your browser then compares with what the gateway shows now. Save both checkpoints first.',
   },
@@ -79,7 +79,8 @@ export const texts = {
     verify: 'Verify',
     anchor: 'On chain',
     noAnchor: 'No checkpoint was published on chain yet.',
-    anchored: (size: number) => `The first ${entries(size)} are published on chain.`,
+    anchored: (size: number) =>
+      size === 1 ? 'The first entry is published on chain.' : `The first ${entries(size)} are published on chain.`,
     fits: 'The published root is the one that these entries have.',
     misfit: 'The published root is not the one that these entries have. Do not rely on this log.',
     unknownFit: 'The tiles that would show it could not be read.',
@@ -130,7 +131,8 @@ export const texts = {
     statement: 'The signed statement',
     statementLabel: 'signed statement',
     proofText: 'Proof as a text',
-    close: 'Close the entry',
+    close: 'Close',
+    closeLabel: 'Close the entry',
   },
 
   list: {
@@ -144,6 +146,7 @@ export const texts = {
     slot: (slot: number) => `slot ${common.number(slot)}`,
     onChain: 'on chain',
     withLog: 'with the log',
+    notYet: 'not yet',
     range: (first: number, last: number, size: number) =>
       `${common.number(first)} to ${common.number(last)} of ${common.number(size)}`,
     newer: 'Newer',
