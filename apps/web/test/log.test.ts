@@ -65,7 +65,7 @@ async function otherLog(count: number): Promise<Map<string, Buffer>> {
 const LOG_FILES = /\/log\/(checkpoint|tile\/.*)$/
 
 async function show(page: Page, files: Map<string, Buffer> | null): Promise<void> {
-  await page.unrouteAll()
+  await page.unrouteAll({ behavior: 'wait' })
   if (!files) return
   await page.route(LOG_FILES, (route: Route) => {
     const body = files.get(LOG_FILES.exec(route.request().url())![1]!)

@@ -50,7 +50,7 @@ export async function findIndex(digest: string): Promise<number | null> {
   }
 }
 
-export type Wanted = { digest: string } | { index: number }
+type Wanted = { digest: string } | { index: number }
 
 /** What somebody looks for; null for what is neither a digest nor a number. */
 export function readWanted(text: string): Wanted | null {

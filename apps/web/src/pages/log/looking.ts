@@ -5,7 +5,7 @@ import { type Entry, findIndex, readEntries, readWanted } from './entries.ts'
 import { isUnreadable, NotOfLog, type ReadLog, readLog } from './log-reader.ts'
 import { compareWithSeen, type Growth, isAlarm, lastSeen, rememberSeen } from './seen.ts'
 
-export type Reading = { state: 'loading' } | { state: 'unreadable' } | { state: 'not_of_log'; why: string } | ReadyLog
+type Reading = { state: 'loading' } | { state: 'unreadable' } | { state: 'not_of_log'; why: string } | ReadyLog
 
 export interface ReadyLog {
   state: 'ready'
@@ -15,7 +15,7 @@ export interface ReadyLog {
   isKept: boolean
 }
 
-export type Looked =
+type Looked =
   | { state: 'looking' | 'bad' | 'no_index' | 'not_found' | 'failed' }
   | { state: 'found'; entry: Entry }
 
