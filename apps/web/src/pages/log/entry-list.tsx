@@ -77,6 +77,9 @@ function cells(entry: Entry, covered: number) {
     <a key="index" href={`#${index}`} aria-label={t.open(index)}>
       {common.number(index)}
     </a>,
+    <Status key="proven" tone={isGood ? 'good' : 'bad'}>
+      {isGood ? t.proven : t.unproven}
+    </Status>,
     <code key="digest" title={statement_digest}>
       {statement_digest.slice(0, SHORT)}…
     </code>,
@@ -84,8 +87,5 @@ function cells(entry: Entry, covered: number) {
     body ? common.number(body.sequence) : '',
     body ? texts.time(body.issued_at_unix) : '',
     anchor ? (anchor.slot === null ? t.onChain : t.slot(anchor.slot)) : index < covered ? t.withLog : t.notYet,
-    <Status key="proven" tone={isGood ? 'good' : 'bad'}>
-      {isGood ? t.proven : t.unproven}
-    </Status>,
   ]
 }

@@ -91,10 +91,10 @@ function SearchCard({ looking, size }: { looking: Looking; size: number }) {
   const s = t.search
   const text = useSignal(wantedHere())
   const problem = useSignal<string | null>(null)
-  const state = looking.looked.value?.state
+  const looked = looking.looked.value
   useEffect(() => {
-    problem.value = state === 'bad' ? s.bad : state === 'no_index' ? s.noIndex(size) : null
-  }, [state, size])
+    problem.value = looked?.state === 'bad' ? s.bad : looked?.state === 'no_index' ? s.noIndex(size) : null
+  }, [looked, size])
   const submit = (event: Event) => {
     event.preventDefault()
     const wanted = text.value.trim()

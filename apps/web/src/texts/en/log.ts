@@ -138,7 +138,7 @@ export const texts = {
   list: {
     title: 'Entries, newest first',
     caption: 'Entries of the log',
-    columns: ['Entry', 'Statement digest', 'Proof id', 'Statement', 'Signed', 'Anchor', 'In the tree'],
+    columns: ['Entry', 'In the tree', 'Statement digest', 'Proof id', 'Statement', 'Signed', 'Anchor'],
     open: (index: number) => `Entry ${common.number(index)}`,
     proven: 'proven',
     unproven: 'not proven',
