@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { startTestGateway } from '@svc/testbed/gateway'
+import { startTestWitness } from '@svc/testbed/witness'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 
@@ -134,12 +135,14 @@ describe('ADD-35 alerts and dashboard', () => {
   beforeAll(async () => {
     const chains = await startLocalChains()
     const gateway = await startTestGateway(chains.variables)
-    stops.push(gateway.stop, chains.stop)
+    const witness = await startTestWitness([])
+    stops.push(gateway.stop, chains.stop, witness.stop)
+    const ofWitness = await (await fetch(`${witness.url}/metrics`)).text()
     await fetch(`${gateway.url}/v1/keys`)
     // What the publication key holds is read from the chain, in its own time.
     await vi.waitFor(
       async () => {
-        metrics = await (await fetch(`${gateway.url}/metrics`)).text()
+        metrics = ofWitness + (await (await fetch(`${gateway.url}/metrics`)).text())
         expect(metrics).toContain('svc_publication_balance_lamports')
       },
       { timeout: 100_000, interval: 250 },
@@ -149,7 +152,7 @@ describe('ADD-35 alerts and dashboard', () => {
     for (const stop of stops) await stop()
   })
 
-  /** Families that a gateway announces, whether they have samples yet or not. */
+  /** Families that a gateway and a witness announce, whether they have samples yet or not. */
   const families = () =>
     [...metrics.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
       type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
@@ -163,7 +166,7 @@ describe('ADD-35 alerts and dashboard', () => {
     expect(used.filter((name) => !known.includes(name))).toEqual([])
   })
 
-  it('every alert has a heading in the manual, and a test of its own', () => {
+  it('LOG-47 every alert has a heading in the manual, and a test of its own', () => {
     const manual = read('docs/operations.md', root)
     const tests = read('prometheus/alerts.test.yml')
     for (const { alert, annotations } of rules) {

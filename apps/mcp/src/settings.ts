@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
 import { userFolder } from '@svc/sdk/user-folder'
-import { type ListedChanges, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { type ListedChanges, NOTHING_LISTED, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { SetupError } from './errors.ts'
 import { type Limits, microDollars } from './money/dollars.ts'
 
@@ -31,7 +31,7 @@ export interface Settings {
 export const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
 
 /** Throws one error that names every problem. */
-const NO_KEYS = { keys: [], changes: { endorsements: [], revocations: [] }, recovery: [] }
+const NO_KEYS = { keys: [], ...NOTHING_LISTED }
 
 export function readSettings(env: Variables, folder: string): Settings {
   const problems: string[] = []
@@ -69,7 +69,7 @@ export function readSettings(env: Variables, folder: string): Settings {
     walletFile: env.SVC_WALLET ? resolve(folder, env.SVC_WALLET) : null,
     nodes: { solana: optional('SVC_PRIMARY_RPC', address), eip155: optional('SVC_EVM_RPC', address) },
     pinnedKeys: pinned.keys,
-    listedChanges: { changes: pinned.changes, recovery: pinned.recovery },
+    listedChanges: { changes: pinned.changes, recovery: pinned.recovery, logs: pinned.logs },
     anchorSigners: (env.SVC_ANCHOR_SIGNERS ?? '').split(/[\s,]+/).filter((word) => word !== ''),
     limits: {
       perPurchase: dollars('SVC_MCP_MAX_USD', DEFAULTS.maxUsd),

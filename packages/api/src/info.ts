@@ -157,6 +157,11 @@ export const SigningKeys = Type.Object(
     endorsements: Type.Optional(Type.Array(KeyEndorsement)),
     revocations: Type.Optional(Type.Array(KeyRevocation)),
     recovery: Type.Optional(NamedKey),
+    logs: Type.Optional(
+      Type.Array(Type.Object({ origin: Type.String(), vkey: Type.String() }), {
+        description: 'The transparency logs of this gateway, by name and key (name+hash+base64).',
+      }),
+    ),
   },
   { title: 'SigningKeys' },
 )

@@ -47,6 +47,15 @@ export const merkleProof = endpoint({
   ],
 })
 
+export const BundleLog = Type.Object(
+  {
+    proof: Type.String({ description: 'That the statement is in the log, as one text (C2SP tlog-proof).' }),
+    anchor: OrNull(LogAnchor),
+  },
+  { title: 'BundleLog', description: 'Absent until a checkpoint of the log has the statement.' },
+)
+export type BundleLog = Static<typeof BundleLog>
+
 export const VerificationBundle = Type.Object(
   {
     schema_version: Type.Literal('1.0'),
@@ -76,6 +85,7 @@ export const VerificationBundle = Type.Object(
         anchor: OrNull(Anchor),
       }),
     ),
+    log: Type.Optional(Type.Object({ statement_digest: Hex(32), ...BundleLog.properties })),
     algorithm: Type.Record(Type.String(), Type.String()),
     steps: Type.Array(Type.String()),
   },
@@ -93,15 +103,6 @@ export const verificationBundle = endpoint({
   responses: { 200: VerificationBundle },
   errors: READ_ERRORS,
 })
-
-export const BundleLog = Type.Object(
-  {
-    proof: Type.String({ description: 'That the statement is in the log, as one text (C2SP tlog-proof).' }),
-    anchor: OrNull(LogAnchor),
-  },
-  { title: 'BundleLog', description: 'Absent until a checkpoint of the log has the statement.' },
-)
-export type BundleLog = Static<typeof BundleLog>
 
 export const EvidenceBundle = Type.Object(
   {

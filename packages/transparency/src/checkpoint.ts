@@ -1,10 +1,19 @@
 // Checkpoints: a log's size and root, signed by it and by those who have seen it grow (C2SP tlog-checkpoint,
 // tlog-cosignature).
 
-import { concat, fromBase64, toBase64, utf8 } from '@svc/protocol/bytes'
+import { concat, equalBytes, fromBase64, toBase64, utf8 } from '@svc/protocol/bytes'
 import { isEd25519SignedBy } from '@svc/protocol/keys'
-import { formatNote, keyId, type Note, type NoteKey, type NoteSignature, readNote, signaturesOf } from './note.ts'
-import { HASH_BYTES, type TreeHead } from './tree.ts'
+import {
+  formatNote,
+  isSignedBy,
+  keyId,
+  type Note,
+  type NoteKey,
+  type NoteSignature,
+  readNote,
+  signaturesOf,
+} from './note.ts'
+import { EMPTY_ROOT, HASH_BYTES, type TreeHead } from './tree.ts'
 
 export interface Checkpoint extends TreeHead {
   origin: string
@@ -41,6 +50,22 @@ export function readCheckpoint(bytes: string | Uint8Array): Checkpoint | string 
   if (root?.length !== HASH_BYTES) return 'the root is not a hash in base64'
   if (extensions.includes('')) return 'an extension line is empty'
   return { origin, size: Number(size), root, note }
+}
+
+/** A checkpoint that its log has signed, and its text. */
+export interface SignedCheckpoint extends Checkpoint {
+  text: string
+}
+
+/** The checkpoint, or why it is none of the log that has these keys. */
+export function readSigned(text: string, keys: readonly NoteKey[]): SignedCheckpoint | string {
+  const checkpoint = readCheckpoint(text)
+  if (typeof checkpoint === 'string') return checkpoint
+  const { origin, note } = checkpoint
+  if (!keys.some((key) => key.name === origin && isSignedBy(note, key)))
+    return 'the checkpoint is not signed by the log'
+  if (checkpoint.size === 0 && !equalBytes(checkpoint.root, EMPTY_ROOT)) return 'an empty log has another root'
+  return { ...checkpoint, text }
 }
 
 export interface Cosignature {

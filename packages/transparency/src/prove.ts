@@ -1,7 +1,8 @@
 // Proofs out of tiles, for whoever has them: the log, and everybody who can read it.
 
+import { equalBytes } from '@svc/protocol/bytes'
 import { subtreeHash, type TilePlace, tileOfSubtree, tilePath } from './tiles.ts'
-import { floorLog2, type Hash, nodeHash } from './tree.ts'
+import { EMPTY_ROOT, floorLog2, type Hash, nodeHash, prefixRoots, type TreeHead } from './tree.ts'
 
 /** The bytes of a tile. */
 export type ReadTile = (place: TilePlace) => Promise<Uint8Array>
@@ -32,6 +33,22 @@ export async function proveConsistency(earlier: number, later: number, readTile:
 export async function provePrefix(earlier: number, later: number, readTile: ReadTile): Promise<Hash[]> {
   if (earlier <= 0 || earlier >= later) throw new RangeError('a prefix is shorter than its log, and not empty')
   return hashRanges(prefixRanges(earlier, later), later, readTile)
+}
+
+/**
+ * The root that the first entries of a tree have, and the path that shows it. Null where the tiles do not lead to the
+ * root of the tree.
+ */
+export async function readPrefix(
+  head: TreeHead,
+  size: number,
+  readTile: ReadTile,
+): Promise<{ root: Hash; path: Hash[] } | null> {
+  if (size === 0) return { root: EMPTY_ROOT, path: [] }
+  if (size === head.size) return { root: head.root, path: [] }
+  const path = await provePrefix(size, head.size, readTile)
+  const roots = prefixRoots(size, head.size, path)
+  return roots && equalBytes(roots.later, head.root) ? { root: roots.earlier, path } : null
 }
 
 /** From the smallest complete subtree at the end of the earlier tree upwards. */

@@ -1,7 +1,7 @@
 import { toHex } from '@svc/protocol/bytes'
 import { describe, expect, it } from 'vitest'
 import { readEdge, rootOf } from '../src/edge.ts'
-import { proveConsistency, proveInclusion, provePrefix, rootFromTiles } from '../src/prove.ts'
+import { proveConsistency, proveInclusion, provePrefix, readPrefix, rootFromTiles } from '../src/prove.ts'
 import { EMPTY_ROOT, floorLog2, isConsistent, isIncluded, leafHash, prefixRoots } from '../src/tree.ts'
 import { memoryLog, slowRoot } from './trees.ts'
 
@@ -72,8 +72,13 @@ describe('trees', () => {
         expect(prefixRoots(earlier.size, later.size, path)).toEqual({ earlier: earlier.root, later: later.root })
         expect(prefixRoots(earlier.size, later.size, [...path, later.root])).toBeNull()
         expect(prefixRoots(earlier.size, later.size, path.slice(0, -1))).toBeNull()
+        expect(await readPrefix(later, earlier.size, readTile)).toEqual({ root: earlier.root, path })
+        expect(await readPrefix({ ...later, root: earlier.root }, earlier.size, readTile)).toBeNull()
       }
     }
+    const head = heads[7]!
+    expect(await readPrefix(head, 0, readTile)).toEqual({ root: heads[0]!.root, path: [] })
+    expect(await readPrefix(head, head.size, readTile)).toEqual({ root: head.root, path: [] })
   })
 
   it('LOG-02 prove across tiles', async () => {

@@ -20,12 +20,13 @@ import {
   wrongChain,
 } from './anchor-transaction.ts'
 import { type Fact, failed, type LogFacts, notChecked, PASSED, passedUnless, unavailable } from './facts.ts'
+import type { GivenKeys } from './pinned-keys.ts'
 import type { AnchorTransaction, Rpc } from './rpc.ts'
 import { isObject, type JsonObject } from './untrusted.ts'
 
 /** What a verifier knows of logs besides the bundle. */
 export interface GivenLogs {
-  /** Keys of logs. */
+  /** Keys of logs. They, and those of a policy, go before those of a list of keys. */
   pinnedLogs?: readonly NoteKey[]
   /** More logs, the witnesses of their checkpoints, and how many of them are enough. */
   policy?: Policy
@@ -53,7 +54,7 @@ export interface LogCheck {
   anchoredAt: number | null
 }
 
-interface LogQuestion extends GivenLogs {
+interface LogQuestion extends GivenLogs, Pick<GivenKeys, 'listed'> {
   log: Json
   /** Null when the bundle has none, or one that is malformed. */
   envelope: EvidenceEnvelope | null
@@ -62,7 +63,7 @@ interface LogQuestion extends GivenLogs {
 }
 
 export async function checkLog(question: LogQuestion): Promise<LogCheck> {
-  const { log, envelope, pinnedLogs = [], policy } = question
+  const { log, envelope, pinnedLogs = [], policy, listed } = question
   if (log === null) {
     const isAsked = policy !== undefined || pinnedLogs.length > 0
     return { ...NOTHING, facts: isAsked ? all(notChecked('the bundle has no proof of a log')) : null }
@@ -70,12 +71,13 @@ export async function checkLog(question: LogQuestion): Promise<LogCheck> {
   const proof = readLogProof(log)
   if (typeof proof === 'string') return { ...NOTHING, facts: all(failed(proof)) }
   const { checkpoint } = proof
+  const named = [...pinnedLogs, ...(policy?.logs ?? []).map(({ key }) => key)]
   const judged = policy ? judge(policy, checkpoint) : null
   const { fact: log_anchored, transaction } = await logAnchored(question, checkpoint)
   const isPublished = log_anchored.value === 'passed' && notInTree(proof, envelope) === null
   return {
     facts: {
-      log_included: logIncluded(proof, envelope, [...pinnedLogs, ...(policy?.logs ?? []).map(({ key }) => key)]),
+      log_included: logIncluded(proof, envelope, named.length > 0 ? named : (listed?.logs ?? [])),
       log_cosigned: logCosigned(policy, judged),
       log_anchored,
     },

@@ -7,6 +7,7 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, type TrustedKey } from '@svc/protocol/keys'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import { parseStrictJson } from '@svc/protocol/strict-json'
+import { type NoteKey, readKey } from '@svc/transparency/note'
 import { isObject, type JsonObject, quoted } from './untrusted.ts'
 
 export type KeyUse = 'evidence-envelope' | 'attestation' | 'receipt'
@@ -18,7 +19,11 @@ export interface ListedChanges {
   changes: KeyChanges
   /** In hex; of a pinned list, a key whose word is taken over that of the others. */
   recovery: string[]
+  /** The logs of the gateway. */
+  logs: NoteKey[]
 }
+
+export const NOTHING_LISTED: ListedChanges = { changes: { endorsements: [], revocations: [] }, recovery: [], logs: [] }
 
 export type PinnedKeys = ({ ok: true; keys: PinnedKey[] } & ListedChanges) | { ok: false; problem: string }
 
@@ -27,7 +32,7 @@ export interface GivenKeys {
   /** Statement keys, as `readPinnedKeys` returns them. */
   pinnedKeys?: readonly PinnedKey[]
   /** What came with them, or later from the gateway. */
-  listed?: ListedChanges
+  listed?: Omit<ListedChanges, 'logs'> & Partial<Pick<ListedChanges, 'logs'>>
   /** The address of the gateway that the keys were pinned for; endorsements of another one do not count. */
   audience?: string
 }
@@ -69,7 +74,7 @@ function keysOfHex(text: string): ReadKeys {
     if (/^ed25519:/i.test(word)) throw new RangeError(`${quoted(word)} is a key id, too short to pin: give the key`)
     return { publicKeyHex: publicKey(word), use: null, validFrom: null, validTo: null }
   })
-  return { keys, changes: { endorsements: [], revocations: [] }, recovery: [] }
+  return { keys, ...NOTHING_LISTED }
 }
 
 function keysOfList(text: string): ReadKeys {
@@ -81,6 +86,7 @@ function keysOfList(text: string): ReadKeys {
     keys: list.keys.map(listedKey),
     changes: listedChanges(list),
     recovery: isObject(list.recovery) ? [publicKey(list.recovery.public_key_hex)] : [],
+    logs: Array.isArray(list.logs) ? list.logs.map(listedLog) : [],
   }
 }
 
@@ -103,6 +109,18 @@ function listedKey(entry: Json): PinnedKey {
   // An unknown status may mean that the key must no longer be used.
   if (status !== 'active' && status !== 'retired') throw new RangeError(`the status of ${id} is not known`)
   return { publicKeyHex, use, validFrom: timeIn(entry, 'valid_from'), validTo: timeIn(entry, 'valid_to') }
+}
+
+function listedLog(entry: Json): NoteKey {
+  const key = isObject(entry) && typeof entry.vkey === 'string' ? readLogKey(entry.vkey) : 'it has no vkey'
+  if (typeof key === 'string') throw new RangeError(`a log of the list cannot be used: ${key}`)
+  return key
+}
+
+/** The key of a log, or why it is none. */
+export function readLogKey(vkey: string): NoteKey | string {
+  const key = readKey(vkey)
+  return typeof key === 'string' || key.type === 'log' ? key : 'this is the key of a witness'
 }
 
 function publicKey(hex: Json | undefined): string {

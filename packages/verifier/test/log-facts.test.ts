@@ -1,7 +1,11 @@
 import { fromUtf8, utf8 } from '@svc/protocol/bytes'
+import { formatKey } from '@svc/transparency/note'
+import { testKey } from '@svc/transparency/test/keys'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { LOG_FACTS } from '../src/facts.ts'
+import { readPinnedKeys } from '../src/pinned-keys.ts'
 import type { Given } from '../src/verify-bundle.ts'
 import { CASES, givenOf, packBytes, verified } from './pack.ts'
 
@@ -31,6 +35,30 @@ describe('a bundle with a proof of a log', () => {
     expect(await factOf('log_included', 'log-other-entry')).toMatchObject(failedWith('does not lead'))
     expect(await factOf('log_included', 'log-impostor')).toMatchObject(failedWith('none of the given logs'))
     expect(await factOf('log_included', 'log-of-v1')).toMatchObject(failedWith('no statement'))
+  })
+
+  it('LOG-45 LOG-34 takes the log of a pinned list of keys, unless the caller names one, and asks for no proof by it', async () => {
+    const { pinnedLogs = [], ...rest } = await givenOf(caseOf('log-key').given)
+    const logs = pinnedLogs.map((key) => ({ origin: key.name, vkey: formatKey(key) }))
+    const read = readPinnedKeys(JSON.stringify({ ...vectors.signing_keys_example, logs }))
+    if (!read.ok) throw new Error(read.problem)
+    expect(read.logs).toEqual(pinnedLogs)
+    const included = async (more: Given, bundle = document) =>
+      (await verified([utf8(JSON.stringify(bundle))], { ...rest, ...more })).facts.log_included
+    expect(await included({ listed: read })).toEqual({ value: 'passed' })
+    const other = testKey('other.example/log', 'log').key
+    expect(await included({ listed: { ...read, logs: [other] } })).toMatchObject(failedWith('none of the given logs'))
+    expect(await included({ listed: read, pinnedLogs: [other] })).toMatchObject(failedWith('none of the given logs'))
+    expect(await included({ listed: read }, { ...document, log: undefined })).toBeUndefined()
+    for (const [vkey, problem] of [
+      ['x', 'a key is written as'],
+      [formatKey(testKey('w', 'cosigner').key), 'the key of a witness'],
+      [7, 'it has no vkey'],
+    ])
+      expect(readPinnedKeys(JSON.stringify({ ...vectors.signing_keys_example, logs: [{ vkey }] }))).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining(String(problem)),
+      })
   })
 
   it('LOG-31 passes with a quorum of witnesses, and names those who vouch and when', async () => {

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
-import { readPinnedKeys } from '../src/pinned-keys.ts'
+import { NOTHING_LISTED as nothingElse, readPinnedKeys } from '../src/pinned-keys.ts'
 
 const list = vectors.signing_keys_example
 const hex = vectors.keys.statement_signing.public_key_hex
 const otherHex = vectors.keys.short_url.public_key_hex
 const [entry] = list.keys
 const unbounded = { use: null, validFrom: null, validTo: null }
-
-const nothingElse = { changes: { endorsements: [], revocations: [] }, recovery: [] }
 
 function listWith(change: object): string {
   return JSON.stringify({ ...list, keys: [{ ...entry, ...change }] })

@@ -1,7 +1,7 @@
 // The keys that a bundle is checked against: those given by --keys, else those pinned for the gateway.
 
 import { readFile, stat } from 'node:fs/promises'
-import { type ListedChanges, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { type ListedChanges, NOTHING_LISTED, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { UsageError } from '../errors.ts'
 import { durationText } from '../output/quantities.ts'
 import type { Session } from '../session.ts'
@@ -29,6 +29,7 @@ export async function givenKeys(session: Session, words: readonly string[]): Pro
         revocations: read.flatMap(({ changes }) => changes.revocations),
       },
       recovery: read.flatMap(({ recovery }) => recovery),
+      logs: read.flatMap(({ logs }) => logs),
     },
     audience: null,
     pinnedSigners: [],
@@ -39,7 +40,7 @@ export async function givenKeys(session: Session, words: readonly string[]): Pro
 
 const NOTHING = {
   pinnedKeys: [],
-  listed: { changes: { endorsements: [], revocations: [] }, recovery: [] },
+  listed: NOTHING_LISTED,
   audience: null,
 }
 

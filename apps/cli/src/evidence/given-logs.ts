@@ -1,9 +1,11 @@
-// The logs and witnesses that a proof of a log is checked against: those given by --log-key and --policy.
+// The logs and witnesses that a proof of a log is checked against: those given by --log-key and --policy. Without either,
+// the log of the pinned keys counts.
 
 import { readFile } from 'node:fs/promises'
-import { type NoteKey, readKey } from '@svc/transparency/note'
+import type { NoteKey } from '@svc/transparency/note'
 import { readPolicy } from '@svc/transparency/policy'
 import type { GivenLogs } from '@svc/verifier/log-facts'
+import { readLogKey } from '@svc/verifier/pinned-keys'
 import { UsageError } from '../errors.ts'
 
 export interface LogOptions {
@@ -19,10 +21,9 @@ export async function givenLogs({ logKey = [], policy }: LogOptions): Promise<Gi
 }
 
 function logKeyOf(text: string): NoteKey {
-  const key = readKey(text)
-  if (typeof key === 'string') throw new UsageError(`--log-key: ${key}`, '`GET /v1/log` of a gateway shows its key')
-  if (key.type !== 'log') throw new UsageError('--log-key: this is the key of a witness', 'name witnesses in --policy')
-  return key
+  const key = readLogKey(text)
+  if (typeof key !== 'string') return key
+  throw new UsageError(`--log-key: ${key}`, '`GET /v1/log` of a gateway shows its key; witnesses are named in --policy')
 }
 
 async function policyOf(path: string) {

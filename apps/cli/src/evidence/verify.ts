@@ -76,8 +76,9 @@ With --decrypt, --dir may hold the plaintext of encrypted files: it is encrypted
 Encrypted files in the folder are compared as they are, then decrypted, and compared with the
 plaintext beside them. A bundle that shows no names needs the encrypted files.
 
-A gateway's public log is checked with --log-key or --policy: log_included shows that the statement
-is in it, log_cosigned that enough witnesses of the policy vouch for it, and says who did when.
+A gateway's public log is checked with --log-key or --policy, else with the log of the pinned keys:
+log_included shows that the statement is in it, log_cosigned that enough witnesses of the policy
+vouch for it, and says who did when.
 
 Facts:
 ${FACTS.map((fact) => `  ${fact}`).join('\n')}`,

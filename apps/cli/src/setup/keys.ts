@@ -2,14 +2,15 @@ import { discovery, keys as keysEndpoint, type SigningKeys } from '@svc/api/info
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type FollowedKeys, followKeys } from '@svc/protocol/follow-keys'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { readPinnedKeys } from '@svc/verifier/pinned-keys'
+import type { NoteKey } from '@svc/transparency/note'
+import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import type { Command } from 'commander'
 import { Failure, NotVerified, UsageError } from '../errors.ts'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
-import { keyHexes, type Pins, type ReadPins, readPins, savePins } from './pinned.ts'
+import { keyHexes, logTexts, type Pins, type ReadPins, readPins, savePins } from './pinned.ts'
 
 interface PinOptions {
   replace?: boolean
@@ -38,12 +39,15 @@ async function show(session: Session): Promise<void> {
   const pins = await readPins(folder, gateway)
   const found = pins && (await follow(session, pins, body))
   const trusted = new Set(found?.keys.map(({ publicKeyHex }) => publicKeyHex))
+  const knownLogs = logTexts(pins?.listed.logs ?? [])
+  const logs = (body.logs ?? []).map((log) => ({ ...log, pinned: knownLogs.includes(log.vkey) }))
   const document = {
     ...body,
     keys: body.keys.map((key) => ({ ...key, pinned: trusted.has(key.public_key_hex) })),
+    logs,
     ...(found && { followed: [...found.paths.keys()], revoked: [...found.revoked.keys()] }),
   }
-  output.result(document, () => keysText(document.keys, body.next ?? []))
+  output.result(document, () => keysText(document.keys, body.next ?? [], logs))
   if (!found) return output.note('\nNone is pinned: `svc keys pin` trusts them from here on.')
   for (const [hex, since] of found.revoked) {
     if (trusted.has(hex))
@@ -55,6 +59,15 @@ async function show(session: Session): Promise<void> {
       `the gateway shows keys that are not pinned: ${[...new Set(strange.map(named(found)))].join(', ')}`,
       'ask its operator, not the gateway; then `svc keys pin --replace`',
     )
+  const strangeLog = logs.find(({ pinned }) => !pinned)
+  if (strangeLog && knownLogs.length > 0) throw otherLog(strangeLog.vkey)
+}
+
+function otherLog(vkey: string): NotVerified {
+  return new NotVerified(
+    `the gateway shows a log that is not pinned: ${shown(vkey)}`,
+    'ask its operator why there is a new log; then `svc keys pin --replace`',
+  )
 }
 
 function named({ refused }: FollowedKeys) {
@@ -96,7 +109,11 @@ async function follow(
 
 type ShownKey = SigningKeys['keys'][number] & { pinned: boolean }
 
-function keysText(keys: readonly ShownKey[], next: NonNullable<SigningKeys['next']>): string {
+function keysText(
+  keys: readonly ShownKey[],
+  next: NonNullable<SigningKeys['next']>,
+  logs: readonly { vkey: string; pinned: boolean }[],
+): string {
   const columns = ['PUBLIC KEY', 'USE', 'STATUS', 'PINNED'].map((title) => ({ title }))
   const rows = keys.map(({ public_key_hex, use, status, revoked_since, pinned }) => [
     shown(public_key_hex),
@@ -110,7 +127,8 @@ function keysText(keys: readonly ShownKey[], next: NonNullable<SigningKeys['next
     `from ${shown(valid_from)}`,
     'no',
   ])
-  return table(columns, [...rows, ...announced])
+  const ofLogs = logs.map(({ vkey, pinned }) => [shown(vkey), 'log', 'active', pinned ? 'yes' : 'no'])
+  return table(columns, [...rows, ...announced, ...ofLogs])
 }
 
 async function pin(session: Session, hexes: readonly string[], { replace = false }: PinOptions): Promise<void> {
@@ -120,12 +138,12 @@ async function pin(session: Session, hexes: readonly string[], { replace = false
   const pins: Pins = { gateway, pinned_at, ...found }
   const read = readPinnedKeys(pins.keys)
   if (!read.ok) throw hexes.length > 0 ? new UsageError(read.problem) : new Failure(`its key list: ${read.problem}`)
-  requireUnpinned(await readPins(folder, gateway), keyHexes(read.keys), replace)
+  if (!replace) requireUnpinned(await readPins(folder, gateway), read)
   const file = await savePins(folder, pins)
-  const keys = keyHexes(read.keys)
+  const [keys, logs] = [keyHexes(read.keys), logTexts(read.logs)]
   output.result(
-    { file, ...pins, keys },
-    () => `${counted(keys.length, 'key')} of ${gateway} pinned: ${keys.join(', ')}`,
+    { file, ...pins, keys, logs },
+    () => `${counted(keys.length, 'key')} of ${gateway} pinned: ${[...keys, ...logs].join(', ')}`,
   )
   if (hexes.length === 0)
     output.note('They came from the gateway itself. Compare them with what its operator publishes elsewhere.')
@@ -145,9 +163,13 @@ async function keysOfGateway(session: Session): Promise<KeysToPin> {
   return { keys: JSON.stringify(list.body), anchor_signer: anchor_signer || null, domain_tag }
 }
 
-function requireUnpinned(before: ReadPins | null, keys: readonly string[], replace: boolean): void {
-  if (!before || replace) return
-  const known = keyHexes(before.read)
+/** A log may be added to keys that were pinned without one. */
+function requireUnpinned(before: ReadPins | null, found: { keys: PinnedKey[]; logs: NoteKey[] }): void {
+  if (!before) return
+  const [known, keys] = [keyHexes(before.read), keyHexes(found.keys)]
+  const logs = logTexts(found.logs)
+  const missing = logTexts(before.listed.logs).find((vkey) => !logs.includes(vkey))
+  if (missing !== undefined && logs[0] !== undefined) throw otherLog(logs[0])
   if (known.length === keys.length && known.every((key) => keys.includes(key))) return
   throw new NotVerified(
     `other keys are pinned since ${before.pinned_at}: ${known.join(', ')}`,

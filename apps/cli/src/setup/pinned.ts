@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { SigningKeys } from '@svc/api/info'
 import { type FollowedBefore, followKeys } from '@svc/protocol/follow-keys'
 import type { Endorsement } from '@svc/protocol/key-changes'
+import { formatKey, type NoteKey } from '@svc/transparency/note'
 import { type ListedChanges, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { Failure } from '../errors.ts'
 import { readJson, writeJson } from './folder.ts'
@@ -46,14 +47,14 @@ export async function readPins(folder: string, gateway: string): Promise<ReadPin
   const read = readPinnedKeys(pins.keys)
   if (!read.ok)
     throw new Failure(`the pinned keys in ${file} cannot be read: ${read.problem}`, 'run `svc keys pin` again')
-  const { keys, changes, recovery } = read
+  const { keys, changes, recovery, logs } = read
   const before = (pins.followed ?? []).map(({ followed_at, ...step }) => ({
     at: Date.parse(followed_at) / 1000,
     ...step,
   }))
   const known = { ...changes, revocations: [...changes.revocations, ...(pins.revocations ?? [])] }
   const followed = followKeys({ pinned: keys, before, recovery, changes: known, audience: gateway })
-  return { ...pins, file, read: followed.keys, pinned: keys, before, listed: { changes: known, recovery } }
+  return { ...pins, file, read: followed.keys, pinned: keys, before, listed: { changes: known, recovery, logs } }
 }
 
 export async function savePins(folder: string, pins: Pins): Promise<string> {
@@ -65,6 +66,11 @@ export async function savePins(folder: string, pins: Pins): Promise<string> {
 /** Each key once. */
 export function keyHexes(keys: readonly PinnedKey[]): string[] {
   return [...new Set(keys.map(({ publicKeyHex }) => publicKeyHex))]
+}
+
+/** As name+hash+base64. */
+export function logTexts(logs: readonly NoteKey[]): string[] {
+  return logs.map(formatKey)
 }
 
 function fileOf(folder: string, gateway: string): string {

@@ -8,6 +8,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { statementSigner } from '@svc/testbed/statement-signer'
+import { formatKey } from '@svc/transparency/note'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from '../locker.ts'
 import { jsonDocument } from '../world.ts'
@@ -190,5 +191,31 @@ describe('evidence', () => {
       exitCode: 3,
       stderr: expect.stringContaining('not a trusted key'),
     })
+  })
+})
+
+describe('the log', () => {
+  it('LOG-45 is pinned with the keys, and another one is strange until it is pinned in its place', async () => {
+    const { proxy, gateway } = home.house
+    await gateway.rooms.log.publish()
+    const vkey = formatKey(gateway.rooms.log.identity.key)
+    expect((await svc('keys', 'pin', '--replace')).stdout).toContain(vkey)
+    expect((await svc('keys')).stdout).toMatch(/ log +active +yes/)
+    await svc('bundle', '-o', inHome('logged.json'))
+    await svc('verify', inHome('logged.json'), '--require', 'log_included')
+
+    const other = formatKey({ ...gateway.rooms.log.identity.key, name: 'other.example/log' })
+    proxy.always(/v1\/keys/, {
+      lie: (list: object) => ({ ...list, logs: [{ origin: 'other.example/log', vkey: other }] }),
+    })
+    for (const args of [['keys'], ['keys', 'pin']])
+      expect(await home.svc(args)).toMatchObject({
+        exitCode: 3,
+        stderr: expect.stringContaining(`not pinned: ${other}`),
+      })
+    await svc('keys', 'pin', '--replace')
+    const refused = await home.svc(['verify', inHome('logged.json')])
+    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('log_included') })
+    await svc('verify', inHome('logged.json'), '--log-key', vkey, '--require', 'log_included')
   })
 })

@@ -6,11 +6,12 @@ import { MERKLE_ALGORITHM, MERKLE_VERSION } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { AttestationRecord } from '../attestations/record.ts'
 import { answerInPieces, attestedFile, publicStatus, withFiles } from '../attestations/view.ts'
-import type { Context } from '../context.ts'
+import { bundleLog } from './bundle-log.ts'
 import { type Evidence, limitLong, readEvidence } from './read-evidence.ts'
+import type { EvidenceContext } from './room.ts'
 
 export async function readVerificationBundle(
-  context: Context,
+  context: EvidenceContext,
   { receipt_id, sequence }: { receipt_id: string; sequence?: number },
   wire: WireRequest,
 ) {
@@ -19,12 +20,22 @@ export async function readVerificationBundle(
   return answerInPieces<VerificationBundle>(evidence.record, pieces(context, evidence))
 }
 
-async function* pieces(context: Context, { receipt, record }: Evidence): AsyncGenerator<string> {
+async function* pieces(context: EvidenceContext, { receipt, record }: Evidence): AsyncGenerator<string> {
   const head = { schema_version: MERKLE_VERSION, receipt_id: receipt.receipt_id, payment_proof: paymentProof(receipt) }
   yield `${JSON.stringify(head).slice(0, -1)},"content_proof":`
   if (record) yield* withFiles(contentProof(record), record, context, attestedFile)
   else yield 'null'
-  yield `,${JSON.stringify({ algorithm: ALGORITHM, steps: STEPS }).slice(1)}`
+  const log = await statementLog(context, record)
+  yield `,${JSON.stringify({ ...(log && { log }), algorithm: ALGORITHM, steps: STEPS }).slice(1)}`
+}
+
+async function statementLog(
+  context: EvidenceContext,
+  record: AttestationRecord | null,
+): Promise<VerificationBundle['log']> {
+  const envelope = record?.record.envelope
+  const log = await bundleLog(context, envelope)
+  return envelope && log && { statement_digest: envelope.statement_digest, ...log }
 }
 
 function paymentProof(receipt: SignedReceipt): VerificationBundle['payment_proof'] {

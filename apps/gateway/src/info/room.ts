@@ -1,3 +1,4 @@
+import type { NoteKey } from '@svc/transparency/note'
 import type { Context } from '../context.ts'
 import { createKeysAt, type KeysAt } from '../keys/signing-keys.ts'
 import type { Counts } from './metrics/database.ts'
@@ -6,6 +7,7 @@ import { createPublishingCosts, type PublicationKey, type PublishingCosts } from
 import { createStats, type ReadStats } from './stats.ts'
 
 interface Needs extends Counts {
+  logKey: NoteKey
   /** What the operator should know about the transparency log. */
   logWarnings: () => string[]
   /** Null where the gateway publishes nothing. */
@@ -18,10 +20,11 @@ export interface InfoContext extends Context {
   metrics: Metrics
   stats: ReadStats
   logStanding: Counts['logStanding']
+  logKey: NoteKey
   logWarnings: () => string[]
 }
 
-export function createInfo(context: Context, { publisher, logWarnings, ...counts }: Needs): InfoContext {
+export function createInfo(context: Context, { publisher, logKey, logWarnings, ...counts }: Needs): InfoContext {
   const publishingCosts = createPublishingCosts({ ...context, publisher })
   return {
     ...context,
@@ -30,6 +33,7 @@ export function createInfo(context: Context, { publisher, logWarnings, ...counts
     metrics: createMetrics({ ...context, publishingCosts }, counts),
     stats: createStats(context),
     logStanding: counts.logStanding,
+    logKey,
     logWarnings,
   }
 }

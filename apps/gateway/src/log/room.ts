@@ -1,5 +1,6 @@
 // The transparency log: every statement in the order of its transaction, published in tiles and signed checkpoints.
 
+import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { openFolderFiles } from '@svc/storage/local/files'
 import type { NamedFiles } from '@svc/storage/named-files'
 import { ProviderError } from '@svc/storage/provider'
@@ -40,10 +41,11 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
   })
   const publish = createPublish({ ...context, identity, files, published, witnesses })
 
-  /** Evidence is complete without it, and is not held up. */
-  function unavailableProof(error: unknown): null {
-    if (!(error instanceof ProviderError)) throw error
-    log.warn({ err: error }, 'the log cannot be read now: evidence goes without its proof')
+  /** Evidence is complete without it, and a log that cannot be read now, or is damaged, does not hold it up. */
+  function withoutProof(error: unknown): null {
+    if (isDatabaseUnavailable(error)) throw error
+    const level = error instanceof ProviderError ? 'warn' : 'error'
+    log[level]({ err: error }, 'the log cannot be read: evidence goes without its proof')
     return null
   }
 
@@ -58,7 +60,7 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
     transparencyLog: {
       key: identity.key,
       checkpoint: async () => (await published.checkpoint())?.text ?? null,
-      proof: (digest) => proveStatement({ database, published }, digest).catch(unavailableProof),
+      proof: (digest) => proveStatement({ database, published }, digest).catch(withoutProof),
     },
   }
 }

@@ -45,6 +45,16 @@ export async function countPlaced(db: Db): Promise<number> {
   return row === undefined ? 0 : (row.last as number) + 1 // not null
 }
 
+/** Those that wait for a place included. */
+export async function countEntries(db: Db): Promise<number> {
+  const { waiting } = await db
+    .selectFrom('log_entries')
+    .select(({ fn }) => fn.countAll<number>().as('waiting'))
+    .where('entry_index', 'is', null)
+    .executeTakeFirstOrThrow()
+  return (await countPlaced(db)) + waiting
+}
+
 export async function isAnyWaiting(db: Db): Promise<boolean> {
   const row = await db
     .selectFrom('log_entries')

@@ -1,4 +1,4 @@
-import type { EvidenceBundle } from '@svc/api/proofs'
+import type { EvidenceBundle, VerificationBundle } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { BUNDLE_VERSIONS, DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
@@ -111,8 +111,9 @@ forEachDatabase('the evidence bundle', (database) => {
     expect(await factsOf(await bundleOf(locker.receipt_id))).toMatchObject(ALL_PASSED)
   })
 
-  it('LOG-33 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
+  it('LOG-33 LOG-46 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
     const { identity, publish, files } = house.gateway.rooms.log
+    const { receipt_id } = locker
     await publish()
     const bundle = await bundleOf(locker.receipt_id)
     const redacted = await house.get('/v1/storage/redacted-bundle', { receipt_id: locker.receipt_id })
@@ -123,12 +124,15 @@ forEachDatabase('the evidence bundle', (database) => {
         log_cosigned: 'not_checked',
         log_anchored: 'not_checked',
       })
+    const { log } = await house.get<VerificationBundle>('/v1/storage/verification-bundle', { receipt_id })
+    expect(log).toEqual({ statement_digest: bundle.envelope!.statement_digest, ...bundle.log })
     expect(bundle.log).toEqual({ proof: expect.stringMatching(/^c2sp\.org\/tlog-proof@v1\nindex \d+\n/), anchor: null })
     expect(JSON.stringify(redacted)).toContain(JSON.stringify(bundle.log!.proof))
     expect(JSON.stringify(bundle.log)).not.toContain(locker.receipt_id)
 
     await house.state(locker)
     expect(await bundleOf(locker.receipt_id)).not.toHaveProperty('log')
+    expect(await house.get('/v1/storage/verification-bundle', { receipt_id })).not.toHaveProperty('log')
     const size = Number(/\n(\d+)\n/.exec(bundle.log!.proof.slice(bundle.log!.proof.indexOf('\n\n')))![1])
     await files.remove(tilePath({ level: 0, index: 0, width: size }))
     expect(await bundleOf(locker.receipt_id, { sequence: 1 })).not.toHaveProperty('log')

@@ -83,7 +83,7 @@ describe('health', () => {
 })
 
 describe('keys', () => {
-  it('VER-16 VER-17 RCPT-07 AMB-01 AMB-53 answers the same list of signing keys at both addresses', async () => {
+  it('VER-16 VER-17 RCPT-07 AMB-01 AMB-53 LOG-45 answers the same list of signing keys at both addresses', async () => {
     const { response, body } = await get('/v1/keys')
     expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     expect((await get('/.well-known/svc-signing-keys.json')).body).toEqual(body)
@@ -94,6 +94,7 @@ describe('keys', () => {
       schema: 'svc/signing-keys/v1',
       keys: ['receipt', 'attestation', 'evidence-envelope'].map((use) => ({ ...entry, use })),
       note: expect.stringContaining('SVCGW_CONTENT_ENVELOPE_V2'),
+      logs: [{ origin: 'gateway.example/prefix/log', vkey: (await get('/v1/log')).body.vkey }],
     })
   })
 

@@ -36,7 +36,15 @@ const PLACES: Record<Kind, (props: PlaceProps) => ComponentChildren> = {
   ),
   transaction: ({ anchor }) =>
     anchor ? <AnchorPlace anchor={anchor} /> : <NoAnchor text={t.anchor.noneTransaction} />,
-  digest: ({ anchor }) => (anchor ? <AnchorPlace anchor={anchor} /> : <NoAnchor text={t.anchor.noneDigest} />),
+  digest: ({ value, anchor }) =>
+    anchor ? (
+      <AnchorPlace anchor={anchor} />
+    ) : (
+      <>
+        <NoAnchor text={t.anchor.noneDigest} />
+        <Links links={[[t.anchor.lookInLog, `/log#${value}`]]} />
+      </>
+    ),
 }
 
 export function Place({
@@ -108,6 +116,7 @@ function AnchorPlace({ anchor }: { anchor: PublishedAnchor }) {
     <>
       <p>{a.found}</p>
       <Table caption={a.caption} head={['', '']} rows={rows} />
+      <Links links={[[a.inLog, `/log#${anchor.statement_digest}`]]} />
     </>
   )
 }

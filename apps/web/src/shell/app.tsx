@@ -96,6 +96,9 @@ function Footer() {
               <a href={urlOf(to)}>{label}</a>
             </li>
           ))}
+          <li>
+            <a href={urlOf('/log')}>{t.log}</a>
+          </li>
           {agentUrl && (
             <li>
               <a href={urlOf('/agent')}>{t.agent}</a>

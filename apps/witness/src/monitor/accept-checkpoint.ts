@@ -2,10 +2,11 @@
 
 import { equalBytes, toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
+import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
 import { MAX_NOTE_BYTES } from '@svc/transparency/note'
 import type { NewAlarm } from '../alarms/store.ts'
 import { type BoundedGet, Unreadable } from './bounded-get.ts'
-import type { LogReader, SignedCheckpoint } from './log-reader.ts'
+import type { LogReader } from './log-reader.ts'
 
 /** Somebody else who sees checkpoints of the log. */
 export interface View {

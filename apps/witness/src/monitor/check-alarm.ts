@@ -4,13 +4,13 @@ import { equalBytes, fromBase64, fromHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { parseStrictJson } from '@svc/protocol/strict-json'
+import { readSigned } from '@svc/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/transparency/note'
 import { proves, readProof } from '@svc/transparency/proof'
 import { prefixRoots } from '@svc/transparency/tree'
 import { isObject } from '@svc/verifier/untrusted'
 import { type VerifiedStatement, verifyStatement } from '@svc/verifier/verify-statement'
 import { chainProblem } from './judge-statements.ts'
-import { readSigned } from './log-reader.ts'
 
 export interface AlarmCheck {
   /** Whether the texts by themselves show what the alarm says. */

@@ -1,9 +1,10 @@
 // Alarms about entries of a log, with what anybody needs to check them.
 
 import type { AlarmKind } from '@svc/api/witness'
+import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
 import type { NewAlarm } from '../alarms/store.ts'
 import type { LoggedEntry } from './judge-statements.ts'
-import type { LogReader, SignedCheckpoint } from './log-reader.ts'
+import type { LogReader } from './log-reader.ts'
 
 /** Statements of these entries are in no chain. */
 export const LEFT_OUT: readonly AlarmKind[] = ['vanished_statement', 'bad_statement']

@@ -1,5 +1,6 @@
 // One look at a log: its checkpoint, the entries that are new, some old ones, its anchors, and what others see of it.
 
+import { readSigned, type SignedCheckpoint } from '@svc/transparency/checkpoint'
 import type { NoteKey } from '@svc/transparency/note'
 import type { Rpc } from '@svc/verifier/rpc'
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
@@ -11,7 +12,7 @@ import { type BoundedGet, Unreadable } from './bounded-get.ts'
 import { checkAnchors } from './check-anchors.ts'
 import { createGatewayReader } from './gateway-reader.ts'
 import { judgeEntries } from './judge-entries.ts'
-import { createLogReader, type FollowedLog, readSigned, type SignedCheckpoint } from './log-reader.ts'
+import { createLogReader, type FollowedLog } from './log-reader.ts'
 import type { Round } from './read-page.ts'
 import { recheckEntries } from './recheck-entries.ts'
 import { progressOf, saveProgress } from './store.ts'

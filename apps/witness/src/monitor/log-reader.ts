@@ -1,12 +1,12 @@
 // What a log publishes: its checkpoint, and tiles that are believed once they lead to the root of one.
 
-import { concat, equalBytes } from '@svc/protocol/bytes'
-import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
-import { isSignedBy, MAX_NOTE_BYTES, type NoteKey } from '@svc/transparency/note'
+import { concat } from '@svc/protocol/bytes'
+import { type Checkpoint, readSigned, type SignedCheckpoint } from '@svc/transparency/checkpoint'
+import { MAX_NOTE_BYTES, type NoteKey } from '@svc/transparency/note'
 import { formatProof } from '@svc/transparency/proof'
-import { proveInclusion, provePrefix, type ReadTile } from '@svc/transparency/prove'
+import { proveInclusion, type ReadTile, readPrefix } from '@svc/transparency/prove'
 import { readEntryBundle, TILE_WIDTH, type TilePlace, tilePath, tileWidth } from '@svc/transparency/tiles'
-import { EMPTY_ROOT, HASH_BYTES, type Hash, isIncluded, leafHash, prefixRoots } from '@svc/transparency/tree'
+import { HASH_BYTES, type Hash, isIncluded, leafHash } from '@svc/transparency/tree'
 import { type BoundedGet, Unreadable } from './bounded-get.ts'
 
 /** A log, and where it publishes. */
@@ -15,11 +15,6 @@ export interface FollowedLog {
   /** Each of them may sign for it. */
   keys: readonly NoteKey[]
   url: string
-}
-
-/** A checkpoint that the log has signed, and its text. */
-export interface SignedCheckpoint extends Checkpoint {
-  text: string
 }
 
 export interface LogReader {
@@ -92,14 +87,10 @@ export function createLogReader({ keys, url }: FollowedLog, get: BoundedGet): Lo
       return entries
     },
 
-    async prefix({ size: later, root }, size) {
-      if (size === 0) return { root: EMPTY_ROOT, path: [] }
-      if (size === later) return { root, path: [] }
-      const path = await provePrefix(size, later, readTile)
-      const roots = prefixRoots(size, later, path)
-      if (!roots || !equalBytes(roots.later, root))
-        throw new Unreadable('the tiles of the log do not lead to the root of its checkpoint')
-      return { root: roots.earlier, path }
+    async prefix(head, size) {
+      const prefix = await readPrefix(head, size, readTile)
+      if (!prefix) throw new Unreadable('the tiles of the log do not lead to the root of its checkpoint')
+      return prefix
     },
 
     async proof({ size, text }, index) {
@@ -111,15 +102,4 @@ export function createLogReader({ keys, url }: FollowedLog, get: BoundedGet): Lo
 /** Of a bundle that may have grown since: its first entries. */
 function readEntries(bytes: Uint8Array, width: number): Uint8Array[] | null {
   return readEntryBundle(bytes, width) ?? readEntryBundle(bytes, TILE_WIDTH)?.slice(0, width) ?? null
-}
-
-/** The checkpoint, or why it is none of this log. */
-export function readSigned(text: string, keys: readonly NoteKey[]): SignedCheckpoint | string {
-  const checkpoint = readCheckpoint(text)
-  if (typeof checkpoint === 'string') return checkpoint
-  const { origin, note } = checkpoint
-  if (!keys.some((key) => key.name === origin && isSignedBy(note, key)))
-    return 'the checkpoint is not signed by the log'
-  if (checkpoint.size === 0 && !equalBytes(checkpoint.root, EMPTY_ROOT)) return 'an empty log has another root'
-  return { ...checkpoint, text }
 }

@@ -1,15 +1,26 @@
 import type { Family } from './text.ts'
 
-/** How the log stands with those who vouch for it. */
+/** How far the log is, and how it stands with those who vouch for it. */
 export interface LogStanding {
+  /** How many entries are published. */
+  size: number
+  /** How many are not yet. */
+  waiting: number
   /** `problem`: null while the witness answers. */
   witnesses: { name: string; problem: string | null }[]
   /** How late the next anchor is; null where checkpoints are not anchored. */
   overdueSeconds: number | null
 }
 
-export function logFamilies({ witnesses, overdueSeconds }: LogStanding): Family[] {
+export function logFamilies({ size, waiting, witnesses, overdueSeconds }: LogStanding): Family[] {
   return [
+    { name: 'svc_log_entries', type: 'gauge', help: 'Entries of the published log.', samples: [{ value: size }] },
+    {
+      name: 'svc_log_waiting_entries',
+      type: 'gauge',
+      help: 'Statements that the published log does not have yet.',
+      samples: [{ value: waiting }],
+    },
     {
       name: 'svc_log_witness_up',
       type: 'gauge',

@@ -193,7 +193,7 @@ forEachDatabase('anchors of the log', (database) => {
     await db().insertInto('log_anchors').values(kept).execute()
   })
 
-  it('LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, and pushes on request', async () => {
+  it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, and pushes on request', async () => {
     const { context, rooms } = house.gateway
     await anchor()
     const operator = ed25519Identity()
@@ -219,9 +219,16 @@ forEachDatabase('anchors of the log', (database) => {
     expect(await waiting()).toBeNull()
     expect((await usage()).next_anchor).toMatchObject({ reason: 'log', at: expect.any(String) })
 
+    const { size, waiting: unpublished } = await logStanding(rooms.anchors, rooms.log)
+    expect(unpublished).toBeGreaterThan(0)
     await rooms.log.publish()
     testbed.clock.advance(4 * HOUR)
-    expect(await logStanding(rooms.anchors, rooms.log)).toMatchObject({ witnesses: [], overdueSeconds: 3 * HOUR })
+    expect(await logStanding(rooms.anchors, rooms.log)).toEqual({
+      size: size + unpublished,
+      waiting: 0,
+      witnesses: [],
+      overdueSeconds: 3 * HOUR,
+    })
     const health = await house.send<Health>('GET', '/health')
     expect(health.body.warnings).toContain('the newest checkpoint of the log is not anchored in time')
     await anchor()

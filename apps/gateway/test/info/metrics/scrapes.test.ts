@@ -110,7 +110,7 @@ forEachDatabase('many scrapes', (database) => {
     const metrics = createMetrics(counted, {
       countAttestations: () => attestationCounts(counted),
       countOverTerms: () => countOverTerms(counted.database.db, '2026-09-01T12:00:00Z'),
-      logStanding: async () => ({ witnesses: [], overdueSeconds: null }),
+      logStanding: async () => ({ size: 0, waiting: 0, witnesses: [], overdueSeconds: null }),
     })
     const texts = await Promise.all(Array.from({ length: 30 }, () => metrics.text()))
     for (const text of texts) expect(text).toContain('\nsvc_receipts_total 1\n')

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { saveFile } from '../../ui/save-file.ts'
 
 const t = texts.receipt
 
@@ -83,10 +84,5 @@ function Row({ name, children }: { name: string; children: ComponentChildren }) 
 
 function download(receipt: SignedReceipt): void {
   const file = new Blob([`${JSON.stringify(receipt, null, 2)}\n`], { type: 'application/json' })
-  const url = URL.createObjectURL(file)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = t.filename(receipt.receipt_id)
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  saveFile(t.filename(receipt.receipt_id), file)
 }

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
+import { saveFile } from '../../ui/save-file.ts'
 import type { LockerSession } from './session.ts'
 
 const t = texts.proof
@@ -49,7 +50,7 @@ function Redacted({ session }: { session: LockerSession }) {
       const target = new WritableStream<Uint8Array>({ write: (chunk) => void pieces.push(chunk as BlobPart) })
       const { locker, client } = session
       await client.redactedBundle(locker.receipt_id, target, chosen.length > 0 ? { filenames: chosen } : {})
-      saveAs(new Blob(pieces, { type: 'application/json' }), 'redacted-evidence.json')
+      saveFile('redacted-evidence.json', new Blob(pieces, { type: 'application/json' }))
     })
   }
   return (
@@ -79,14 +80,4 @@ function Redacted({ session }: { session: LockerSession }) {
       </form>
     </section>
   )
-}
-
-function saveAs(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The browser has begun to read it.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

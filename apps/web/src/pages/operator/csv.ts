@@ -1,5 +1,7 @@
 // Tables for spreadsheets.
 
+import { saveFile } from '../../ui/save-file.ts'
+
 type Cell = string | number
 
 export function csvText(rows: readonly (readonly Cell[])[]): string {
@@ -17,14 +19,6 @@ export function saveCsv(name: string, rows: readonly (readonly Cell[])[]): void 
   saveText(`${name}.csv`, csvText(rows))
 }
 
-/** Some browsers read it after the click. */
-const KEEP_MS = 60_000
-
 export function saveText(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), KEEP_MS)
+  saveFile(name, new Blob([text], { type: 'text/csv' }))
 }

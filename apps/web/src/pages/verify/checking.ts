@@ -2,7 +2,7 @@
 
 import { batch, type Signal, signal } from '@preact/signals'
 import { type Fact, LOG_FACTS } from '@svc/verifier/facts'
-import type { ListedChanges, PinnedKey } from '@svc/verifier/pinned-keys'
+import { type ListedChanges, NOTHING_LISTED, type PinnedKey } from '@svc/verifier/pinned-keys'
 import type { ReceiptTexts } from '@svc/verifier/receipt-facts'
 import { texts } from '#texts/verify'
 import type { CheckResult, GivenFile, HashedFile, Step } from './worker/messages.ts'
@@ -35,6 +35,8 @@ export interface Pins {
   listed: ListedChanges
   signers: readonly string[]
   domainTag: string | null
+  /** As name+hash+base64. */
+  logKeys: readonly string[]
   /** The text of a policy for logs. */
   policy: string | null
 }
@@ -68,7 +70,14 @@ export interface Checking {
   cancel(): void
 }
 
-const NOTHING_LISTED: ListedChanges = { changes: { endorsements: [], revocations: [] }, recovery: [] }
+const NOTHING_PINNED: Pins = {
+  keys: [],
+  listed: NOTHING_LISTED,
+  signers: [],
+  domainTag: null,
+  logKeys: [],
+  policy: null,
+}
 
 export function createChecking(worker: CheckWorker): Checking {
   const opened = signal<Opened | null>(null)
@@ -76,7 +85,7 @@ export function createChecking(worker: CheckWorker): Checking {
   const result = signal<CheckResult | null>(null)
   const activity = signal<Activity | null>(null)
   const failure = signal<Failure | null>(null)
-  const pins = signal<Pins>({ keys: [], listed: NOTHING_LISTED, signers: [], domainTag: null, policy: null })
+  const pins = signal<Pins>(NOTHING_PINNED)
   const node = signal<string | null>(null)
   const files = signal<GivenFiles | null>(null)
   let controller = new AbortController()

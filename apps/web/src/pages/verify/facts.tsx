@@ -28,7 +28,14 @@ const GROUPS: readonly [title: string, names: readonly string[]][] = [
   [t.groups.receipt, RECEIPT_FACTS],
 ]
 
-export function Facts({ bundle, isBusy }: { bundle: CheckedBundle; isBusy: boolean }) {
+interface FactsProps {
+  bundle: CheckedBundle
+  isBusy: boolean
+  /** Where the gateway shows the statement in its log; null for bundles from elsewhere. */
+  logUrl: string | null
+}
+
+export function Facts({ bundle, isBusy, logUrl }: FactsProps) {
   return (
     <div class="facts" aria-busy={isBusy}>
       {GROUPS.map(([title, names]) => {
@@ -40,6 +47,7 @@ export function Facts({ bundle, isBusy }: { bundle: CheckedBundle; isBusy: boole
             {present.map((name) => (
               <FactRow key={name} name={name} bundle={bundle} />
             ))}
+            {names === LOG_FACTS && logUrl && <a href={logUrl}>{t.fact.inLog}</a>}
           </section>
         )
       })}

@@ -80,6 +80,7 @@ async function readAll(checking: Checking, all: readonly RememberedKeys[]): Prom
         revocations: good.flatMap(({ changes }) => changes.revocations),
       },
       recovery: good.flatMap(({ recovery }) => recovery),
+      logs: good.flatMap(({ logs }) => logs),
     },
   }
 }

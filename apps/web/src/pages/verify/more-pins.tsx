@@ -1,85 +1,89 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { texts } from '#texts/verify'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
+import { TextField } from '../../ui/text-field.tsx'
 import type { Checking } from './checking.ts'
 
 const t = texts.keys
 
-const MAX_SIGNERS = 100
-const NO_PROBLEM = { signers: null, tag: null, policy: null }
+const MAX_KEYS = 100
 
-/** As `--signer`, `--domain-tag` and `--policy` of the command line. */
+/** As `--signer`, `--domain-tag`, `--log-key` and `--policy` of the command line. */
 export function MorePins({ checking }: { checking: Checking }) {
-  const signers = useSignal('')
-  const tag = useSignal('')
-  const policy = useSignal('')
-  const problem = useSignal<Record<'signers' | 'tag' | 'policy', string | null>>(NO_PROBLEM)
+  const signers = useGiven()
+  const tag = useGiven()
+  const logKeys = useGiven()
+  const policy = useGiven()
   const submit = async (event: Event) => {
     event.preventDefault()
-    const words = signers.value.split(/[\s,]+/).filter((word) => word !== '')
-    const bad = words.slice(0, MAX_SIGNERS).find((word) => !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(word))
-    const isTag = tag.value === '' || /^[ -~]{25}$/.test(tag.value)
-    const isPolicy = policy.value.trim() !== ''
-    problem.value = {
-      signers: bad === undefined ? null : t.badSigner(bad.slice(0, 60)),
-      tag: isTag ? null : t.badTag,
-      policy: isPolicy ? await checking.worker.call('policyProblem', policy.value) : null,
-    }
-    if (Object.values(problem.value).some((found) => found !== null)) return
+    const signerWords = wordsOf(signers.text.value)
+    const logWords = wordsOf(logKeys.text.value)
+    const isPolicy = policy.text.value.trim() !== ''
+    const bad = signerWords.find((word) => !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(word))
+    const isTag = tag.text.value === '' || /^[ -~]{25}$/.test(tag.text.value)
+    const { worker } = checking
+    const logProblems = await Promise.all(logWords.map((word) => worker.call('logKeyProblem', word)))
+    signers.problem.value = bad === undefined ? null : t.badSigner(bad.slice(0, 60))
+    tag.problem.value = isTag ? null : t.badTag
+    logKeys.problem.value = logProblems.find((problem) => problem !== null) ?? null
+    policy.problem.value = isPolicy ? await worker.call('policyProblem', policy.text.value) : null
+    if ([signers, tag, logKeys, policy].some(({ problem }) => problem.value !== null)) return
     await checking.pin({
       ...checking.pins.value,
-      signers: words,
-      domainTag: tag.value || null,
-      policy: isPolicy ? policy.value : null,
+      signers: signerWords,
+      domainTag: tag.text.value || null,
+      logKeys: logWords,
+      policy: isPolicy ? policy.text.value : null,
     })
   }
   return (
     <details>
       <summary>{t.more}</summary>
       <form class="stack part-more" onSubmit={(event) => void submit(event)}>
-        <Field label={t.signers} hint={t.signersHint} error={problem.value.signers}>
-          {(control) => (
-            <textarea
-              {...control}
-              rows={2}
-              spellcheck={false}
-              value={signers.value}
-              onInput={(event) => {
-                signers.value = event.currentTarget.value
-              }}
-            />
-          )}
-        </Field>
-        <Field label={t.tag} hint={t.tagHint} error={problem.value.tag}>
-          {(control) => (
-            <input
-              {...control}
-              spellcheck={false}
-              value={tag.value}
-              onInput={(event) => {
-                tag.value = event.currentTarget.value
-              }}
-            />
-          )}
-        </Field>
-        <Field label={t.policy} hint={t.policyHint} error={problem.value.policy}>
-          {(control) => (
-            <textarea
-              {...control}
-              rows={4}
-              spellcheck={false}
-              value={policy.value}
-              onInput={(event) => {
-                policy.value = event.currentTarget.value
-              }}
-            />
-          )}
-        </Field>
+        <Lines label={t.signers} hint={t.signersHint} rows={2} given={signers} />
+        <TextField label={t.tag} hint={t.tagHint} {...tag} />
+        <Lines label={t.logKeys} hint={t.logKeysHint} rows={2} given={logKeys} />
+        <Lines label={t.policy} hint={t.policyHint} rows={4} given={policy} />
         <div class="row">
           <Button type="submit">{t.apply}</Button>
         </div>
       </form>
     </details>
+  )
+}
+
+interface Given {
+  text: Signal<string>
+  problem: Signal<string | null>
+}
+
+function useGiven(): Given {
+  return { text: useSignal(''), problem: useSignal<string | null>(null) }
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .split(/[\s,]+/)
+    .filter((word) => word !== '')
+    .slice(0, MAX_KEYS)
+}
+
+function Lines({ label, hint, rows, given }: { label: string; hint: string; rows: number; given: Given }) {
+  const { text, problem } = given
+  return (
+    <Field label={label} hint={hint} error={problem.value}>
+      {(control) => (
+        <textarea
+          {...control}
+          rows={rows}
+          spellcheck={false}
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value
+          }}
+        />
+      )}
+    </Field>
   )
 }

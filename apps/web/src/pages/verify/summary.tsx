@@ -1,9 +1,11 @@
+import { isoSeconds } from '@svc/protocol/evidence'
 import { explorerUrl } from '@svc/sdk/explorer'
 import { type ComponentChildren, Fragment } from 'preact'
 import { texts } from '#texts/verify'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Copyable } from '../../ui/copy.tsx'
+import { saveFile } from '../../ui/save-file.ts'
 import type { Checking, Opened } from './checking.ts'
 import { Name, shownValue } from './shown.tsx'
 import type { CheckedBundle } from './worker/messages.ts'
@@ -31,6 +33,7 @@ export function Summary({ checking, opened, bundle }: { checking: Checking; open
         t.unknownKey
       ),
     ],
+    ...logRows(bundle),
     [t.transaction, <Transaction key="tx" anchor={bundle.anchor} />],
   ]
   return (
@@ -39,7 +42,7 @@ export function Summary({ checking, opened, bundle }: { checking: Checking; open
       aside={
         <span class="row">
           {opened.source.kind !== 'file' && (
-            <Button kind="quiet" onClick={() => save(opened.bundle)}>
+            <Button kind="quiet" onClick={() => saveFile('evidence-bundle.json', opened.bundle)}>
               {texts.open.save}
             </Button>
           )}
@@ -89,6 +92,23 @@ function filesText({ counted, redacted }: CheckedBundle): string {
   return t.filesText(counted.files, counted.totalBytes)
 }
 
+/** Witnesses are named only where their signatures hold. */
+function logRows({ log }: CheckedBundle): [string, ComponentChildren][] {
+  if (!log) return []
+  const { origin, index, size, cosigned } = log
+  const place: [string, ComponentChildren] = [
+    t.log,
+    <Name key="log" text={t.logText(t.entryText(index, size), origin)} />,
+  ]
+  if (cosigned.length === 0) return [place]
+  const witnesses = cosigned.map(({ name, time }) => (
+    <li key={name}>
+      <Name text={t.cosignedText(name, isoSeconds(time))} />
+    </li>
+  ))
+  return [place, [t.cosigned, <ul key="cosigned">{witnesses}</ul>]]
+}
+
 function Transaction({ anchor }: { anchor: CheckedBundle['anchor'] }) {
   const tx = shownValue(anchor?.tx)
   if (tx === null) return <>{t.none}</>
@@ -103,12 +123,4 @@ function Transaction({ anchor }: { anchor: CheckedBundle['anchor'] }) {
       )}
     </>
   )
-}
-
-function save(bundle: Blob): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(bundle)
-  link.download = 'evidence-bundle.json'
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

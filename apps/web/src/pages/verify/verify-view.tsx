@@ -29,6 +29,10 @@ interface ViewProps {
 export function VerifyView({ checking, site, more = () => [], children }: ViewProps) {
   const { opened, pending, result, activity } = checking
   const bundle = result.value?.refused === null ? result.value : null
+  const digest = bundle?.envelope?.statement_digest
+  // Of a bundle of this gateway only: whose another one is, is nobody's business.
+  const isOwn = opened.value?.source.kind === 'receipt'
+  const logUrl = site && isOwn && digest !== undefined ? site.urlOf(`/log#${digest}`) : null
   const hasNames = bundle?.redacted?.redaction !== 'no_names'
   return (
     <div class="wide verify">
@@ -41,7 +45,7 @@ export function VerifyView({ checking, site, more = () => [], children }: ViewPr
       {!pending.value && !bundle && !activity.value && <OpenCard checking={checking} site={site} />}
       {bundle && opened.value && <Summary checking={checking} opened={opened.value} bundle={bundle} />}
       <div class={bundle ? 'verify-columns' : 'verify-tools'}>
-        {bundle && <Facts bundle={bundle} isBusy={activity.value !== null} />}
+        {bundle && <Facts bundle={bundle} isBusy={activity.value !== null} logUrl={logUrl} />}
         <div class="verify-tools">
           <KeysCard checking={checking} />
           {bundle && <FilesCard checking={checking} bundle={bundle} />}

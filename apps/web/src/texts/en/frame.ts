@@ -16,6 +16,7 @@ export const texts = {
   openApi: 'OpenAPI',
   keys: 'Signing keys',
   health: 'Health',
+  log: 'Public log',
   agent: 'Agent service',
   operator: 'Operator',
   notFound: 'There is no such page',

@@ -58,6 +58,8 @@ export const texts = {
     isFinal: 'yes',
     notFinal: 'not yet',
     caption: 'What the anchor says in public',
+    inLog: 'Show it in the public log',
+    lookInLog: 'Look for it in the public log',
   },
   bundle: {
     notHandedOver: 'This browser keeps nothing for pages. Open the page Verify, and drop the bundle there.',

@@ -91,7 +91,7 @@ const facts: Record<string, FactText> = {
   log_included: {
     name: 'The statement is in the public log',
     means: 'The statement is an entry of a log that only grows, and the log has signed the checkpoint that shows it.',
-    how: 'The proof was folded from the digest of the statement up to the root of the checkpoint, whose signature was checked with a key of your policy.',
+    how: 'The proof was folded from the digest of the statement up to the root of the checkpoint, whose signature was checked with a log key that you gave.',
     limits: 'It does not show that everybody sees the same log. The next fact is about that.',
   },
   log_cosigned: {
@@ -226,6 +226,7 @@ export const texts = {
     limits: 'What it does not prove',
     why: 'Why',
     code: 'Name',
+    inLog: 'Show this statement in the public log',
     outdated: 'what was given has changed, and it is not checked again yet',
   },
 
@@ -260,6 +261,9 @@ export const texts = {
     record: 'Registry record',
     log: 'Log',
     entry: 'Entry',
+    logText: (entry: string, origin: string) => `entry ${entry} of ${origin}`,
+    cosigned: 'Vouched for by',
+    cosignedText: (name: string, time: string) => `${name}, ${time}`,
     entryText: (index: number, size: number) => `${index} of ${size}`,
     leftOut: 'Left out of this redacted bundle:',
     unchecked: 'Covered by no fact:',
@@ -290,6 +294,8 @@ export const texts = {
     signersHint: 'Base58, one a line: keys that must have signed the anchor on chain.',
     tag: 'Domain tag',
     tagHint: '25 characters, where the gateway does not use the usual one.',
+    logKeys: 'Log keys',
+    logKeysHint: 'As name+hash+base64, one a line: the log of a gateway shows its key.',
     policy: 'Logs and witnesses',
     policyHint: 'A policy as in C2SP tlog-policy: lines that begin with log, witness, group and quorum.',
     apply: 'Use these',

@@ -18,6 +18,7 @@ export const texts = {
     lockers: (lockers: number | null) => (lockers === 1 ? 'locker open' : 'lockers open'),
     files: (files: number | null) => (files === 1 ? 'file proven' : 'files proven'),
     anchor: 'last anchor',
+    entries: (entries: number | null) => (entries === 1 ? 'entry in the public log' : 'entries in the public log'),
     never: 'none yet',
     ago: (milliseconds: number) => {
       const seconds = Math.max(0, Math.round(milliseconds / 1000))

@@ -32,6 +32,8 @@ export interface CheckInput {
   /** Publication keys, base58. */
   signers: readonly string[]
   domainTag: string | null
+  /** As name+hash+base64. */
+  logKeys: readonly string[]
   /** The text of a policy for logs. */
   policy: string | null
   /** The address of a node; null asks nobody. */
@@ -89,6 +91,8 @@ export interface FilePage {
 export interface Calls {
   fetchBundle(url: string): Promise<Blob>
   readKeys(text: string): Promise<PinnedKeys>
+  /** Null for the key of a log. */
+  logKeyProblem(text: string): Promise<string | null>
   /** Null for a policy that can be used. */
   policyProblem(text: string): Promise<string | null>
   readReceipt(text: string): Promise<ReceiptTexts | null>

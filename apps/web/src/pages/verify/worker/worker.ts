@@ -2,7 +2,7 @@
 
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { readPolicy } from '@svc/transparency/policy'
-import { readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { readLogKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import { type Given, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type Comparison, compareBundles } from '../pictures/compare-bundles.ts'
@@ -30,6 +30,10 @@ let differences: Differences | null = null
 const HANDLERS: Handlers = {
   fetchBundle: (url, { signal, report }) => fetchBundle(url, signal, report),
   readKeys: async (text) => readPinnedKeys(text),
+  logKeyProblem: async (text) => {
+    const key = readLogKey(text)
+    return typeof key === 'string' ? key : null
+  },
   policyProblem: async (text) => {
     const policy = readPolicy(text)
     return typeof policy === 'string' ? policy : null
@@ -50,11 +54,13 @@ function policyOf(text: string): Pick<Given, 'policy'> {
 }
 
 async function check(input: CheckInput, run: Run): Promise<CheckResult> {
-  const { bundle, keys, listed: listedChanges, signers, domainTag, policy, node, receipt, files } = input
+  const { bundle, keys, listed: listedChanges, signers, domainTag, logKeys, policy, node, receipt, files } = input
   const given: Given = {
     pinnedKeys: keys,
     listed: listedChanges,
     pinnedSigners: signers,
+    // The form has checked them.
+    pinnedLogs: logKeys.map(readLogKey).filter((key) => typeof key !== 'string'),
     ...(domainTag !== null && { domainTag }),
     ...(policy !== null && policyOf(policy)),
     ...(node !== null && { rpc: jsonRpc(node, { signal: run.signal }) }),

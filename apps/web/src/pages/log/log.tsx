@@ -1,0 +1,116 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { texts as frame } from '#texts/frame'
+import { texts as t } from '#texts/log'
+import { safeDecode } from '../../address.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Empty, ErrorState, Loading } from '../../ui/states.tsx'
+import { TextField } from '../../ui/text-field.tsx'
+import { Found } from './entry-card.tsx'
+import { EntryList } from './entry-list.tsx'
+import { GrowthNote } from './growth.tsx'
+import { HeadCard, VouchingCard } from './head.tsx'
+import { createLooking, type Looking, type ReadyLog } from './looking.ts'
+import './log.css'
+
+export default function Log() {
+  const looking = useMemo(createLooking, [])
+  useEffect(() => {
+    document.title = `${t.title} · ${frame.name}`
+    const lookUp = () => void looking.lookUp(wantedHere())
+    addEventListener('hashchange', lookUp)
+    void looking.read().then(lookUp)
+    return () => removeEventListener('hashchange', lookUp)
+  }, [])
+  const { value } = looking.reading
+  return (
+    <div class="wide log">
+      <header class="log-head">
+        <div class="stack">
+          <h1>{t.heading}</h1>
+          <p class="log-lead">{t.lead}</p>
+        </div>
+        {value.state === 'ready' && (
+          <Button onClick={() => void looking.read()} busy={looking.isBusy.value}>
+            {t.again}
+          </Button>
+        )}
+      </header>
+      <Content looking={looking} />
+    </div>
+  )
+}
+
+/** An entry is named behind the hash, which is sent to nobody. */
+function wantedHere(): string {
+  return safeDecode(location.hash.slice(1)).trim()
+}
+
+function Content({ looking }: { looking: Looking }) {
+  const { value } = looking.reading
+  const retry = () => void looking.read().then(() => looking.lookUp(wantedHere()))
+  if (value.state === 'loading') return <Loading label={t.loading} />
+  if (value.state === 'unreadable') return <ErrorState title={t.unreadable} text={t.unreadableText} retry={retry} />
+  if (value.state === 'not_of_log')
+    return <ErrorState title={t.notOfLog} text={t.notOfLogText(value.why)} retry={retry} />
+  return <Ready looking={looking} ready={value} />
+}
+
+function Ready({ looking, ready }: { looking: Looking; ready: ReadyLog }) {
+  const { log } = ready
+  const { head } = log
+  const { value } = looking.looked
+  return (
+    <>
+      <GrowthNote ready={ready} accept={() => looking.accept(ready)} />
+      {head && head.size > 0 ? (
+        <>
+          <div class="log-columns">
+            <HeadCard log={log} head={head} />
+            <VouchingCard {...log} />
+          </div>
+          <SearchCard looking={looking} size={head.size} />
+          <Found looking={looking} ready={ready} />
+          <EntryList
+            key={head.text}
+            log={log}
+            head={head}
+            shown={value?.state === 'found' ? value.entry.index : null}
+          />
+        </>
+      ) : (
+        <Empty title={t.empty} text={t.emptyText} />
+      )}
+    </>
+  )
+}
+
+function SearchCard({ looking, size }: { looking: Looking; size: number }) {
+  const s = t.search
+  const text = useSignal(wantedHere())
+  const problem = useSignal<string | null>(null)
+  const looked = looking.looked.value
+  useEffect(() => {
+    problem.value = looked?.state === 'bad' ? s.bad : looked?.state === 'no_index' ? s.noIndex(size) : null
+  }, [looked, size])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const wanted = text.value.trim()
+    // The same words again are looked up again.
+    if (wanted === wantedHere()) void looking.lookUp(wanted)
+    else location.hash = wanted
+  }
+  return (
+    <Card title={s.title}>
+      <form class="log-search" onSubmit={submit}>
+        <TextField label={s.label} hint={s.hint} text={text} problem={problem} />
+        <Button kind="primary" type="submit">
+          <Icon name="search" />
+          {s.submit}
+        </Button>
+      </form>
+    </Card>
+  )
+}

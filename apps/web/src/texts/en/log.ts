@@ -1,0 +1,158 @@
+import { common } from './common.ts'
+
+const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+
+const entries = (count: number) => (count === 1 ? '1 entry' : `${common.number(count)} entries`)
+
+export const texts = {
+  title: 'Public log',
+  heading: 'Every statement, in public.',
+  lead: 'Each statement of this gateway is an entry of a log that only grows. Your browser checks the log itself: signatures, proofs, and that nothing was taken back since you were here.',
+  loading: 'Reading the log…',
+  again: 'Read again',
+  time: (unixSeconds: number) => `${moment.format(unixSeconds * 1000)} UTC`,
+
+  unreadable: 'The log cannot be read right now',
+  unreadableText: 'Nothing is known about it until it can. Try again in a minute.',
+  notOfLog: 'This is not what the log has signed',
+  notOfLogText: (why: string) =>
+    `The gateway shows something that its own log key does not vouch for: ${why}. Do not rely on it, and tell its operator.`,
+  empty: 'The log is empty',
+  emptyText: 'The first entry follows some seconds after the first statement of this gateway.',
+
+  growth: {
+    first: (size: number) =>
+      `Your browser sees this log for the first time, and remembers it with ${entries(size)}. When you come back, it checks that the log has only grown.`,
+    firstEmpty: 'Your browser remembers the log from its first entry on.',
+    same: (size: number, at: number) =>
+      `This log is the same as when you were here (${entries(size)} on ${texts.time(at)}).`,
+    grown: (size: number, at: number) =>
+      `This log has only grown since you were here (${entries(size)} on ${texts.time(at)}).`,
+    how: (added: number) =>
+      `${entries(added)} more: the tiles of the log prove that it begins with everything that you saw then.`,
+    notKept: 'This browser does not let pages store anything, so it cannot tell when you come back.',
+    unproven: 'It could not be checked whether this log has only grown',
+    unprovenText: (size: number, at: number) =>
+      `You saw it with ${entries(size)} on ${texts.time(at)}. The gateway does not show the tiles that would prove that these are still there. Try again in a minute; if it stays so, do not rely on this log.`,
+    forked: 'This log has rewritten its history',
+    forkedText: (size: number, at: number) =>
+      `It does not begin with the ${entries(size)} that you saw on ${texts.time(at)}. The log has signed both of the checkpoints below, and they contradict each other. An honest log never does.`,
+    shrunk: 'This log has taken entries back',
+    shrunkText: (size: number, at: number, now: number) =>
+      `You saw ${entries(size)} on ${texts.time(at)}, and now the gateway shows ${entries(now)}. A gateway that has just been restored may be repairing itself: read again in a minute. If it stays so, what you saw then was signed and is gone.`,
+    replaced: 'This is another log than the one you saw here',
+    replacedText: (origin: string, at: number) =>
+      `On ${texts.time(at)} the log here was ${origin}, with another key. If its operator has begun a new log, they say why, somewhere else than here. Otherwise somebody else may be answering.`,
+    evidence: 'Save both checkpoints before you do anything else: they are signed, and show to anybody what happened.',
+    check: 'Others check the file with',
+    save: 'Save both checkpoints',
+    filename: 'log-alarm.json',
+    before: 'What you saw before',
+    now: 'What the gateway shows now',
+    nothing: 'nothing',
+    accept: 'Accept the log as it is now',
+    acceptAsk: 'Forget the checkpoint that you saw before?',
+    acceptText: 'Your browser then compares with what the gateway shows now. Save both checkpoints first.',
+  },
+
+  head: {
+    title: 'The newest checkpoint',
+    size: (size: number) => (size === 1 ? 'entry' : 'entries'),
+    root: 'Root',
+    signed: 'Signed',
+    signedBy: 'by the key of the log, checked here',
+    name: 'Name of the log',
+    key: 'Key of the log',
+    keyHint: 'Keep it: with it you can check proofs of this log anywhere.',
+    files: 'For programs',
+    checkpoint: 'Checkpoint',
+    state: 'State as JSON',
+  },
+
+  vouching: {
+    title: 'Who vouches for it',
+    witnesses: 'Witnesses',
+    none: 'No witness is asked. A log without witnesses could show others something else.',
+    cosigned: (at: number) => `cosigned on ${texts.time(at)}`,
+    notYet: 'has not cosigned this checkpoint yet',
+    own: 'The gateway names these witnesses. Give a policy with your own on the page',
+    verify: 'Verify',
+    anchor: 'On chain',
+    noAnchor: 'No checkpoint was published on chain yet.',
+    anchored: (size: number) =>
+      size === 1 ? 'The first entry is published on chain.' : `The first ${entries(size)} are published on chain.`,
+    fits: 'The published root is the one that these entries have.',
+    misfit: 'The published root is not the one that these entries have. Do not rely on this log.',
+    unknownFit: 'The tiles that would show it could not be read.',
+    transaction: 'Transaction',
+    slot: (slot: number) => `slot ${common.number(slot)}`,
+    notFinal: 'not final yet',
+    explorer: 'Show in an explorer',
+  },
+
+  search: {
+    title: 'Look up an entry',
+    label: 'Entry number or statement digest',
+    hint: 'Such as 12, or 64 hex digits.',
+    submit: 'Look up',
+    bad: 'This is neither the number of an entry nor a digest of 64 hex digits.',
+    noIndex: (size: number) =>
+      size === 0
+        ? 'The log has no entries yet.'
+        : `There is no such entry: the log has ${entries(size)}, and the last one is ${common.number(size - 1)}.`,
+    notFound: 'The log has no such statement',
+    notFoundText:
+      'A new statement is in the log some seconds after it was made. The digest may be mistyped, or belong to another gateway. Records of the oracle era are in no log.',
+    looking: 'Looking it up…',
+  },
+
+  entry: {
+    title: (index: number) => `Entry ${common.number(index)}`,
+    proven: 'Proven here',
+    provenText: (size: number) =>
+      `Your browser computed the root from this digest and the tiles of the log. It is the signed root of ${entries(size)}.`,
+    unproven: 'Not in the tree',
+    unprovenText: 'The tiles of the log do not have this digest at this place. Do not rely on it.',
+    digest: 'Statement digest',
+    proof: 'Proof id',
+    sequence: 'Statement',
+    sequenceText: (sequence: number) => `number ${common.number(sequence)} of this proof`,
+    signed: 'Signed',
+    files: 'Files',
+    filesText: (files: number, bytes: number) => `${common.number(files)}, ${common.bytes(bytes)}`,
+    root: 'Merkle root',
+    anchor: 'Anchor',
+    network: (network: string, slot: number | null) =>
+      slot === null ? network : `${network}, slot ${common.number(slot)}`,
+    byLog: 'with the log, see above',
+    notPublished: 'not published yet',
+    lost: 'The gateway does not have this statement any more. Tell its operator: the log shows that it was made.',
+    other: 'The gateway shows another statement than the one of this digest. Do not rely on it.',
+    statement: 'The signed statement',
+    statementLabel: 'signed statement',
+    proofText: 'Proof as a text',
+    close: 'Close',
+    closeLabel: 'Close the entry',
+  },
+
+  list: {
+    title: 'Entries, newest first',
+    caption: 'Entries of the log',
+    columns: ['Entry', 'In the tree', 'Statement digest', 'Proof id', 'Statement', 'Signed', 'Anchor'],
+    open: (index: number) => `Entry ${common.number(index)}`,
+    proven: 'proven',
+    unproven: 'not proven',
+    lost: 'lost',
+    slot: (slot: number) => `slot ${common.number(slot)}`,
+    onChain: 'on chain',
+    withLog: 'with the log',
+    notYet: 'not yet',
+    range: (first: number, last: number, size: number) =>
+      `${common.number(first)} to ${common.number(last)} of ${common.number(size)}`,
+    newer: 'Newer',
+    older: 'Older',
+    newest: 'Newest',
+    pages: 'Pages of entries',
+    failed: 'The entries did not load',
+  },
+}
