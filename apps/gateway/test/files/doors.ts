@@ -20,7 +20,7 @@ export interface Doors {
   house: S3House
   bucket: Bucket
   /** Stores a text under the name. */
-  put: Record<'short URL' | 'session' | 'tus' | 'S3' | 'fetch', (name: string, text: string) => Promise<Outcome>>
+  put: Record<'short URL' | 'session' | 'fetch' | 'tus' | 'S3', (name: string, text: string) => Promise<Outcome>>
   close(): Promise<void>
 }
 
@@ -54,6 +54,19 @@ export async function openDoors(databaseUrl: string): Promise<Doors> {
         await session.raw(0, text)
         return outcomeOf(await session.finalize())
       },
+      async fetch(filename, text) {
+        fetched = text
+        // Without a name in the request, the file gets the last part of the URL, if that is a good one.
+        const isLastPart = !filename.includes('/') && filenameProblem(filename, DEFAULT_SYSTEM_PREFIX) === null
+        const body = isLastPart
+          ? { source_url: `https://files.example.test/${encodeURIComponent(filename)}` }
+          : { source_url: SOURCE, filename }
+        const { lockerId, receiptId, owner } = locker
+        const path = '/v1/files/fetch-and-store'
+        return outcomeOf(
+          await house.call(owner, { method: 'POST', path, body, ops: ['locker:write'], lockerId, receiptId }),
+        )
+      },
       async tus(filename, text) {
         const headers = {
           ...CHUNK,
@@ -72,19 +85,6 @@ export async function openDoors(databaseUrl: string): Promise<Doors> {
       async S3(filename, text) {
         const { status, code } = await bucket.send('PUT', encodedKey(filename), { body: text })
         return { status, code }
-      },
-      async fetch(filename, text) {
-        fetched = text
-        // Without a name in the request, the file gets the last part of the URL, if that is a good one.
-        const isLastPart = !filename.includes('/') && filenameProblem(filename, DEFAULT_SYSTEM_PREFIX) === null
-        const body = isLastPart
-          ? { source_url: `https://files.example.test/${encodeURIComponent(filename)}` }
-          : { source_url: SOURCE, filename }
-        const { lockerId, receiptId, owner } = locker
-        const path = '/v1/files/fetch-and-store'
-        return outcomeOf(
-          await house.call(owner, { method: 'POST', path, body, ops: ['locker:write'], lockerId, receiptId }),
-        )
       },
     },
     async close() {
@@ -109,5 +109,6 @@ function loneSurrogatesKept(text: string): Buffer {
 
 /** A key in a path, with each segment in the encoding that is signed. */
 export function encodedKey(name: string): string {
-  return pathOf(name.toWellFormed()).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  if (!name.isWellFormed()) return loneSurrogatesKept(name).toString('hex').replace(/../g, '%$&')
+  return pathOf(name).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }

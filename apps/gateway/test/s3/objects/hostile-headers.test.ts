@@ -22,7 +22,7 @@ it('T-122 metadata that a header cannot hold is refused, in names and values, an
 it('T-122 what a client stores or asks for as a header ends no header, and comes back byte for byte', async () => {
   const house = await openS3House()
   const bucket = await house.bucket()
-  const kept = { 'x-amz-meta-utf8': latin1('ü 😀 \u202e'), 'cache-control': 'a\tb', 'content-language': latin1('é') }
+  const kept = { 'x-amz-meta-a': '<b>"\\; =cmd()', 'cache-control': `a, b="c"`, 'content-language': 'x;y' }
   const type = 'text/html; x="a\\"; b=c"'
   const put = await bucket.send('PUT', 'kept', { headers: { ...kept, 'content-type': type }, body: 'x' })
   expect(put.status, put.text).toBe(200)
@@ -49,9 +49,4 @@ async function expectNoOverride(bucket: Bucket): Promise<void> {
       expect([status, code], target).toEqual([400, 'InvalidArgument'])
     }
   }
-}
-
-/** As Node reads and writes the bytes of headers. */
-function latin1(text: string): string {
-  return Buffer.from(text).toString('latin1')
 }
