@@ -94,8 +94,8 @@ export async function openDoors(databaseUrl: string): Promise<Doors> {
   }
 }
 
-function outcomeOf({ status, body }: Reply<{ error?: string } | null>): Outcome {
-  return { status, code: body?.error ?? null }
+function outcomeOf({ status, body }: Reply<unknown>): Outcome {
+  return { status, code: (body as { error?: string }).error ?? null }
 }
 
 /** As JavaScript writes them into WTF-8, where `Buffer` would write U+FFFD. */

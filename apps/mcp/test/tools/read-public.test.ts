@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns'
+import { text } from 'node:stream/consumers'
 import { forbiddenUrls, startTrap } from '@svc/outgoing/test/address-forms'
 import { resolveTo, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { isPublicAddress } from '@svc/protocol/public-address'
@@ -37,7 +38,7 @@ it('T-124 a public address is read where it was looked up, once; its redirects a
     isPublic: (address: string) => address === '127.0.0.1' || isPublicAddress(address),
   }
   const body = await readPublic('https://files.example.test/bundle', signal, connecting)
-  expect([Buffer.concat(await Array.fromAsync(body)).toString(), lookups]).toEqual(['hello', 1])
+  expect([await text(body), lookups]).toEqual(['hello', 1])
   await expect(readPublic('https://files.example.test/bundle', signal, connecting)).rejects.toThrow(REFUSED)
   await expect(readPublic('https://files.example.test/x', signal, server.options)).rejects.toThrow('HTTP 302')
   await server.stop()
