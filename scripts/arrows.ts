@@ -57,7 +57,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   witness: ['api', 'concurrency', 'database', 'http-service', 'protocol', 'transparency', 'verifier'],
   sdk: ['api', 'concurrency', 'protocol'],
   cli: ['api', 'payments', 'protocol', 'sdk', 'transparency', 'verifier'],
-  mcp: ['api', 'concurrency', 'protocol', 'sdk', 'verifier'],
+  mcp: ['api', 'concurrency', 'outgoing', 'protocol', 'sdk', 'verifier'],
   web: ['api', 'protocol', 'sdk', 'transparency', 'verifier'],
   testbed: [
     'agent',

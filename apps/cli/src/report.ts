@@ -17,7 +17,7 @@ import {
 } from '@svc/sdk/errors'
 import { EXIT, Failure, Interrupted, Misuse, NotVerified, UsageError } from './errors.ts'
 import { NAME_RULES } from './files/names.ts'
-import { jsonLine, shown } from './output/shown.ts'
+import { jsonLine, shown, terminalSafe } from './output/shown.ts'
 import { styleFor } from './output/style.ts'
 import type { Environment, World } from './world.ts'
 
@@ -53,7 +53,7 @@ export function report(world: World, error: unknown, { json, hint: better = null
     if (described.hint) stderr.write(`${style.dim('hint:')}  ${shown(described.hint)}\n`)
     if (described.docsUrl) stderr.write(`${style.dim('more:')}  ${shown(described.docsUrl)}\n`)
   }
-  if (env.SVC_DEBUG) stderr.write(`${inspect(error)}\n`)
+  if (env.SVC_DEBUG) stderr.write(`${terminalSafe(inspect(error))}\n`)
   return described.exitCode
 }
 

@@ -2,7 +2,6 @@ import type { OperatorOverview, OperatorSales, SalesPeriod } from '@svc/api/oper
 import { describe, expect, it } from 'vitest'
 import { addDecimals, displayAmount, sol } from '../src/pages/operator/amounts.ts'
 import { largest, stack } from '../src/pages/operator/chart/series.ts'
-import { csvText } from '../src/pages/operator/csv.ts'
 import { findingsOf } from '../src/pages/operator/sections/findings.ts'
 import { bucketOf, seriesOf, startsOf, totalsOf } from '../src/pages/operator/sections/periods.ts'
 import { boundsOf, isRange } from '../src/pages/operator/time-range.ts'
@@ -103,15 +102,6 @@ describe('a chart', () => {
       { label: 'Other', values: [4, 2] },
     ])
     expect(largest(series, 3, 'Other').map(({ label }) => label)).toEqual(['c', 'a', 'b'])
-  })
-
-  it('T-72 CSV quotes what needs it, and no name becomes a formula', () => {
-    expect(
-      csvText([
-        ['time', '=cmd|x', '+1', '-1', '@a', 'a"b', 'c,d'],
-        [-1, 2],
-      ]),
-    ).toBe(`time,'=cmd|x,'+1,'-1,'@a,"a""b","c,d"\r\n-1,2\r\n`)
   })
 })
 

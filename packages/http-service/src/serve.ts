@@ -9,9 +9,10 @@ import { requireEnvelopeHeaders } from './envelope.ts'
 import { parseJsonBody } from './json-body.ts'
 import { jsonWriter, type Write } from './json-writer.ts'
 import { pathValues, routerPath } from './paths.ts'
+import { readQuery } from './query.ts'
 import { EVERY_ORIGIN, headerList } from './send.ts'
 import type { Service } from './service.ts'
-import { maxValues, readQuery, requireStorableText, schemaCheck, validator } from './validate.ts'
+import { maxValues, requireStorableText, schemaCheck, validator } from './validate.ts'
 import { FastifyWireRequest, type WireRequest } from './wire-request.ts'
 
 interface Input<E extends Endpoint, Caller> {

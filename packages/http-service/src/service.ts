@@ -19,6 +19,7 @@ import { type Door, doorFinder, type ErrorAnswer } from './door.ts'
 import { readBody } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
+import { parseQuery } from './query.ts'
 import {
   answerPreflights,
   closeLater,
@@ -129,7 +130,7 @@ export function createService(options: ServiceOptions): Service {
     logger: false,
     genReqId: newRequestId,
     serverFactory: (handle) => createHttpServer({ handle, refuse, admit }),
-    routerOptions: { maxParamLength: MAX_HEAD_BYTES },
+    routerOptions: { maxParamLength: MAX_HEAD_BYTES, querystringParser: parseQuery },
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     return503OnClosing: false,
     rewriteUrl: (request) => findDoor(request)?.route ?? request.url ?? '',

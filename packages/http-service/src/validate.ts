@@ -83,23 +83,6 @@ export function schemaCheck(schema: TSchema): (value: unknown) => string | null 
   }
 }
 
-/** Converts the text of query values to the declared types, and leaves values that do not fit unchanged. */
-export function readQuery(schema: TObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const read: Record<string, unknown> = {}
-  for (const [name, property] of Object.entries(schema.properties)) {
-    if (query[name] !== undefined) read[name] = readText(property as TSchema & { type?: string }, query[name])
-  }
-  return read
-}
-
-function readText(schema: { type?: string }, value: unknown): unknown {
-  if (schema.type === 'array') return Array.isArray(value) ? value : [value]
-  if (typeof value !== 'string') return value
-  if (schema.type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
-  if (schema.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
-  return value
-}
-
 function problemOf(loc: InvalidInput['loc'], error: ErrorObject): InvalidInput {
   const at = error.instancePath.split('/').slice(1).map(unescapePointer)
   const missing = error.keyword === 'required' ? [(error.params as { missingProperty: string }).missingProperty] : []

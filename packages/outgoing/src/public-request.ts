@@ -5,7 +5,7 @@ import type { LookupAddress } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { isIP, type TcpSocketConnectOpts } from 'node:net'
-import { isPublicAddress } from '@svc/protocol/public-address'
+import { isPublicAddress, mayBePublicName } from '@svc/protocol/public-address'
 import { createResolver, type Resolve, TooManyLookups } from './resolve.ts'
 
 export type SourceFault =
@@ -44,10 +44,6 @@ export function isBlocked({ reason }: SourceError): boolean {
 /** The URL parser drops control characters and turns backslashes; other parsers find another host in such text. */
 const AMBIGUOUS = /[\p{Cc}\\]/u
 
-/** Names of this machine, of its network, and of the metadata servers of clouds. */
-const BLOCKED_ZONES = ['localhost', 'local', 'internal', 'home.arpa']
-const BLOCKED_PREFIX = 'metadata.'
-
 /** A URL that may be fetched as far as its text shows. The addresses of its host are checked later. */
 export function parseSourceUrl(text: string, base?: URL): URL {
   const url = AMBIGUOUS.test(text) ? null : URL.parse(text, base)
@@ -55,7 +51,8 @@ export function parseSourceUrl(text: string, base?: URL): URL {
   if (url.username || url.password)
     throw new SourceError('not_https', 'only https:// URLs without a user name and password are fetched')
   if (!isWebPort(url.port)) throw new SourceError('blocked_host', 'only port 443 and ports from 1024 are fetched from')
-  if (isBlockedName(hostOf(url))) throw new SourceError('blocked_host', 'only public hosts are fetched from')
+  const host = hostOf(url)
+  if (!isIP(host) && !mayBePublicName(host)) throw new SourceError('blocked_host', 'only public hosts are fetched from')
   url.hash = ''
   return url
 }
@@ -68,13 +65,6 @@ function isWebPort(port: string): boolean {
 /** A host name, or an IP address without brackets. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1')
-}
-
-/** A name with a dot at its end is another name of the same host, so it is blocked too. */
-function isBlockedName(host: string): boolean {
-  if (isIP(host)) return false
-  const isPlain = host.includes('.') && !host.endsWith('.')
-  return !isPlain || host.startsWith(BLOCKED_PREFIX) || BLOCKED_ZONES.some((zone) => `.${host}`.endsWith(`.${zone}`))
 }
 
 /** How to resolve names and connect. Only tests set all but the first, because their servers are on this machine. */

@@ -45,10 +45,14 @@ const METADATA_PREFIX = 'metadata.'
 
 /** Whether a host may be public as far as its text tells: a name still has to be looked up. IPv6 without brackets. */
 export function mayBePublicHost(host: string): boolean {
-  if (ipv4Bits(host) !== null || ipv6Groups(host) !== null) return isPublicAddress(host)
+  return ipv4Bits(host) !== null || ipv6Groups(host) !== null ? isPublicAddress(host) : mayBePublicName(host)
+}
+
+/** The same for a host that is not an address. */
+export function mayBePublicName(name: string): boolean {
   // A name with a dot at its end is the same host under another name.
-  const isPlain = host.includes('.') && !host.endsWith('.')
-  const isPrivate = host.startsWith(METADATA_PREFIX) || PRIVATE_ZONES.some((zone) => `.${host}`.endsWith(`.${zone}`))
+  const isPlain = name.includes('.') && !name.endsWith('.')
+  const isPrivate = name.startsWith(METADATA_PREFIX) || PRIVATE_ZONES.some((zone) => `.${name}`.endsWith(`.${zone}`))
   return isPlain && !isPrivate
 }
 

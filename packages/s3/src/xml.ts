@@ -183,7 +183,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 }
 
-/** Characters that XML cannot hold become U+FFFD; lists of keys that may have some take `encoding-type=url`. */
+/** Characters that XML cannot hold become U+FFFD. */
 function escapeText(text: string): string {
   if (!/[^ !#-%'-;=?-~]/.test(text)) return text
   const escaped = text.replace(/[&<>"\r]/g, (char) => ESCAPES[char] as string)
@@ -192,7 +192,12 @@ function escapeText(text: string): string {
 
 const EVERY_NOT_XML = new RegExp(NOT_XML, 'g')
 
-/** A key as a list writes it: with `encoding-type=url` its UTF-8 in percent encoding, with `/` as it is. */
+/**
+ * A key as a list writes it: with `encoding-type=url` its UTF-8 in percent encoding, with `/` as it is. Without, a key
+ * that XML cannot hold is an error: in its place a client would read, and delete, another one.
+ */
 export function encodeKey(key: string, encodingType: 'url' | null): string {
-  return encodingType === 'url' ? encode(key).replaceAll('%2F', '/') : key
+  if (encodingType === 'url') return encode(key).replaceAll('%2F', '/')
+  if (!NOT_XML.test(key)) return key
+  throw s3Error('InvalidArgument', 'the list has a key that XML cannot hold', 'list with encoding-type=url')
 }

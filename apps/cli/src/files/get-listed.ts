@@ -9,7 +9,7 @@ import type { Progress } from '../output/progress.ts'
 import { matching } from './matching.ts'
 import type { Outcome } from './outcomes.ts'
 import { decryptedName, type GetOptions, isOnDisk, requireSafeName } from './safe-path.ts'
-import { foldsNames, sameNames } from './same-names.ts'
+import { foldingOf, sameNames } from './same-names.ts'
 import { saveDownload } from './save-download.ts'
 
 const AT_ONCE = 4
@@ -65,8 +65,9 @@ export async function getListed(job: GetJob, entries: Listed): Promise<void> {
 async function distinctOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
   const { options, report } = job
   const nameOf = (filename: string) => decryptedName(storedName(job, filename), options)
-  const same = sameNames(new Set([...entries.keys()].map(nameOf)))
-  if (same.size === 0 || !(await foldsNames(options.out))) return entries
+  const names = new Set([...entries.keys()].map(nameOf))
+  if (sameNames(names).size === 0) return entries
+  const same = sameNames(names, await foldingOf(options.out))
   const distinct = new Map<string, ManifestEntry>()
   for (const [filename, entry] of entries) {
     const other = same.get(nameOf(filename))

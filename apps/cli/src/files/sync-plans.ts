@@ -19,7 +19,7 @@ import { excluderOf, type IsExcluded, type PatternOptions } from './patterns.ts'
 import { leftOutText } from './put.ts'
 import { putAll, storedOutcome } from './put-all.ts'
 import { requireNoLink } from './safe-path.ts'
-import { foldedName, foldsNames } from './same-names.ts'
+import { type Folding, foldedName, foldingOf } from './same-names.ts'
 import { isStored } from './unchanged.ts'
 
 type Report = (outcome: Outcome) => void
@@ -174,10 +174,11 @@ async function filesOnDisk(
 async function missingIn(wanted: readonly string[], there: readonly string[], folder: string): Promise<string[]> {
   const names = new Set(wanted)
   const gone = there.filter((name) => !names.has(name))
-  const folded = new Set(wanted.map(foldedName))
-  const isDoubtful = gone.some((name) => folded.has(foldedName(name)))
-  if (!isDoubtful || !(await foldsNames(folder))) return gone
-  return gone.filter((name) => !folded.has(foldedName(name)))
+  const goneBy = (folding: Folding) => {
+    const folded = new Set(wanted.map(folding))
+    return gone.filter((name) => !folded.has(folding(name)))
+  }
+  return goneBy(foldedName).length === gone.length ? gone : goneBy(await foldingOf(folder))
 }
 
 async function wouldSave(path: string, entry: ManifestEntry): Promise<Outcome> {

@@ -1,6 +1,7 @@
 // Receipts and the treasury statement as text, page by page: however many there are, few are in memory, and no slow
 // reader holds a connection to the database.
 
+import { type Cell, csvLine } from '@svc/api/csv'
 import type { Query } from '@svc/api/endpoint'
 import type { exportReceipts as receiptsEndpoint } from '@svc/api/operations'
 import { Answer, JsonStream } from '@svc/http-service/answer'
@@ -57,22 +58,13 @@ async function* jsonLines(pages: AsyncIterable<SoldReceipt[]>): AsyncGenerator<s
   for await (const page of pages) yield page.map(({ receipt }) => `${receipt}\n`).join('')
 }
 
-type Cell = string | number | null | undefined
-
 async function* csv<Row>(
   columns: readonly string[],
   pages: AsyncIterable<Row[]>,
   cellsOf: (row: Row) => Cell[],
 ): AsyncGenerator<string> {
-  yield `${columns.join(',')}\r\n`
-  for await (const page of pages) yield page.map((row) => `${cellsOf(row).map(cellText).join(',')}\r\n`).join('')
-}
-
-/** A spreadsheet takes text that begins like a formula for one. */
-function cellText(cell: Cell): string {
-  const text = String(cell ?? '')
-  const safe = typeof cell === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  yield csvLine(columns)
+  for await (const page of pages) yield page.map((row) => csvLine(cellsOf(row))).join('')
 }
 
 const RECEIPT_COLUMNS = [

@@ -20,11 +20,12 @@ export function readMetadata(header: string | null): FileMetadata {
     if (pairs.has(key)) throw badHeader(NAME, `has '${key}' twice`)
     pairs.set(key, value)
   }
-  // Clients write what they do not know as an empty value, or as the text "null".
-  const known = (...keys: string[]) =>
-    keys.map((key) => pairs.get(key)).find((value) => value !== undefined && value !== '' && value !== 'null')
-  const filename = known('relativePath', 'filename', 'name')?.replace(/^\/+/, '')
-  const content_type = known('content_type', 'filetype', 'type')
+  const given = (key: string) => pairs.get(key) || undefined
+  // Clients write what they do not know as an empty value, or as the text "null", which is a good name for a file.
+  const known = (key: string) => (given(key) === 'null' ? undefined : given(key))
+  // Browsers write the path of a dropped file from the root.
+  const filename = known('relativePath')?.replace(/^\//, '') ?? given('filename') ?? given('name')
+  const content_type = known('content_type') ?? known('filetype') ?? known('type')
   const expected_hash = known('expected_hash')
   return {
     ...(filename !== undefined && { filename }),

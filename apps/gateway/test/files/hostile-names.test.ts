@@ -1,7 +1,8 @@
+import { forbiddenUrls, startTrap } from '@svc/outgoing/test/address-forms'
 import { compareCodePoints } from '@svc/protocol/order'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { callRaw, lockerRow, pathOf, sendRaw } from './files.ts'
 
 let house: LockerHouse
@@ -103,6 +104,18 @@ it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 refused names answer 422 ev
     expect([404, 422], JSON.stringify(name)).toContain((await publicly(name)).status)
   })
   expect(await lockerRow(house, locker)).toEqual(before)
+})
+
+it('T-124 no notation of an address of our network is fetched', async () => {
+  const trap = await startTrap()
+  const { lockerId, receiptId, owner } = locker
+  for (const source_url of forbiddenUrls(trap.port).filter((_, i) => i % 20 === 0)) {
+    const body = { source_url, filename: 'fetched' }
+    const call = { method: 'POST', path: '/v1/files/fetch-and-store', body, ops: ['locker:write'], lockerId, receiptId }
+    expectRefusal(await house.call(owner, call), 422, 'validation_error')
+  }
+  expect(trap.calls()).toBe(0)
+  await trap.stop()
 })
 
 /** Uploads a text. Returns the status and the name in the answer. */

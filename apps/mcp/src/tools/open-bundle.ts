@@ -56,7 +56,7 @@ async function ofAddress({ settings, client }: Context, text: string, signal: Ab
   if (!url) throw new Refusal('bad_url', 'url is not an address')
   const address = `${url.origin}${url.pathname}`
   const endpoint = [evidenceBundle, redactedBundle].find(({ path }) => address === settings.gateway + path)
-  if (!endpoint) return { chunks: await readPublic(url, signal), close: nothingToClose }
+  if (!endpoint) return { chunks: await readPublic(text, signal), close: nothingToClose }
   // The configured gateway may have a private address.
   const { body } = await client.open(endpoint, { query: queryOf(url), signal })
   return { chunks: body ? chunksOf(body) : [], close: nothingToClose }

@@ -1,43 +1,44 @@
 // Reads URLs that a model gives. Only public hosts are allowed, to protect hosts behind the firewall.
 
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
-import type { IncomingMessage } from 'node:http'
-import { get } from 'node:https'
-import { isPublicAddress, mayBePublicHost } from '@svc/protocol/public-address'
+import { lookup } from 'node:dns/promises'
+import {
+  type Connecting,
+  isBlocked,
+  type PublicRequest,
+  parseSourceUrl,
+  requestPublicHost,
+  SourceError,
+} from '@svc/outgoing/public-request'
 import { Refusal } from '../errors.ts'
 
-const WITHIN_MS = 60_000
+const TIMEOUT_MS = 60_000
+const GET: PublicRequest = { method: 'GET', headers: {} }
+const BY_SYSTEM: Connecting = { resolve: (hostname) => lookup(hostname, { all: true }) }
 
 /** The body of an https answer; redirects are not followed. */
-export async function readPublic(url: URL, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (url.protocol !== 'https:' || url.username || url.password || !mayBePublicHost(host)) throw refused(url)
-  const response = await answer(url, AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]))
+export async function readPublic(
+  url: string,
+  signal: AbortSignal,
+  connecting: Connecting = BY_SYSTEM,
+): Promise<AsyncIterable<Uint8Array>> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
+  const response = await request(url, connecting, ended)
   if (response.statusCode === 200) return response
   response.destroy()
-  throw new Refusal('bad_url', `${url.origin} answers with HTTP ${response.statusCode}`)
+  throw new Refusal('bad_url', `${originOf(url)} answers with HTTP ${response.statusCode}`)
 }
 
-function answer(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error) =>
-      reject(
-        error instanceof Refusal ? error : new Refusal('bad_url', `${url.origin} cannot be read: ${error.message}`),
-      )
-    get(url, { lookup: publicLookup(url), signal }, resolve).on('error', fail)
-  })
-}
-
-/** Connects to the checked addresses, so that a changed DNS answer has no effect. */
-function publicLookup(url: URL) {
-  return (hostname: string, options: object, done: (error: Error | null, address: LookupAddress[]) => void): void => {
-    systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return done(error, [])
-      done(addresses.every(({ address }) => isPublicAddress(address)) ? null : refused(url), addresses)
-    })
+async function request(url: string, connecting: Connecting, signal: AbortSignal) {
+  try {
+    return await requestPublicHost(parseSourceUrl(url), GET, connecting, signal)
+  } catch (error) {
+    if (error instanceof SourceError && isBlocked(error))
+      throw new Refusal('bad_url', `${originOf(url)} is not a public https address`, 'Download it, and give its `path`')
+    throw new Refusal('bad_url', `${originOf(url)} cannot be read: ${(error as Error).message}`)
   }
 }
 
-function refused({ origin }: URL): Refusal {
-  return new Refusal('bad_url', `${origin} is not a public https address`, 'Download it, and give its `path`')
+/** Without the path, which may be secret. */
+function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? 'this'
 }

@@ -40,7 +40,7 @@ export async function findPage(db: Db, lockerId: string, query: ListQuery, hangU
     throw new ValidationError({ loc: ['query', 'search'], msg: 'cannot be combined with folders or outline' })
   if (outline && limit < MIN_OUTLINED)
     throw new ValidationError({ loc: ['query', 'limit'], msg: `must be at least ${MIN_OUTLINED} with outline` })
-  if (search !== undefined) return searchPage(db, lockerId, range, patternOf(search), limit, hangUp)
+  if (search !== undefined) return searchPage(db, lockerId, range, search, limit, hangUp)
   if (folders) return entriesPage(db, lockerId, range, foldingOf(query), limit)
   return cutFiles(await filesIn(db, lockerId, range, limit + 1), limit)
 }
@@ -86,15 +86,11 @@ async function entriesPage(
   }
 }
 
-function patternOf(search: string): string {
-  return `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`
-}
-
 async function searchPage(
   db: Db,
   lockerId: string,
   { from, upTo }: NameRange,
-  pattern: string,
+  search: string,
   limit: number,
   hangUp: AbortSignal,
 ): Promise<FoundPage> {
@@ -103,7 +99,7 @@ async function searchPage(
     const ahead = await namesAhead(db, lockerId, { from: next, upTo }, BY_SLASH, SEARCHED_AT_ONCE)
     if (ahead.last === null) break
     const range = { from: next, upTo: ahead.last }
-    found.push(...(await matchingFiles(db, lockerId, range, pattern, limit + 1 - found.length)))
+    found.push(...(await matchingFiles(db, lockerId, range, search, limit + 1 - found.length)))
     next = ahead.count < SEARCHED_AT_ONCE ? null : behind(ahead.last)
     await setImmediate()
   }

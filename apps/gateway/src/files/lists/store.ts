@@ -93,24 +93,24 @@ const selectStored = prepared((db: Db, lockerId: string, from: string, upTo: str
   inRange(db, lockerId, from, upTo).select(STORED).limit(limit),
 )
 
-/** Files of the range whose names match a pattern of `like`, in code-point order. */
+/** Files of the range whose names contain a text, in any case of A to Z, in code-point order. */
 export async function matchingFiles(
   db: Db,
   lockerId: string,
   { from, upTo }: NameRange,
-  pattern: string,
+  text: string,
   limit: number,
 ): Promise<ListedFile[]> {
-  return (await selectMatching(db, lockerId, from, upTo, pattern, limit)).rows
+  const lower = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return (await selectMatching(db, lockerId, from, upTo, lower, limit)).rows
 }
 
-const selectMatching = prepared(
-  (db: Db, lockerId: string, from: string, upTo: string, pattern: string, limit: number) =>
-    inRange(db, lockerId, from, upTo)
-      .select(LISTED)
-      // Names are compared by their bytes in both engines, so both ignore the case of A to Z alone.
-      .where(sql<boolean>`filename ${sql.raw(isSqlite(db) ? 'like' : 'ilike')} ${pattern} escape '\\'`)
-      .limit(limit),
+const selectMatching = prepared((db: Db, lockerId: string, from: string, upTo: string, lower: string, limit: number) =>
+  inRange(db, lockerId, from, upTo)
+    .select(LISTED)
+    // Both engines compare bytes here, and lower A to Z alone. `like` of SQLite takes U+FFFD to U+FFFF for one.
+    .where(sql<boolean>`${sql.raw(isSqlite(db) ? 'instr' : 'strpos')}(lower(filename), ${lower}) > 0`)
+    .limit(limit),
 )
 
 export interface NamesAhead {

@@ -1,22 +1,10 @@
-// Tables for spreadsheets.
+// Saves tables for spreadsheets.
 
+import { type Cell, csvLine } from '@svc/api/csv'
 import { saveFile } from '../../ui/save-file.ts'
 
-type Cell = string | number
-
-export function csvText(rows: readonly (readonly Cell[])[]): string {
-  return rows.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
-}
-
-/** Names come from others: a spreadsheet must not take one for a formula. */
-function csvCell(cell: Cell): string {
-  if (typeof cell === 'number') return String(cell)
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
 export function saveCsv(name: string, rows: readonly (readonly Cell[])[]): void {
-  saveText(`${name}.csv`, csvText(rows))
+  saveText(`${name}.csv`, rows.map(csvLine).join(''))
 }
 
 export function saveText(name: string, text: string): void {

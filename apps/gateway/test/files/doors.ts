@@ -1,0 +1,114 @@
+// For tests: every way to store a file under a name that a stranger chooses, in one locker.
+
+import { openSource } from '@svc/outgoing/open-source'
+import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
+import { utf8 } from '@svc/protocol/bytes'
+import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import type { Reply } from '../auth/lockers.ts'
+import { type Bucket, openS3House, type S3House } from '../s3/s3-house.ts'
+import { openTestSession } from '../transfers/sessions/sessions.ts'
+import { CHUNK, send, tusToken } from '../tus/uploads.ts'
+import { pathOf } from './files.ts'
+
+export interface Outcome {
+  status: number
+  /** Of a refusal. */
+  code: string | null
+}
+
+export interface Doors {
+  house: S3House
+  bucket: Bucket
+  /** Stores a text under the name. */
+  put: Record<'short URL' | 'session' | 'fetch' | 'tus' | 'S3', (name: string, text: string) => Promise<Outcome>>
+  close(): Promise<void>
+}
+
+export async function openDoors(databaseUrl: string): Promise<Doors> {
+  let fetched = ''
+  const source = await startTestTlsServer((_request, response) => response.end(fetched))
+  const house = await openS3House(
+    { DATABASE_URL: databaseUrl },
+    { fetchSource: (url) => openSource(url, source.options) },
+  )
+  const bucket = await house.bucket()
+  const { locker } = bucket
+  const token = await tusToken(locker)
+
+  return {
+    house,
+    bucket,
+    put: {
+      async 'short URL'(filename, text) {
+        const body = { filename, content_type: 'text/plain' }
+        const made = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', body)
+        if (made.status !== 200) return outcomeOf(made)
+        await locker.put(filename, text)
+        return outcomeOf(made)
+      },
+      async session(filename, text) {
+        const request = { files: [{ filename, content_type: 'text/plain' }] }
+        const tried = await locker.call(['locker:write'], 'POST', '/upload-sessions', request)
+        if (tried.status !== 200) return outcomeOf(tried)
+        const session = await openTestSession(house, locker, request)
+        await session.raw(0, text)
+        return outcomeOf(await session.finalize())
+      },
+      async fetch(filename, text) {
+        fetched = text
+        // Without a name in the request, the file gets the last part of the URL, if that is a good one.
+        const isLastPart = !filename.includes('/') && filenameProblem(filename, DEFAULT_SYSTEM_PREFIX) === null
+        const body = isLastPart
+          ? { source_url: `https://files.example.test/${encodeURIComponent(filename)}` }
+          : { source_url: SOURCE, filename }
+        const { lockerId, receiptId, owner } = locker
+        const path = '/v1/files/fetch-and-store'
+        return outcomeOf(
+          await house.call(owner, { method: 'POST', path, body, ops: ['locker:write'], lockerId, receiptId }),
+        )
+      },
+      async tus(filename, text) {
+        const headers = {
+          ...CHUNK,
+          'x-upload-token': token,
+          'upload-length': `${utf8(text).length}`,
+          'upload-metadata': `filename ${loneSurrogatesKept(filename).toString('base64')}`,
+        }
+        const { status, error } = await send(
+          `${house.gateway.url}/v1/lockers/${bucket.name}/tus`,
+          'POST',
+          headers,
+          text,
+        )
+        return { status, code: error }
+      },
+      async S3(filename, text) {
+        const { status, code } = await bucket.send('PUT', encodedKey(filename), { body: text })
+        return { status, code }
+      },
+    },
+    async close() {
+      await house.close()
+      await source.stop()
+    },
+  }
+}
+
+function outcomeOf({ status, body }: Reply<unknown>): Outcome {
+  return { status, code: (body as { error?: string }).error ?? null }
+}
+
+/** As JavaScript writes them into WTF-8, where `Buffer` would write U+FFFD. */
+function loneSurrogatesKept(text: string): Buffer {
+  const of = (unit: string) => {
+    const code = unit.charCodeAt(0)
+    return Buffer.from([0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)])
+  }
+  return Buffer.concat([...text].map((char) => (char.isWellFormed() ? Buffer.from(char) : of(char))))
+}
+
+/** A key in a path, with each segment in the encoding that is signed. */
+export function encodedKey(name: string): string {
+  if (!name.isWellFormed()) return loneSurrogatesKept(name).toString('hex').replace(/../g, '%$&')
+  return pathOf(name).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}
