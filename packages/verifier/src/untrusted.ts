@@ -36,7 +36,8 @@ export class RefusedBundle extends Error {
 
 export type JsonObject = { readonly [key: string]: Json }
 
-export function strictJson(text: string, maxLength: number, what: string): Json {
+/** Bytes must be UTF-8. */
+export function strictJson(text: string | Uint8Array, maxLength: number, what: string): Json {
   if (text.length > maxLength) throw new RefusedBundle('too_large', `${what} has over ${maxLength} characters`)
   try {
     return parseStrictJson(text, maxLength)

@@ -53,7 +53,7 @@ function altered(from: string, to: string): DsseEnvelope {
 }
 
 async function verify(document: unknown, pinned: readonly (typeof signer)[] = [signer]) {
-  const opened = openDsse(JSON.stringify(document))
+  const opened = openDsse(utf8(JSON.stringify(document)))
   if (!opened || 'refused' in opened) return opened?.refused.code ?? null
   const pinnedKeys = pinned.map(({ publicKey }) => ({
     publicKeyHex: toHex(publicKey),
@@ -104,6 +104,6 @@ describe('a statement in DSSE', () => {
     expect(await verify(altered('"files":[', '"files":[1,'))).toBe('bad_file_entry')
     for (const document of [{}, [], 'text', { payload: 1 }, { dsseEnvelope: null }, { payload: '', payloadType: '' }])
       expect(await verify(document)).toBeNull()
-    expect(openDsse('{')).toBeNull()
+    expect(openDsse(utf8('{'))).toBeNull()
   })
 })
