@@ -1,0 +1,28 @@
+// What our rule says of a JSON case: the grammar of RFC 8259, and what parsers disagree about is refused (ADD-05).
+
+import type { JsonCase } from './cases.ts'
+import { CRASHED, type Objection, strictObjection } from './readers.ts'
+
+/** Texts of the grammar that are refused all the same. */
+const BY_RULE = /stands twice|nested deeper than|more than \d+ values|longer than/
+
+/** What is wrong with this objection to a case; null where it is right. */
+export function jsonProblem({ name, bytes }: JsonCase, objection: Objection): string | null {
+  if (objection?.startsWith(CRASHED)) return objection
+  const [, kind] = /(?:^|[/\\])([yni])_[^/\\]*$/.exec(name) ?? []
+  if (kind === 'n' && objection === null) return 'was parsed'
+  if (kind === 'y' && objection !== null && !BY_RULE.test(objection)) return `was refused: ${objection}`
+  const strict = strictObjection(bytes)
+  if ((strict === null) === (objection === null) || isLimit(objection)) return null
+  return `${objection ?? 'was parsed'}, but the strict reader says ${strict ?? 'nothing'}`
+}
+
+/** Places differ in how much they read. */
+function isLimit(objection: Objection): boolean {
+  return objection !== null && /more than \d+ values|longer than/.test(objection)
+}
+
+/** Whether a text that must be parsed is refused by our rule. */
+export function isRefusedByRule({ name, bytes }: JsonCase): boolean {
+  return /(?:^|[/\\])y_/.test(name) && strictObjection(bytes) !== null
+}
