@@ -18,7 +18,7 @@ export async function readInBrowser(examples: Examples, { json, ed25519 }: Corpo
   opened.defer(() => browser.close())
   const page = await browser.newPage()
   await page.addScriptTag({ content })
-  return page.evaluate((task) => globalThis.readInPage(task), {
+  return await page.evaluate((task) => globalThis.readInPage(task), {
     examples,
     texts: json.map(({ bytes }) => toBase64(bytes)),
     signed: ed25519.map(({ publicKey, message, signature }) => ({

@@ -4,7 +4,7 @@ import type { JsonCase } from './cases.ts'
 import { CRASHED, type Objection, strictObjection } from './readers.ts'
 
 /** Texts of the grammar that are refused all the same. */
-const BY_RULE = /stands twice|nested deeper than|more than \d+ values|longer than/
+const BY_RULE = /stands twice|nested deeper than|number out of range|more than \d+ values|longer than/
 
 /** What is wrong with this objection to a case; null where it is right. */
 export function jsonProblem({ name, bytes }: JsonCase, objection: Objection): string | null {

@@ -1,12 +1,6 @@
 // `npm run corpora -- FOLDER`: other people's test cases, each given to everything of ours that reads such bytes. Exits
 // with 1 if one did not hold.
 
-import { readInBrowser } from './browser.ts'
-import type { Corpora, Outcome } from './cases.ts'
-import { examples } from './examples.ts'
-import { checkInPackages } from './in-packages.ts'
-import { checkOverCli } from './over-cli.ts'
-import { checkOverHttp } from './over-http.ts'
 import { readCorpora } from './read-folder.ts'
 
 const [folder, ...rest] = process.argv.slice(2)
@@ -17,6 +11,8 @@ console.log(`${folder}: ${json.length} JSON texts, ${ed25519.length} Ed25519 sig
 for (const line of unread) console.log(`  not read: ${line}`)
 if (json.length + ed25519.length === 0) fail(`${folder} holds no cases: see fuzz/README.md for the forms that are read`)
 
+// The services and the browser take seconds to load.
+const { outcomes } = await import('./outcomes.ts')
 let failed = 0
 for await (const { kind, cases, problems, notes } of outcomes(corpora)) {
   console.log(`${kind}: ${cases} cases, ${problems.length === 0 ? 'all held' : `${problems.length} problems`}`)
@@ -25,14 +21,6 @@ for await (const { kind, cases, problems, notes } of outcomes(corpora)) {
   failed += problems.length
 }
 process.exit(failed > 0 ? 1 : 0)
-
-async function* outcomes(corpora: Corpora): AsyncGenerator<Outcome> {
-  const good = examples()
-  yield* await checkInPackages(good, corpora, await readInBrowser(good, corpora))
-  if (corpora.json.length === 0) return
-  yield await checkOverCli(good, corpora.json)
-  yield* await checkOverHttp(corpora.json)
-}
 
 function fail(message: string): never {
   console.error(message)

@@ -11,37 +11,52 @@ import { jsonProblem } from './json-rule.ts'
 import { type Examples, jsonReaders } from './readers.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../apps/cli/bin/svc.mjs', import.meta.url))
-const READERS = ['bundle', 'field of a bundle', 'file of a bundle', 'field of a DSSE envelope']
+interface Refused {
+  code: string
+  why: string
+}
 
 interface Judged {
-  bundles: { refused: { code: string; why: string } | null }[]
+  bundles: { refused: Refused | null }[]
+}
+
+/** The readers whose documents are bundles or envelopes, and the refusals that say something about JSON there. */
+const READERS: Record<string, (refused: Refused) => boolean> = {
+  bundle: ({ code }) => code === 'not_strict_json',
+  'field of a bundle': () => true,
+  'file of a bundle': () => true,
+  'field of a DSSE envelope': ({ code }) => code === 'not_strict_json',
 }
 
 export async function checkOverCli(examples: Examples, cases: readonly JsonCase[]): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-corpora-'))
   try {
-    const readers = jsonReaders(examples).filter(({ name }) => READERS.includes(name))
     const problems: string[] = []
-    for (const { name, document } of readers) {
-      const texts = cases.map(({ bytes }) => document(bytes))
+    for (const reader of jsonReaders(examples)) {
+      const isAboutJson = READERS[reader.name]
+      if (!isAboutJson) continue
+      const texts = cases.map(({ bytes }) => reader.document(bytes))
       const judged = await verified(folder, texts)
-      problems.push(...problemsOf(cases, texts, judged).map((problem) => `${name}: ${problem}`))
+      problems.push(...problemsOf(cases, texts, judged, isAboutJson).map((problem) => `${reader.name}: ${problem}`))
     }
-    return { kind: 'JSON, svc verify', cases: readers.length * cases.length, problems, notes: [] }
+    return { kind: 'JSON, svc verify', cases: Object.keys(READERS).length * cases.length, problems, notes: [] }
   } finally {
     await rm(folder, { recursive: true })
   }
 }
 
-function problemsOf(cases: readonly JsonCase[], texts: readonly Uint8Array[], judged: Judged | string): string[] {
+function problemsOf(
+  cases: readonly JsonCase[],
+  texts: readonly Uint8Array[],
+  judged: Judged | string,
+  isAboutJson: (refused: Refused) => boolean,
+): string[] {
   if (typeof judged === 'string') return [`the program answered ${judged}`]
   return cases.flatMap((one, i) => {
     const bytes = texts[i] as Uint8Array
     const refused = judged.bundles[i]?.refused ?? null
-    const problem = jsonProblem(
-      bytes === one.bytes ? one : { name: '', bytes },
-      refused?.code === 'not_strict_json' ? refused.why : null,
-    )
+    const objection = refused && isAboutJson(refused) ? refused.why : null
+    const problem = jsonProblem(bytes === one.bytes ? one : { name: '', bytes }, objection)
     return problem ? [`${one.name}: ${problem}`] : []
   })
 }

@@ -1,23 +1,29 @@
 // JSON cases as bodies of every operation, as signed envelopes, and in headers. What a service says must be what the
 // strict reader says.
 
-import { CRASHED, type Objection } from './readers.ts'
 import type { JsonCase, Outcome } from './cases.ts'
 import { jsonProblem } from './json-rule.ts'
+import { CRASHED, type Objection } from './readers.ts'
 import { type Answer, type Send, type Services, startServices } from './services.ts'
 
 export async function checkOverHttp(cases: readonly JsonCase[]): Promise<Outcome[]> {
   const services = await startServices()
+  const headers = Object.entries(services.inHeaders).map(([name, send]): Place => [name, send, null])
+  // An empty header is none.
+  const inHeader = cases.filter(({ bytes }) => bytes.length > 0 && bytes.length <= MAX_IN_HEADER)
   try {
     return [
       await checkBodies(services, cases),
-      await outcome('signed envelopes', [['envelope', services.sendEnvelope, objectionToEnvelope]], cases),
-      await outcome('other headers', Object.entries(services.inHeaders).map(([name, send]) => [name, send, null]), cases),
+      await outcome('JSON, signed envelopes', [['envelope', services.sendEnvelope, objectionToEnvelope]], inHeader),
+      await outcome('JSON, other headers', headers, inHeader),
     ]
   } finally {
     await services.close()
   }
 }
+
+/** Longer ones are cut off with their connection, before any answer. */
+const MAX_IN_HEADER = 8192
 
 /** Null for a place where only the status tells. */
 type Judge = ((answer: Answer) => Objection) | null
@@ -30,8 +36,11 @@ async function checkBodies({ operations, sender }: Services, cases: readonly Jso
     places.push([`${method} ${path}`, await sender(operation), takesJson ? objectionToBody : null])
   }
   const readers = places.filter(([, , judge]) => judge !== null).length
-  const { notes, ...made } = await outcome(`bodies of ${places.length} operations`, places, cases)
-  return { ...made, notes: [...notes, `${readers} operations take JSON; from the others no failure is all that is asked`] }
+  const { notes, ...made } = await outcome(`JSON, bodies of ${places.length} operations`, places, cases)
+  return {
+    ...made,
+    notes: [...notes, `${readers} operations take JSON; from the others no failure is all that is asked`],
+  }
 }
 
 async function outcome(kind: string, places: readonly Place[], cases: readonly JsonCase[]): Promise<Outcome> {
@@ -47,7 +56,8 @@ const AT_ONCE = 8
 
 async function inGroups<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const done: R[] = []
-  for (let at = 0; at < all.length; at += AT_ONCE) done.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map(work))))
+  for (let at = 0; at < all.length; at += AT_ONCE)
+    done.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map(work))))
   return done
 }
 

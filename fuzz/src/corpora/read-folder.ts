@@ -7,6 +7,9 @@ import type { Corpora, SignatureCase } from './cases.ts'
 
 const JSON_CASE = /^[yni]_/
 
+type Fields = Record<string, unknown>
+type Unread = (why: string) => void
+
 export async function readCorpora(folder: string): Promise<Corpora> {
   const corpora: Corpora = { json: [], ed25519: [], unread: [] }
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -16,22 +19,26 @@ export async function readCorpora(folder: string): Promise<Corpora> {
 }
 
 function addFile(corpora: Corpora, path: string, bytes: Uint8Array): void {
-  if (JSON_CASE.test(basename(path))) return void corpora.json.push({ name: path, bytes })
-  const document = parsed(bytes)
   const unread = (why: string) => void corpora.unread.push(`${path}: ${why}`)
-  if (document === undefined) return unread('not JSON')
-  if (Array.isArray(document)) return addAll(path, document, corpora, unread)
-  const fields = Object(document) as Record<string, unknown>
-  if (Array.isArray(fields.testGroups)) return addWycheproof(path, fields, corpora, unread)
+  const document = parsed(bytes)
+  const fields = Object(document) as Fields
+  if (JSON_CASE.test(basename(path))) corpora.json.push({ name: path, bytes })
+  else if (document === undefined) unread('not JSON')
+  else if (Array.isArray(document)) addSignatures(path, document, corpora, unread)
+  else if (Array.isArray(fields.testGroups)) addWycheproof(path, fields, corpora, unread)
+  else addTexts(fields, corpora, unread)
+}
+
+function addTexts(fields: Fields, { json }: Corpora, unread: Unread): void {
   const texts = Object.entries(fields).filter(([name]) => JSON_CASE.test(name))
-  if (texts.length === 0) return unread('neither JSON texts nor signatures')
+  if (texts.length === 0) unread('neither JSON texts nor signatures')
   for (const [name, text] of texts) {
     const bytes = typeof text === 'string' ? fromBase64(text) : null
-    if (bytes) corpora.json.push({ name, bytes })
+    if (bytes) json.push({ name, bytes })
     else unread(`${name} is not base64`)
   }
   const others = Object.keys(fields).length - texts.length
-  if (others > 0) unread(`${others} entries whose names begin with none of y_, n_ and i_`)
+  if (texts.length > 0 && others > 0) unread(`${others} entries whose names begin with none of y_, n_ and i_`)
 }
 
 function parsed(bytes: Uint8Array): unknown {
@@ -42,10 +49,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-type Unread = (why: string) => void
-type Fields = Record<string, unknown>
-
-function addAll(path: string, vectors: readonly unknown[], { ed25519 }: Corpora, unread: Unread): void {
+function addSignatures(path: string, vectors: readonly unknown[], { ed25519 }: Corpora, unread: Unread): void {
   const read = vectors.map((vector, i) => signatureCase(`${path} ${i}`, Object(vector)))
   ed25519.push(...read.filter((one) => one !== null))
   const others = read.filter((one) => one === null).length
@@ -73,22 +77,22 @@ function validByFlags(flags: unknown): boolean | null {
 
 function addWycheproof(path: string, { algorithm, testGroups }: Fields, { ed25519 }: Corpora, unread: Unread): void {
   const groups = (testGroups as unknown[]).map((group) => Object(group) as Fields)
-  for (const [i, { publicKey, key, tests }] of groups.entries()) {
+  const others = new Map<string, number>()
+  for (const { publicKey, key, tests } of groups) {
     const { pk, curve } = Object(publicKey ?? key) as Fields
-    const isEd25519 = curve === 'edwards25519' && Array.isArray(tests)
-    if (!isEd25519) {
-      unread(`group ${i}: ${String(algorithm)} on ${String(curve)}, which nothing here verifies`)
-      continue
-    }
-    for (const test of tests as Fields[]) {
-      const { tcId, msg, sig, result } = test
-      const isValid = result === 'valid' ? true : result === 'invalid' ? false : null
-      const parts = { publicKey: hex(pk), message: hex(msg), signature: hex(sig) }
-      const made = built(`${path} ${String(tcId)}`, parts, isValid)
-      if (made) ed25519.push(made)
-      else unread(`test ${String(tcId)} is not in hex`)
-    }
+    const listed: unknown[] = Array.isArray(tests) ? tests : []
+    const made = curve === 'edwards25519' ? listed.map((test) => wycheproofCase(path, pk, Object(test))) : []
+    const read = made.filter((one) => one !== null)
+    ed25519.push(...read)
+    const kind = `${String(algorithm)} on ${String(curve)}`
+    others.set(kind, (others.get(kind) ?? 0) + listed.length - read.length)
   }
+  for (const [kind, count] of others) if (count > 0) unread(`${count} tests of ${kind}, which nothing here verifies`)
+}
+
+function wycheproofCase(path: string, pk: unknown, { tcId, msg, sig, result }: Fields): SignatureCase | null {
+  const isValid = result === 'valid' ? true : result === 'invalid' ? false : null
+  return built(`${path} ${String(tcId)}`, { publicKey: hex(pk), message: hex(msg), signature: hex(sig) }, isValid)
 }
 
 function hex(text: unknown): Uint8Array | null {

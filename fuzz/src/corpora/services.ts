@@ -28,7 +28,7 @@ export interface Services {
   close(): Promise<void>
 }
 
-const SECRET = 'secret of internal callers'
+const SECRET = 'secret-of-internal-callers'
 const SEED = new Uint8Array(32).fill(9)
 /** Only what hangs takes so long. */
 const HANGS_MS = 60_000
@@ -101,7 +101,9 @@ export async function startServices(): Promise<Services> {
     inHeaders: {
       'PAYMENT-SIGNATURE': post('/v1/x402/storage', (text) => ({ 'payment-signature': toBase64(text) })),
       'SIGN-IN-WITH-X': post('/v1/x402/storage', (text) => ({ 'sign-in-with-x': toBase64(text) })),
-      'Authorization: Payment': post('/v1/storage/request', (text) => ({ authorization: `Payment ${toBase64Url(text)}` })),
+      'Authorization: Payment': post('/v1/storage/request', (text) => ({
+        authorization: `Payment ${toBase64Url(text)}`,
+      })),
       'Authorization: Bearer': post('/v1/storage/sponsored-confirm', (text) => ({
         authorization: `Bearer ${toBase64Url(text)}.${toBase64Url(text)}.AA`,
       })),

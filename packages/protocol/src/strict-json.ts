@@ -12,12 +12,7 @@ export class StrictJsonError extends Error {
 }
 
 /** `depth`: how many levels are around the text, where it is a part of a document. */
-export function parseStrictJson(
-  input: string | Uint8Array,
-  maxBytes: number,
-  maxValues = Infinity,
-  depth = 0,
-): Json {
+export function parseStrictJson(input: string | Uint8Array, maxBytes: number, maxValues = Infinity, depth = 0): Json {
   if (input.length > maxBytes) throw new StrictJsonError(`longer than ${maxBytes} bytes`)
   const text = typeof input === 'string' ? input : fromUtf8(input)
   if (text === null) throw new StrictJsonError('not UTF-8')

@@ -26,7 +26,10 @@ describe('canonical numbers', () => {
       for (const near of [-1, 0, 1]) {
         const value = 2 ** power + near
         if (value > LARGEST) continue
-        expect([written(value), written(-value)]).toEqual([String(BigInt(value)), String(BigInt(value === 0 ? 0 : -value))])
+        expect([written(value), written(-value)]).toEqual([
+          String(BigInt(value)),
+          String(BigInt(value === 0 ? 0 : -value)),
+        ])
       }
     }
     expect([written(0), written(-0), written(LARGEST), written(-LARGEST)]).toEqual([

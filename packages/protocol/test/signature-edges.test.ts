@@ -98,7 +98,9 @@ describe('Ed25519 at its edges', () => {
     const { publicKey, message, signature } = signedWith(Point.ZERO, Point.ZERO)
     const [r, s] = [signature.subarray(0, 32), signature.subarray(32)]
     const scalars = [0n, 1n, ORDER - 1n, ORDER, ORDER + 1n, 2n ** 252n, 2n ** 253n, 2n ** 255n, 2n ** 256n - 1n]
-    const others = Array.from({ length: 15 }, (_, i) => littleEndian(s) + ORDER * BigInt(i + 1)).filter((n) => n < 2n ** 256n)
+    const others = Array.from({ length: 15 }, (_, i) => littleEndian(s) + ORDER * BigInt(i + 1)).filter(
+      (n) => n < 2n ** 256n,
+    )
     for (const scalar of [...scalars, ...others])
       expect(await isValid({ publicKey, message, signature: concat(r, bytes32(scalar)) })).toBe(false)
     for (let y = PRIME; y < SIGN; y++) {
@@ -183,8 +185,24 @@ describe('secp256k1 at its edges', () => {
       return `30${hex(BigInt(body.length / 2), 2)}${body}`
     }
     const compact = r + hex(BigInt(`0x${s}`) | (v === '1c' ? SIGN : 0n))
-    const forms = [der(r, s), der(`00${r}`, s), der(r, `00${s}`), der(`00${r}`, `00${s}`), compact, r + s, r + s + v + v]
-    const spelled = [`0X${r}${s}${v}`, `0x0x${r}${s}${v}`, ` ${good}`, `${good} `, `${good}\n`, good.slice(0, -1), `0x0${good.slice(2)}`]
+    const forms = [
+      der(r, s),
+      der(`00${r}`, s),
+      der(r, `00${s}`),
+      der(`00${r}`, `00${s}`),
+      compact,
+      r + s,
+      r + s + v + v,
+    ]
+    const spelled = [
+      `0X${r}${s}${v}`,
+      `0x0x${r}${s}${v}`,
+      ` ${good}`,
+      `${good} `,
+      `${good}\n`,
+      good.slice(0, -1),
+      `0x0${good.slice(2)}`,
+    ]
     for (const form of [...forms, ...spelled, '', '0x', v + r + s]) expect(signer(form), form).toBeNull()
     for (const form of [good, good.slice(2), good.toUpperCase().replace('0X', '0x')]) expect(signer(form)).toBe(address)
   })
