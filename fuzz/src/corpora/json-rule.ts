@@ -4,22 +4,20 @@ import type { JsonCase } from './cases.ts'
 import { CRASHED, type Objection, strictObjection } from './readers.ts'
 
 /** Texts of the grammar that are refused all the same. */
-const BY_RULE = /stands twice|nested deeper than|number out of range|more than \d+ values|longer than/
+const BY_RULE = /stands twice|nested deeper than|number out of range/
+/** Places differ in how much they read. */
+const BY_LIMIT = /more than \d+ values|longer than|too_large/
 
 /** What is wrong with this objection to a case; null where it is right. */
 export function jsonProblem({ name, bytes }: JsonCase, objection: Objection): string | null {
   if (objection?.startsWith(CRASHED)) return objection
   const [, kind] = /(?:^|[/\\])([yni])_[^/\\]*$/.exec(name) ?? []
+  const isLimit = objection !== null && BY_LIMIT.test(objection)
   if (kind === 'n' && objection === null) return 'was parsed'
-  if (kind === 'y' && objection !== null && !BY_RULE.test(objection)) return `was refused: ${objection}`
+  if (kind === 'y' && objection !== null && !BY_RULE.test(objection) && !isLimit) return `was refused: ${objection}`
   const strict = strictObjection(bytes)
-  if ((strict === null) === (objection === null) || isLimit(objection)) return null
+  if ((strict === null) === (objection === null) || isLimit) return null
   return `${objection ?? 'was parsed'}, but the strict reader says ${strict ?? 'nothing'}`
-}
-
-/** Places differ in how much they read. */
-function isLimit(objection: Objection): boolean {
-  return objection !== null && /more than \d+ values|longer than/.test(objection)
 }
 
 /** Whether a text that must be parsed is refused by our rule. */

@@ -55,7 +55,7 @@ function problemsOf(
   return cases.flatMap((one, i) => {
     const bytes = texts[i] as Uint8Array
     const refused = judged.bundles[i]?.refused ?? null
-    const objection = refused && isAboutJson(refused) ? refused.why : null
+    const objection = refused && isAboutJson(refused) ? `${refused.code}: ${refused.why}` : null
     const problem = jsonProblem(bytes === one.bytes ? one : { name: '', bytes }, objection)
     return problem ? [`${one.name}: ${problem}`] : []
   })

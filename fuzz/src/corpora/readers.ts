@@ -3,9 +3,9 @@
 import { concat, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { decodeEnvelope } from '@svc/protocol/request-envelope'
 import { parseStrictJson, StrictJsonError } from '@svc/protocol/strict-json'
-import { openDsse } from '@svc/verifier/dsse'
+import { MAX_DSSE_BYTES, openDsse } from '@svc/verifier/dsse'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
-import { readReceipt } from '@svc/verifier/receipt-facts'
+import { MAX_RECEIPT_BYTES, readReceipt } from '@svc/verifier/receipt-facts'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 
 /** Why a text is not JSON; null where it was parsed, whatever was then said of its content. */
@@ -55,15 +55,20 @@ export function jsonReaders({ bundle, receipt, keys, dsse }: Examples): JsonRead
     {
       name: 'field of a receipt',
       document: fieldOf(receipt),
-      objection: (document) => (readReceipt(document) ? null : 'no receipt'),
+      objection: (document) => (readReceipt(document) ? null : notRead(document, MAX_RECEIPT_BYTES)),
     },
     {
       name: 'field of a DSSE envelope',
       document: fieldOf(dsse),
-      objection: (document) => (openDsse(document) ? null : 'no envelope'),
+      objection: (document) => (openDsse(document) ? null : notRead(document, MAX_DSSE_BYTES)),
     },
     { name: 'field of a key list', document: fieldOf(keys), objection: keysObjection },
   ]
+}
+
+/** For readers that do not say why. */
+function notRead(document: Uint8Array, maxBytes: number): string {
+  return document.length > maxBytes ? `longer than ${maxBytes} bytes` : 'not read'
 }
 
 function envelopeObjection(bytes: Uint8Array): Objection {

@@ -17,7 +17,7 @@ export type ReceiptTexts = Pick<
   'receipt_id' | 'pay_req_id' | 'tx_hash' | 'receipt_sig' | 'receipt_signer_pubkey'
 >
 
-const MAX_RECEIPT_BYTES = 64 * 1024
+export const MAX_RECEIPT_BYTES = 64 * 1024
 
 /** Null for what is no receipt. */
 export function readReceipt(bytes: Uint8Array): ReceiptTexts | null {
