@@ -5,7 +5,7 @@ import { sha256Bytes } from '@svc/protocol/sha256'
 import type { SignedCheckpoint } from '@svc/transparency/checkpoint'
 import { MAX_NOTE_BYTES } from '@svc/transparency/note'
 import type { NewAlarm } from '../alarms/store.ts'
-import { type BoundedGet, Unreadable } from './bounded-get.ts'
+import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 import type { LogReader } from './log-reader.ts'
 
 /** Somebody else who sees checkpoints of the log. */
@@ -69,7 +69,7 @@ export function viewOfWitness(name: string, url: string, origin: string, get: Bo
     name,
     async checkpoint() {
       const bytes = await get(`${url}/${toHex(sha256Bytes(utf8(origin)))}/checkpoint`, MAX_NOTE_BYTES)
-      return bytes && new TextDecoder().decode(bytes)
+      return bytes && textOf(bytes)
     },
   }
 }
