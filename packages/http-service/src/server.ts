@@ -1,8 +1,8 @@
 // The HTTP server beneath the framework: what is refused before there is a route, and when a client may send its body.
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Admit } from './admission.ts'
+import { connectionLimit, type Exchange, limitConnections } from './connections.ts'
 import { ServiceError } from './service-error.ts'
 
 const HEADERS_TIMEOUT_MS = 15_000
@@ -40,9 +40,7 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     requestTimeout: 0,
     requireHostHeader: false, // `headProblem` checks it, and answers in our form
   }
-  const receive: RequestListener = (request, response) => {
-    const socket: ServedSocket = request.socket
-    socket[LAST] = { request, response }
+  const start = ({ request, response }: Exchange) => {
     const problem = headProblem(request)
     if (problem) return void refuse(request, response, problem, { close: true })
     if (!admit || ALWAYS_TAKEN.includes(request.url ?? '')) return void handle(request, response)
@@ -51,7 +49,10 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     response.once('close', release)
     handle(request, response)
   }
-  return createServer(options, receive).on('checkContinue', (request, response) => {
+  const server = createServer(options)
+  const receive = limitConnections(server, connectionLimit(), start)
+  server.on('request', (request, response) => receive({ request, response }))
+  return server.on('checkContinue', (request, response) => {
     const { shouldKeepAlive } = response
     waiting.set(request, () => {
       response.shouldKeepAlive = shouldKeepAlive
@@ -59,21 +60,8 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     })
     // Unless it is told to continue, the client does not send its body, and the next request cannot be found.
     response.shouldKeepAlive = false
-    receive(request, response)
+    receive({ request, response })
   })
-}
-
-interface Exchange {
-  request: IncomingMessage
-  response: ServerResponse
-}
-
-const LAST = Symbol('last exchange')
-type ServedSocket = Socket & { [LAST]?: Exchange }
-
-/** The last request whose headers arrived on a connection, with its answer. */
-export function lastExchange(socket: ServedSocket): Exchange | undefined {
-  return socket[LAST]
 }
 
 /** What lets a waiting client send. */
@@ -88,7 +76,7 @@ export function sendContinue(request: IncomingMessage): void {
 let refusals = 0
 
 /** Clients that are refused together come back one after the other. */
-function overloaded(): ServiceError {
+export function overloaded(): ServiceError {
   const seconds = 1 + (refusals++ % 3)
   return new ServiceError('overloaded', 'the service has more requests than it can serve in time', {
     hint: 'nothing was changed: send the same request again after the pause that Retry-After names',

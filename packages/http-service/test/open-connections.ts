@@ -1,0 +1,24 @@
+// Run by a test as a process of its own: opens connections, sends a part of a head on each, and tells of them.
+
+import { connect } from 'node:net'
+
+const [port, count] = process.argv.slice(2).map(Number) as [number, number]
+/** The queue of a listening socket is not longer. */
+const AT_ONCE = 200
+
+let opened = 0
+let closed = 0
+
+function open(): void {
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.write('GET / HT')
+    opened++
+    if (opened + AT_ONCE <= count) open()
+    if (opened === count) process.send?.({ opened })
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => process.send?.({ closed: ++closed }))
+  socket.resume()
+}
+
+for (let i = 0; i < Math.min(AT_ONCE, count); i++) open()
