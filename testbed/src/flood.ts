@@ -1,7 +1,7 @@
 // Many requests of one stranger at once, and what becomes of them.
 
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request as httpRequest } from 'node:http'
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Endpoint } from '@svc/api/endpoint'
 
@@ -52,7 +52,11 @@ async function send(
   { method = 'GET', path, headers = {}, body }: StrangerRequest,
 ): Promise<IncomingMessage> {
   const json = typeof body === 'object' && { 'content-type': 'application/json' }
-  const request = httpRequest(url + path, { agent, method, headers: { ...json, 'x-forwarded-for': address, ...headers } })
+  const request = httpRequest(url + path, {
+    agent,
+    method,
+    headers: { ...json, 'x-forwarded-for': address, ...headers },
+  })
   request.end(typeof body === 'object' ? JSON.stringify(body) : body)
   const [answer] = (await once(request, 'response')) as [IncomingMessage]
   await text(answer)

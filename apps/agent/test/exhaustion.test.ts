@@ -2,10 +2,10 @@ import { agentEndpoints } from '@svc/api/agent/agent'
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import { countRows } from '@svc/devnet/table-names'
+import { startTestAgent } from '@svc/testbed/agent'
 import { flood, openEndpoints, type StrangerRequest } from '@svc/testbed/flood'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestAgent } from '@svc/testbed/agent'
 import type { Agent } from '../src/agent.ts'
 import { useAgentStack } from './agent-stack.ts'
 
@@ -93,27 +93,39 @@ describe('what anybody may ask an agent service for', () => {
   const callCount = () => nodes.reduce((sum, { calls }) => sum + calls.length, 0)
 
   it('T-140 every such endpoint has a bound that is tried here', () => {
-    expect(Object.keys(BOUNDS).sort()).toEqual(openEndpoints(agentEndpoints).map(({ name }) => name).sort())
+    expect(Object.keys(BOUNDS).sort()).toEqual(
+      openEndpoints(agentEndpoints)
+        .map(({ name }) => name)
+        .sort(),
+    )
   })
 
-  it.each(Object.entries(BOUNDS))('T-140 %s leaves a flood without effect, and serves neighbours', async (name, bound) => {
-    const from = `10.0.${Object.keys(BOUNDS).indexOf(name)}`
-    const request = bound.request(quote)
-    const [rows, calls] = [await rowCounts(), callCount()]
-    const { served } = await flood(agent.url, request, { times: TIMES, address: `${from}.1` })
-    expect(served.length).toBe(bound.isLimited ? PER_MINUTE : TIMES)
-    for (const status of served) expect(status).toBeLessThan(500)
-    for (const [table, count] of Object.entries(await rowCounts())) {
-      const each = table === 'rate_limits' ? 1 : (bound.rows?.[table] ?? 0)
-      expect(count, table).toBeLessThanOrEqual((rows[table] ?? 0) + each * served.length)
-    }
-    expect(callCount() - calls).toBeLessThanOrEqual((bound.calls ?? 0) * served.length)
-    const neighbour = await flood(agent.url, request, { times: 1, address: `${from}.2` })
-    expect(neighbour.served).toEqual(served.slice(0, 1))
-  })
+  it.each(Object.entries(BOUNDS))(
+    'T-140 %s leaves a flood without effect, and serves neighbours',
+    async (name, bound) => {
+      const from = `10.0.${Object.keys(BOUNDS).indexOf(name)}`
+      const request = bound.request(quote)
+      const [rows, calls] = [await rowCounts(), callCount()]
+      const { served } = await flood(agent.url, request, { times: TIMES, address: `${from}.1` })
+      expect(served.length).toBe(bound.isLimited ? PER_MINUTE : TIMES)
+      for (const status of served) expect(status).toBeLessThan(500)
+      for (const [table, count] of Object.entries(await rowCounts())) {
+        const each = table === 'rate_limits' ? 1 : (bound.rows?.[table] ?? 0)
+        expect(count, table).toBeLessThanOrEqual((rows[table] ?? 0) + each * served.length)
+      }
+      expect(callCount() - calls).toBeLessThanOrEqual((bound.calls ?? 0) * served.length)
+      const neighbour = await flood(agent.url, request, { times: 1, address: `${from}.2` })
+      expect(neighbour.served).toEqual(served.slice(0, 1))
+    },
+  )
 
   it('T-140 T-144 a delegation counts before a byte of its body is read', async () => {
-    const request = { method: 'POST', path: '/v1/delegate', headers: UNSIGNED, body: { receipt_id: 'r', locker_id: 'l' } }
+    const request = {
+      method: 'POST',
+      path: '/v1/delegate',
+      headers: UNSIGNED,
+      body: { receipt_id: 'r', locker_id: 'l' },
+    }
     const flooded = await flood(agent.url, request, { times: TIMES, address: '10.1.0.1' })
     expect(flooded).toEqual({ served: Array(PER_MINUTE).fill(404), limited: TIMES - PER_MINUTE })
   })

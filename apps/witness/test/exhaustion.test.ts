@@ -39,18 +39,25 @@ const BOUNDS: Readonly<Record<string, () => Promise<StrangerRequest[]> | Strange
 }
 
 it('T-140 every endpoint of a witness has a bound that is tried here', () => {
-  expect(Object.keys(BOUNDS).sort()).toEqual(openEndpoints(witnessEndpoints).map(({ name }) => name).sort())
+  expect(Object.keys(BOUNDS).sort()).toEqual(
+    openEndpoints(witnessEndpoints)
+      .map(({ name }) => name)
+      .sort(),
+  )
 })
 
-it.each(Object.entries(BOUNDS))('T-140 %s leaves a flood without effect, and serves neighbours', async (_, requests) => {
-  const rowCounts = () => countRows(witness.context.database.db as Kysely<unknown>)
-  const before = await rowCounts()
-  for (const request of await requests()) {
-    const { served } = await flood(witness.url, request, { times: TIMES, address: '10.0.0.1' })
-    expect(served).toEqual(Array(TIMES).fill(served[0]))
-    expect(served[0]).toBeLessThan(500)
-  }
-  expect(await rowCounts()).toEqual(before)
-  const neighbour = await flood(witness.url, { path: '/health' }, { times: 1, address: '10.0.0.2' })
-  expect(neighbour.served).toEqual([200])
-})
+it.each(Object.entries(BOUNDS))(
+  'T-140 %s leaves a flood without effect, and serves neighbours',
+  async (_, requests) => {
+    const rowCounts = () => countRows(witness.context.database.db as Kysely<unknown>)
+    const before = await rowCounts()
+    for (const request of await requests()) {
+      const { served } = await flood(witness.url, request, { times: TIMES, address: '10.0.0.1' })
+      expect(served).toEqual(Array(TIMES).fill(served[0]))
+      expect(served[0]).toBeLessThan(500)
+    }
+    expect(await rowCounts()).toEqual(before)
+    const neighbour = await flood(witness.url, { path: '/health' }, { times: 1, address: '10.0.0.2' })
+    expect(neighbour.served).toEqual([200])
+  },
+)

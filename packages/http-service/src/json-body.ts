@@ -52,11 +52,11 @@ export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
     function take(chunk: Buffer): void {
       const start = size
       size += chunk.length
-      if (size > maxBytes) return finish(tooLarge(maxBytes))
+      if (size > maxBytes) return void finish(tooLarge(maxBytes))
       // Most bodies are one chunk.
       if (start === 0) hold(chunk)
       else if (size > bytes.length) hold(copyOf(bytes, Math.min(maxBytes, Math.max(2 * size, FIRST_BYTES))))
-      if (held > maxHeldBytes) return finish(overloaded())
+      if (held > maxHeldBytes) return void finish(overloaded())
       if (start > 0) bytes.set(chunk, start)
     }
     const end = () => finish(null)

@@ -11,6 +11,8 @@ const CHECK_CONNECTIONS_MS = 5_000
 const KEEP_ALIVE_MS = 72_000
 /** Node's limit for all headers together, which no path exceeds. */
 export const MAX_HEAD_BYTES = 16_384
+/** Only names and values count as bytes, so that short ones would be many. */
+const MAX_HEADERS = 256
 
 export type Refuse = (
   request: IncomingMessage,
@@ -50,6 +52,8 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     handle(request, response)
   }
   const server = createServer(options)
+  // Node leaves out what is more, which `headProblem` must not overlook.
+  server.maxHeadersCount = MAX_HEADERS + 1
   const receive = limitConnections(server, connectionLimit(), start)
   server.on('request', (request, response) => receive({ request, response }))
   return server.on('checkContinue', (request, response) => {
@@ -91,6 +95,11 @@ function isSmall({ headers }: IncomingMessage): boolean {
 
 /** Two parties that read such a head differently could be made to disagree about who is asked for what. */
 function headProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | null {
+  if (rawHeaders.length > 2 * MAX_HEADERS) {
+    return new ServiceError('headers_too_large', `a request may have ${MAX_HEADERS} headers`, {
+      hint: 'send fewer headers',
+    })
+  }
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string

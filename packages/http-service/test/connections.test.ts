@@ -117,7 +117,7 @@ it('T-142 more connections than descriptors allow close the oldest idle ones, an
   try {
     await opened(strangers)
     const held = `${limit} connections, half of what this machine lets a process open, 10,000 at most`
-    await expect.poll(() => service.connections(), held).toBeLessThanOrEqual(limit)
+    await expect.poll(() => service.connections(), { message: held }).toBeLessThanOrEqual(limit)
     expect(readdirSync('/proc/self/fd').length, held).toBeLessThan(limit + 500)
     for (let i = 0; i < 10; i++) expect(await isServed()).toBe(true)
   } finally {

@@ -32,7 +32,7 @@ beforeAll(async () => {
       batch,
       async (wire) => {
         seen = wire.body.length
-        if (!isKnown) throw new ServiceError('internal_auth_required', 'who are you?')
+        if (!isKnown) throw new ServiceError('OIDC_TOKEN_INVALID', 'who are you?')
         await wire.collect(wire.headers['x-short'] ? 8_192 : undefined)
         seen = wire.body.length
       },
@@ -45,7 +45,12 @@ beforeEach(() => {
 })
 afterAll(() => service.stop())
 
-async function post(body: string, headers = {}): Promise<[status: number, answer: unknown]> {
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+async function post(
+  body: string,
+  headers: Record<string, string> = JSON_TYPE,
+): Promise<[status: number, answer: unknown]> {
   const response = await fetch(`${service.url}/batch`, { method: 'POST', body, headers })
   return [response.status, await response.json()]
 }
@@ -69,13 +74,13 @@ describe('a long body', () => {
   ])('T-144 %s of an unknown caller is refused without a byte of it', async (_, framing) => {
     isKnown = false
     const socket = service.connect(`POST /batch HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n`)
-    expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 401 .*"error":"internal_auth_required"/s)
+    expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 401 .*"error":"OIDC_TOKEN_INVALID"/s)
     expect(seen).toBe(0)
     socket.destroy()
   })
 
   it('T-144 is refused early where this caller may send a short one only', async () => {
-    const short = { 'x-short': 'yes' }
+    const short = { ...JSON_TYPE, 'x-short': 'yes' }
     expect(await post(listOf(10), short)).toMatchObject([200, {}])
     expect(await post(listOf(100), short)).toMatchObject([413, { details: { max_bytes: 8_192 } }])
     const chunked = 'POST /batch HTTP/1.1\r\nHost: x\r\nX-Short: yes\r\nTransfer-Encoding: chunked\r\n\r\n'

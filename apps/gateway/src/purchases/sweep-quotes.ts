@@ -22,11 +22,7 @@ export async function sweepQuotes(context: Context, signal: AbortSignal, maxKept
   const before = Math.max(Math.min(over, now - unpaidQuoteSeconds), tooMany)
   for (let deleted = BATCH; deleted === BATCH; ) {
     signal.throwIfAborted()
-    deleted = await deleteUnpaidQuotes(
-      db,
-      { before, settledBefore: now - RESUME_SECONDS - MARGIN_SECONDS },
-      BATCH,
-    )
+    deleted = await deleteUnpaidQuotes(db, { before, settledBefore: now - RESUME_SECONDS - MARGIN_SECONDS }, BATCH)
   }
   await deleteUnusedTemplates(db, now - TEMPLATE_KEPT_SECONDS)
   await forgetIdempotencyKeys(db, now - KEY_KEPT_SECONDS)

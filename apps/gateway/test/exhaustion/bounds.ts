@@ -166,7 +166,7 @@ export const UNDECLARED: Readonly<Record<string, Bound>> = {
     limit: 'none',
     request: () => ({
       path: '/v1/keys',
-      headers: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`x-${i}`, '1'])),
+      headers: Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`x-${i}`, '1'])),
     }),
   },
   'the S3 door without a signature': free('/s3/bucket/key', 'PUT', 'bytes'),

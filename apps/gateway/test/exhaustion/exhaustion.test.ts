@@ -1,14 +1,21 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Quote } from '@svc/api/purchases'
+import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
 import { gatewayEndpoints } from '@svc/api/gateway'
+import type { Quote } from '@svc/api/purchases'
 import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
-import { countRows } from '@svc/devnet/table-names'
+import { countRows, tableNames } from '@svc/devnet/table-names'
 import { type Flooded, flood, openEndpoints } from '@svc/testbed/flood'
 import type { Kysely } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ed25519Identity } from '../auth/lockers.ts'
 import { type EvidenceHouse, openEvidenceHouse } from '../evidence/evidence-house.ts'
 import { BOUNDS, type Bound, type Known, UNDECLARED } from './bounds.ts'
 
@@ -21,11 +28,18 @@ let chains: LocalChains
 let nodes: FaultyNode[]
 let house: EvidenceHouse
 let known: Known
+/** The SQL of this gateway since it started. */
+const statements: string[] = []
 
 beforeAll(async () => {
   chains = await startLocalChains({ finalAtOnce: true })
   nodes = await Promise.all([startFaultyNode(chains.primary.url), startFaultyNode(chains.evm.url)])
   const [primary, evm] = nodes as [FaultyNode, FaultyNode]
+  const prepare = DatabaseSync.prototype.prepare
+  vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (this: DatabaseSync, sql, ...options) {
+    statements.push(sql)
+    return prepare.call(this, sql, ...options)
+  })
   house = await openEvidenceHouse({
     ...(chains.variables as Record<string, string>),
     PRIMARY_RPC_URLS: primary.url,
@@ -34,6 +48,7 @@ beforeAll(async () => {
     TRUSTED_PROXIES: '127.0.0.1,::1',
     RATE_LIMIT_ADDRESS: String(PER_MINUTE),
   })
+  statements.length = 0
   const locker = await house.filled({ 'a.txt': 'one' })
   const { record } = await house.state(locker)
   while (await house.gateway.rooms.log.publish()) {}
@@ -48,6 +63,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
+  vi.restoreAllMocks()
   await house?.close()
   await Promise.all([...nodes, chains].map((one) => one.stop()))
   rmSync(dataDir, { recursive: true })
@@ -56,6 +72,62 @@ afterAll(async () => {
 it('T-140 every endpoint that anybody may call has a bound that is tried here', () => {
   const names = openEndpoints(gatewayEndpoints).map(({ name }) => name)
   expect(Object.keys(BOUNDS).sort()).toEqual(names.sort())
+})
+
+it('T-146 requests for its state that arrive together share one look', async () => {
+  const { providers } = house.gateway.context
+  const look = providers.health.bind(providers)
+  const gate = Promise.withResolvers<void>()
+  const looks = vi.spyOn(providers, 'health').mockImplementation(() => gate.promise.then(look))
+  let arrived = 0
+  const noteArrival = () => void arrived++
+  subscribe('http.server.request.start', noteArrival)
+  try {
+    const flooded = flood(house.gateway.url, { path: '/health/ready' }, { times: 20, address: '10.1.0.1' })
+    await expect.poll(() => arrived).toBe(20)
+    gate.resolve()
+    expect(await flooded).toEqual({ served: Array(20).fill(200), limited: 0 })
+    expect(looks).toHaveBeenCalledTimes(1)
+  } finally {
+    unsubscribe('http.server.request.start', noteArrival)
+    looks.mockRestore()
+  }
+})
+
+it('T-144 callers who are not known are refused without a byte of a long body', async () => {
+  const long = gatewayEndpoints.filter(
+    ({ auth, maxBodyBytes, takesBytes }) => auth !== 'public' && (takesBytes || maxBodyBytes !== undefined),
+  )
+  expect(long.map(({ name }) => name)).toContain('createFiles')
+  for (const { name, method, path } of long) {
+    const head = `${method} ${path.replace(/\{\+?\w+\}/g, 'x')} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n`
+    const socket = connect(Number(new URL(house.gateway.url).port), '127.0.0.1').setEncoding('latin1')
+    socket.write(head)
+    const [answer] = await once(socket, 'data')
+    expect(answer, name).toMatch(/^HTTP\/1\.1 4\d\d /)
+    socket.destroy()
+  }
+})
+
+it('T-144 the signature of an envelope is checked before its long body is read', async () => {
+  const { lockerId, receiptId } = await house.locker(ed25519Identity())
+  const path = `/v1/lockers/${lockerId}/files/batch`
+  const { headers } = house.sign(ed25519Identity(), {
+    method: 'POST',
+    path,
+    body: {},
+    ops: ['locker:write'],
+    lockerId,
+    receiptId,
+  })
+  const request = httpRequest(house.gateway.url + path, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': 1_000_000 },
+  })
+  request.flushHeaders()
+  const [answer] = (await once(request, 'response')) as [IncomingMessage]
+  expect([answer.statusCode, JSON.parse(await text(answer)).error]).toEqual([403, 'SIGNATURE_INVALID'])
+  request.on('error', () => {}).destroy()
 })
 
 let addresses = 0
@@ -77,6 +149,29 @@ describe.each([...Object.entries(BOUNDS), ...Object.entries(UNDECLARED)])('%s', 
     expect(neighbour.served).toEqual(flooded.served.slice(0, 1))
   })
 })
+
+it('T-147 none of these requests makes the database read a whole table that grows', async () => {
+  const { db } = house.gateway.context.database
+  const growing = (await tableNames(db as Kysely<unknown>)).filter((name) => !SMALL_TABLES.includes(name))
+  const file = globSync('*.{db,sqlite}', { cwd: dataDir })[0] as string
+  using database = new DatabaseSync(join(dataDir, file), { readOnly: true })
+  const asked = statements.filter(
+    (sql) => /^(select|with|insert|update|delete)/i.test(sql) && !/^select count\(\*\)/.test(sql),
+  )
+  expect(asked.length).toBeGreaterThan(20)
+  const scans = asked.flatMap((sql) =>
+    database
+      .prepare(`explain query plan ${sql}`)
+      .all()
+      .map(({ detail }) => /^SCAN (\w+)(?! .*VIRTUAL)/.exec(String(detail))?.[1] ?? '')
+      .filter((table) => growing.includes(table))
+      .map((table) => `${table}: ${sql}`),
+  )
+  expect(scans).toEqual([])
+})
+
+/** One row, or one for each key, day or witness. */
+const SMALL_TABLES: readonly string[] = []
 
 function expectLimit({ limit }: Bound, { served, limited }: Flooded): void {
   for (const status of served) expect(status).toBeLessThan(500)
