@@ -23,7 +23,7 @@ export interface StrangerRequest {
 export interface Flooded {
   /** The statuses of requests that were served. */
   served: number[]
-  /** How many were 429 with Retry-After. */
+  /** How many were told to come back later: by 429, or 503 in the language of S3, and Retry-After. */
   limited: number
 }
 
@@ -37,7 +37,7 @@ export async function flood(
   try {
     const answers = await Promise.all(Array.from({ length: times }, () => send(agent, url, address, request)))
     const isLimited = ({ statusCode, headers }: IncomingMessage) =>
-      statusCode === 429 && Number(headers['retry-after']) > 0
+      (statusCode === 429 || statusCode === 503) && Number(headers['retry-after']) > 0
     const served = answers.filter((answer) => !isLimited(answer)).map(({ statusCode }) => statusCode as number)
     return { served, limited: times - served.length }
   } finally {

@@ -40,7 +40,7 @@ const READING = 6
 
 /** By the name of the endpoint. */
 const BOUNDS: Readonly<Record<string, Bound>> = {
-  agentHealth: free('/health'),
+  agentHealth: { ...free('/health'), calls: 1 },
   agentDiscovery: free('/.well-known/svc-agent.json'),
   agentOpenApi: free('/openapi.json'),
   agentErrorList: free('/errors'),
@@ -63,7 +63,7 @@ const BOUNDS: Readonly<Record<string, Bound>> = {
   sendSubscriptionPayment: ofQuote('/v1/service/payment/send', () => ({ transaction: 'A'.repeat(4000) })),
   subscriptionPaymentOutcome: ofQuote(
     '/v1/service/payment/outcome',
-    () => ({ tx: UNKNOWN_TX, payer: ADDRESS, life: { nonce: 1, block: 1 } }),
+    () => ({ tx: UNKNOWN_TX, payer: ADDRESS, life: { nonce: '1', block: '1' } }),
     READING,
   ),
   findSubscriptionPayment: ofQuote('/v1/service/payment/find', () => ({}), READING),
@@ -119,7 +119,7 @@ describe('what anybody may ask an agent service for', () => {
     },
   )
 
-  it('T-140 T-144 a delegation counts before a byte of its body is read', async () => {
+  it('T-140 T-144 a delegation counts before its envelope and its body are read', async () => {
     const request = {
       method: 'POST',
       path: '/v1/delegate',
@@ -127,9 +127,9 @@ describe('what anybody may ask an agent service for', () => {
       body: { receipt_id: 'r', locker_id: 'l' },
     }
     const flooded = await flood(agent.url, request, { times: TIMES, address: '10.1.0.1' })
-    expect(flooded).toEqual({ served: Array(PER_MINUTE).fill(404), limited: TIMES - PER_MINUTE })
+    expect(flooded).toEqual({ served: Array(PER_MINUTE).fill(401), limited: TIMES - PER_MINUTE })
   })
 })
 
-/** As an envelope, without being one: it is looked at after the receipt that the body names. */
+/** As an envelope, without being one. */
 const UNSIGNED = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1' }

@@ -15,7 +15,7 @@ const batch = endpoint({
   path: '/batch',
   auth: 'internal',
   summary: 'takes long lists from known callers',
-  body: Type.Object({ files: Type.Array(Type.String()) }),
+  body: Type.Object({ files: Type.Array(Type.String(), { maxItems: 20_000 }) }),
   maxBodyBytes: MAX_BYTES,
   responses: { 200: Type.Object({ files: Type.Integer() }) },
 })

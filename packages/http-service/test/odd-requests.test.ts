@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
@@ -89,5 +88,5 @@ it('T-141 what follows a refused request is discarded for ten seconds, and then 
   await readUntil(socket, '"}')
   socket.write(' ')
   vi.advanceTimersByTime(10_000)
-  await once(socket.resume(), 'close')
+  await new Promise((closed) => socket.resume().once('close', closed))
 })

@@ -5,6 +5,8 @@ import type { StrangerRequest } from '@svc/testbed/flood'
 /** What a stranger may know of a gateway. */
 export interface Known {
   receiptId: string
+  /** Of a payment on chain. */
+  paidReceiptId: string
   digest: string
   payReqId: string
   /** A leg of the quote. */
@@ -19,6 +21,8 @@ export interface Bound {
    * what has to be worked out counts. `none`: it is answered from memory or by a short query.
    */
   limit: 'address' | 'work' | 'none'
+  /** Where an address may send fewer than usual. */
+  perMinute?: number
   /** Rows that a request which is served may leave, by table. All other tables stay as they are. */
   rows?: Readonly<Record<string, number>>
   /** Calls to nodes of the chains that it may cause. */
@@ -47,7 +51,7 @@ const READING = 6
 
 /** By the name of the endpoint. */
 export const BOUNDS: Readonly<Record<string, Bound>> = {
-  health: free('/health'),
+  health: { ...free('/health'), calls: 1 },
   live: free('/health/live'),
   ready: free('/health/ready'),
   keys: free('/v1/keys'),
@@ -72,7 +76,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   sendPayment: ofQuote('/v1/storage/payment/send', () => ({ transaction: 'A'.repeat(4000) })),
   paymentOutcome: ofQuote(
     '/v1/storage/payment/outcome',
-    () => ({ tx: UNKNOWN_TX, payer: ADDRESS, life: { nonce: 1, block: 1 } }),
+    () => ({ tx: UNKNOWN_TX, payer: ADDRESS, life: { nonce: '1', block: '1' } }),
     READING,
   ),
   watchPayment: { ...ofQuote('/v1/storage/payment/watch', () => ({})), rows: { watched_quotes: 1, jobs: 1 } },
@@ -89,7 +93,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   verifyPayment: {
     limit: 'address',
     calls: READING,
-    request: ({ receiptId }) => ({ path: `/v1/receipts/${receiptId}/verify-payment` }),
+    request: ({ paidReceiptId }) => ({ path: `/v1/receipts/${paidReceiptId}/verify-payment` }),
   },
 
   provision: {
@@ -151,6 +155,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
 export const UNDECLARED: Readonly<Record<string, Bound>> = {
   'the faucet of the local chains': {
     limit: 'address',
+    perMinute: 1,
     calls: 20,
     request: () => ({ method: 'POST', path: '/dev/chains/faucet', body: { namespace: 'eip155', address: ADDRESS } }),
   },

@@ -8,9 +8,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { gatewayEndpoints } from '@svc/api/gateway'
-import type { Quote } from '@svc/api/purchases'
+import type { Confirmation, Quote } from '@svc/api/purchases'
 import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { payLeg } from '@svc/devnet/pay-leg'
 import { countRows, tableNames } from '@svc/devnet/table-names'
 import { type Flooded, flood, openEndpoints } from '@svc/testbed/flood'
 import type { Kysely } from 'kysely'
@@ -52,10 +53,11 @@ beforeAll(async () => {
   const locker = await house.filled({ 'a.txt': 'one' })
   const { record } = await house.state(locker)
   while (await house.gateway.rooms.log.publish()) {}
-  const { body: quote } = await house.send<Quote>('POST', '/v1/storage/request', { units: 1 })
+  const quote = await requestQuote()
   const [leg] = quote.accepts
   known = {
     receiptId: locker.receipt_id,
+    paidReceiptId: await buy(),
     digest: record.envelope!.statement_digest,
     payReqId: quote.extensions.svc.info.pay_req_id,
     network: leg!.network,
@@ -68,6 +70,20 @@ afterAll(async () => {
   await Promise.all([...nodes, chains].map((one) => one.stop()))
   rmSync(dataDir, { recursive: true })
 })
+
+const BUYER = { 'x-forwarded-for': '10.2.0.1' }
+
+async function requestQuote(): Promise<Quote> {
+  return (await house.send<Quote>('POST', '/v1/storage/request', { units: 1 }, BUYER)).body
+}
+
+/** Returns the id of the receipt. */
+async function buy(): Promise<string> {
+  const quote = await requestQuote()
+  const body = { pay_req_id: quote.extensions.svc.info.pay_req_id, tx_sig: await payLeg(chains, quote.accepts[0]!) }
+  const { body: confirmed } = await house.send<Confirmation>('POST', '/v1/storage/confirm', body, BUYER)
+  return confirmed.receipt.receipt_id
+}
 
 it('T-140 every endpoint that anybody may call has a bound that is tried here', () => {
   const names = openEndpoints(gatewayEndpoints).map(({ name }) => name)
@@ -159,25 +175,27 @@ it('T-147 none of these requests makes the database read a whole table that grow
     (sql) => /^(select|with|insert|update|delete)/i.test(sql) && !/^select count\(\*\)/.test(sql),
   )
   expect(asked.length).toBeGreaterThan(20)
-  const scans = asked.flatMap((sql) =>
-    database
+  const scans = asked.flatMap((sql) => {
+    const plan = database
       .prepare(`explain query plan ${sql}`)
       .all()
-      .map(({ detail }) => /^SCAN (\w+)(?! .*VIRTUAL)/.exec(String(detail))?.[1] ?? '')
-      .filter((table) => growing.includes(table))
-      .map((table) => `${table}: ${sql}`),
-  )
+      .map(({ detail }) => String(detail))
+    const isShort =
+      / limit /.test(sql) && !/ where /.test(sql) && !plan.some((line) => line.startsWith('USE TEMP B-TREE'))
+    const scanned = plan.map((line) => /^SCAN (\w+)$/.exec(line)?.[1] ?? '').filter((table) => growing.includes(table))
+    return isShort ? [] : scanned.map((table) => `${table}: ${sql}`)
+  })
   expect(scans).toEqual([])
 })
 
-/** One row, or one for each key, day or witness. */
-const SMALL_TABLES: readonly string[] = []
+/** One row, or one for each key, budget and day, or witness. */
+const SMALL_TABLES = ['announced_keys', 'budget_days', 'log_witnesses', 'snapshot_border_key']
 
-function expectLimit({ limit }: Bound, { served, limited }: Flooded): void {
+function expectLimit({ limit, perMinute = PER_MINUTE }: Bound, { served, limited }: Flooded): void {
   for (const status of served) expect(status).toBeLessThan(500)
   if (limit === 'none') expect(limited).toBe(0)
-  if (limit === 'address') expect(served.length).toBe(PER_MINUTE)
-  if (limit === 'work') expect(served.length).toBeGreaterThanOrEqual(PER_MINUTE)
+  if (limit === 'address') expect(served.length).toBe(perMinute)
+  if (limit === 'work') expect(served.length).toBeGreaterThanOrEqual(perMinute)
 }
 
 /** A key of a rate limit is one row, however often it is used. */
