@@ -115,10 +115,11 @@ it('T-144 callers who are not known are refused without a byte of a long body', 
     ({ auth, maxBodyBytes, takesBytes }) => auth !== 'public' && (takesBytes || maxBodyBytes !== undefined),
   )
   expect(long.map(({ name }) => name)).toContain('createFiles')
-  for (const { name, method, path } of long) {
-    const head = `${method} ${path.replace(/\{\+?\w+\}/g, 'x')} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n`
+  const s3 = { name: 'the S3 door', method: 'PUT', path: '/s3/bucket/key' }
+  for (const { name, method, path } of [...long, s3]) {
+    const target = path.replace(/\{\+?\w+\}/g, 'x')
     const socket = connect(Number(new URL(house.gateway.url).port), '127.0.0.1').setEncoding('latin1')
-    socket.write(head)
+    socket.write(`${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n`)
     const [answer] = await once(socket, 'data')
     expect(answer, name).toMatch(/^HTTP\/1\.1 4\d\d /)
     socket.destroy()
@@ -147,6 +148,10 @@ it('T-144 the signature of an envelope is checked before its long body is read',
 })
 
 let addresses = 0
+let descriptors: number
+beforeAll(() => {
+  descriptors = readdirSync('/proc/self/fd').length
+})
 
 describe.each([...Object.entries(BOUNDS), ...Object.entries(UNDECLARED)])('%s', (_, bound) => {
   it('T-140 leaves a flood of requests without effect, and serves neighbours', async () => {
@@ -166,6 +171,15 @@ describe.each([...Object.entries(BOUNDS), ...Object.entries(UNDECLARED)])('%s', 
   })
 })
 
+it('T-140 no descriptor and no thread of the pool is left in use', async () => {
+  await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(descriptors + KEPT_OPEN)
+  await expect.poll(() => process.getActiveResourcesInfo().filter((name) => POOL_WORK.test(name))).toEqual([])
+})
+
+/** Connections to nodes and providers are used again. */
+const KEPT_OPEN = 32
+const POOL_WORK = /^(FSReq|GetAddrInfo|Hash|Random|PBKDF2|Scrypt|Sign|Zlib)/
+
 it('T-147 none of these requests makes the database read a whole table that grows', async () => {
   const { db } = house.gateway.context.database
   const growing = (await tableNames(db as Kysely<unknown>)).filter((name) => !SMALL_TABLES.includes(name))
@@ -180,9 +194,12 @@ it('T-147 none of these requests makes the database read a whole table that grow
       .prepare(`explain query plan ${sql}`)
       .all()
       .map(({ detail }) => String(detail))
-    const isShort =
-      / limit /.test(sql) && !/ where /.test(sql) && !plan.some((line) => line.startsWith('USE TEMP B-TREE'))
-    const scanned = plan.map((line) => /^SCAN (\w+)$/.exec(line)?.[1] ?? '').filter((table) => growing.includes(table))
+    const isShort = / limit /.test(sql) && !/ where /.test(sql) && !plan.some((line) => line.startsWith('USE TEMP'))
+    const tables = new Map([...sql.matchAll(/"(\w+)" as "(\w+)"/g)].map(([, table, alias]) => [alias, table]))
+    const scanned = plan
+      .map((line) => /^SCAN (\w+)$|^SEARCH (\w+) USING AUTOMATIC/.exec(line)?.slice(1).join('') ?? '')
+      .map((name) => tables.get(name) ?? name)
+      .filter((table) => growing.includes(table))
     return isShort ? [] : scanned.map((table) => `${table}: ${sql}`)
   })
   expect(scans).toEqual([])
