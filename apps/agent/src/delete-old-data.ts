@@ -1,8 +1,9 @@
 // Deletes what need not be kept. The log of findings and everything that was paid stay for ever.
 
+import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/sales/too-many-quotes'
 import { type Context, unixNow } from './context.ts'
 import { deleteNeverRegistered, findEndedWithLeftovers } from './delegations/store.ts'
-import { deleteUnpaid } from './subscriptions/store.ts'
+import { deleteUnpaid, nthEndBefore } from './subscriptions/store.ts'
 import { deleteDeliveries } from './work/findings/store.ts'
 import { deleteWatched } from './work/tasks/watch-store.ts'
 
@@ -16,12 +17,18 @@ const NEVER_REGISTERED_KEPT = 30 * DAY
 /** Rows that one statement deletes, so that other writers do not wait long. */
 const BATCH = 5000
 
-export async function deleteOldData(context: Context, signal: AbortSignal): Promise<void> {
+export async function deleteOldData(
+  context: Context,
+  signal: AbortSignal,
+  maxKeptQuotes = MAX_KEPT_QUOTES,
+): Promise<void> {
   const { db } = context.database
   const now = unixNow(context)
   const { lateConfirmSeconds } = context.config.payments
   await inBatches(signal, () => deleteDeliveries(db, now - DELIVERIES_KEPT, BATCH))
-  await inBatches(signal, () => deleteUnpaid(db, now - lateConfirmSeconds - UNPAID_KEPT, BATCH))
+  const over = now - lateConfirmSeconds
+  const tooMany = await endOfTooMany((end, n) => nthEndBefore(db, end, n), over, maxKeptQuotes)
+  await inBatches(signal, () => deleteUnpaid(db, Math.max(over - UNPAID_KEPT, tooMany), BATCH))
   await inBatches(signal, () => deleteNeverRegistered(db, now - NEVER_REGISTERED_KEPT, BATCH))
   await context.queue.forgetDead()
   for (const delegationId of await findEndedWithLeftovers(db, BATCH))

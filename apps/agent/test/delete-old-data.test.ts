@@ -113,4 +113,14 @@ forEachDatabase('deleting old data', (database) => {
     await deleteAfter(92 * DAY + 1)
     expect(await left()).toEqual([paid])
   })
+
+  it('T-145 keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
+    const ends = [1, 2, 3, 4].map((day) => START + day * DAY)
+    for (const expires_at of ends)
+      await insertPayRequest(db(), { pay_req_id: `pr_${expires_at}`, created_at: START, expires_at, quote: '{}' })
+    now = START + 6 * DAY - 1
+    await deleteOldData(agent.context, new AbortController().signal, 2)
+    const left = await db().selectFrom('pay_requests').select('expires_at').orderBy('expires_at').execute()
+    expect(left.map(({ expires_at }) => expires_at).filter((end) => ends.includes(end))).toEqual(ends.slice(1))
+  })
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { tableNames } from '@svc/devnet/table-names'
+import { countRows, tableNames } from '@svc/devnet/table-names'
 import type { Kysely } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
@@ -22,19 +22,7 @@ forEachDatabase('the tables of the agent service', (database) => {
 describe("a day of strangers' requests to the agent service", () => {
   const stack = useAgentStack(() => ({ TRUSTED_PROXIES: '127.0.0.1,::1' }))
 
-  async function countRows(): Promise<Record<string, number>> {
-    const { db } = stack.agent.context.database
-    const counts: Record<string, number> = {}
-    for (const name of await tableNames(db as Kysely<unknown>)) {
-      counts[name] = (
-        await db
-          .selectFrom(name as keyof Schema)
-          .selectAll()
-          .execute()
-      ).length
-    }
-    return counts
-  }
+  const rowCounts = () => countRows(stack.agent.context.database.db as Kysely<unknown>)
 
   async function strangers(address: string): Promise<void> {
     const headers = { 'x-forwarded-for': address, 'content-type': 'application/json', 'x-svc-identity': 'x' }
@@ -54,15 +42,15 @@ describe("a day of strangers' requests to the agent service", () => {
   it('T-53 leaves quotes only, and those are deleted when no payment of theirs can be confirmed', async () => {
     const { queue } = stack.agent.context
     await queue.drain()
-    const before = await countRows()
+    const before = await rowCounts()
     for (let step = 0; step < 8; step++) {
       for (let i = 0; i < 5; i++) await strangers(`198.51.${step}.${i}`)
       stack.clock.advance(3 * 3600)
       await queue.drain()
     }
-    expect(await countRows()).toEqual({ ...before, pay_requests: before.pay_requests! + 40 })
+    expect(await rowCounts()).toEqual({ ...before, pay_requests: before.pay_requests! + 40 })
     stack.clock.advance(92 * 86_400)
     await queue.drain()
-    expect(await countRows()).toEqual(before)
+    expect(await rowCounts()).toEqual(before)
   })
 })

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { tableNames } from '@svc/devnet/table-names'
+import { countRows, tableNames } from '@svc/devnet/table-names'
 import { withoutTransferRequests } from '@svc/sales/quote'
 import { bytesOf, ed25519Identity, signCall } from '@svc/testbed/signing'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Db, Schema } from '../src/db/schema.ts'
+import type { Db } from '../src/db/schema.ts'
 import { findPayRequest } from '../src/purchases/store.ts'
+import { sweepQuotes } from '../src/purchases/sweep-quotes.ts'
 import { type Market, openMarket, type Shop } from './purchases/market.ts'
 
 const GATEWAY_DOCUMENT = new URL('../../../docs/gateway.md', import.meta.url)
@@ -21,16 +22,9 @@ function listedTables(service: string): string[] {
     .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name!))
 }
 
-async function countRows(db: Db): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {}
-  for (const name of await tableNames(db as Kysely<unknown>)) {
-    const { count } = await db
-      .selectFrom(name as keyof Schema)
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow()
-    // One row an hour, whoever asks for what.
-    if (name !== 'growth_samples') counts[name] = Number(count)
-  }
+/** Without samples of the growth, of which there is one an hour, whoever asks for what. */
+async function countOwnRows(db: Db): Promise<Record<string, number>> {
+  const { growth_samples, ...counts } = await countRows(db as Kysely<unknown>)
   return counts
 }
 
@@ -106,7 +100,7 @@ forEachDatabase('the tables of the gateway', (database) => {
   it("T-53 return to where they were after a day of strangers' requests and the sweeps", async () => {
     const { queue } = shop.gateway.context
     await queue.drain()
-    const before = await countRows(db)
+    const before = await countOwnRows(db)
     for (let step = 0; step < STEPS; step++) {
       for (let i = 0; i < ADDRESSES_PER_STEP; i++) await strangers(`198.51.${step}.${i}`)
       market.clock.advance(DAY / STEPS)
@@ -114,18 +108,18 @@ forEachDatabase('the tables of the gateway', (database) => {
       await db.updateTable('nonces').set({ forget_at: 0 }).execute()
       await queue.drain()
     }
-    const after = await countRows(db)
+    const after = await countOwnRows(db)
     const grown = Object.keys(after).filter((name) => after[name]! > before[name]!)
     // Nothing but quotes and their templates outlives the day, and their keys for another one.
     expect(grown.sort()).toEqual(['idempotency_keys', 'pay_requests', 'quote_templates'])
     expect(after.pay_requests).toBe(before.pay_requests! + STEPS * ADDRESSES_PER_STEP * 3)
     market.clock.advance(DAY)
     await queue.drain()
-    expect((await countRows(db)).idempotency_keys).toBe(0)
-    expect((await countRows(db)).pay_requests).toBe(after.pay_requests)
+    expect((await countOwnRows(db)).idempotency_keys).toBe(0)
+    expect((await countOwnRows(db)).pay_requests).toBe(after.pay_requests)
     market.clock.advance(30 * DAY)
     await queue.drain()
-    expect(await countRows(db)).toEqual(before)
+    expect(await countOwnRows(db)).toEqual(before)
   }, 120_000)
 
   it('T-53 PAY-56 AMB-06 the sweep keeps what was paid, and what may still be confirmed', async () => {
@@ -146,7 +140,22 @@ forEachDatabase('the tables of the gateway', (database) => {
     const again = await shop.confirm({ pay_req_id: leg.extra.pay_req_id }, tx)
     expect(again.body).toEqual({ ...first.body, idempotent: true })
     expect((await findPayRequest(db, leg.extra.pay_req_id))?.quote).toBe(JSON.stringify(withoutTransferRequests(paid)))
-    expect((await countRows(db)).quote_templates).toBeGreaterThan(0)
+    expect((await countOwnRows(db)).quote_templates).toBeGreaterThan(0)
+  })
+
+  it('T-145 the sweep keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
+    const { context } = shop.gateway
+    const ids: string[] = []
+    for (let i = 0; i < 6; i++) {
+      ids.push((await shop.quote({ units: 1 })).accepts[0]!.extra.pay_req_id)
+      market.clock.advance(3600)
+    }
+    market.clock.advance(2 * DAY)
+    const confirmable = (await shop.quote({ units: 1 })).accepts[0]!.extra.pay_req_id
+    market.clock.advance(3600)
+    await sweepQuotes(context, new AbortController().signal, 2)
+    const found = await Promise.all([...ids, confirmable].map((id) => findPayRequest(db, id)))
+    expect(found.map((quote) => quote !== null)).toEqual([false, false, false, false, true, true, true])
   })
 })
 

@@ -2,56 +2,78 @@
 // where clients differ (ADD-11).
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { maxBodyBytes } from '@svc/api/endpoint'
 import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import { sendContinue } from './server.ts'
+import { overloaded, sendContinue } from './server.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 import { requireStorableText } from './validate.ts'
-import type { WireRequest } from './wire-request.ts'
 
 /** From the first byte to the last (T-11). */
 const BODY_TIMEOUT_MS = 30_000
 
-/** Collects a body. One that says that it is longer is refused before it is read. */
-export function readBody(
+/** What the bodies that are being collected hold together (T-144). */
+const MAX_HELD_BYTES = 67_108_864
+const FIRST_BYTES = 4_096
+
+export type ReadBody = (
   request: IncomingMessage,
   maxBytes: number,
   done: (error: Error | null, body?: Uint8Array) => void,
-): void {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
-    request.on('error', ignore).resume()
-    done(tooLarge(maxBytes))
-    return
-  }
-  sendContinue(request)
-  const chunks: Buffer[] = []
-  let size = 0
-  const timer = setTimeout(() => finish(tooSlow()), BODY_TIMEOUT_MS)
+) => void
 
-  function finish(error: Error | null): void {
-    clearTimeout(timer)
-    request.off('data', take).off('end', end).off('error', broken).off('close', broken)
-    // Discard the rest, so that the client gets to read the answer.
-    if (error) request.on('error', ignore).resume()
-    done(error, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
+  let held = 0
+
+  /** Collects a body. One that says that it is longer is refused before it is read. */
+  return (request, maxBytes, done) => {
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+      request.on('error', ignore).resume()
+      done(tooLarge(maxBytes))
+      return
+    }
+    sendContinue(request)
+    /** The first `size` of them have arrived. A chunk may be a single byte, so chunks are not kept. */
+    let bytes: Uint8Array = NO_BYTES
+    let size = 0
+    const timer = setTimeout(() => finish(tooSlow()), BODY_TIMEOUT_MS)
+
+    function finish(error: Error | null): void {
+      clearTimeout(timer)
+      held -= bytes.length
+      request.off('data', take).off('end', end).off('error', broken).off('close', broken)
+      // Discard the rest, so that the client gets to read the answer.
+      if (error) request.on('error', ignore).resume()
+      done(error, bytes.subarray(0, size))
+    }
+    function hold(larger: Uint8Array): void {
+      held += larger.length - bytes.length
+      bytes = larger
+    }
+    function take(chunk: Buffer): void {
+      const start = size
+      size += chunk.length
+      if (size > maxBytes) return void finish(tooLarge(maxBytes))
+      // Most bodies are one chunk.
+      if (start === 0) hold(chunk)
+      else if (size > bytes.length) hold(copyOf(bytes, Math.min(maxBytes, Math.max(2 * size, FIRST_BYTES))))
+      if (held > maxHeldBytes) return void finish(overloaded())
+      if (start > 0) bytes.set(chunk, start)
+    }
+    const end = () => finish(null)
+    const broken = () => finish(incompleteBody())
+    request.on('data', take).on('end', end).on('error', broken).on('close', broken)
   }
-  function take(chunk: Buffer): void {
-    size += chunk.length
-    if (size > maxBytes) finish(tooLarge(maxBytes))
-    else chunks.push(chunk)
-  }
-  const end = () => finish(null)
-  const broken = () => finish(incompleteBody())
-  request.on('data', take).on('end', end).on('error', broken).on('close', broken)
+}
+
+const NO_BYTES = new Uint8Array()
+
+function copyOf(bytes: Uint8Array, length: number): Uint8Array {
+  const copy = Buffer.allocUnsafe(length)
+  copy.set(bytes)
+  return copy
 }
 
 const ignore = () => {}
-
-/** For endpoints whose long bodies must be signed. */
-export function refuseLongBody({ body }: WireRequest): void {
-  if (body.length > maxBodyBytes({})) throw tooLarge(maxBodyBytes({}))
-}
 
 function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError('body_too_large', `the body of this request may have ${maxBytes} bytes`, {

@@ -1,5 +1,6 @@
 // Serves one endpoint: the steps of a request, top to bottom.
 
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { type Body, type Endpoint, maxBodyBytes, type Params, type Query, type ResponseBody } from '@svc/api/endpoint'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -63,6 +64,12 @@ function register<E extends Endpoint, Caller>(
   const checkQuery = endpoint.query && validator('query', endpoint.query)
   // An endpoint that also takes bytes checks the body itself.
   const parseBody = endpoint.body && !endpoint.takesBytes ? bodyParser<E>(endpoint.body) : undefined
+  const bodyLimit = maxBodyBytes(endpoint)
+  // What is longer than every stranger may send is not read before the caller is known.
+  const collect =
+    authenticate && parseBody && bodyLimit > maxBodyBytes({})
+      ? ({ raw }: FastifyRequest, maxBytes = bodyLimit) => collectBody(service, raw, maxBytes)
+      : null
   const checkResponse = service.checkResponses ? responseCheck(endpoint) : null
   const route = routerPath(endpoint.path)
   const firstStatus = Number(Object.keys(endpoint.responses)[0])
@@ -72,7 +79,7 @@ function register<E extends Endpoint, Caller>(
   const write = endpoint.contentType ? writeText : jsonWriter(endpoint.responses)
 
   function readInput(request: FastifyRequest): Omit<Input<E, Caller>, 'body' | 'caller'> {
-    const wire = new FastifyWireRequest(request)
+    const wire = new FastifyWireRequest(request, collect)
     if (needsEnvelope) requireEnvelopeHeaders(wire)
     const params = endpoint.params && valuesOf(request.params, wire.target)
     if (params) requireStorableText(params, ['path'])
@@ -124,7 +131,9 @@ function register<E extends Endpoint, Caller>(
 
   async function authenticated(request: FastifyRequest, reply: FastifyReply, check: Authenticate<E, Caller>) {
     const input = readInput(request)
-    send(request, reply, await run(input, await check(input.wire, input)))
+    const caller = await check(input.wire, input)
+    await input.wire.collect()
+    send(request, reply, await run(input, caller))
   }
 
   /** A synchronous result is sent synchronously: a promise costs a small route a tenth of its speed. */
@@ -145,7 +154,7 @@ function register<E extends Endpoint, Caller>(
       url: route,
       // The framework's validation stays off: it would run before authentication, and coerce values.
       attachValidation: false,
-      bodyLimit: maxBodyBytes(endpoint),
+      bodyLimit,
       config: {
         // Errors of a path that holds a token are as private as its answers.
         ...(hasErrorHeaders && { errorHeaders: endpoint.headers }),
@@ -153,8 +162,14 @@ function register<E extends Endpoint, Caller>(
       },
       handler: handle,
     },
-    { takesBytes: endpoint.takesBytes ?? false },
+    { takesBytes: endpoint.takesBytes ?? collect !== null },
   )
+}
+
+function collectBody({ readBody }: Service, request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    readBody(request, maxBytes, (error, body) => (error ? reject(error) : resolve(body as Uint8Array))) // one of the two
+  })
 }
 
 const writeText: Write = (_status, value) => value as string // endpoints with a type of their own declare text

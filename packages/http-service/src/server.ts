@@ -1,8 +1,8 @@
 // The HTTP server beneath the framework: what is refused before there is a route, and when a client may send its body.
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Admit } from './admission.ts'
+import { connectionLimit, type Exchange, limitConnections } from './connections.ts'
 import { ServiceError } from './service-error.ts'
 
 const HEADERS_TIMEOUT_MS = 15_000
@@ -11,6 +11,8 @@ const CHECK_CONNECTIONS_MS = 5_000
 const KEEP_ALIVE_MS = 72_000
 /** Node's limit for all headers together, which no path exceeds. */
 export const MAX_HEAD_BYTES = 16_384
+/** Only names and values count as bytes, so that short ones would be many. */
+const MAX_HEADERS = 256
 
 export type Refuse = (
   request: IncomingMessage,
@@ -40,9 +42,7 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     requestTimeout: 0,
     requireHostHeader: false, // `headProblem` checks it, and answers in our form
   }
-  const receive: RequestListener = (request, response) => {
-    const socket: ServedSocket = request.socket
-    socket[LAST] = { request, response }
+  const start = ({ request, response }: Exchange) => {
     const problem = headProblem(request)
     if (problem) return void refuse(request, response, problem, { close: true })
     if (!admit || ALWAYS_TAKEN.includes(request.url ?? '')) return void handle(request, response)
@@ -54,7 +54,12 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
       handle(request, response)
     })
   }
-  return createServer(options, receive).on('checkContinue', (request, response) => {
+  const server = createServer(options)
+  // Node leaves out what is more, which `headProblem` must not overlook.
+  server.maxHeadersCount = MAX_HEADERS + 1
+  const receive = limitConnections(server, connectionLimit(), start)
+  server.on('request', (request, response) => receive({ request, response }))
+  return server.on('checkContinue', (request, response) => {
     const { shouldKeepAlive } = response
     waiting.set(request, () => {
       response.shouldKeepAlive = shouldKeepAlive
@@ -62,21 +67,8 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
     })
     // Unless it is told to continue, the client does not send its body, and the next request cannot be found.
     response.shouldKeepAlive = false
-    receive(request, response)
+    receive({ request, response })
   })
-}
-
-interface Exchange {
-  request: IncomingMessage
-  response: ServerResponse
-}
-
-const LAST = Symbol('last exchange')
-type ServedSocket = Socket & { [LAST]?: Exchange }
-
-/** The last request whose headers arrived on a connection, with its answer. */
-export function lastExchange(socket: ServedSocket): Exchange | undefined {
-  return socket[LAST]
 }
 
 /** What lets a waiting client send. */
@@ -91,7 +83,7 @@ export function sendContinue(request: IncomingMessage): void {
 let refusals = 0
 
 /** Clients that are refused together come back one after the other. */
-function overloaded(): ServiceError {
+export function overloaded(): ServiceError {
   const seconds = 1 + (refusals++ % 3)
   return new ServiceError('overloaded', 'the service has more requests than it can serve in time', {
     hint: 'nothing was changed: send the same request again after the pause that Retry-After names',
@@ -106,6 +98,11 @@ function isSmall({ headers }: IncomingMessage): boolean {
 
 /** Two parties that read such a head differently could be made to disagree about who is asked for what. */
 function headProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | null {
+  if (rawHeaders.length > 2 * MAX_HEADERS) {
+    return new ServiceError('headers_too_large', `a request may have ${MAX_HEADERS} headers`, {
+      hint: 'send fewer headers',
+    })
+  }
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string

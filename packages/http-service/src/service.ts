@@ -15,8 +15,9 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify'
 import type { Admit } from './admission.ts'
+import { lastExchange } from './connections.ts'
 import { type Door, doorFinder, type ErrorAnswer } from './door.ts'
-import { readBody } from './json-body.ts'
+import { createBodyReader, type ReadBody } from './json-body.ts'
 import type { Log } from './log.ts'
 import { type PathMatcher, pathMatcher } from './paths.ts'
 import { parseQuery } from './query.ts'
@@ -35,7 +36,7 @@ import {
   STARTED,
   type StartedRequest,
 } from './send.ts'
-import { createHttpServer, lastExchange, MAX_HEAD_BYTES, type Refuse } from './server.ts'
+import { createHttpServer, MAX_HEAD_BYTES, type Refuse } from './server.ts'
 import { ServiceError, ValidationError } from './service-error.ts'
 import { tracedHandler } from './tracing.ts'
 import { markUpload, withUploadDetails } from './upload-errors.ts'
@@ -52,10 +53,11 @@ export interface Service {
   checkResponses: boolean
   strangers: StrangerLimit | null
   routes: PathMatcher
+  readBody: ReadBody
   send: Send
   sendBytes: SendBytes
   addDoor(door: Door): void
-  /** A route that takes bytes gets them as they arrive; other routes get their body collected first. */
+  /** A route that takes bytes reads its body itself; other routes get it collected first. */
   add(route: RouteOptions, body: { takesBytes: boolean }): void
 }
 
@@ -138,12 +140,14 @@ export function createService(options: ServiceOptions): Service {
     frameworkErrors: answerError,
   })
   const routes = pathMatcher()
-  keepRawBodies(app)
+  const readBody = createBodyReader()
+  keepRawBodies(app, readBody)
   answerPreflights(app, send)
   app.setErrorHandler<FastifyError>(answerError)
   app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
   const addDoor = (door: Door) => void doors.push(door)
-  return { app, log, checkResponses, strangers, routes, send, sendBytes, addDoor, add: routeAdder(app, tracer) }
+  const add = routeAdder(app, tracer)
+  return { app, log, checkResponses, strangers, routes, readBody, send, sendBytes, addDoor, add }
 }
 
 type AnswerError = (error: ServiceError, requestId: string, request?: IncomingMessage) => ErrorAnswer
@@ -181,7 +185,7 @@ function routeAdder(app: FastifyInstance, tracer: Tracer | null): Service['add']
 }
 
 /** Bodies stay raw bytes: signatures and hashes are over those, and parsing comes after authentication. */
-function keepRawBodies(app: FastifyInstance): void {
+function keepRawBodies(app: FastifyInstance, readBody: ReadBody): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, stream, done) => {
     if (request.is404) done(null)
@@ -268,10 +272,10 @@ function answerMalformedRequest(
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const last = lastExchange(socket)
-  const isInBody = last !== undefined && !last.request.complete
+  const isInBody = last !== null && !last.request.complete
   const isAnswered = last?.response.headersSent === true
   // A request that waits for the answers of earlier ones has no socket yet.
-  const isQueued = last !== undefined && last.response.socket === null && !last.response.writableFinished
+  const isQueued = last !== null && last.response.socket === null && !last.response.writableFinished
   if (isQueued && isInBody) return void socket.destroy()
   // A second answer would be read as part of the one that is being sent, or as the answer to another request.
   if (isAnswered && (isInBody || !last.response.writableFinished)) return void socket.destroy()

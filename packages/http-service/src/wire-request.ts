@@ -9,13 +9,15 @@ export interface WireRequest {
   /** Path and query, exactly as sent. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
-  /** Empty for routes that stream bytes. */
+  /** Empty for routes that stream bytes, and until it is collected. */
   readonly body: Uint8Array
   /** Whether a body follows the headers, also when it is never read. */
   readonly hasBody: boolean
   readonly clientAddress: string
   /** The body as it arrives, for routes that take bytes. */
   readonly stream: IncomingMessage
+  /** Reads the body where it may be long: nobody makes the service read it before the caller is known (T-144). */
+  collect(maxBytes?: number): Promise<void>
 }
 
 export function hasBody(headers: IncomingHttpHeaders): boolean {
@@ -25,12 +27,17 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
 
 const NO_BYTES = new Uint8Array()
 
+type Collect = (request: FastifyRequest, maxBytes?: number) => Promise<Uint8Array>
+
 /** Computes values on access, because most operations need few of them. */
 export class FastifyWireRequest implements WireRequest {
   readonly #request: FastifyRequest
+  #collect: Collect | null
 
-  constructor(request: FastifyRequest) {
+  /** Without `collect`, the body has been read already, or is left to the operation. */
+  constructor(request: FastifyRequest, collect: Collect | null = null) {
     this.#request = request
+    this.#collect = collect
   }
 
   get id() {
@@ -64,5 +71,11 @@ export class FastifyWireRequest implements WireRequest {
 
   get stream() {
     return this.#request.raw
+  }
+
+  async collect(maxBytes?: number) {
+    const collect = this.#collect
+    this.#collect = null
+    if (collect) this.#request.body = await collect(this.#request, maxBytes)
   }
 }

@@ -13,6 +13,8 @@ export interface TestService {
   /** A connection, after writing these bytes. */
   connect(...bytes: (string | Uint8Array)[]): Socket
   connections(): Promise<number>
+  /** The service's end of every connection so far. */
+  sockets: Socket[]
   /** Lets every request whose headers are incomplete be overdue. */
   expireHeaders(): void
   stop(): Promise<void>
@@ -30,6 +32,8 @@ export async function startTestService(
   const service = createService({ log, checkResponses: true, ...(strangers && { strangers }) })
   addRoutes(service)
   const { server } = service.app
+  const sockets: Socket[] = []
+  server.on('connection', (socket) => sockets.push(socket))
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
   return {
     url,
@@ -39,6 +43,7 @@ export async function startTestService(
       for (const piece of bytes) socket.write(piece)
       return socket
     },
+    sockets,
     connections: () => promisify(server.getConnections.bind(server))(),
     expireHeaders() {
       server.headersTimeout = 1

@@ -2,6 +2,8 @@ import { agentEndpoints } from '@svc/api/agent/agent'
 import * as info from '@svc/api/agent/info'
 import { errorIndex, errorPage } from '@svc/api/error-guide'
 import { openApiDocument } from '@svc/api/openapi'
+import { singleFlight } from '@svc/concurrency/sharing'
+import { type Answer, JsonText } from '@svc/http-service/answer'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { Context } from '../context.ts'
@@ -10,12 +12,14 @@ import { checkHealth } from './health.ts'
 
 export function infoRoutes(service: Service, context: Context): void {
   const { baseUrl } = context.config.http
-  const openApi = openApiDocument(agentEndpoints, {
+  const document = openApiDocument(agentEndpoints, {
     title: 'svc agent service',
     description: 'Thirty days of work on lockers: mirrors kept, contents watched, findings told.',
     baseUrl,
   })
-  serve(service, info.health, () => checkHealth(context))
+  const openApi = new JsonText<object>(JSON.stringify(document))
+  const health = singleFlight<Answer<info.AgentHealth>>()
+  serve(service, info.health, () => health('', () => checkHealth(context)))
   serve(service, info.discovery, () => discoveryDocument(context))
   serve(service, info.openApi, () => openApi)
   serve(service, info.errorList, () => errorIndex(baseUrl))

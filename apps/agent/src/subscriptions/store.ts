@@ -63,6 +63,19 @@ export async function setSubscription(db: Db, { identity, starts_at, expires_at 
   await db.updateTable('subscriptions').set({ starts_at, expires_at }).where('identity', '=', identity).execute()
 }
 
+/** The end of the n-th newest of the quotes that ended before then; null where there are fewer. */
+export async function nthEndBefore(db: Db, before: number, n: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('pay_requests')
+    .select('expires_at')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at', 'desc')
+    .offset(n - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.expires_at ?? null
+}
+
 /** Deletes up to `limit` unpaid quotes that expired before then; returns how many. */
 export async function deleteUnpaid(db: Db, before: number, limit: number): Promise<number> {
   const old = db

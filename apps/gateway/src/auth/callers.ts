@@ -100,6 +100,7 @@ export function createCallers(options: CallersOptions): Callers {
   ): Promise<Caller> {
     const { envelope } = signed
     const signer = await requireSigner(wire, signed, candidates)
+    await wire.collect()
     requireMatchingEnvelope(envelope, wire, ops, Math.floor(now() / 1000))
     requireRole(signer, ops)
     if (!ops.flat().every((op) => READING_OPS.includes(op))) await continuity.requireCurrent()

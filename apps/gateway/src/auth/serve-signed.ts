@@ -1,8 +1,7 @@
 // Serves endpoints that need a signed envelope.
 
-import type { Endpoint, EnvelopeAuth } from '@svc/api/endpoint'
+import { type Endpoint, type EnvelopeAuth, maxBodyBytes } from '@svc/api/endpoint'
 import { hasEnvelopeHeaders, missingEnvelope, requireEnvelopeHeaders } from '@svc/http-service/envelope'
-import { refuseLongBody } from '@svc/http-service/json-body'
 import { type Operation, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import type { LockerCaller, ReceiptCaller, WalletCaller } from './callers.ts'
@@ -80,12 +79,12 @@ export function serveReceiptOrAnybody<E extends SignedEndpoint>(
   serveKnown(
     service,
     endpoint,
-    (wire) => {
+    async (wire) => {
       if (hasEnvelopeHeaders(wire)) {
         requireEnvelopeHeaders(wire)
         return callers.ofReceipt(wire, endpoint.auth.ops, null)
       }
-      refuseLongBody(wire)
+      await wire.collect(maxBodyBytes({}))
       if (isOpen) return null
       throw missingEnvelope()
     },

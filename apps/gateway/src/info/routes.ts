@@ -3,6 +3,8 @@ import { errorExplained, errorList } from '@svc/api/error-pages'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import * as info from '@svc/api/info'
 import { openApiDocument } from '@svc/api/openapi'
+import { singleFlight } from '@svc/concurrency/sharing'
+import { type Answer, JsonText } from '@svc/http-service/answer'
 import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { toHex } from '@svc/protocol/bytes'
@@ -13,18 +15,21 @@ import { showKeys } from './show-keys.ts'
 
 export function infoRoutes(service: Service, auth: Auth, context: InfoContext): void {
   const { baseUrl } = context.config.http
-  let openApi: ReturnType<typeof openApiDocument> | undefined
+  let openApi: JsonText<object> | undefined
   function describeInterface() {
-    openApi ??= openApiDocument(gatewayEndpoints, {
+    const about = {
       title: 'svc storage gateway',
       description: 'Pay on chain, get a signed receipt, keep files, prove what you keep.',
       baseUrl,
-    })
+    }
+    openApi ??= new JsonText(JSON.stringify(openApiDocument(gatewayEndpoints, about)))
     return openApi
   }
-  serve(service, info.health, () => checkHealth(context))
+  // Anybody may ask, also when nobody else is served: requests at once share one look at the database.
+  const [health, readiness] = [singleFlight<Answer<info.Health>>(), singleFlight<Answer<info.Readiness>>()]
+  serve(service, info.health, () => health('', () => checkHealth(context)))
   serve(service, info.live, () => ({ status: 'live' }) as const)
-  serve(service, info.ready, () => checkReadiness(context))
+  serve(service, info.ready, () => readiness('', () => checkReadiness(context)))
   serveKnown(service, info.metrics, auth.isInternalCaller, context.metrics.text)
   serve(service, info.keys, () => showKeys(context))
   serve(service, info.wellKnownKeys, () => showKeys(context))

@@ -176,6 +176,9 @@ export async function newestQuorum(db: Db, { above, upTo }: SizeRange) {
   return (await row.executeTakeFirst()) ?? null
 }
 
+/** In the words of the index `log_anchors_size`: SQLite uses it for no others. */
+export const anchorMayBeGood = sql<boolean>`state in ('sent', 'landed', 'finalized')`
+
 /** The oldest that is on chain, with its anchor. */
 export async function oldestAnchored(db: Db, { above, upTo }: SizeRange) {
   const row = db
@@ -184,6 +187,7 @@ export async function oldestAnchored(db: Db, { above, upTo }: SizeRange) {
     .leftJoin('log_cosignatures as w', 'w.size', 'a.size')
     .selectAll('a')
     .select(['c.note', 'w.lines'])
+    .where(anchorMayBeGood)
     .where('a.state', 'in', ['landed', 'finalized'])
     .where('a.size', '>', above)
     .where('a.size', '<=', upTo)

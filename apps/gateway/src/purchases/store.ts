@@ -87,6 +87,19 @@ export async function deleteUnusedTemplates(db: Db, storedBefore: number): Promi
     .execute()
 }
 
+/** The end of the n-th newest of the quotes that ended before then; null where there are fewer. */
+export async function nthEndBefore(db: Db, before: number, n: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('pay_requests')
+    .select('expires_at')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at', 'desc')
+    .offset(n - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.expires_at ?? null
+}
+
 /** Deletes up to `limit` quotes without a receipt that expired before then; returns how many. */
 export async function deleteUnpaidQuotes(
   db: Db,

@@ -1,8 +1,9 @@
 // Deletes quotes that nobody paid. Anybody can ask for quotes, so they must not stay for ever (T-53).
 
+import { endOfTooMany, MAX_KEPT_QUOTES } from '@svc/sales/too-many-quotes'
 import { type Context, unixNow } from '../context.ts'
 import { KEY_KEPT_SECONDS } from './idempotency.ts'
-import { deleteUnpaidQuotes, deleteUnusedTemplates, forgetIdempotencyKeys } from './store.ts'
+import { deleteUnpaidQuotes, deleteUnusedTemplates, forgetIdempotencyKeys, nthEndBefore } from './store.ts'
 import { TEMPLATE_KEPT_SECONDS } from './store-quotes.ts'
 
 /** Quotes that one transaction deletes, so that other writers do not wait long. */
@@ -12,18 +13,16 @@ export const RESUME_SECONDS = 7 * 86_400
 /** A confirmation that began at the last moment still finds its quote. */
 const MARGIN_SECONDS = 3600
 
-export async function sweepQuotes(context: Context, signal: AbortSignal): Promise<void> {
+export async function sweepQuotes(context: Context, signal: AbortSignal, maxKept = MAX_KEPT_QUOTES): Promise<void> {
   const { db } = context.database
   const { unpaidQuoteSeconds, lateConfirmSeconds } = context.config.payments
   const now = unixNow(context)
-  const kept = Math.max(unpaidQuoteSeconds, lateConfirmSeconds + MARGIN_SECONDS)
+  const over = now - lateConfirmSeconds - MARGIN_SECONDS
+  const tooMany = await endOfTooMany((end, n) => nthEndBefore(db, end, n), over, maxKept)
+  const before = Math.max(Math.min(over, now - unpaidQuoteSeconds), tooMany)
   for (let deleted = BATCH; deleted === BATCH; ) {
     signal.throwIfAborted()
-    deleted = await deleteUnpaidQuotes(
-      db,
-      { before: now - kept, settledBefore: now - RESUME_SECONDS - MARGIN_SECONDS },
-      BATCH,
-    )
+    deleted = await deleteUnpaidQuotes(db, { before, settledBefore: now - RESUME_SECONDS - MARGIN_SECONDS }, BATCH)
   }
   await deleteUnusedTemplates(db, now - TEMPLATE_KEPT_SECONDS)
   await forgetIdempotencyKeys(db, now - KEY_KEPT_SECONDS)

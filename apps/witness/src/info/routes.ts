@@ -1,6 +1,7 @@
 import { openApiDocument } from '@svc/api/openapi'
 import * as api from '@svc/api/witness'
-import { Answer } from '@svc/http-service/answer'
+import { singleFlight } from '@svc/concurrency/sharing'
+import { Answer, JsonText } from '@svc/http-service/answer'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -10,14 +11,17 @@ import type { MonitoredLogRow } from '../db/schema.ts'
 import { allProgress } from '../monitor/store.ts'
 
 export function infoRoutes(service: Service, context: Context): void {
-  const openApi = openApiDocument(api.witnessEndpoints, {
+  const document = openApiDocument(api.witnessEndpoints, {
     title: 'svc witness',
     description: 'Cosigns checkpoints of transparency logs that never take anything back.',
     baseUrl: context.config.http.baseUrl,
   })
-  serve(service, api.health, () => checkHealth(context))
+  const openApi = new JsonText<object>(JSON.stringify(document))
+  const health = singleFlight<Answer<api.WitnessHealth>>()
+  const metrics = singleFlight<string>()
+  serve(service, api.health, () => health('', () => checkHealth(context)))
   serve(service, api.live, () => ({ status: 'live' }) as const)
-  serve(service, api.metrics, () => metricsText(context))
+  serve(service, api.metrics, () => metrics('', () => metricsText(context)))
   serve(service, api.openApi, () => openApi)
 }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Db, LogAnchorTable, LogCheckpointTable, Schema } from '../../db/schema.ts'
-import type { SizeRange } from '../../log/store.ts'
+import { anchorMayBeGood, type SizeRange } from '../../log/store.ts'
 
 type Tx = Transaction<Schema>
 
@@ -11,12 +11,7 @@ export function logAnchorsIn(db: Db, state: 'sent' | 'landed', limit: number): P
 
 /** The newest that may be good. */
 export async function newestLogAnchor(db: Db): Promise<LogAnchorTable | null> {
-  const row = db
-    .selectFrom('log_anchors')
-    .selectAll()
-    .where('state', 'in', ['sent', 'landed', 'finalized'])
-    .orderBy('size', 'desc')
-    .limit(1)
+  const row = db.selectFrom('log_anchors').selectAll().where(anchorMayBeGood).orderBy('size', 'desc').limit(1)
   return (await row.executeTakeFirst()) ?? null
 }
 
@@ -25,6 +20,7 @@ export function pageOfLogAnchors(db: Db, before: number, limit: number): Promise
   return db
     .selectFrom('log_anchors')
     .selectAll()
+    .where(anchorMayBeGood)
     .where('state', 'in', ['landed', 'finalized'])
     .where('size', '<', before)
     .orderBy('size', 'desc')

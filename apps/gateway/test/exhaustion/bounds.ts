@@ -1,0 +1,198 @@
+// What anybody may ask a gateway for, and what keeps it from costing too much.
+
+import type { StrangerRequest } from '@svc/testbed/flood'
+
+/** What a stranger may know of a gateway. */
+export interface Known {
+  receiptId: string
+  /** Of a payment on chain. */
+  paidReceiptId: string
+  digest: string
+  payReqId: string
+  /** A leg of the quote. */
+  network: string
+  asset: string
+}
+
+export interface Bound {
+  request(known: Known): StrangerRequest
+  /**
+   * `address`: each counts, and an address may send so many a minute. `work`: what is answered from memory is free, and
+   * what has to be worked out counts. `none`: it is answered from memory or by a short query.
+   */
+  limit: 'address' | 'work' | 'none'
+  /** Where an address may send fewer than usual. */
+  perMinute?: number
+  /** Rows that a request which is served may leave, by table. All other tables stay as they are. */
+  rows?: Readonly<Record<string, number>>
+  /** Calls to nodes of the chains that it may cause. */
+  calls?: number
+}
+
+const free = (path: string | ((known: Known) => string), method = 'GET', body?: unknown): Bound => ({
+  limit: 'none',
+  request: (known) => ({ method, path: typeof path === 'string' ? path : path(known), body }),
+})
+const ofReceipt = (path: string, limit: Bound['limit'] = 'none'): Bound => ({
+  limit,
+  request: ({ receiptId }) => ({ path: `${path}receipt_id=${receiptId}` }),
+})
+const ofQuote = (path: string, more: (known: Known) => object, calls = 0): Bound => ({
+  limit: 'address',
+  calls,
+  request: (known) => ({ method: 'POST', path, body: { pay_req_id: known.payReqId, ...more(known) } }),
+})
+
+const TOKEN = 'A'.repeat(60)
+const UNKNOWN_TX = `0x${'12'.repeat(32)}`
+const ADDRESS = `0x${'ab'.repeat(20)}`
+/** A payment is asked for at every node of its chain, block and receipt. */
+const READING = 6
+
+/** By the name of the endpoint. */
+export const BOUNDS: Readonly<Record<string, Bound>> = {
+  health: { ...free('/health'), calls: 1 },
+  live: free('/health/live'),
+  ready: free('/health/ready'),
+  keys: free('/v1/keys'),
+  wellKnownKeys: free('/.well-known/svc-signing-keys.json'),
+  shortUrlVerifyKey: free('/v1/short-url/verify-key'),
+  discovery: free('/.well-known/svc.json'),
+  home: free('/'),
+  docs: free('/docs'),
+  openApi: free('/openapi.json'),
+  stats: free('/v1/stats'),
+  errorList: free('/errors'),
+  errorExplained: free('/errors/RATE_LIMITED'),
+  price: free('/v1/price?units=1000000'),
+
+  requestStorage: {
+    limit: 'address',
+    rows: { pay_requests: 1, quote_templates: 1 },
+    request: () => ({ method: 'POST', path: '/v1/storage/request', body: { units: 3 } }),
+  },
+  confirmStorage: ofQuote('/v1/storage/confirm', () => ({ tx_sig: UNKNOWN_TX, pay_network: 'evm-mainnet' }), READING),
+  preparePayment: ofQuote('/v1/storage/payment/prepare', ({ network, asset }) => ({ network, asset }), READING),
+  sendPayment: ofQuote('/v1/storage/payment/send', () => ({ transaction: 'A'.repeat(4000) })),
+  paymentOutcome: ofQuote(
+    '/v1/storage/payment/outcome',
+    () => ({ tx: UNKNOWN_TX, payer: ADDRESS, life: { nonce: '1', block: '1' } }),
+    READING,
+  ),
+  watchPayment: { ...ofQuote('/v1/storage/payment/watch', () => ({})), rows: { watched_quotes: 1, jobs: 1 } },
+  findPayment: ofQuote('/v1/storage/payment/find', () => ({}), READING),
+  buyStorage: {
+    limit: 'address',
+    rows: { pay_requests: 1, quote_templates: 1 },
+    request: () => ({ method: 'POST', path: '/v1/x402/storage', body: { units: 4 } }),
+  },
+  listBought: { limit: 'address', request: () => ({ path: `/v1/x402/storage?wallet=${ADDRESS}` }) },
+
+  readReceipt: free(({ receiptId }) => `/v1/receipts/${receiptId}`),
+  verifyReceipt: free(({ receiptId }) => `/v1/receipts/${receiptId}/verify`),
+  verifyPayment: {
+    limit: 'address',
+    calls: READING,
+    request: ({ paidReceiptId }) => ({ path: `/v1/receipts/${paidReceiptId}/verify-payment` }),
+  },
+
+  provision: {
+    limit: 'none',
+    request: ({ receiptId }) => ({ method: 'POST', path: '/v1/storage/provision', body: { receipt_id: receiptId } }),
+  },
+  confirmFile: {
+    limit: 'address',
+    request: ({ receiptId }) => ({ method: 'POST', path: `/v1/files/confirm?receipt_id=${receiptId}&filename=b` }),
+  },
+  confirmFiles: {
+    limit: 'address',
+    request: ({ receiptId }) => ({
+      method: 'POST',
+      path: `/v1/files/confirm-batch?receipt_id=${receiptId}&filenames=b`,
+    }),
+  },
+
+  readByToken: free(`/f/${TOKEN}`),
+  writeByToken: free(`/f/${TOKEN}`, 'PUT', 'bytes'),
+  deleteByToken: free(`/f/${TOKEN}`, 'DELETE'),
+  readPublicly: free(({ receiptId }) => `/v1/r/${receiptId}/f/a.txt`),
+  readTusUpload: free(`/v1/tus/${TOKEN}`),
+  writeTusUpload: free(`/v1/tus/${TOKEN}`, 'PATCH', 'bytes'),
+  terminateTusUpload: free(`/v1/tus/${TOKEN}`, 'DELETE'),
+  overrideTusMethod: free(`/v1/tus/${TOKEN}`, 'POST', 'bytes'),
+
+  verify: ofReceipt('/v1/storage/verify?'),
+  verifyByPost: {
+    limit: 'none',
+    request: ({ receiptId }) => ({ method: 'POST', path: '/v1/storage/verify', body: { receipt_id: receiptId } }),
+  },
+  statements: ofReceipt('/v1/storage/statements?envelopes=true&'),
+  publishedAnchor: free(({ digest }) => `/v1/anchors/${digest}`),
+  retrieve: ofReceipt('/v1/retrieve?'),
+  retrievePayment: ofReceipt('/v1/retrieve/payment?'),
+  attestCode: ofReceipt('/v1/attest-code?'),
+  simulateAttest: {
+    limit: 'address',
+    request: ({ receiptId }) => ({ method: 'POST', path: '/v1/attest/simulate', body: { receipt_id: receiptId } }),
+  },
+  merkleProof: ofReceipt('/v1/storage/merkle-proof?filename=a.txt&'),
+  verificationBundle: ofReceipt('/v1/storage/verification-bundle?'),
+  evidenceBundle: ofReceipt('/v1/storage/evidence-bundle?'),
+  redactedBundle: ofReceipt('/v1/storage/redacted-bundle?filenames=a.txt&'),
+  dsse: ofReceipt('/v1/storage/dsse?', 'work'),
+  recomputeVerify: ofReceipt('/v1/storage/recompute-verify?', 'address'),
+  selfVerify: ofReceipt('/v1/self-verify?', 'address'),
+
+  logState: free('/v1/log'),
+  logCheckpoint: free('/log/checkpoint'),
+  logTile: free('/log/tile/0/000.p/1'),
+  logStatements: free('/v1/log/statements?limit=1000'),
+  logProof: free(({ digest }) => `/v1/log/proof?statement_digest=${digest}`),
+  logAnchors: free('/v1/log/anchors?limit=100'),
+}
+
+/** What is answered beside the declared endpoints. */
+export const UNDECLARED: Readonly<Record<string, Bound>> = {
+  'the faucet of the local chains': {
+    limit: 'address',
+    perMinute: 1,
+    calls: 20,
+    request: () => ({ method: 'POST', path: '/dev/chains/faucet', body: { namespace: 'eip155', address: ADDRESS } }),
+  },
+  'a preflight': free('/v1/storage/request', 'OPTIONS'),
+  'a preflight of the tus door': free(`/v1/tus/${TOKEN}`, 'OPTIONS'),
+  'an upgrade': {
+    limit: 'none',
+    request: () => ({ path: '/v1/keys', headers: { connection: 'upgrade', upgrade: 'websocket' } }),
+  },
+  'a path that does not exist': free(`/${'a/'.repeat(4_000)}`),
+  'a long query': free(`/v1/price?units=1&x=${'a'.repeat(15_000)}`),
+  'many headers': {
+    limit: 'none',
+    request: () => ({
+      path: '/v1/keys',
+      headers: Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`x-${i}`, '1'])),
+    }),
+  },
+  'the S3 door without a signature': free('/s3/bucket/key', 'PUT', 'bytes'),
+  'the S3 door with a key that does not exist': {
+    limit: 'address',
+    request: () => ({
+      path: '/s3/bucket/key',
+      headers: {
+        'x-amz-date': '20260901T000000Z',
+        'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
+        authorization: `AWS4-HMAC-SHA256 Credential=SVCAAAAAAAAAAAAAAAAA/20260901/auto/s3/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=${'0'.repeat(64)}`,
+      },
+    }),
+  },
+  'a compressed body': {
+    limit: 'address',
+    request: () => ({
+      method: 'POST',
+      path: '/v1/storage/request',
+      headers: { 'content-encoding': 'gzip' },
+      body: { units: 1 },
+    }),
+  },
+}

@@ -1,0 +1,233 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
+import { gatewayEndpoints } from '@svc/api/gateway'
+import type { Confirmation, Quote } from '@svc/api/purchases'
+import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { payLeg } from '@svc/devnet/pay-leg'
+import { countRows, tableNames } from '@svc/devnet/table-names'
+import { type Flooded, flood, openEndpoints } from '@svc/testbed/flood'
+import type { Kysely } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ed25519Identity } from '../auth/lockers.ts'
+import { type EvidenceHouse, openEvidenceHouse } from '../evidence/evidence-house.ts'
+import { BOUNDS, type Bound, type Known, UNDECLARED } from './bounds.ts'
+
+/** Requests that an address may send in a minute, and that it sends. */
+const PER_MINUTE = 4
+const TIMES = 10
+
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-exhaustion-'))
+let chains: LocalChains
+let nodes: FaultyNode[]
+let house: EvidenceHouse
+let known: Known
+/** The SQL of this gateway since it started. */
+const statements: string[] = []
+
+beforeAll(async () => {
+  chains = await startLocalChains({ finalAtOnce: true })
+  nodes = await Promise.all([startFaultyNode(chains.primary.url), startFaultyNode(chains.evm.url)])
+  const [primary, evm] = nodes as [FaultyNode, FaultyNode]
+  const prepare = DatabaseSync.prototype.prepare
+  vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (this: DatabaseSync, sql, ...options) {
+    statements.push(sql)
+    return prepare.call(this, sql, ...options)
+  })
+  house = await openEvidenceHouse({
+    ...(chains.variables as Record<string, string>),
+    PRIMARY_RPC_URLS: primary.url,
+    EVM_RPC_URLS: evm.url,
+    DATA_DIR: dataDir,
+    TRUSTED_PROXIES: '127.0.0.1,::1',
+    RATE_LIMIT_ADDRESS: String(PER_MINUTE),
+  })
+  statements.length = 0
+  const locker = await house.filled({ 'a.txt': 'one' })
+  const { record } = await house.state(locker)
+  while (await house.gateway.rooms.log.publish()) {}
+  const quote = await requestQuote()
+  const [leg] = quote.accepts
+  known = {
+    receiptId: locker.receipt_id,
+    paidReceiptId: await buy(),
+    digest: record.envelope!.statement_digest,
+    payReqId: quote.extensions.svc.info.pay_req_id,
+    network: leg!.network,
+    asset: leg!.asset,
+  }
+})
+afterAll(async () => {
+  vi.restoreAllMocks()
+  await house?.close()
+  await Promise.all([...nodes, chains].map((one) => one.stop()))
+  rmSync(dataDir, { recursive: true })
+})
+
+const BUYER = { 'x-forwarded-for': '10.2.0.1' }
+
+async function requestQuote(): Promise<Quote> {
+  return (await house.send<Quote>('POST', '/v1/storage/request', { units: 1 }, BUYER)).body
+}
+
+/** Returns the id of the receipt. */
+async function buy(): Promise<string> {
+  const quote = await requestQuote()
+  const body = { pay_req_id: quote.extensions.svc.info.pay_req_id, tx_sig: await payLeg(chains, quote.accepts[0]!) }
+  const { body: confirmed } = await house.send<Confirmation>('POST', '/v1/storage/confirm', body, BUYER)
+  return confirmed.receipt.receipt_id
+}
+
+it('T-140 every endpoint that anybody may call has a bound that is tried here', () => {
+  const names = openEndpoints(gatewayEndpoints).map(({ name }) => name)
+  expect(Object.keys(BOUNDS).sort()).toEqual(names.sort())
+})
+
+it('T-146 requests for its state that arrive together share one look', async () => {
+  const { providers } = house.gateway.context
+  const look = providers.health.bind(providers)
+  const gate = Promise.withResolvers<void>()
+  const looks = vi.spyOn(providers, 'health').mockImplementation(() => gate.promise.then(look))
+  let arrived = 0
+  const noteArrival = () => void arrived++
+  subscribe('http.server.request.start', noteArrival)
+  try {
+    const flooded = flood(house.gateway.url, { path: '/health/ready' }, { times: 20, address: '10.1.0.1' })
+    await expect.poll(() => arrived).toBe(20)
+    gate.resolve()
+    expect(await flooded).toEqual({ served: Array(20).fill(200), limited: 0 })
+    expect(looks).toHaveBeenCalledTimes(1)
+  } finally {
+    unsubscribe('http.server.request.start', noteArrival)
+    looks.mockRestore()
+  }
+})
+
+it('T-144 callers who are not known are refused without a byte of a long body', async () => {
+  const long = gatewayEndpoints.filter(
+    ({ auth, maxBodyBytes, takesBytes }) => auth !== 'public' && (takesBytes || maxBodyBytes !== undefined),
+  )
+  expect(long.map(({ name }) => name)).toContain('createFiles')
+  const s3 = { name: 'the S3 door', method: 'PUT', path: '/s3/bucket/key' }
+  for (const { name, method, path } of [...long, s3]) {
+    const target = path.replace(/\{\+?\w+\}/g, 'x')
+    const socket = connect(Number(new URL(house.gateway.url).port), '127.0.0.1').setEncoding('latin1')
+    socket.write(`${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n`)
+    const [answer] = await once(socket, 'data')
+    expect(answer, name).toMatch(/^HTTP\/1\.1 4\d\d /)
+    socket.destroy()
+  }
+})
+
+it('T-144 the signature of an envelope is checked before its long body is read', async () => {
+  const { lockerId, receiptId } = await house.locker(ed25519Identity())
+  const path = `/v1/lockers/${lockerId}/files/batch`
+  const { headers } = house.sign(ed25519Identity(), {
+    method: 'POST',
+    path,
+    body: {},
+    ops: ['locker:write'],
+    lockerId,
+    receiptId,
+  })
+  const request = httpRequest(house.gateway.url + path, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': 1_000_000 },
+  })
+  request.flushHeaders()
+  const [answer] = (await once(request, 'response')) as [IncomingMessage]
+  expect([answer.statusCode, JSON.parse(await text(answer)).error]).toEqual([403, 'SIGNATURE_INVALID'])
+  request.on('error', () => {}).destroy()
+})
+
+let addresses = 0
+let descriptors: number
+beforeAll(() => {
+  descriptors = readdirSync('/proc/self/fd').length
+})
+
+describe.each([...Object.entries(BOUNDS), ...Object.entries(UNDECLARED)])('%s', (_, bound) => {
+  it('T-140 leaves a flood of requests without effect, and serves neighbours', async () => {
+    const request = bound.request(known)
+    const from = `10.0.${++addresses}`
+    const before = await kept()
+    const flooded = await flood(house.gateway.url, request, { times: TIMES, address: `${from}.1` })
+    const after = await kept()
+    expectLimit(bound, flooded)
+    const served = flooded.served.length
+    for (const [table, count] of Object.entries(after.rows))
+      expect(count, table).toBeLessThanOrEqual((before.rows[table] ?? 0) + served * rowsIn(bound, table))
+    expect(after.files).toEqual(before.files)
+    expect(after.calls - before.calls).toBeLessThanOrEqual(served * (bound.calls ?? 0))
+    const neighbour = await flood(house.gateway.url, request, { times: 1, address: `${from}.2` })
+    expect(neighbour.served).toEqual(flooded.served.slice(0, 1))
+  })
+})
+
+it('T-140 no descriptor and no thread of the pool is left in use', async () => {
+  await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(descriptors + KEPT_OPEN)
+  await expect.poll(() => process.getActiveResourcesInfo().filter((name) => POOL_WORK.test(name))).toEqual([])
+})
+
+/** Connections to nodes and providers are used again. */
+const KEPT_OPEN = 32
+const POOL_WORK = /^(FSReq|GetAddrInfo|Hash|Random|PBKDF2|Scrypt|Sign|Zlib)/
+
+it('T-147 none of these requests makes the database read a whole table that grows', async () => {
+  const { db } = house.gateway.context.database
+  const growing = (await tableNames(db as Kysely<unknown>)).filter((name) => !SMALL_TABLES.includes(name))
+  const file = globSync('*.{db,sqlite}', { cwd: dataDir })[0] as string
+  using database = new DatabaseSync(join(dataDir, file), { readOnly: true })
+  const asked = statements.filter(
+    (sql) => /^(select|with|insert|update|delete)/i.test(sql) && !/^select count\(\*\)/.test(sql),
+  )
+  expect(asked.length).toBeGreaterThan(20)
+  const scans = asked.flatMap((sql) => {
+    const plan = database
+      .prepare(`explain query plan ${sql}`)
+      .all()
+      .map(({ detail }) => String(detail))
+    const isShort = / limit /.test(sql) && !/ where /.test(sql) && !plan.some((line) => line.startsWith('USE TEMP'))
+    const tables = new Map([...sql.matchAll(/"(\w+)" as "(\w+)"/g)].map(([, table, alias]) => [alias, table]))
+    const scanned = plan
+      .map((line) => /^SCAN (\w+)$|^SEARCH (\w+) USING AUTOMATIC/.exec(line)?.slice(1).join('') ?? '')
+      .map((name) => tables.get(name) ?? name)
+      .filter((table) => growing.includes(table))
+    return isShort ? [] : scanned.map((table) => `${table}: ${sql}`)
+  })
+  expect(scans).toEqual([])
+})
+
+/** One row, or one for each key, budget and day, or witness. */
+const SMALL_TABLES = ['announced_keys', 'budget_days', 'log_witnesses', 'snapshot_border_key']
+
+function expectLimit({ limit, perMinute = PER_MINUTE }: Bound, { served, limited }: Flooded): void {
+  for (const status of served) expect(status).toBeLessThan(500)
+  if (limit === 'none') expect(limited).toBe(0)
+  if (limit === 'address') expect(served.length).toBe(perMinute)
+  if (limit === 'work') expect(served.length).toBeGreaterThanOrEqual(perMinute)
+}
+
+/** A key of a rate limit is one row, however often it is used. */
+const LIMIT_ROWS = 1
+
+function rowsIn({ rows = {} }: Bound, table: string): number {
+  return table === 'rate_limits' ? LIMIT_ROWS : (rows[table] ?? 0)
+}
+
+/** What requests may leave behind. */
+async function kept() {
+  const isDatabase = /\.(db|sqlite)(-wal|-shm|-journal)?$/
+  return {
+    rows: await countRows(house.gateway.context.database.db as Kysely<unknown>),
+    files: readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter((name) => !isDatabase.test(name)),
+    calls: nodes.reduce((sum, { calls }) => sum + calls.length, 0),
+  }
+}

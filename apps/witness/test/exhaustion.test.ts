@@ -1,0 +1,63 @@
+import { witnessEndpoints } from '@svc/api/witness'
+import { countRows } from '@svc/devnet/table-names'
+import { flood, openEndpoints, type StrangerRequest } from '@svc/testbed/flood'
+import { startTestWitness, type TestWitness } from '@svc/testbed/witness'
+import type { Kysely } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { requestBody, testLog } from './requests.ts'
+
+const TIMES = 20
+const log = testLog('log.example/flooded')
+const stranger = testLog('log.example/unknown')
+
+let witness: TestWitness
+beforeAll(async () => {
+  witness = await startTestWitness([log.line], { TRUSTED_PROXIES: '127.0.0.1,::1' })
+  const first = await flood(witness.url, checkpoint(await log.request(0, 5)), { times: 1, address: '10.0.0.1' })
+  expect(first.served).toEqual([200])
+})
+afterAll(() => witness.stop())
+
+const checkpoint = (body: string): StrangerRequest => ({ method: 'POST', path: '/add-checkpoint', body })
+
+/** By the name of the endpoint: requests of which any number changes nothing. */
+const BOUNDS: Readonly<Record<string, () => Promise<StrangerRequest[]> | StrangerRequest[]>> = {
+  addCheckpoint: async () => [
+    checkpoint(await log.request(0, 5)),
+    checkpoint(await stranger.request(0, 5)),
+    checkpoint(requestBody(5, [], await log.checkpoint(5))),
+    checkpoint(`old 5\n${'A'.repeat(60_000)}`),
+    checkpoint(`old 5\n\n${(await log.checkpoint(5)).repeat(200)}`),
+  ],
+  cosignedCheckpoint: () => [{ path: `/${'0'.repeat(64)}/checkpoint` }, { path: `/${'a'.repeat(8_000)}/checkpoint` }],
+  witnessPage: () => [{ path: '/' }],
+  alarms: () => [{ path: '/alarms?limit=20' }],
+  witnessHealth: () => [{ path: '/health' }],
+  witnessLive: () => [{ path: '/health/live' }],
+  witnessMetrics: () => [{ path: '/metrics' }],
+  witnessOpenApi: () => [{ path: '/openapi.json' }],
+}
+
+it('T-140 every endpoint of a witness has a bound that is tried here', () => {
+  expect(Object.keys(BOUNDS).sort()).toEqual(
+    openEndpoints(witnessEndpoints)
+      .map(({ name }) => name)
+      .sort(),
+  )
+})
+
+it.each(Object.entries(BOUNDS))(
+  'T-140 %s leaves a flood without effect, and serves neighbours',
+  async (_, requests) => {
+    const rowCounts = () => countRows(witness.context.database.db as Kysely<unknown>)
+    const before = await rowCounts()
+    for (const request of await requests()) {
+      const { served } = await flood(witness.url, request, { times: TIMES, address: '10.0.0.1' })
+      expect(served).toEqual(Array(TIMES).fill(served[0]))
+      expect(served[0]).toBeLessThan(500)
+    }
+    expect(await rowCounts()).toEqual(before)
+    const neighbour = await flood(witness.url, { path: '/health' }, { times: 1, address: '10.0.0.2' })
+    expect(neighbour.served).toEqual([200])
+  },
+)

@@ -1,0 +1,120 @@
+// The connections of a server: how many there may be, and the requests of each, one at a time (T-142, T-143).
+
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { IDLE_MS } from './send.ts'
+
+export interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+interface Connection {
+  /** The last request whose headers arrived, with its answer. */
+  last: Exchange | null
+  /** Since when the request under way is; null while there is none. */
+  startedAt: number | null
+  /** Requests that were sent before the answer to the one under way. */
+  waiting: Exchange[]
+}
+
+const CONNECTION = Symbol('connection')
+type ServedSocket = Socket & { [CONNECTION]?: Connection }
+
+/** Pipelined requests that may wait for the one under way. A client that sends more is disconnected. */
+const MAX_WAITING = 16
+/** A request that is younger is not cut off for the sake of a new connection. */
+const YOUNG_MS = 30_000
+const MAX_CONNECTIONS = 10_000
+
+/** Half of the file descriptors: files, the database and calls to others need some, too. */
+export function connectionLimit(): number {
+  const descriptors = Number(/^Max open files +(\d+)/m.exec(processLimits())?.[1] ?? Number.POSITIVE_INFINITY)
+  return Math.min(MAX_CONNECTIONS, Math.floor(descriptors / 2))
+}
+
+/** Empty where the system does not tell. */
+function processLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** The last request whose headers arrived on a connection, with its answer. */
+export function lastExchange(socket: ServedSocket): Exchange | null {
+  return socket[CONNECTION]?.last ?? null
+}
+
+/**
+ * Returns what takes each request: it is started when those before it on its connection have been answered. Where there
+ * are `max` connections, a new one takes the place of another: of the one that has been without a request for longest,
+ * otherwise of the one whose request has taken longest.
+ */
+export function limitConnections(
+  server: Server,
+  max: number,
+  start: (exchange: Exchange) => void,
+): (exchange: Exchange) => void {
+  /** In the order in which their last answer ended. */
+  const idle = new Set<ServedSocket>()
+  /** In the order in which their request began. */
+  const busy = new Set<ServedSocket>()
+
+  server.on('connection', (socket: ServedSocket) => {
+    if (idle.size + busy.size >= max) {
+      const replaced = replaceable(idle, busy, socket).destroy()
+      if (replaced === socket) return
+      forget(replaced)
+    }
+    socket[CONNECTION] = { last: null, startedAt: null, waiting: [] }
+    idle.add(socket)
+    socket.once('close', () => forget(socket))
+  })
+
+  function forget(socket: Socket): void {
+    idle.delete(socket)
+    busy.delete(socket)
+  }
+
+  function begin(socket: ServedSocket, connection: Connection, exchange: Exchange): void {
+    connection.startedAt = performance.now()
+    idle.delete(socket)
+    busy.add(socket)
+    // A client that does not read its answer is disconnected. Node sets the time-out of what follows an answer.
+    exchange.response.once('prefinish', () => socket.setTimeout(IDLE_MS)).once('close', () => end(socket, connection))
+    start(exchange)
+  }
+
+  function end(socket: ServedSocket, connection: Connection): void {
+    connection.startedAt = null
+    if (!busy.delete(socket)) return
+    idle.add(socket)
+    const next = socket.writable && connection.waiting.shift()
+    if (!next) return
+    // Node removes the time-out of an answer only where no request waits.
+    socket.setTimeout(0)
+    begin(socket, connection, next)
+  }
+
+  return (exchange) => {
+    const socket: ServedSocket = exchange.request.socket
+    const connection = socket[CONNECTION]
+    if (!connection) return
+    connection.last = exchange
+    if (connection.startedAt === null) begin(socket, connection, exchange)
+    else if (connection.waiting.length < MAX_WAITING) connection.waiting.push(exchange)
+    else socket.destroy()
+  }
+}
+
+/** The new connection itself, where all others are busy and none for long. */
+function replaceable(idle: Set<ServedSocket>, busy: Set<ServedSocket>, added: ServedSocket): Socket {
+  const [longestIdle] = idle
+  if (longestIdle) return longestIdle
+  const [longestBusy] = busy
+  const since = longestBusy?.[CONNECTION]?.startedAt ?? Number.POSITIVE_INFINITY
+  return longestBusy && performance.now() - since > YOUNG_MS ? longestBusy : added
+}
