@@ -5,6 +5,7 @@ import { type Context, waitToRetry } from '../context.ts'
 import { GatewayError, NoAnswer, NotThisService } from '../errors.ts'
 import { attempt } from './attempt.ts'
 import type { Answer, AnyInput, CallArguments } from './input.ts'
+import { readAnswer, readJsonAnswer } from './read-answer.ts'
 import { createRecovery } from './recovery.ts'
 
 export async function call<E extends Endpoint>(
@@ -59,8 +60,8 @@ async function readBody(
     throw new NotThisService(`${baseUrl} answers with a web page, and not as a service does`)
   try {
     if (contentType === '*/*') return new Uint8Array(await response.arrayBuffer())
-    if (contentType !== undefined) return await response.text()
-    return await response.json()
+    if (contentType !== undefined) return new TextDecoder().decode(await readAnswer(response))
+    return await readJsonAnswer(response)
   } catch (cause) {
     signal?.throwIfAborted()
     throw new NoAnswer(`the answer to ${name} broke off or cannot be read`, { cause })
