@@ -1,6 +1,7 @@
 // One call of any endpoint, typed by its declaration, with the recovery rules of the interface.
 
 import type { Endpoint } from '@svc/api/endpoint'
+import type { TSchema } from 'typebox'
 import { type Context, waitToRetry } from '../context.ts'
 import { GatewayError, NoAnswer, NotThisService } from '../errors.ts'
 import { attempt } from './attempt.ts'
@@ -52,7 +53,7 @@ async function recovering<T>(
 
 async function readBody(
   { baseUrl }: Context,
-  { contentType, name }: Endpoint,
+  { contentType, name, responses }: Endpoint,
   response: Response,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
@@ -61,11 +62,21 @@ async function readBody(
   try {
     if (contentType === '*/*') return new Uint8Array(await response.arrayBuffer())
     if (contentType !== undefined) return new TextDecoder().decode(await readAnswer(response))
-    return await readJsonAnswer(response)
+    const body = await readJsonAnswer(response)
+    if (isAnswer(responses[response.status], body)) return body
   } catch (cause) {
     signal?.throwIfAborted()
     throw new NoAnswer(`the answer to ${name} broke off or cannot be read`, { cause })
   }
+  throw new NotThisService(`${baseUrl} answers ${name} as no gateway does`)
+}
+
+/** Services of other releases may have more fields, or fewer. */
+function isAnswer(declared: TSchema | undefined, body: unknown): boolean {
+  const { type, required = [] } = (declared ?? {}) as { type?: unknown; required?: string[] }
+  if (type !== 'object') return true
+  if (typeof body !== 'object' || body === null) return false
+  return required.length === 0 || required.some((field) => field in body)
 }
 
 function isWebPage({ headers }: Response): boolean {

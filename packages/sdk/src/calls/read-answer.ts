@@ -1,10 +1,15 @@
 // The body of an answer that is held in memory, from a service that may send without end, or a byte now and then.
 
-import { readAtMost } from '@svc/protocol/read-at-most'
+import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
 
 /** What a text of JavaScript engines can have. */
 const MAX_BYTES = 2 ** 29 - 24
 const DEADLINE_MS = 600_000
+
+/** The answer has more bytes than it may have, or takes too long. */
+export class EndlessAnswer extends Error {
+  override name = 'EndlessAnswer'
+}
 
 export interface AnswerLimits {
   maxBytes?: number
@@ -14,7 +19,12 @@ export interface AnswerLimits {
 
 export async function readAnswer({ body }: Response, limits: AnswerLimits = {}): Promise<Uint8Array<ArrayBuffer>> {
   const { maxBytes = MAX_BYTES, deadlineMs = DEADLINE_MS } = limits
-  return body ? readAtMost(maxBytes, untilDeadline(body, deadlineMs)) : new Uint8Array()
+  if (!body) return new Uint8Array()
+  try {
+    return await readAtMost(maxBytes, untilDeadline(body, deadlineMs))
+  } catch (error) {
+    throw error instanceof TooManyBytes ? new EndlessAnswer(`the answer has ${error.message}`) : error
+  }
 }
 
 export async function readJsonAnswer(response: Response, limits?: AnswerLimits): Promise<unknown> {
@@ -32,7 +42,7 @@ async function* untilDeadline(body: ReadableStream<Uint8Array>, deadlineMs: numb
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      if (isLate) throw new Error(`the answer has no end after ${deadlineMs / 1000} s`)
+      if (isLate) throw new EndlessAnswer(`the answer has no end after ${deadlineMs / 1000} s`)
       if (done) return
       yield value
     }
