@@ -104,12 +104,7 @@ function without(headers: IncomingMessage['headers'], names: readonly string[]):
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]))
 }
 
-function sendAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: WireAnswer,
-  fault: Fault | null,
-): void {
+function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: WireAnswer, fault: Fault | null): void {
   let bytes: Uint8Array = answer.body
   if (fault && 'lie' in fault) bytes = Buffer.from(JSON.stringify(fault.lie(JSON.parse(Buffer.from(bytes).toString()))))
   if (fault && 'bytes' in fault) bytes = fault.bytes(Buffer.from(bytes))

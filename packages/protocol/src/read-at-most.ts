@@ -11,7 +11,10 @@ const FIRST_BYTES = 16_384
  * All bytes, in one piece of memory that grows with them, however small the chunks are. Ends the source and throws
  * `TooManyBytes` as soon as there are more than these.
  */
-export async function readAtMost(maxBytes: number, source: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+export async function readAtMost(
+  maxBytes: number,
+  source: AsyncIterable<Uint8Array>,
+): Promise<Uint8Array<ArrayBuffer>> {
   let held = new Uint8Array(Math.min(maxBytes, FIRST_BYTES))
   let received = 0
   for await (const chunk of source) {

@@ -41,7 +41,8 @@ export function outcomeFrom(sightings: readonly Sighting[], lastValidHeight: num
     const { slot, commitment, error } = agreed
     return error === null ? { outcome: 'landed', slot, commitment } : { outcome: 'failed', error }
   }
-  const isPast = sightings.length >= quorum && sightings.every(({ finalizedHeight }) => finalizedHeight > lastValidHeight)
+  const isPast =
+    sightings.length >= quorum && sightings.every(({ finalizedHeight }) => finalizedHeight > lastValidHeight)
   return { outcome: isPast && statuses.length === 0 ? 'expired' : 'pending' }
 }
 

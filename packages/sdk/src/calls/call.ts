@@ -1,7 +1,6 @@
 // One call of any endpoint, typed by its declaration, with the recovery rules of the interface.
 
 import type { Endpoint } from '@svc/api/endpoint'
-import type { TSchema } from 'typebox'
 import { type Context, waitToRetry } from '../context.ts'
 import { GatewayError, NoAnswer, NotThisService } from '../errors.ts'
 import { attempt } from './attempt.ts'
@@ -72,7 +71,7 @@ async function readBody(
 }
 
 /** Services of other releases may have more fields, or fewer. */
-function isAnswer(declared: TSchema | undefined, body: unknown): boolean {
+function isAnswer(declared: Endpoint['responses'][number] | undefined, body: unknown): boolean {
   const { type, required = [] } = (declared ?? {}) as { type?: unknown; required?: string[] }
   if (type !== 'object') return true
   if (typeof body !== 'object' || body === null) return false

@@ -23,9 +23,11 @@ it('T-137 a client tells the truth or says that the gateway is at fault, whateve
   const { locker_id } = locker
   const asked = {
     health: async (signal: AbortSignal) => (await client.call(health, { signal })).body.status,
-    list: async (signal: AbortSignal) => (await client.call(listFiles, { params: { locker_id }, signal })).body.files.length,
+    list: async (signal: AbortSignal) =>
+      (await client.call(listFiles, { params: { locker_id }, signal })).body.files.length,
     get: async (signal: AbortSignal) => Buffer.from(await (await client.get(locker, 'a.txt', { signal })).bytes()),
-    publicly: async (signal: AbortSignal) => (await client.getPublicly(locker.receipt_id, 'a.txt', { signal })).contentHash,
+    publicly: async (signal: AbortSignal) =>
+      (await client.getPublicly(locker.receipt_id, 'a.txt', { signal })).contentHash,
   }
   const honest = Object.fromEntries(
     await Promise.all(Object.entries(asked).map(async ([what, ask]) => [what, await ask(soon())])),
@@ -35,7 +37,9 @@ it('T-137 a client tells the truth or says that the gateway is at fault, whateve
     for (const [what, ask] of Object.entries(asked)) {
       const outcome = await ask(AbortSignal.timeout(name in STALLS ? 150 : 60_000)).catch((error: Error) => error)
       if (outcome instanceof Error)
-        expect([...OWN_ERRORS, ...(name in STALLS ? OUT_OF_TIME : [])], `${what}: ${name}: ${outcome.stack}`).toContain(outcome.name)
+        expect([...OWN_ERRORS, ...(name in STALLS ? OUT_OF_TIME : [])], `${what}: ${name}: ${outcome.stack}`).toContain(
+          outcome.name,
+        )
       else expect(outcome, `${what}: ${name}`).toEqual(honest[what])
     }
     house.proxy.behave()
