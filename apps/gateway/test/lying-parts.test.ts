@@ -103,6 +103,7 @@ it('T-139 a provider and a price feed that never answer hold up nobody who does 
   onTestFinished(rates.stop)
   const [provider, feed] = [await proxyOf(gcs.url), await proxyOf(rates.url)]
   const house = await openLockerHouse({
+    LOCAL_PROVIDERS: 'storj',
     GCS_BUCKET: gcs.bucket,
     GCS_CREDENTIALS: gcs.keyFile,
     GCS_ENDPOINT: provider.url,

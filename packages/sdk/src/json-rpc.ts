@@ -95,7 +95,15 @@ async function postBatch(rpcUrl: string, questions: readonly Question[]): Promis
 const MAX_ANSWER_BYTES = 33_554_432
 
 async function readRpcAnswer<Expected>(response: Response): Promise<Expected> {
-  return (await readJsonAnswer(response, { maxBytes: MAX_ANSWER_BYTES })) as Expected // what a node promises
+  const answer = await readJsonAnswer(response, { maxBytes: MAX_ANSWER_BYTES }).catch((cause) => {
+    throw cause instanceof SyntaxError ? notRpc(response, cause) : cause
+  })
+  if (typeof answer !== 'object' || answer === null) throw notRpc(response)
+  return answer as Expected // what a node promises
+}
+
+function notRpc({ status }: Response, cause?: unknown): Error {
+  return new Error(`HTTP ${status} with something else than an answer`, { cause })
 }
 
 function request(id: number, method: string, params: readonly unknown[]): object {

@@ -26,8 +26,6 @@ it('T-137 a client tells the truth or says that the gateway is at fault, whateve
     list: async (signal: AbortSignal) =>
       (await client.call(listFiles, { params: { locker_id }, signal })).body.files.length,
     get: async (signal: AbortSignal) => Buffer.from(await (await client.get(locker, 'a.txt', { signal })).bytes()),
-    publicly: async (signal: AbortSignal) =>
-      (await client.getPublicly(locker.receipt_id, 'a.txt', { signal })).contentHash,
   }
   const honest = Object.fromEntries(
     await Promise.all(Object.entries(asked).map(async ([what, ask]) => [what, await ask(soon())])),
