@@ -44,8 +44,32 @@ export function connectJsonRpc(url: string): JsonRpc {
   let id = 0
   return async (method, params, signal) => {
     id += 1
-    return resultOf(parseJson(await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), signal, method)))
+    const question = { jsonrpc: '2.0', id, method, params }
+    return resultOf(answerTo(question, parseJson(await post(JSON.stringify(question), signal, method))))
   }
+}
+
+/**
+ * The answer, if it is to this question: a node, or what stands before it, may answer what was asked earlier. An error
+ * may come without an id, from a node that could not read the question.
+ */
+export function answerTo(question: { id: unknown }, answer: unknown): RpcAnswer {
+  const found = requireAnswer(answer)
+  const { id, error } = found
+  if (id !== question.id && !(error && id == null)) throw new NodeProblem('an answer to another question')
+  return found
+}
+
+/** What a node promises. */
+interface RpcAnswer {
+  id?: unknown
+  result?: unknown
+  error?: { code?: unknown; message?: unknown; data?: unknown }
+}
+
+function requireAnswer(answer: unknown): RpcAnswer {
+  if (typeof answer !== 'object' || answer === null) throw new NodeProblem('an answer of the wrong form')
+  return answer
 }
 
 /**
@@ -59,15 +83,16 @@ export type JsonRpcBatch = (
 
 export function connectJsonRpcBatch(url: string): JsonRpcBatch {
   const post = createPostJson(url)
+  let lastId = 0
   return async (calls, signal) => {
-    const questions = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }))
+    const questions = calls.map(([method, params]) => ({ jsonrpc: '2.0', id: ++lastId, method, params }))
     const answers = parseJson(await post(JSON.stringify(questions), signal, calls.map(([method]) => method).join(' ')))
     if (!Array.isArray(answers)) throw new NodeProblem('no answers to a batch')
-    return calls.map((_, id) => resultOrError(answers.find((answer) => answer?.id === id)))
+    return questions.map(({ id }) => resultOrError(requireAnswer(answers.find((answer) => answer?.id === id))))
   }
 }
 
-function resultOrError(answer: unknown): unknown {
+function resultOrError(answer: RpcAnswer): unknown {
   try {
     return resultOf(answer)
   } catch (error) {
@@ -76,12 +101,7 @@ function resultOrError(answer: unknown): unknown {
   }
 }
 
-function resultOf(answer: unknown): unknown {
-  if (typeof answer !== 'object' || answer === null) throw new NodeProblem('an answer of the wrong form')
-  const { result, error } = answer as {
-    result?: unknown
-    error?: { code?: unknown; message?: unknown; data?: unknown }
-  }
+function resultOf({ result, error }: RpcAnswer): unknown {
   if (error) throw new RpcError(Number(error.code), String(error.message), error.data)
   return result
 }
@@ -144,7 +164,7 @@ async function exchange(open: () => http.ClientRequest, text: string, signal: Ab
     const abort = () => request.destroy()
     signal.addEventListener('abort', abort)
     try {
-      return await answerTo(request.end(text))
+      return await receive(request.end(text))
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof NodeProblem) throw error
@@ -158,7 +178,7 @@ async function exchange(open: () => http.ClientRequest, text: string, signal: Ab
   }
 }
 
-function answerTo(request: http.ClientRequest): Promise<Exchange> {
+function receive(request: http.ClientRequest): Promise<Exchange> {
   const { promise, resolve, reject } = Promise.withResolvers<Exchange>()
   request.on('error', reject).on('response', (response) => {
     const chunks: Buffer[] = []

@@ -1,5 +1,6 @@
 // The configured nodes of one chain, and the ways to ask them. Every question has a deadline, and none goes to a node
-// before it has shown that it is on the right chain.
+// before it has shown that it is on the right chain. Where an answer decides something, the node must show it again
+// afterwards: an address can lead to another machine from one moment to the next.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -39,6 +40,8 @@ export interface ChainNode<Client> {
   /** Its host: paths, queries and user names carry keys. */
   readonly name: string
   ask<Answer>(question: Question<Client, Answer>): Promise<Answer>
+  /** The same, for an answer that decides something: rejects when the node is on another chain by then. */
+  askToDecide<Answer>(question: Question<Client, Answer>): Promise<Answer>
   requireChain(): Promise<void>
   /** Why a question failed, for the log. */
   describe(error: unknown): string
@@ -83,12 +86,9 @@ export function createNodePool<Client>(
 ): NodePool<Client> {
   const nodes = options.map((node) => createNode(node, timeoutMs))
 
-  async function replyOf<Answer>(
-    node: ChainNode<Client>,
-    question: Question<Client, Answer>,
-  ): Promise<NodeReply<Answer>> {
+  async function replyOf<Answer>(node: ChainNode<Client>, asked: Promise<Answer>): Promise<NodeReply<Answer>> {
     try {
-      return { node: node.name, answer: await node.ask(question) }
+      return { node: node.name, answer: await asked }
     } catch (error) {
       return { node: node.name, problem: node.describe(error) }
     }
@@ -109,7 +109,7 @@ export function createNodePool<Client>(
 
   const all: NodePool<Client>['all'] = async (question) => {
     const answers: Awaited<ReturnType<typeof question>>[] = []
-    const asked = nodes.map(async (node) => answers.push(await node.ask(question)))
+    const asked = nodes.map(async (node) => answers.push(await node.askToDecide(question)))
     await Promise.any(asked).catch(() => {})
     await Promise.race([Promise.allSettled(asked), sleep(OTHERS_MS, null, { ref: false })])
     return [...answers]
@@ -120,7 +120,7 @@ export function createNodePool<Client>(
     all,
 
     async first(question, isGood = () => true) {
-      const replies = nodes.map((node) => replyOf(node, question))
+      const replies = nodes.map((node) => replyOf(node, node.ask(question)))
       const good = replies.map(async (pending) => {
         const reply = await pending
         if ('answer' in reply && isGood(reply.answer)) return reply.answer
@@ -135,7 +135,7 @@ export function createNodePool<Client>(
     },
 
     async agree(question, isAbsence = () => false) {
-      const replies = nodes.map((node) => replyOf(node, question))
+      const replies = nodes.map((node) => replyOf(node, node.askToDecide(question)))
       const votes: string[] = []
       const agreed = replies.map(async (pending) => {
         const reply = await pending
@@ -200,7 +200,7 @@ function problemsIn(replies: readonly NodeReply<unknown>[]): string {
   return replies.flatMap((reply) => ('problem' in reply ? [`${reply.node}: ${reply.problem}`] : [])).join('; ')
 }
 
-/** The chain is checked before the first question, and again after every failure. */
+/** The chain is checked before the first question, and again after every failure and every answer that decides. */
 function createNode<Client>(
   { url, client, requireChain, describe }: NodeOptions<Client>,
   timeoutMs: number,
@@ -224,6 +224,12 @@ function createNode<Client>(
   return {
     name: nodeName(url),
     ask,
+    askToDecide: (question) =>
+      ask(async (client, signal) => {
+        const answer = await question(client, signal)
+        await requireChain(client, signal)
+        return answer
+      }),
     requireChain() {
       isRightChain = false
       return ask(async () => {})

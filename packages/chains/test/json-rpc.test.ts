@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel'
 import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectJsonRpc, parseJson } from '../src/json-rpc.ts'
+import { connectJsonRpc, connectJsonRpcBatch, parseJson } from '../src/json-rpc.ts'
 
 let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void
 let connections = 0
@@ -23,15 +23,15 @@ afterAll(() => {
   server.close()
 })
 
-const withResult = (result: string) => (_: IncomingMessage, response: ServerResponse) =>
-  void response.end(`{"jsonrpc":"2.0","id":1,"result":${result}}`)
+const withResult = (result: string) => (_: IncomingMessage, response: ServerResponse, question: string) =>
+  void response.end(`{"jsonrpc":"2.0","id":${JSON.parse(question).id},"result":${result}}`)
 const soon = () => AbortSignal.timeout(20_000)
 
 describe('a JSON-RPC call', () => {
   it('keeps its connection open for the next call', async () => {
     const rpc = connectJsonRpc(url)
     const before = connections
-    answer = (_, response, body) => response.end(`{"result":${JSON.stringify(body)}}`)
+    answer = (request, response, body) => withResult(JSON.stringify(body))(request, response, body)
     const sent = await rpc('one', [], soon())
     expect(JSON.parse(String(sent))).toEqual({ jsonrpc: '2.0', id: 1, method: 'one', params: [] })
     await rpc('two', [], soon())
@@ -43,8 +43,8 @@ describe('a JSON-RPC call', () => {
     answer = withResult('1')
     await rpc('one', [], soon())
     let isFirst = true
-    answer = (request, response) => {
-      if (!isFirst) return withResult('2')(request, response)
+    answer = (request, response, body) => {
+      if (!isFirst) return withResult('2')(request, response, body)
       isFirst = false
       request.socket.resetAndDestroy()
     }
@@ -69,8 +69,8 @@ describe('a JSON-RPC call', () => {
   })
 
   it('follows a node that has moved and wants the same request', async () => {
-    answer = (request, response) => {
-      if (request.url === '/new') withResult('"here"')(request, response)
+    answer = (request, response, body) => {
+      if (request.url === '/new') withResult('"here"')(request, response, body)
       else response.writeHead(308, { location: '/new' }).end()
     }
     expect(await connectJsonRpc(`${url}/old`)('one', [], soon())).toBe('here')
@@ -86,6 +86,34 @@ describe('a JSON-RPC call', () => {
     }
     await expect(connectJsonRpc(url)('one', [], stop.signal)).rejects.toThrow('too late')
     await expect(connectJsonRpc(url)('one', [], stop.signal)).rejects.toThrow('too late')
+  })
+
+  it('T-133 takes no answer to another question, however the answers are ordered', async () => {
+    const rpc = connectJsonRpc(url)
+    answer = withResult('1')
+    await rpc('one', [], soon())
+    answer = (_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":1}')
+    await expect(rpc('two', [], soon())).rejects.toThrow('an answer to another question')
+    answer = (_, response) => response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}')
+    await expect(rpc('three', [], soon())).rejects.toThrow('an answer to another question')
+    // From a node that could not read the question.
+    answer = (_, response) => response.end('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}')
+    await expect(rpc('four', [], soon())).rejects.toThrow('error -32700')
+
+    const batch = connectJsonRpcBatch(url)
+    const questions = [
+      ['one', []],
+      ['two', []],
+    ] as [string, unknown[]][]
+    let last = '[]'
+    answer = (_, response, body) => {
+      const asked = JSON.parse(body) as { id: number; method: string }[]
+      last = JSON.stringify(asked.map(({ id, method }) => ({ id, result: method })).reverse())
+      response.end(last)
+    }
+    expect(await batch(questions, soon())).toEqual(['one', 'two'])
+    answer = (_, response) => response.end(last)
+    await expect(batch(questions, soon())).rejects.toThrow('an answer of the wrong form')
   })
 
   it('refuses an answer that is too long', async () => {

@@ -92,6 +92,30 @@ describe('a pool of nodes', () => {
     expect(checks).toBe(3)
   })
 
+  it('T-133 believes no answer that decides something from a node that is on another chain by then', async () => {
+    let chain = 'right'
+    const turncoat = node(
+      't',
+      async () => {
+        chain = 'wrong'
+        return '7'
+      },
+      async () => {
+        if (chain !== 'right') throw new WrongChain('a node of another chain')
+      },
+    )
+    const height = async (client: Ask, signal: AbortSignal) => Number(await client(signal))
+    const pool = poolOf(turncoat)
+    for (const decide of [() => pool.agree(ask), () => pool.highest(height)]) {
+      chain = 'right'
+      await expect(decide()).rejects.toBeInstanceOf(ChainUnavailable)
+    }
+    chain = 'right'
+    expect(await pool.all(ask)).toEqual([])
+    chain = 'right'
+    expect(await poolOf(turncoat, says('7')).agree(ask)).toBe('7')
+  })
+
   it('names a node by its host, never by what may hold a key', () => {
     expect(nodeName('https://user:secret@rpc.example:8443/v1/secret?key=secret')).toBe('rpc.example:8443')
     expect(nodeName('no address')).toBe('node')

@@ -39,12 +39,12 @@ export async function startFaultyNode(
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request)
-    const { method } = JSON.parse(body) as { method: string } // our own clients speak JSON-RPC
+    const { id, method } = JSON.parse(body) as { id: unknown; method: string } // our own clients speak JSON-RPC
     calls.push(method)
     const headers = { 'content-type': 'application/json' }
     const honest = async () => (await fetch(target, { method: 'POST', headers, body })).text()
     const reply = await behaviour({ method, honest })
-    if (reply) sendReply(response, reply)
+    if (reply) sendReply(response, { ...reply, body: withId(reply.body, id) })
   }
 
   const { url, stop } = await startHttpServer(answer, options)
@@ -62,6 +62,11 @@ function sendReply(response: ServerResponse, { status = 200, headers, body, stal
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   if (stalls) response.write(body)
   else response.end(body)
+}
+
+/** Tests write `"id":1` into their answers, whatever the id of the question is. */
+function withId(body: string, id: unknown): string {
+  return id === undefined ? body : body.replace(/"id":1(?=[,}])/, `"id":${JSON.stringify(id)}`)
 }
 
 export async function honestly({ honest }: Call): Promise<Reply> {

@@ -1,7 +1,9 @@
 // For tests: a proxy between a client and a service that cuts connections, stalls, or changes answers.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import type { Distortion, WireAnswer } from './distortions.ts'
 import { startHttpServer } from './http-server.ts'
 
 interface Seen {
@@ -22,6 +24,7 @@ export type Fault =
   // A method, so that a test may declare the type of the body.
   | { lie(body: object): unknown }
   | { bytes: (bytes: Buffer) => Uint8Array }
+  | { distort: Distortion }
 
 export interface FaultyProxy {
   url: string
@@ -38,6 +41,7 @@ export interface FaultyProxy {
 
 export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   const seen: Seen[] = []
+  let last: WireAnswer | null = null
   const plans: { pattern: RegExp; next: () => Fault | null | undefined }[] = []
 
   /** A plan that is used up returns undefined. */
@@ -62,7 +66,10 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
         typeof fault.answer.body === 'string' ? fault.answer.body : JSON.stringify(fault.answer.body),
       )
     }
-    await forward(target, { request, body }, response, fault)
+    const answer = await forward(target, { request, body })
+    if (fault && 'distort' in fault) fault.distort(request.socket, answer, last)
+    else sendAnswer(request, response, answer, fault)
+    last = answer
   }
 
   const { url, stop } = await startHttpServer(handle)
@@ -76,26 +83,34 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   }
 }
 
+/** As it came, with the host that the client named: signatures cover it. */
 async function forward(
   target: string,
   { request, body }: { request: IncomingMessage; body: Buffer },
-  response: ServerResponse,
-  fault: Fault | null,
-): Promise<void> {
-  const { host: _, connection: __, 'content-length': ___, 'transfer-encoding': ____, ...headers } = request.headers
-  const answer = await fetch(target + request.url, {
-    method: request.method ?? 'GET',
-    headers: headers as Record<string, string>,
-    ...(body.length > 0 && { body: body as BodyInit }),
-    redirect: 'manual',
-  })
-  let bytes: Uint8Array = new Uint8Array(await answer.arrayBuffer())
+): Promise<WireAnswer> {
+  const headers = without(request.headers, [...HOP_HEADERS, 'accept-encoding', 'expect'])
+  const { method = 'GET', url } = request
+  const outgoing = httpRequest(target + url, { method, agent: false, headers: { ...headers, connection: 'close' } })
+  outgoing.setHeader('content-length', body.length)
+  outgoing.end(body)
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
+  // The answer to HEAD has the length of a body that does not come.
+  const dropped = method === 'HEAD' ? HOP_HEADERS.filter((name) => name !== 'content-length') : HOP_HEADERS
+  return { status: answer.statusCode ?? 0, headers: without(answer.headers, dropped), body: await buffer(answer) }
+}
+
+function without(headers: IncomingMessage['headers'], names: readonly string[]): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => !names.includes(name))
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]))
+}
+
+function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: WireAnswer, fault: Fault | null): void {
+  let bytes: Uint8Array = answer.body
   if (fault && 'lie' in fault) bytes = Buffer.from(JSON.stringify(fault.lie(JSON.parse(Buffer.from(bytes).toString()))))
   if (fault && 'bytes' in fault) bytes = fault.bytes(Buffer.from(bytes))
   if (fault && 'cut' in fault && fault.cut === 'answer') return void request.socket.destroy()
   if (fault && 'stall' in fault) return
-  const kept = Object.fromEntries([...answer.headers].filter(([name]) => !HOP_HEADERS.includes(name)))
-  response.writeHead(answer.status, { ...kept, 'content-length': bytes.length })
+  response.writeHead(answer.status, { 'content-length': bytes.length, ...answer.headers })
   if (fault && 'cut' in fault) {
     response.write(bytes.subarray(0, Number(fault.cut)), () => request.socket.destroy())
     return

@@ -1,5 +1,6 @@
 // Prices from a server with the Hermes protocol: one request for all coins, each price judged by itself.
 
+import { readAtMost } from '@svc/protocol/read-at-most'
 import { displayAmount } from './amounts.ts'
 import type { OracleSymbol } from './assets.ts'
 import type { PriceReading, PriceSource } from './price-oracle.ts'
@@ -49,7 +50,7 @@ export function createHermesSource(options: HermesOptions): PriceSource {
 /** A feed that is unknown or not granted to the key gets the whole request refused; then each is asked for alone. */
 async function askForAll(options: HermesOptions, ids: readonly string[], signal: AbortSignal): Promise<Updates> {
   const response = await ask(options, ids, signal)
-  if (response.ok) return readUpdates(await response.json())
+  if (response.ok) return readUpdates(await readJson(response))
   await response.body?.cancel()
   const isOneToBlame = [400, 403, 404].includes(response.status) && ids.length > 1
   if (!isOneToBlame) throw new Error(`status ${response.status}`)
@@ -61,6 +62,13 @@ function ask({ baseUrl, apiKey }: HermesOptions, ids: readonly string[], signal:
   const query = new URLSearchParams([...ids.map((id) => ['ids[]', id]), ['parsed', 'true']])
   const headers = apiKey ? { authorization: `Bearer ${apiKey}` } : {}
   return fetch(`${baseUrl}/v2/updates/price/latest?${query}`, { headers, signal })
+}
+
+/** Three prices take two kilobytes, with the proofs that nobody asks for here. */
+const MAX_ANSWER_BYTES = 1_048_576
+
+async function readJson({ body }: Response): Promise<unknown> {
+  return JSON.parse(new TextDecoder().decode(await readAtMost(MAX_ANSWER_BYTES, body ?? [])))
 }
 
 function readUpdates(answer: unknown): Updates {

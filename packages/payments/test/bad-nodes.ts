@@ -1,3 +1,4 @@
+import { DISTORTIONS, FLOODS, STALLS } from '@svc/devnet/distortions'
 import {
   type Behaviour,
   type FaultyNode,
@@ -8,7 +9,8 @@ import {
   withBody,
   withResult,
 } from '@svc/devnet/faulty-node'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { ChainReading, Destination, PaymentReader } from '../src/payment.ts'
 
 /** A chain with a payment on it, and how this family reads it. */
@@ -125,14 +127,36 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       }
     })
 
-    it('PAY-46 knows nothing from a node of another chain, and checks the chain of a node once', async () => {
+    it('PAY-46 T-133 knows nothing from a node of another chain, and checks the chain with every reading', async () => {
       node.behave(withResult(subject.chainMethod, () => subject.otherChain))
       expect(await read()).toEqual(UNAVAILABLE)
       expect(node.calls).toEqual([subject.chainMethod])
       node.behave(honestly)
       expect(await read()).toEqual(honest)
       expect(await read()).toEqual(honest)
-      expect(node.calls.filter((method) => method === subject.chainMethod)).toHaveLength(2)
+      expect(node.calls.filter((method) => method === subject.chainMethod)).toHaveLength(4)
+    })
+
+    it('PAY-46 T-133 knows nothing from a node that changes its chain between two answers', async () => {
+      expect(await read()).toEqual(honest)
+      node.behave(withResult(subject.chainMethod, () => subject.otherChain))
+      expect(await read()).toEqual(UNAVAILABLE)
+      node.behave(honestly)
+      expect(await read()).toEqual(honest)
+    })
+
+    it('T-133 knows the truth or nothing, whatever becomes of the answers on their way', async () => {
+      const proxy = await startFaultyProxy(subject.url)
+      onTestFinished(proxy.stop)
+      for (const [name, distort] of Object.entries(DISTORTIONS)) {
+        const patient = subject.createReader([proxy.url], name in STALLS ? 200 : TIMEOUT_MS)
+        proxy.always(/./, { distort })
+        const reading = await read(patient)
+        if (name in STALLS || name in FLOODS) expect(reading, name).toEqual(UNAVAILABLE)
+        else expect([honest, UNAVAILABLE], name).toContainEqual(reading)
+        proxy.behave()
+        expect(await read(subject.createReader([proxy.url], TIMEOUT_MS)), `after ${name}`).toEqual(honest)
+      }
     })
 
     it('PAY-46 checks the chain again after a failure', async () => {

@@ -1,5 +1,7 @@
+import { DISTORTIONS, FLOODS, STALLS } from '@svc/devnet/distortions'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { type RateServer, startRateServer } from '@svc/devnet/rate-server'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createHermesSource, HERMES_FEEDS, type HermesOptions } from '../src/hermes.ts'
 
 const NOW = 1_800_000_000
@@ -98,6 +100,21 @@ describe('reading Hermes prices', () => {
       ETH: { usd: '3500' },
     })
     expect(server.requestCount).toBe(4)
+  })
+
+  it('T-134 gives true prices or none, whatever becomes of the answer on its way', async () => {
+    const proxy = await startFaultyProxy(server.url)
+    onTestFinished(proxy.stop)
+    const honest = await read()
+    const none = Object.fromEntries(Object.keys(honest).map((symbol) => [symbol, { problem: expect.any(String) }]))
+    for (const [name, distort] of Object.entries(DISTORTIONS)) {
+      proxy.always(/./, { distort })
+      const readings = await read({ baseUrl: proxy.url, ...(name in STALLS && { timeoutMs: 200 }) }).catch(() => none)
+      if (name in STALLS || name in FLOODS) expect(readings, name).toEqual(none)
+      else expect([honest, none], name).toContainEqual(readings)
+      proxy.behave()
+      expect(await read({ baseUrl: proxy.url }), `after ${name}`).toEqual(honest)
+    }
   })
 
   it('gives up in time when nothing comes', async () => {

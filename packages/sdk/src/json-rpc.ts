@@ -1,6 +1,7 @@
 // JSON-RPC to nodes: one call at a time, or concurrent calls in one batch.
 
 import { retry } from '@svc/concurrency/retry'
+import { readJsonAnswer } from './calls/read-answer.ts'
 import { networkErrorCode, networkErrorReason } from './network-errors.ts'
 
 /** Resolves with the result of a call; rejects with the error that the node returns. */
@@ -31,7 +32,7 @@ export function jsonRpc(url: string, { signal, timeoutMs = CALL_TIMEOUT_MS }: Js
       request(1, method, params),
       AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     )
-    const answer = (await response.json()) as Answer
+    const answer = await readRpcAnswer<Answer>(response)
     if (answer.error) throw refusal(answer)
     if (answer.result === undefined) throw new Error(`HTTP ${response.status} without a result`)
     return answer.result
@@ -85,9 +86,24 @@ async function postBatch(rpcUrl: string, questions: readonly Question[]): Promis
   const body = questions.map(({ method, params }, i) => request(i + 1, method, params))
   const response = await post(rpcUrl, body, AbortSignal.timeout(BATCH_TIMEOUT_MS))
   if (!response.ok) throw new Error(`the node answers HTTP ${response.status}`)
-  const answers: Answer | Answer[] = await response.json()
+  const answers = await readRpcAnswer<Answer | Answer[]>(response)
   if (Array.isArray(answers)) return answers
   throw refusal(answers)
+}
+
+/** What is asked for here fits many times over; the request has a deadline of its own. */
+const MAX_ANSWER_BYTES = 33_554_432
+
+async function readRpcAnswer<Expected>(response: Response): Promise<Expected> {
+  const answer = await readJsonAnswer(response, { maxBytes: MAX_ANSWER_BYTES }).catch((cause) => {
+    throw cause instanceof SyntaxError ? notRpc(response, cause) : cause
+  })
+  if (typeof answer !== 'object' || answer === null) throw notRpc(response)
+  return answer as Expected // what a node promises
+}
+
+function notRpc({ status }: Response, cause?: unknown): Error {
+  return new Error(`HTTP ${status} with something else than an answer`, { cause })
 }
 
 function request(id: number, method: string, params: readonly unknown[]): object {

@@ -1,4 +1,5 @@
 import { type Discovery, discovery, type Health, health } from '@svc/api/info'
+import { readAtMost } from '@svc/protocol/read-at-most'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import { VERSION } from '@svc/protocol/version'
 import { NoAnswer, networkErrorReason } from '@svc/sdk/errors'
@@ -72,13 +73,16 @@ async function examineGateway(session: Session, findings: Finding[]): Promise<Di
   }
 }
 
+const MAX_ANSWER_BYTES = 1_048_576
+
 /** Without the retries of the client, which would only make the diagnosis slow. */
 async function readOnce<T>({ gateway, world }: Session, path: string): Promise<T> {
   try {
     const response = await fetch(gateway + path, {
       signal: AbortSignal.any([world.signal, AbortSignal.timeout(5_000)]),
     })
-    return (await response.json()) as T
+    const bytes = await readAtMost(MAX_ANSWER_BYTES, response.body ?? [])
+    return JSON.parse(new TextDecoder().decode(bytes)) as T
   } catch (cause) {
     const message = `${gateway} does not answer as a gateway does: ${networkErrorReason(cause)}`
     throw Object.assign(new NoAnswer(message, { cause }), { url: gateway })

@@ -42,10 +42,20 @@ const BASE_FEE = 5000
 /** No transaction may use more compute units. */
 const MAX_COMPUTE_UNITS = 1_400_000
 
+interface PublisherNodes {
+  rpcUrls: readonly string[]
+  /** How many nodes must agree on what became of a transaction. */
+  quorum: number
+}
+
 /** Null where nothing is published. */
-export function openPublisher(config: AnchorConfig, key: Ed25519Signer, rpcUrls: readonly string[]): Publisher | null {
+export function openPublisher(
+  config: AnchorConfig,
+  key: Ed25519Signer,
+  { rpcUrls, quorum }: PublisherNodes,
+): Publisher | null {
   if (config.kind === 'off' || rpcUrls.length === 0) return null
-  const nodes = createSolanaNodes(PRIMARY, rpcUrls)
+  const nodes = createSolanaNodes(PRIMARY, rpcUrls, { quorum })
   const signer = toBase58(key.publicKey)
   const priority = config.priorityMicroLamports > 0 ? [unitPriceInstruction(config.priorityMicroLamports)] : []
   const maxFee = BASE_FEE + Math.ceil((config.priorityMicroLamports * MAX_COMPUTE_UNITS) / 1_000_000)

@@ -16,7 +16,10 @@ type AnchorSecrets = Pick<Secrets, 'primaryRpcUrls' | 'evmRpcUrls' | 'evmRegistr
 
 export function createAnchors(context: Context, secrets: AnchorSecrets): AnchorsContext {
   const { config, signers, queue } = context
-  const publisher = openPublisher(config.anchors, signers.publication, secrets.primaryRpcUrls)
+  const publisher = openPublisher(config.anchors, signers.publication, {
+    rpcUrls: secrets.primaryRpcUrls,
+    quorum: config.payments.primary?.quorum ?? 1,
+  })
   const evmRegistry = openEvmRegistry(context, secrets)
   const queueEntry = createEntryQueue({ queue, evmRegistry })
   return { ...context, publisher, evmRegistry, queueEntry, push: createPush({ ...context, queueEntry }, publisher) }

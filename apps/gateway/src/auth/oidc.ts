@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from '@svc/api/errors'
 import { ServiceError } from '@svc/http-service/service-error'
+import { readAtMost } from '@svc/protocol/read-at-most'
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTPayload, jwtVerify } from 'jose'
 import { bearerToken } from './bearer-token.ts'
 
@@ -40,6 +41,8 @@ interface OidcSettings extends TokenSettings {
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_S = 30
 const JWKS_CACHE_MS = 600_000
+/** Hundreds of keys. */
+const MAX_JWKS_BYTES = 1_048_576
 
 export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
   const [emails, subjects] = [new Set(settings.emails), new Set(settings.subjects)]
@@ -119,7 +122,8 @@ function spacedFetch(spacingMs: number, now: () => number): FetchImplementation 
     // The absolute difference, because the clock may be set back.
     if (Math.abs(now() - askedAt) < spacingMs) throw new Error('the identity provider was asked a moment ago')
     askedAt = now()
-    return fetch(url, options)
+    const { body, status, headers } = await fetch(url, options)
+    return new Response(await readAtMost(MAX_JWKS_BYTES, body ?? []), { status, headers })
   }
 }
 

@@ -3,6 +3,7 @@
 import { retry } from '@svc/concurrency/retry'
 import { fromUtf8 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
+import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
 
 /** Why something cannot be read now. It shows nothing of what the log has done. */
 export class Unreadable extends Error {
@@ -48,14 +49,11 @@ export function boundedGet(signal: AbortSignal, timeoutMs = TIMEOUT_MS): Bounded
 }
 
 async function readBody({ body, url }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let received = 0
-  for await (const chunk of body ?? []) {
-    received += chunk.length
-    if (received > maxBytes) throw new Unreadable(`${url} answers more than ${maxBytes} bytes`)
-    chunks.push(chunk)
+  try {
+    return await readAtMost(maxBytes, body ?? [])
+  } catch (error) {
+    throw error instanceof TooManyBytes ? new Unreadable(`${url} answers ${error.message}`) : error
   }
-  return new Uint8Array(Buffer.concat(chunks))
 }
 
 /** As it was sent: a byte order mark is part of it, and nothing is replaced. */

@@ -84,7 +84,8 @@ export function connectEvmBatches(
   }
 }
 
-function requireChainId(answer: unknown, chainId: number): void {
+/** Throws `WrongChain`. */
+export function requireChainId(answer: unknown, chainId: number): void {
   const found = quantity(answer)
   if (found !== BigInt(chainId)) throw new WrongChain(`a node of chain ${found}`)
 }

@@ -2,6 +2,7 @@ import { numberToHex } from 'viem'
 import { type Outcome, watchOutcome } from '../transactions.ts'
 import type { EvmAccount, SignedTransaction } from './account.ts'
 import { EvmError, rejectAsEvmError } from './errors.ts'
+import { requireChainId } from './nodes.ts'
 import { quantity, readBlock, readReceipt, record } from './rpc-answers.ts'
 
 /** Where it is, and what it cost. */
@@ -22,7 +23,7 @@ export async function outcomeOf(account: EvmAccount, { tx, raw }: SignedTransact
 
   async function readOutcome(): Promise<EvmOutcome> {
     const answer = await ask('eth_getTransactionReceipt', [tx])
-    if (answer === null) return { outcome: canStillLand ? 'pending' : 'expired' }
+    if (answer === null) return canStillLand ? { outcome: 'pending' } : expiredHere()
     const { blockNumber, blockHash, failed } = readReceipt(tx, answer)
     const { gasUsed, effectiveGasPrice } = record(answer)
     if (blockNumber > (await block('finalized')).number) return { outcome: 'pending' }
@@ -30,6 +31,12 @@ export async function outcomeOf(account: EvmAccount, { tx, raw }: SignedTransact
     if ((await block(numberToHex(blockNumber))).hash !== blockHash) return { outcome: 'pending' }
     const fee_wei = quantity(gasUsed) * quantity(effectiveGasPrice)
     return { outcome: failed ? 'failed' : 'landed', block: Number(blockNumber), fee_wei }
+  }
+
+  /** A node of another chain, on which the account has sent more, knows as little of it. */
+  async function expiredHere(): Promise<EvmOutcome> {
+    requireChainId(await ask('eth_chainId', []), account.client.chain.id)
+    return { outcome: 'expired' }
   }
 
   function ask(method: string, params: unknown[]): Promise<unknown> {

@@ -12,7 +12,7 @@ import {
   type RpcTransport,
   type Signature,
 } from '@solana/kit'
-import { connectJsonRpc, createPostJson, type JsonRpc, parseJson } from '../json-rpc.ts'
+import { answerTo, connectJsonRpc, createPostJson, type JsonRpc, parseJson } from '../json-rpc.ts'
 import {
   ChainUnavailable,
   createNodePool,
@@ -102,14 +102,12 @@ function connect<Client>(
 
 function connectNode(url: string) {
   const post = createPostJson(url)
-  const transport: RpcTransport = async <Answer>({ payload, signal = NEVER }: Parameters<RpcTransport>[0]) =>
-    parseJson(await post(JSON.stringify(payload, plainNumber), signal, methodOf(payload))) as RpcResponse<Answer> // the library checks it no further
+  const transport: RpcTransport = async <Answer>({ payload, signal = NEVER }: Parameters<RpcTransport>[0]) => {
+    const question = payload as { id: unknown; method: string } // made by the library
+    const answer = parseJson(await post(JSON.stringify(question, plainNumber), signal, question.method))
+    return answerTo(question, answer) as RpcResponse<Answer> // the library checks it no further
+  }
   return createSolanaRpcFromTransport(transport)
-}
-
-/** Made by the library: `{ jsonrpc, id, method, params }`. */
-function methodOf(payload: unknown): string {
-  return (payload as { method: string }).method
 }
 
 /** Slots and heights, which the library has as bigints, are far below what a double holds. */
@@ -126,6 +124,9 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
   const pool = connectSolana(chain, rpcUrls, options)
 
   return {
+    /** How many nodes must agree on what became of a transaction. */
+    quorum: options?.quorum ?? 1,
+
     lifetime: (): Promise<Lifetime & { slot: bigint }> =>
       pool.first(async (rpc, abortSignal) => {
         const { context, value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send({ abortSignal })
@@ -174,7 +175,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
     },
 
     costs: (tx: string): Promise<Costs> =>
-      pool.first(async (rpc, abortSignal) => {
+      pool.agree(async (rpc, abortSignal) => {
         const found = await rpc
           .getTransaction(tx as Signature, { ...CONFIRMED, maxSupportedTransactionVersion: 0 })
           .send({ abortSignal })

@@ -6,17 +6,17 @@ export type SolanaOutcome = Outcome<{ slot: number; commitment: 'confirmed' | 'f
 
 /** What became of each transaction; the nodes are asked once for all. */
 export async function outcomesOf(
-  nodes: Pick<SolanaNodes, 'sightings'>,
+  nodes: Pick<SolanaNodes, 'sightings' | 'quorum'>,
   sent: readonly Pick<SignedTransaction, 'tx' | 'last_valid_height'>[],
 ): Promise<SolanaOutcome[]> {
   if (sent.length === 0) return []
   const sightings = await nodes.sightings(sent.map(({ tx }) => tx))
-  return sent.map(({ last_valid_height }, i) => outcomeFrom(sightings[i] ?? [], last_valid_height))
+  return sent.map(({ last_valid_height }, i) => outcomeFrom(sightings[i] ?? [], last_valid_height, nodes.quorum))
 }
 
 /** Asks until the outcome is known or the time is up, and sends the transaction again now and then. */
 export function watchTransaction(
-  nodes: Pick<SolanaNodes, 'sightings' | 'send'>,
+  nodes: Pick<SolanaNodes, 'sightings' | 'quorum' | 'send'>,
   sent: SignedTransaction,
   timeoutMs: number,
 ): Promise<SolanaOutcome> {
@@ -27,20 +27,31 @@ export function watchTransaction(
   })
 }
 
-/** One node is enough to say that it is there. That it never will be takes all that answer, each by its own height. */
-export function outcomeFrom(sightings: readonly Sighting[], lastValidHeight: number): SolanaOutcome {
+type Status = NonNullable<Sighting['status']>
+
+/**
+ * A quorum of nodes is enough to say that it is there, and as final as that many say. That it never will be takes all
+ * that answer, at least a quorum, each by its own height.
+ */
+export function outcomeFrom(sightings: readonly Sighting[], lastValidHeight: number, quorum = 1): SolanaOutcome {
   const statuses = sightings.flatMap(({ status }) => status ?? [])
-  const [best] = statuses.toSorted((a, b) => weight(b) - weight(a))
-  if (best) {
-    const { slot, commitment, error } = best
+  const sides = [statuses.filter(({ error }) => error === null), statuses.filter(({ error }) => error !== null)]
+  const [agreed] = sides.flatMap((side) => side.toSorted(byWeight)[quorum - 1] ?? []).toSorted(byWeight)
+  if (agreed) {
+    const { slot, commitment, error } = agreed
     return error === null ? { outcome: 'landed', slot, commitment } : { outcome: 'failed', error }
   }
-  const isPast = sightings.length > 0 && sightings.every(({ finalizedHeight }) => finalizedHeight > lastValidHeight)
-  return { outcome: isPast ? 'expired' : 'pending' }
+  const isPast =
+    sightings.length >= quorum && sightings.every(({ finalizedHeight }) => finalizedHeight > lastValidHeight)
+  return { outcome: isPast && statuses.length === 0 ? 'expired' : 'pending' }
+}
+
+function byWeight(a: Status, b: Status): number {
+  return weight(b) - weight(a)
 }
 
 /** Where nodes contradict each other, what is final is right; and what may have landed is not sent again. */
-function weight({ commitment, error }: NonNullable<Sighting['status']>): number {
+function weight({ commitment, error }: Status): number {
   if (commitment === 'finalized') return 2
   return error === null ? 1 : 0
 }

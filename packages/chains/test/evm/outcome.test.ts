@@ -114,6 +114,18 @@ describe('the outcome of a transaction', () => {
   })
 })
 
+it('T-133 no transaction is lost because a node is on another chain by now, where the account has sent more', async () => {
+  const signed = await sign()
+  const elsewhere: Record<string, unknown> = { eth_chainId: '0x1', eth_getTransactionCount: '0xff', [RECEIPT]: null }
+  chain.node.behave(async ({ method, honest }) => {
+    const { result, ...answer } = JSON.parse(await honest()) as { result: unknown }
+    return { body: JSON.stringify({ ...answer, result: method in elsewhere ? elsewhere[method] : result }) }
+  })
+  await expect(outcomeOf(account, signed)).rejects.toMatchObject({ why: 'unavailable' })
+  chain.calm()
+  expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
+})
+
 describe('watching a transaction', () => {
   it('ends when its outcome is known', async () => {
     const signed = await sign()

@@ -52,4 +52,23 @@ describe('the outcome of a transaction', () => {
     expect(outcomeFrom(sightings, LAST_VALID)).toEqual(outcome)
     expect(outcomeFrom(sightings.toReversed(), LAST_VALID)).toEqual(outcome)
   })
+
+  it.each([
+    ['one of three shows it', [at(0), at(0), at(0, finalized)], { outcome: 'pending' }],
+    ['one shows it, for the others it has expired', [at(9999), at(9999), at(0, finalized)], { outcome: 'pending' }],
+    ['one calls it final', [at(0, confirmed), at(0, finalized)], { ...LANDED, commitment: 'confirmed' }],
+    ['two call it final', [at(0), at(0, finalized), at(0, finalized)], { ...LANDED, commitment: 'finalized' }],
+    ['they contradict each other', [at(9999, failed), at(9999, finalized)], { outcome: 'pending' }],
+    [
+      'one contradicts two',
+      [at(0, failed), at(0, confirmed), at(0, confirmed)],
+      { ...LANDED, commitment: 'confirmed' },
+    ],
+    ['two say that it failed', [at(0, failed), at(0, failed)], { outcome: 'failed', error: '"AccountInUse"' }],
+    ['only one answers, for whom it has expired', [at(9999)], { outcome: 'pending' }],
+    ['for two it has expired', [at(9999), at(9999)], { outcome: 'expired' }],
+  ] as const)('T-133 is what two nodes say when %s', (_name, sightings, outcome) => {
+    expect(outcomeFrom(sightings, LAST_VALID, 2)).toEqual(outcome)
+    expect(outcomeFrom(sightings.toReversed(), LAST_VALID, 2)).toEqual(outcome)
+  })
 })

@@ -1,6 +1,6 @@
 import { answerOf } from '@svc/chains/evm/errors'
 import { connectEvm, connectEvmBatches, type EvmRpc } from '@svc/chains/evm/nodes'
-import { quantity, record } from '@svc/chains/evm/rpc-answers'
+import { quantity, readReceipt, record } from '@svc/chains/evm/rpc-answers'
 import { type JsonRpcBatch, RpcError } from '@svc/chains/json-rpc'
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
@@ -193,9 +193,9 @@ async function outcomeAt(
     signal,
   )
   if (receipt !== null) {
-    const { status, blockNumber } = record(required(receipt))
-    if (quantity(status) === 1n) return 'landed'
-    return quantity(blockNumber) <= quantity(record(required(final)).number) ? 'failed' : 'pending'
+    const { failed, blockNumber } = readReceipt(tx, required(receipt))
+    if (!failed) return 'landed'
+    return blockNumber <= quantity(record(required(final)).number) ? 'failed' : 'pending'
   }
   // A node that has pruned the block of the signing may also lack the block that holds the payment.
   const hasSigningBlock = signingBlock !== null && !(signingBlock instanceof RpcError)

@@ -1,6 +1,6 @@
 import { type Address, address, type Signature } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import { ChainUnavailable } from '@svc/chains/node-pool'
+import { ChainUnavailable, NodeProblem } from '@svc/chains/node-pool'
 import { connectSolana, createSolanaNodes, type SolanaRpc } from '@svc/chains/solana/nodes'
 import { fromBase58 } from '@svc/protocol/bytes'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
@@ -144,6 +144,7 @@ async function outcomeAt(
     .getSignatureStatuses([tx as Signature], { searchTransactionHistory: true })
     .send({ abortSignal })
   const [status] = value
+  if (status === undefined) throw new NodeProblem('an answer that says nothing of the transaction')
   if (status?.err) return status.confirmationStatus === 'finalized' ? 'failed' : 'pending'
   if (status) return status.confirmationStatus === 'processed' ? 'pending' : 'landed'
   if (blockHeight <= BigInt(life.lastValidBlockHeight)) return 'pending'

@@ -6,7 +6,11 @@ import { GatewayError, NoAnswer } from '../errors.ts'
 import { networkErrorReason } from '../network-errors.ts'
 import { credentials } from './credentials.ts'
 import type { AnyInput } from './input.ts'
+import { readJsonAnswer } from './read-answer.ts'
 import { filledPath, queryText } from './target.ts'
+
+/** Far more than an error has to say. */
+const ERROR_LIMITS = { maxBytes: 1_048_576, deadlineMs: 60_000 }
 
 /** Signs and sends one request. Returns the answer if the endpoint declares its status. */
 export async function attempt(context: Context, endpoint: Endpoint, input: AnyInput): Promise<Response> {
@@ -39,7 +43,7 @@ async function send({ fetch, baseUrl }: Context, target: string, request: Reques
 }
 
 async function readError(response: Response): Promise<GatewayError> {
-  const body: unknown = await response.json().catch(() => null)
+  const body: unknown = await readJsonAnswer(response, ERROR_LIMITS).catch(() => null)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   return new GatewayError(response.status, isErrorBody(body) ? body : null, Number.isFinite(seconds) ? seconds : null)
 }

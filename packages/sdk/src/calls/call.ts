@@ -5,6 +5,7 @@ import { type Context, waitToRetry } from '../context.ts'
 import { GatewayError, NoAnswer, NotThisService } from '../errors.ts'
 import { attempt } from './attempt.ts'
 import type { Answer, AnyInput, CallArguments } from './input.ts'
+import { readAnswer, readJsonAnswer } from './read-answer.ts'
 import { createRecovery } from './recovery.ts'
 
 export async function call<E extends Endpoint>(
@@ -51,7 +52,7 @@ async function recovering<T>(
 
 async function readBody(
   { baseUrl }: Context,
-  { contentType, name }: Endpoint,
+  { contentType, name, responses }: Endpoint,
   response: Response,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
@@ -59,12 +60,22 @@ async function readBody(
     throw new NotThisService(`${baseUrl} answers with a web page, and not as a service does`)
   try {
     if (contentType === '*/*') return new Uint8Array(await response.arrayBuffer())
-    if (contentType !== undefined) return await response.text()
-    return await response.json()
+    if (contentType !== undefined) return new TextDecoder().decode(await readAnswer(response))
+    const body = await readJsonAnswer(response)
+    if (isAnswer(responses[response.status], body)) return body
   } catch (cause) {
     signal?.throwIfAborted()
     throw new NoAnswer(`the answer to ${name} broke off or cannot be read`, { cause })
   }
+  throw new NotThisService(`${baseUrl} answers ${name} as no gateway does`)
+}
+
+/** Services of other releases may have more fields, or fewer. */
+function isAnswer(declared: Endpoint['responses'][number] | undefined, body: unknown): boolean {
+  const { type, required = [] } = (declared ?? {}) as { type?: unknown; required?: string[] }
+  if (type !== 'object') return true
+  if (typeof body !== 'object' || body === null) return false
+  return required.length === 0 || required.some((field) => field in body)
 }
 
 function isWebPage({ headers }: Response): boolean {

@@ -7,6 +7,7 @@ import { isLastingError, networkErrorCode } from '../network-errors.ts'
 import { learnClock } from './clock.ts'
 import { isSigned } from './credentials.ts'
 import type { AnyInput } from './input.ts'
+import { EndlessAnswer } from './read-answer.ts'
 
 const MAX_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 500
@@ -52,7 +53,8 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
 function isFinal(failure: Failure): boolean {
   const code = networkErrorCode(failure.cause)
   const isTimeout = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
-  return isTimeout || isLastingError(failure.cause) || failure instanceof NotThisService
+  const isEndless = failure.cause instanceof EndlessAnswer
+  return isTimeout || isEndless || isLastingError(failure.cause) || failure instanceof NotThisService
 }
 
 /** The answer of a proxy that could not reach the gateway. */

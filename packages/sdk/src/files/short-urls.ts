@@ -1,5 +1,6 @@
 import { writeByToken } from '@svc/api/transfers'
 import { open } from '../calls/call.ts'
+import { readAnswer } from '../calls/read-answer.ts'
 import type { Context } from '../context.ts'
 import { isGatewayError } from '../errors.ts'
 
@@ -7,6 +8,9 @@ export interface UploadTarget {
   upload_url: string
   upload_headers: Record<string, string>
 }
+
+/** Read to its end, so that the connection serves the next request. */
+const IGNORED_LIMITS = { maxBytes: 1_048_576, deadlineMs: 10_000 }
 
 /** Uploads to the gateway, or to its provider after a redirect. The body of the answer is ignored. */
 export async function writeBytes(
@@ -16,7 +20,7 @@ export async function writeBytes(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const response = await open(context, writeByToken, { params: { token: tokenOf(upload_url) }, bytes, headers, signal })
-  await response.arrayBuffer().catch(() => {})
+  await readAnswer(response, IGNORED_LIMITS).catch(() => {})
 }
 
 /** The URL has expired or was revoked. Who still has access gets another one. */

@@ -57,6 +57,8 @@ export function connectEvm(rpcUrl: string) {
     /** Null if no block holds the transaction. */
     async receipt(tx: string): Promise<{ isSuccess: boolean; blockNumber: bigint } | null> {
       const found = (await ask('eth_getTransactionReceipt', [tx])) as Record<string, unknown> | null
+      if (found && String(found.transactionHash).toLowerCase() !== tx.toLowerCase())
+        throw new Error('the node answers with the receipt of another transaction')
       return found && { isSuccess: quantity(found.status) === 1n, blockNumber: quantity(found.blockNumber) }
     },
 

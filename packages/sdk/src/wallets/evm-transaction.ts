@@ -39,6 +39,13 @@ export function transactionHash(raw: string): Hex {
   return Transaction.fromHex(raw).hash as Hex
 }
 
+/** The chain that a signed transaction is for. */
+export function chainIdOf(raw: string): bigint {
+  const { raw: fields } = Transaction.fromHex(raw)
+  if (!('chainId' in fields) || fields.chainId === undefined) throw new TypeError('a transaction of any chain')
+  return fields.chainId
+}
+
 /** The fees that a signed transaction offers. */
 export function feesOf(raw: string): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } {
   const { raw: fields } = Transaction.fromHex(raw)

@@ -25,11 +25,13 @@ export function connectSolana(rpcUrl: string) {
   const rpc = createSolanaRpc(rpcUrl)
   const withTimeout = () => ({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
 
+  /** The CAIP-2 id of its chain. */
+  async function network(): Promise<string> {
+    return `solana:${(await rpc.getGenesisHash().send(withTimeout())).slice(0, 32)}`
+  }
+
   return {
-    /** The CAIP-2 id of its chain. */
-    async network(): Promise<string> {
-      return `solana:${(await rpc.getGenesisHash().send(withTimeout())).slice(0, 32)}`
-    },
+    network,
 
     async lifetime(): Promise<Lifetime> {
       const { context, value } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send(withTimeout())
@@ -79,7 +81,11 @@ export function connectSolana(rpcUrl: string) {
       if (blockHeight <= BigInt(life.lastValidBlockHeight as string)) return 'pending'
       // One URL may stand for several machines: one that lags must not decide that a transaction is missing.
       const hasSeenAll = context.slot >= absoluteSlot && (await hasBlock(BigInt(life.slot as string)))
-      return hasSeenAll ? 'expired' : 'pending'
+      if (!hasSeenAll) return 'pending'
+      // Payments that were recorded by earlier releases do not name their network.
+      if (life.network !== undefined && (await network()) !== life.network)
+        throw new Error('the node is on another chain than the payment')
+      return 'expired'
     },
   }
 

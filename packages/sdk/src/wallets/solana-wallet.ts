@@ -99,7 +99,7 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
       const payment = signedPayment(await signTransaction(await unsignedPayment(owner, leg, lifetime)), lifetime)
       const refusal = await node.refusal(payment.raw)
       if (refusal) throw new PaymentError('not_moved', `the chain would refuse the payment: ${refusal}`)
-      return payment
+      return { ...payment, life: { ...payment.life, network: leg.network } }
     },
 
     send: ({ raw }) => node.send(raw),

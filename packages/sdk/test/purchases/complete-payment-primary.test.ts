@@ -79,6 +79,23 @@ describe('a payment that was signed but may not have been sent', () => {
     await prunedNode.stop()
   })
 
+  it('T-137 is not replaced while the node is on another chain, where it can never land', async () => {
+    const node = await startFaultyProxy(market.chains.primary.url)
+    const { signer } = market.solana()
+    const buyer = { signer, wallet: solanaWallet({ rpcUrl: node.url, signer }) }
+    const { signed, resume } = await interruptPurchase(market, buyer, 'SOL', BEFORE_SENDING)
+    const before = await signed()
+    market.advance(7200)
+    node.always(/getGenesisHash/, {
+      lie: (answer: object) => ({ ...answer, result: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY' }),
+    })
+    await expect(resume(buyer, abortAfterWaits(3))).rejects.toMatchObject({ money: 'may_have_moved' })
+    expect(await signed()).toEqual(before)
+    node.behave()
+    expect((await resume(buyer)).tx_hash).not.toBe(before[0]?.tx)
+    await node.stop()
+  })
+
   it('is replaced when it fails on chain, where it moves no money', async () => {
     const seed = crypto.getRandomValues(new Uint8Array(32))
     const signer = signerFromSeed(seed)

@@ -96,3 +96,25 @@ it('PAY-25 a wallet signs only for the chain that the quote names, even if its n
   await expect(wallet.sign(leg)).rejects.toMatchObject({ money: 'not_moved' })
   expect((await wallet.sign(leg)).life).toMatchObject({ nonce: expect.any(String) })
 })
+
+it('T-137 a payment is neither failed nor expired by the word of another chain, or of another receipt', async () => {
+  const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'MON' })
+  const wallet = evmWallet({ rpcUrl: proxy.url, account: DEV_PAYERS[0]!.privateKey })
+  const payment = await wallet.sign(accepts[0]!)
+  interface Answer {
+    result: unknown
+  }
+  // In the order of the batch: the chain, the final block, the nonce, the receipt, the block of the signing.
+  const saying =
+    (...results: unknown[]) =>
+    (answers: Answer[]) =>
+      answers.map((answer, i) => (results[i] === undefined ? answer : { ...answer, result: results[i] }))
+  const onAnotherChain = ['0x1', undefined, '0xffff', null]
+  const ofAnother = { transactionHash: `0x${'ab'.repeat(32)}`, status: '0x0', blockNumber: '0x0' }
+  for (const results of [onAnotherChain, [undefined, undefined, undefined, ofAnother]]) {
+    proxy.always(/eth_getTransactionReceipt/, { lie: saying(...results) })
+    await expect(wallet.outcomeOf(payment)).rejects.toThrow(/another (chain|transaction)/)
+    proxy.behave()
+    expect(await wallet.outcomeOf(payment)).toBe('pending')
+  }
+})

@@ -94,7 +94,7 @@ export function openUploadService({ uploadUrl, token }: Address, timeouts: HttpT
     },
     async chunksOf(uploadId) {
       const stored = (await get(`${chunks(uploadId)}/-1`))?.chunks
-      return new Map(Array.isArray(stored) ? (stored as [number, number][]) : [])
+      return new Map(Array.isArray(stored) ? stored.filter(isChunk) : [])
     },
     postChunk: (uploadId, offset, body) => post(`${chunks(uploadId)}/${offset}`, body),
     finalize: (uploadId) => post(`${chunks(uploadId)}/finalize`, Buffer.alloc(0)),
@@ -106,9 +106,16 @@ export function openUploadService({ uploadUrl, token }: Address, timeouts: HttpT
   }
 }
 
+/** An offset and a length; a chunk that is stated in another way is sent again. */
+function isChunk(stated: unknown): stated is [number, number] {
+  return Array.isArray(stated) && stated.length === 2 && stated.every(Number.isSafeInteger)
+}
+
 function parseJson(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text)
+    const answer: unknown = JSON.parse(text)
+    if (typeof answer === 'object' && answer !== null) return answer as Record<string, unknown> // read with care
+    throw new Error('the service answers no record')
   } catch (error) {
     throw new ProviderError('unavailable', error, { isRetryable: true })
   }

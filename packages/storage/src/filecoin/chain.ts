@@ -18,8 +18,13 @@ export function openClient(settings: FilecoinSettings, { answerMs }: Pick<Timeou
   return createClient({
     account: privateKeyToAccount(key),
     chain: { ...chain, contracts: { ...chain.contracts, fwss } },
-    transport: http(rpcUrl, { timeout: answerMs, retryCount: 1 }),
+    transport: http(rpcUrl, { timeout: answerMs, retryCount: 1, fetchFn: endsWithin(answerMs) }),
   })
+}
+
+/** The library's own timeout ends with the head of an answer. */
+function endsWithin(ms: number): typeof fetch {
+  return (target, init) => fetch(target, { ...init, signal: AbortSignal.timeout(ms) })
 }
 
 export interface DataSet {

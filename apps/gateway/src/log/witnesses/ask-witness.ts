@@ -2,6 +2,7 @@
 // bounded, and counts only if its key has signed.
 
 import { toBase64 } from '@svc/protocol/bytes'
+import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
 import { type Checkpoint, cosignaturesOf } from '@svc/transparency/checkpoint'
 import { formatSignature, readSignatures, signaturesOf } from '@svc/transparency/note'
 import type { PolicyWitness } from '@svc/transparency/policy'
@@ -74,18 +75,8 @@ async function post(url: string, body: string, signal: AbortSignal): Promise<{ s
     signal,
     redirect: 'manual',
   })
-  return { status: response.status, text: await textOf(response) }
-}
-
-async function textOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw new Error('it answers too much')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+  const bytes = await readAtMost(MAX_ANSWER_BYTES, response.body ?? [])
+  return { status: response.status, text: Buffer.from(bytes).toString() }
 }
 
 function failed(why: string): WitnessAnswer & { outcome: 'failed' } {
@@ -95,5 +86,6 @@ function failed(why: string): WitnessAnswer & { outcome: 'failed' } {
 /** `fetch` hides the reason in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof TooManyBytes) return 'it answers too much'
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message
 }

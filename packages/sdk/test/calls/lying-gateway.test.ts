@@ -1,0 +1,87 @@
+import { listFiles } from '@svc/api/files'
+import { health } from '@svc/api/info'
+import { DISTORTIONS, FALSEHOODS, FLOODS, STALLS } from '@svc/devnet/distortions'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import { startHttpServer } from '@svc/devnet/http-server'
+import { expect, it, onTestFinished } from 'vitest'
+import { EndlessAnswer, readAnswer, readJsonAnswer } from '../../src/calls/read-answer.ts'
+import { jsonRpc } from '../../src/json-rpc.ts'
+import { newEd25519, openHouse } from '../lockers.ts'
+
+const OWN_ERRORS = ['GatewayError', 'NoAnswer', 'NotThisService', 'UntrueAnswer', 'BytesDiffer']
+/** Errors of the caller's own signal. */
+const OUT_OF_TIME = ['TimeoutError']
+
+it('T-137 a client tells the truth or says that the gateway is at fault, whatever becomes of its answers', async () => {
+  const house = await openHouse()
+  onTestFinished(house.close)
+  const signer = newEd25519()
+  const locker = await house.locker(signer)
+  const bytes = Buffer.from('what the owner stored')
+  const client = house.client({ signer })
+  await client.put(locker, 'a.txt', bytes)
+  const { locker_id } = locker
+  const asked = {
+    health: async (signal: AbortSignal) => (await client.call(health, { signal })).body.status,
+    list: async (signal: AbortSignal) =>
+      (await client.call(listFiles, { params: { locker_id }, signal })).body.files.length,
+    get: async (signal: AbortSignal) => Buffer.from(await (await client.get(locker, 'a.txt', { signal })).bytes()),
+  }
+  const honest = Object.fromEntries(
+    await Promise.all(Object.entries(asked).map(async ([what, ask]) => [what, await ask(soon())])),
+  )
+  for (const [name, distort] of Object.entries({ ...STALLS, ...FALSEHOODS })) {
+    house.proxy.always(/./, { distort })
+    for (const [what, ask] of Object.entries(asked)) {
+      const outcome = await ask(AbortSignal.timeout(name in STALLS ? 150 : 60_000)).catch((error: Error) => error)
+      if (outcome instanceof Error)
+        expect([...OWN_ERRORS, ...(name in STALLS ? OUT_OF_TIME : [])], `${what}: ${name}: ${outcome.stack}`).toContain(
+          outcome.name,
+        )
+      else expect(outcome, `${what}: ${name}`).toEqual(honest[what])
+    }
+    house.proxy.behave()
+    expect(await asked.get(soon()), `after ${name}`).toEqual(bytes)
+  }
+})
+
+function soon(): AbortSignal {
+  return AbortSignal.timeout(60_000)
+}
+
+/** Answers every request with seven. */
+async function plainServer(): Promise<string> {
+  const { url, stop } = await startHttpServer((_, response) => void response.end('{"id":1,"result":7}'))
+  onTestFinished(stop)
+  return url
+}
+
+it('T-137 an answer that has no end is given up by its length or its time', async () => {
+  const proxy = await startFaultyProxy(await plainServer())
+  onTestFinished(proxy.stop)
+  for (const [name, distort] of Object.entries({ ...FLOODS, ...STALLS })) {
+    proxy.always(/./, { distort })
+    const response = await fetch(proxy.url, { signal: AbortSignal.timeout(1000) }).catch(() => null)
+    // The head alone was too much, or did not come.
+    if (response) {
+      const limits = { maxBytes: 1_000_000, deadlineMs: 200 }
+      await expect(readAnswer(response, limits), name).rejects.toBeInstanceOf(EndlessAnswer)
+    }
+    proxy.behave()
+  }
+  expect(await readJsonAnswer(await fetch(proxy.url))).toEqual({ id: 1, result: 7 })
+})
+
+it('T-137 a node that distorts its answers gets no more than an error', async () => {
+  const proxy = await startFaultyProxy(await plainServer())
+  onTestFinished(proxy.stop)
+  for (const [name, distort] of Object.entries(DISTORTIONS)) {
+    proxy.always(/./, { distort })
+    const timeoutMs = name in STALLS ? 100 : 60_000
+    const ask = jsonRpc(proxy.url, { signal: new AbortController().signal, timeoutMs })
+    const outcome = await ask('seven', []).catch((error: Error) => error)
+    if (!(outcome instanceof Error)) expect(outcome, name).toBe(7)
+    proxy.behave()
+    expect(await ask('seven', []), `after ${name}`).toBe(7)
+  }
+})
