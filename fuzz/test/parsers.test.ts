@@ -33,7 +33,12 @@ describe('the fuzzer', () => {
   it('T-132 makes the same cases for the same seed', async () => {
     async function casesOf(seed: number): Promise<string> {
       const seen: string[] = []
-      const parser = { seeds: ['{"a":[1,"b"]}'], words: ['c'], isJson: true, check: (input: Uint8Array) => void seen.push(`${input}`) }
+      const parser = {
+        seeds: ['{"a":[1,"b"]}'],
+        words: ['c'],
+        isJson: true,
+        check: (input: Uint8Array) => void seen.push(`${input}`),
+      }
       await fuzzParser(parser, { seed, isOver: (cases) => cases >= 100 })
       return seen.join('\n')
     }

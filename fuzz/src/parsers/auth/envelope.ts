@@ -7,7 +7,7 @@ import { toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { CanonicalJsonError } from '@svc/protocol/canonical'
 import { type Ed25519Verifier, ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { decodeEnvelope, encodeEnvelope, isPersonallySignedBy, isSignedBy } from '@svc/protocol/request-envelope'
-import { accepted, json, latin1, type Parser, must, mustEqual } from '../engine/parser.ts'
+import { accepted, json, latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
 
 const NOW = 1_800_000_000
 const signer = ed25519Signer(new Uint8Array(32).fill(3))
@@ -39,7 +39,19 @@ export function open(): Parser {
       }),
       toBase64Url(utf8(JSON.stringify(ENVELOPE))),
     ],
-    words: ['locker:write', 'locker:admin', 'POST', '%2F', '%', '?', '//', '/../', 'secp256k1', '0x', ...Object.keys(ENVELOPE)],
+    words: [
+      'locker:write',
+      'locker:admin',
+      'POST',
+      '%2F',
+      '%',
+      '?',
+      '//',
+      '/../',
+      'secp256k1',
+      '0x',
+      ...Object.keys(ENVELOPE),
+    ],
     isJson: true,
     check(input) {
       checkHeader(latin1(input), latin1(input))
@@ -58,7 +70,7 @@ export function open(): Parser {
 function wire(envelope: string, signature: string): WireRequest {
   const headers = { 'x-svc-envelope': envelope, 'x-svc-signature': signature }
   const request = { id: '1', method: 'GET', target: '/', headers, body: new Uint8Array(), hasBody: false }
-  return { ...request, clientAddress: '127.0.0.1' } as WireRequest // nothing here reads the stream
+  return { ...request, clientAddress: '127.0.0.1' } as unknown as WireRequest // nothing here reads the stream
 }
 
 function checkHeader(header: string, signature: string): void {

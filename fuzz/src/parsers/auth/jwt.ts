@@ -3,7 +3,7 @@
 import { startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { createOidcVerifier } from '@svc/gateway/auth/oidc'
 import { ServiceError } from '@svc/http-service/service-error'
-import { json, latin1, type Parser, must } from '../engine/parser.ts'
+import { json, latin1, must, type Parser } from '../engine/parser.ts'
 
 const EMAIL = 'sponsor@services.example'
 const REFUSALS: readonly string[] = ['OIDC_TOKEN_INVALID', 'SERVICE_NOT_AUTHORIZED']

@@ -4,7 +4,7 @@ import { parseKeySeed } from '@svc/http-service/keys'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { KeyFileError, keyTextOfKeystore, parseKey } from '@svc/sdk/node'
-import { accepted, json, type Parser, must, text } from '../engine/parser.ts'
+import { accepted, json, must, type Parser, text } from '../engine/parser.ts'
 
 const PASSWORD = 'password'
 /** Of the version-3 keystore definition, with fewer rounds. */
@@ -15,7 +15,12 @@ const KEYSTORE = {
     ciphertext: '',
     cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
     kdf: 'pbkdf2',
-    kdfparams: { c: 1, dklen: 32, prf: 'hmac-sha256', salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd' },
+    kdfparams: {
+      c: 1,
+      dklen: 32,
+      prf: 'hmac-sha256',
+      salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+    },
     mac: '',
   },
 }

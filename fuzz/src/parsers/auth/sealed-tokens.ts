@@ -7,7 +7,7 @@ import { isKeyId, newKeyId } from '@svc/gateway/s3/credentials/key-ids'
 import { openSession, sealSession } from '@svc/gateway/s3/credentials/session-token'
 import { isTokenOf, sessionIdOf, uploadToken } from '@svc/gateway/transfers/sessions/session-token'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { latin1, type Parser, must, mustEqual } from '../engine/parser.ts'
+import { latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
 
 const signer = ed25519Signer(new Uint8Array(32).fill(6))
 const scope = {

@@ -4,7 +4,7 @@ import { concat, toBase64Url } from '@svc/protocol/bytes'
 import { CanonicalJsonError } from '@svc/protocol/canonical'
 import { type Ed25519Verifier, ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { mintToken, readToken } from '@svc/protocol/short-url'
-import { accepted, json, latin1, type Parser, must, mustEqual } from '../engine/parser.ts'
+import { accepted, json, latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
 
 const signer = ed25519Signer(new Uint8Array(32).fill(5))
 const key = ed25519PublicKey(signer.publicKey) as Ed25519Verifier

@@ -17,8 +17,7 @@ export interface Coverage {
   take(): Promise<TakenFunction[]>
   /** Whether it has something that was never reached before. */
   isNew(taken: readonly TakenFunction[]): boolean
-  /** Remembers it; returns whether it was new. */
-  add(taken: readonly TakenFunction[]): boolean
+  add(taken: readonly TakenFunction[]): void
 }
 
 export async function startCoverage(): Promise<Coverage> {
@@ -46,23 +45,13 @@ export async function startCoverage(): Promise<Coverage> {
             .filter(({ ranges }) => ranges[0]!.count > 0)
             .map(({ ranges }) => ({
               name: `${url} ${ranges[0]!.startOffset}`,
-              missed: ranges
-                .filter(({ count }) => count === 0)
-                .map(({ startOffset, endOffset }): Span => [startOffset, endOffset])
-                .sort(([a], [b]) => a - b),
+              missed: outermost(ranges.filter(({ count }) => count === 0)),
             })),
         )
     },
     isNew: (taken) => taken.some((one) => remaining(one).isNew),
     add(taken) {
-      let isNew = false
-      for (const one of taken) {
-        const found = remaining(one)
-        if (!found.isNew) continue
-        isNew = true
-        never.set(one.name, found.spans)
-      }
-      return isNew
+      for (const one of taken) never.set(one.name, remaining(one).spans)
     },
   }
 }
@@ -70,6 +59,16 @@ export async function startCoverage(): Promise<Coverage> {
 /** Neither libraries nor the fuzzer itself. */
 function isOurs(url: string): boolean {
   return url.startsWith('file:') && !/\/(?:node_modules|fuzz\/src)\//.test(url)
+}
+
+/** Ranges come in order, those within others right after them. */
+function outermost(ranges: readonly { startOffset: number; endOffset: number }[]): Span[] {
+  const spans: Span[] = []
+  for (const { startOffset, endOffset } of ranges) {
+    const [, end] = spans.at(-1) ?? [0, 0]
+    if (endOffset > end) spans.push([Math.max(startOffset, end), endOffset])
+  }
+  return spans
 }
 
 function intersection(left: readonly Span[], right: readonly Span[]): Span[] {

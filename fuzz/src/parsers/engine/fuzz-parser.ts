@@ -16,7 +16,7 @@ export interface Run {
   onCase?(input: Uint8Array): void
 }
 
-/** Coverage is taken after so many cases: each time costs as much as a few hundred of them. */
+/** Coverage is taken after so many cases: each time costs as much as a hundred of them. */
 const BATCH = 512
 const MAX_FINDINGS = 20
 
@@ -35,19 +35,27 @@ export async function fuzzParser(parser: Parser, { seed, isOver, coverage, onCas
     findings.set(problem, { problem, input: Buffer.from(shortest).toString('base64') })
   }
 
-  async function learn(inputs: readonly Uint8Array[]): Promise<void> {
-    const taken = await coverage!.take()
-    if (!coverage!.isNew(taken)) return
-    for (const input of inputs) {
-      onCase?.(input)
-      await problemOf(parser, input)
-      if (coverage!.add(await coverage!.take())) corpus.push(Buffer.from(input))
+  /** Which of the inputs reach new code: halves are run again, until one input is left that does. */
+  async function learn(inputs: readonly Uint8Array[], coverage: Coverage): Promise<void> {
+    const taken = await coverage.take()
+    if (!coverage.isNew(taken)) return
+    if (inputs.length > 1) {
+      const middle = inputs.length >> 1
+      for (const half of [inputs.slice(0, middle), inputs.slice(middle)]) {
+        for (const input of half) {
+          onCase?.(input)
+          await problemOf(parser, input)
+        }
+        await learn(half, coverage)
+      }
+    } else {
+      corpus.push(...inputs.map((input) => Buffer.from(input)))
     }
-    coverage!.add(taken)
+    coverage.add(taken)
   }
 
   for (const example of [...corpus]) await tryCase(example)
-  if (coverage) await learn([])
+  if (coverage) await learn([], coverage)
   while (!isOver(cases) && findings.size < MAX_FINDINGS) {
     const inputs: Uint8Array[] = []
     while (inputs.length < BATCH && !isOver(cases)) {
@@ -55,7 +63,7 @@ export async function fuzzParser(parser: Parser, { seed, isOver, coverage, onCas
       inputs.push(input)
       await tryCase(input)
     }
-    if (coverage) await learn(inputs)
+    if (coverage) await learn(inputs, coverage)
   }
   return { cases, findings: [...findings.values()] }
 }

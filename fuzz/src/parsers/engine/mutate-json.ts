@@ -95,7 +95,11 @@ const CHANGES: readonly Change[] = [
     const length = Math.max(2, JSON.stringify(value)?.length ?? 2)
     const count = Math.min(times, Math.floor(maxBytes / length))
     if (typeof value === 'string') put(place, value.repeat(Math.max(1, count)))
-    else put(place, Array.from({ length: count }, () => value))
+    else
+      put(
+        place,
+        Array.from({ length: count }, () => value),
+      )
   },
   function nest(place, random) {
     const depth = random.pick([1, 2, 31, 40, 2000])

@@ -8,12 +8,33 @@ import type { Random } from './random.ts'
 /** Where numbers end, in the types that hold them. */
 const NUMBERS = [
   ...['0', '-0', '-1', '1', '127', '128', '255', '256', '32767', '32768', '65535', '65536', '2147483647', '2147483648'],
-  ...['4294967295', '4294967296', '9007199254740991', '9007199254740992', '9223372036854775807', '18446744073709551615'],
+  ...[
+    '4294967295',
+    '4294967296',
+    '9007199254740991',
+    '9007199254740992',
+    '9223372036854775807',
+    '18446744073709551615',
+  ],
   ...['18446744073709551616', '1e309', '-1e309', '1e-400', '0.1', '00', '+1', '0x10', '1_0', 'NaN', 'Infinity'],
 ]
 const BYTES = [0, 1, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x2f, 0x3d, 0x5c, 0x7f, 0x80, 0xbf, 0xc0, 0xed, 0xef, 0xff]
 /** Of text: what ends lines, splits characters, or looks like another. */
-const TEXTS = ['\r\n', '\n\n', '\0', '\ufeff', '\u2028', '\ud83d\ude00', 'é', '\u212a', '\u0660', '%00', '%2f', '..', '__proto__']
+const TEXTS = [
+  '\r\n',
+  '\n\n',
+  '\0',
+  '\ufeff',
+  '\u2028',
+  '\ud83d\ude00',
+  'é',
+  '\u212a',
+  '\u0660',
+  '%00',
+  '%2f',
+  '..',
+  '__proto__',
+]
 /** As unsigned numbers of one to four bytes, in both orders. */
 const WORDS_OF_BITS = [0, 1, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff]
 
@@ -28,7 +49,7 @@ interface Context {
 export function mutate(corpus: readonly Uint8Array[], parser: Parser, random: Random): Uint8Array {
   const { words, isJson = false, maxBytes = DEFAULT_MAX_BYTES } = parser
   const context = { words, other: random.pick(corpus), maxBytes }
-  let input = Buffer.from(exampleOf(corpus, random))
+  let input: Buffer = Buffer.from(exampleOf(corpus, random))
   const times = random.pick([1, 1, 1, 2, 2, 3, 4, 8])
   for (let i = 0; i < times; i++) {
     const changed = isJson && !random.oneIn(5) ? mutateJson(input, random, context) : null

@@ -31,17 +31,44 @@ const RECORD = {
 export function open(): Parser {
   const { anchor: _, ...old } = RECORD
   return {
-    seeds: [`${JSON.stringify(RECORD)}\n\n${JSON.stringify(old)}\n`, JSON.stringify([RECORD, old]), ' [ ] ', JSON.stringify(RECORD)],
-    words: ['[', ']', '{', '}', ',', '\n', '"', '\\', '\ufeff', 'unsigned:', 'sha256:', '2025-02-30T00:00:00Z', ...Object.keys(RECORD)],
+    seeds: [
+      `${JSON.stringify(RECORD)}\n\n${JSON.stringify(old)}\n`,
+      JSON.stringify([RECORD, old]),
+      ' [ ] ',
+      JSON.stringify(RECORD),
+    ],
+    words: [
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      '\n',
+      '"',
+      '\\',
+      '\ufeff',
+      'unsigned:',
+      'sha256:',
+      '2025-02-30T00:00:00Z',
+      ...Object.keys(RECORD),
+    ],
     isJson: true,
     maxBytes: 32_768,
     async check(input, random) {
       const whole = await read([Buffer.from(input)])
-      mustEqual(await read(splitAtRandom(input, random)), whole, 'an export is another one when it arrives in other pieces')
+      mustEqual(
+        await read(splitAtRandom(input, random)),
+        whole,
+        'an export is another one when it arrives in other pieces',
+      )
       for (const entry of whole) {
         must(/^(?:line|entry) \d+$|^the end$/.test(entry.at), 'an entry has no place')
         if ('problem' in entry) must(/^.{1,400}$/u.test(entry.problem), 'a problem is not one line')
-        else must(entry.record.files.every(({ filename }) => filename.isWellFormed()), 'takes a name that is no text')
+        else
+          must(
+            entry.record.files.every(({ filename }) => filename.isWellFormed()),
+            'takes a name that is no text',
+          )
       }
     },
   }

@@ -28,7 +28,10 @@ const RECEIPT: Receipt = {
 export async function open(): Promise<Parser> {
   const { file, given } = CASES[0]!
   const bundle = await verified([await packBytes(file)], await givenOf(given))
-  const seeds = [signReceipt(RECEIPT, signer), signReceipt({ ...RECEIPT, extends: 'rcpt_1', received_raw: '7' }, signer)]
+  const seeds = [
+    signReceipt(RECEIPT, signer),
+    signReceipt({ ...RECEIPT, extends: 'rcpt_1', received_raw: '7' }, signer),
+  ]
   const genuine = new Set(seeds.map((seed) => signedIn(seed)))
   return {
     seeds: seeds.map((seed) => JSON.stringify(seed)),
@@ -50,6 +53,8 @@ function isOurs({ receipt_signer_pubkey }: { receipt_signer_pubkey: string }): b
 
 /** All but what the signature leaves out. */
 function signedIn({ ...receipt }: object): string {
-  const left = Object.entries(receipt).filter(([name]) => !['result_hash', 'receipt_sig', 'receipt_signer_pubkey'].includes(name))
+  const left = Object.entries(receipt).filter(
+    ([name]) => !['result_hash', 'receipt_sig', 'receipt_signer_pubkey'].includes(name),
+  )
   return JSON.stringify(left.sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -26,7 +26,9 @@ export function open(): Parser {
       const outcome = checkConditions(headers, validators)
       must(['met', 'not-modified', 'failed'].includes(outcome), 'has an outcome of its own')
       const match = headers['if-match']
-      const hasStrong = match?.trim() === '*' || match?.split(ETAG).some((before, i, all) => i < all.length - 1 && !before.endsWith('W/'))
+      const hasStrong =
+        match?.trim() === '*' ||
+        match?.split(ETAG).some((before, i, all) => i < all.length - 1 && !before.endsWith('W/'))
       if (match !== undefined && !hasStrong) must(outcome === 'failed', 'If-Match is met without the tag')
       if (!NAMES.slice(0, 4).some((name) => name in headers)) must(outcome === 'met', 'fails without a condition')
       const range = headers['if-range']

@@ -14,7 +14,26 @@ export function open(): Parser {
       '20130524T000000Z',
       '20240229T235959Z',
     ],
-    words: ['Sun', 'Mon', 'Nov', 'Feb', '29', '31', '00', '24', '60', 'GMT', 'UTC', 'Z', 'T', ', ', '-', '+0100', '99', '9999'],
+    words: [
+      'Sun',
+      'Mon',
+      'Nov',
+      'Feb',
+      '29',
+      '31',
+      '00',
+      '24',
+      '60',
+      'GMT',
+      'UTC',
+      'Z',
+      'T',
+      ', ',
+      '-',
+      '+0100',
+      '99',
+      '9999',
+    ],
     maxBytes: 4096,
     check(input) {
       const given = latin1(input)
@@ -24,7 +43,10 @@ export function open(): Parser {
       if (http !== null) must(formatHttpDate(http) === given, 'two texts of a header are one time')
       const time = modelOf(given)
       // One second later than the date, the file has changed since; at the date it has not.
-      for (const [seconds, isAfter] of [[1, true], [0, false]] as const) {
+      for (const [seconds, isAfter] of [
+        [1, true],
+        [0, false],
+      ] as const) {
         const validators = { etags: [], modifiedAt: (time ?? 0) + seconds * 1000 }
         const outcome = checkConditions({ 'if-unmodified-since': given }, validators)
         must(outcome === (time !== null && isAfter ? 'failed' : 'met'), 'reads another date than RFC 9110 says')
@@ -41,7 +63,9 @@ function modelOf(given: string): number | null {
   const parts = given.split(/[ ,:-]+/)
   const [name, a = '', b = '', c = ''] = parts
   const isAscTime = MONTHS.includes(a)
-  const [day, month, yearText, clock] = isAscTime ? [b, a, parts[6] ?? '', parts.slice(3, 6)] : [a, b, c, parts.slice(4, 7)]
+  const [day, month, yearText, clock] = isAscTime
+    ? [b, a, parts[6] ?? '', parts.slice(3, 6)]
+    : [a, b, c, parts.slice(4, 7)]
   if (name === undefined || ![day, yearText, ...clock].every((part) => /^\d+$/.test(part))) return null
   const [hour, minute, second] = clock.map(Number) as [number, number, number]
   const year = yearText.length === 2 ? fullYear(Number(yearText)) : Number(yearText)

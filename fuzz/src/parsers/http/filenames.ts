@@ -14,8 +14,34 @@ const readPath = pathValues('/v1/lockers/{locker_id}/files/{+filename}')
 
 export function open(): Parser {
   return {
-    seeds: ['a.txt', 'photos/été 2026/1.jpg', '.svc/index.json', "o'brien (1)*.txt", '100%25.txt', 'text/plain; charset="utf-8"'],
-    words: ['/', '.', '..', '\\', ':', '%2f', '%', '"', "'", ';', '*', '\u202e', '\ud83d\ude00', 'CON', '.svc/', '~', '?', '#'],
+    seeds: [
+      'a.txt',
+      'photos/été 2026/1.jpg',
+      '.svc/index.json',
+      "o'brien (1)*.txt",
+      '100%25.txt',
+      'text/plain; charset="utf-8"',
+    ],
+    words: [
+      '/',
+      '.',
+      '..',
+      '\\',
+      ':',
+      '%2f',
+      '%',
+      '"',
+      "'",
+      ';',
+      '*',
+      '\u202e',
+      '\ud83d\ude00',
+      'CON',
+      '.svc/',
+      '~',
+      '?',
+      '#',
+    ],
     maxBytes: 2048,
     check(input) {
       const name = text(input)
@@ -36,7 +62,8 @@ export function open(): Parser {
 function checkDisposition(name: string): void {
   const header = inlineDisposition(name)
   validateHeaderValue('content-disposition', header)
-  const [, fallback = '', extended = ''] = /^inline; filename="([ !#-[\]-~]*)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(header) ?? []
+  const [, fallback = '', extended = ''] =
+    /^inline; filename="([ !#-[\]-~]*)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(header) ?? []
   const last = name.slice(name.lastIndexOf('/') + 1)
   must(decodeURIComponent(extended) === last, 'a name is another one in Content-Disposition')
   must(fallback.length === [...last].length, 'the plain name in Content-Disposition has another length')

@@ -5,8 +5,29 @@ import { latin1, mustEqual, type Parser } from '../engine/parser.ts'
 
 export function open(): Parser {
   return {
-    seeds: ['10 bytes=0-0', '10 bytes=2-', '10 bytes=-3', '0 bytes=-1', '9007199254740991 bytes=5-18446744073709551615'],
-    words: ['bytes=', 'Bytes=', '-', ',', '--', ' ', '0', '00', '99999999999999999999', 'items=', '\t', '+1', '1e3', '0x1'],
+    seeds: [
+      '10 bytes=0-0',
+      '10 bytes=2-',
+      '10 bytes=-3',
+      '0 bytes=-1',
+      '9007199254740991 bytes=5-18446744073709551615',
+    ],
+    words: [
+      'bytes=',
+      'Bytes=',
+      '-',
+      ',',
+      '--',
+      ' ',
+      '0',
+      '00',
+      '99999999999999999999',
+      'items=',
+      '\t',
+      '+1',
+      '1e3',
+      '0x1',
+    ],
     maxBytes: 8192,
     check(input) {
       const line = latin1(input)
@@ -21,7 +42,9 @@ export function open(): Parser {
 function modelOf(header: string, size: number): ReturnType<typeof readRange> {
   const [unit = '', set = '', ...more] = header.split('=')
   const bounds = set.split('-')
-  const areNumbers = bounds.every((digits) => digits.length <= 20 && [...digits].every((digit) => '0123456789'.includes(digit)))
+  const areNumbers = bounds.every(
+    (digits) => digits.length <= 20 && [...digits].every((digit) => '0123456789'.includes(digit)),
+  )
   const isBytes = [...unit].every((char) => char.charCodeAt(0) < 128) && unit.toLowerCase() === 'bytes'
   if (!isBytes || more.length > 0 || bounds.length !== 2 || !areNumbers) return 'whole'
   const [first = '', last = ''] = bounds

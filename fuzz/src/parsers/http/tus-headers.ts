@@ -28,7 +28,24 @@ export function open(): Parser {
         'upload-offset': '9007199254740991',
       }),
     ],
-    words: ['filename ', 'name ', ',', ' ', '  ', '=', '==', 'sha256 ', 'md5 ', 'constructor ', 'final;', 'partial', UPLOAD, '__proto__ AA==', '\u00e9', '1.0.0'],
+    words: [
+      'filename ',
+      'name ',
+      ',',
+      ' ',
+      '  ',
+      '=',
+      '==',
+      'sha256 ',
+      'md5 ',
+      'constructor ',
+      'final;',
+      'partial',
+      UPLOAD,
+      '__proto__ AA==',
+      '\u00e9',
+      '1.0.0',
+    ],
     isJson: true,
     check(input) {
       const given = json(input)
@@ -41,7 +58,10 @@ export function open(): Parser {
       const metadata = refusing(() => readMetadata(textOf('upload-metadata')))
       if (metadata) {
         const values = Object.values(metadata)
-        must(values.every((value) => typeof value === 'string' && value !== '' && value.isWellFormed()), 'reads no text')
+        must(
+          values.every((value) => typeof value === 'string' && value !== '' && value.isWellFormed()),
+          'reads no text',
+        )
         must(!metadata.filename?.startsWith('/'), 'takes a name from the root')
       }
       const checksum = refusing(() => readChecksum(textOf('upload-checksum')))
@@ -54,9 +74,16 @@ export function open(): Parser {
         if (number !== null) must(String(number) === textOf(name.toLowerCase()), 'reads another number than was sent')
       }
       const ids = refusing(() => partialIds(textOf('upload-concat') ?? ''))
-      must(ids === null || ids.every((id) => textOf('upload-concat')!.includes(`/v1/tus/${id}`)), 'reads another upload')
+      must(
+        ids === null || ids.every((id) => textOf('upload-concat')!.includes(`/v1/tus/${id}`)),
+        'reads another upload',
+      )
       refusing(() => requireVersion(wire))
-      if (refusing(() => (requireChunk(wire), true))) must(isChunk(wire), 'takes a body of another type')
+      const isBytes = refusing(() => {
+        requireChunk(wire)
+        return true
+      })
+      if (isBytes) must(isChunk(wire), 'takes a body of another type')
     },
   }
 }

@@ -1,6 +1,6 @@
 import { CanonicalJsonError, canonicalJson, canonicalJsonV1, type Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import { accepted, json, type Parser, must, mustEqual } from '../engine/parser.ts'
+import { accepted, json, must, mustEqual, type Parser } from '../engine/parser.ts'
 
 const MAX_BYTES = 32_768
 

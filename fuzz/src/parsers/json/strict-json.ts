@@ -1,5 +1,5 @@
 import { parseStrictJson, StrictJsonError } from '@svc/protocol/strict-json'
-import { accepted, json, type Parser, must, mustEqual, text } from '../engine/parser.ts'
+import { accepted, json, must, mustEqual, type Parser, text } from '../engine/parser.ts'
 
 const MAX_BYTES = 65_536
 const MAX_DEPTH = 32
@@ -13,14 +13,31 @@ export function open(): Parser {
       '"text"',
       '{"__proto__":{"a":1},"constructor":0}',
     ],
-    words: ['{', '}', '[', ']', ',', ':', '"', '\\', '\\u0000', '\\"', 'true', 'null', '1e308', '"a":', '"__proto__":', '-'],
+    words: [
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '\\',
+      '\\u0000',
+      '\\"',
+      'true',
+      'null',
+      '1e308',
+      '"a":',
+      '"__proto__":',
+      '-',
+    ],
     isJson: true,
     maxBytes: MAX_BYTES,
     check(input) {
       const read = accepted(StrictJsonError, () => ({ value: parseStrictJson(input, MAX_BYTES) }))
       const native = json(input)
       if (!read) {
-        const isPlain = native !== undefined && JSON.stringify(native) === text(input) && depthOf(native) <= MAX_DEPTH
+        const isPlain = native !== undefined && Buffer.from(JSON.stringify(native)).equals(input) && depthOf(native) <= MAX_DEPTH
         must(!isPlain, 'refuses what JSON.stringify writes')
         return
       }

@@ -22,7 +22,24 @@ export function open(): Parser {
   ]
   return {
     seeds: [`${lines.join('\n')}\n`, ...textsIn('policies.json', 'policy')],
-    words: ['log ', 'witness ', 'group ', 'quorum ', 'quorum none\n', 'all', 'any', '1', '2', ' w1', ' w2', '\n', '#', '\t', 'none', '\r\n'],
+    words: [
+      'log ',
+      'witness ',
+      'group ',
+      'quorum ',
+      'quorum none\n',
+      'all',
+      'any',
+      '1',
+      '2',
+      ' w1',
+      ' w2',
+      '\n',
+      '#',
+      '\t',
+      'none',
+      '\r\n',
+    ],
     maxBytes: 65_536,
     check(input) {
       const policy = readPolicy(text(input))
@@ -32,7 +49,8 @@ export function open(): Parser {
       must(policy.quorum === null || !isQuorum || cosignatures.length > 0, 'nobody is a quorum')
       must(log === null || policy.logs.some(({ key }) => key === log), 'believes a log that the policy does not name')
       const words = text(input).split(/\s+/)
-      for (const { key } of [...policy.logs, ...policy.witnesses]) must(words.includes(formatKey(key)), 'trusts a key that is not there')
+      for (const { key } of [...policy.logs, ...policy.witnesses])
+        must(words.includes(formatKey(key)), 'trusts a key that is not there')
     },
   }
 }

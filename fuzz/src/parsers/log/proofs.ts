@@ -28,13 +28,34 @@ export async function open(): Promise<Parser> {
   const growth = (await proveConsistency(7, SIZE, readTile)).map((hash) => `${toBase64(hash)}\n`).join('')
   const earlier = { size: 7, root: slowRoot(leaves.slice(0, 7)) }
   return {
-    seeds: [checkpoint, proof, `old 7\n${growth}\n${checkpoint}`, ...textsIn('checkpoints.json', 'checkpoint'), ...textsIn('proofs.json', 'proof')],
-    words: ['index ', 'extra ', 'old ', 'old 0\n\n', '\n\n', '\n', '\u2014 ', 'c2sp.org/tlog-proof@v1\n', 'AAAA', '=', '9007199254740992'],
+    seeds: [
+      checkpoint,
+      proof,
+      `old 7\n${growth}\n${checkpoint}`,
+      ...textsIn('checkpoints.json', 'checkpoint'),
+      ...textsIn('proofs.json', 'proof'),
+    ],
+    words: [
+      'index ',
+      'extra ',
+      'old ',
+      'old 0\n\n',
+      '\n\n',
+      '\n',
+      '\u2014 ',
+      'c2sp.org/tlog-proof@v1\n',
+      'AAAA',
+      '=',
+      '9007199254740992',
+    ],
     maxBytes: 70_000,
     check(input) {
       const found = readCheckpoint(input)
       if (typeof found !== 'string') {
-        must(found.note.text.startsWith(`${found.origin}\n${found.size}\n${toBase64(found.root)}\n`), 'reads another checkpoint')
+        must(
+          found.note.text.startsWith(`${found.origin}\n${found.size}\n${toBase64(found.root)}\n`),
+          'reads another checkpoint',
+        )
         const cosigned = cosignaturesOf(found, [witness.key]).length > 0
         if (cosigned) must(found.note.text === head.note.text, 'believes a checkpoint that was not cosigned')
       }
@@ -53,6 +74,9 @@ export async function open(): Promise<Parser> {
     const written = formatProof(index, hashes, formatNote(checkpoint.note))
     must(written === given || /^[^\n]*\nextra /.test(given), 'a proof is another one when it is written')
     if (!equalBytes(checkpoint.root, root)) return
-    must(!proves(read, entry(INDEX)) || (index === INDEX && checkpoint.size === SIZE), 'proves an entry at another place')
+    must(
+      !proves(read, entry(INDEX)) || (index === INDEX && checkpoint.size === SIZE),
+      'proves an entry at another place',
+    )
   }
 }

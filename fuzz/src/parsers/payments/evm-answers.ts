@@ -23,7 +23,14 @@ const ANSWERS = {
     blockNumber: '0x64',
     blockHash: BLOCK,
     status: '0x1',
-    logs: [{ address: TOKEN, topics: [TRANSFER, topic(PAYER), topic(TREASURY)], data: `0x${'7'.padStart(64, '0')}`, removed: false }],
+    logs: [
+      {
+        address: TOKEN,
+        topics: [TRANSFER, topic(PAYER), topic(TREASURY)],
+        data: `0x${'7'.padStart(64, '0')}`,
+        removed: false,
+      },
+    ],
   },
   eth_getTransactionByHash: { hash: TX, chainId: '0x8f', from: PAYER, to: TREASURY, value: '0x5', input: '0x' },
   eth_blockNumber: '0x70',
@@ -49,7 +56,10 @@ export async function open(): Promise<Parser> {
   }
 
   return {
-    seeds: [JSON.stringify(ANSWERS), JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 3, message: 'reverted', data: '0x' } })],
+    seeds: [
+      JSON.stringify(ANSWERS),
+      JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 3, message: 'reverted', data: '0x' } }),
+    ],
     words: ['0x', '0x0', '0x1', 'null', TX, BLOCK, TRANSFER, PAYER, TREASURY, 'logs', 'removed', `0x${'f'.repeat(64)}`],
     isJson: true,
     maxBytes: 65_536,
@@ -58,9 +68,15 @@ export async function open(): Promise<Parser> {
       await checkReading(NATIVE)
       await checkReading({ ...NATIVE, asset: TOKEN })
       const balances = await readBalances.read([NATIVE, { ...NATIVE, asset: TOKEN }])
-      must(balances.every((balance) => balance === null || typeof balance === 'bigint'), 'a balance is no number')
+      must(
+        balances.every((balance) => balance === null || typeof balance === 'bigint'),
+        'a balance is no number',
+      )
       const decimals = await acceptedLater(ChainUnavailable, () => readDecimals([TOKEN]))
-      must(decimals === null || decimals.every((one) => one === null || Number.isInteger(one)), 'decimals are no number')
+      must(
+        decimals === null || decimals.every((one) => one === null || Number.isInteger(one)),
+        'decimals are no number',
+      )
     },
     close: node.stop,
   }

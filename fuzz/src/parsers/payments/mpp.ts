@@ -38,7 +38,24 @@ export function open(): Parser {
       'solana/charge;q=0.5, evm/*, */*;q=0',
       challengeHeader(CHARGES, ID, PAYEE)!,
     ],
-    words: ['Payment ', 'payment  ', ', ', ',', ';q=', '0.001', '1.000', '*/*', 'evm/charge', 'type', 'hash', 'signature', 'authorization', 'opaque', '=', '{'],
+    words: [
+      'Payment ',
+      'payment  ',
+      ', ',
+      ',',
+      ';q=',
+      '0.001',
+      '1.000',
+      '*/*',
+      'evm/charge',
+      'type',
+      'hash',
+      'signature',
+      'authorization',
+      'opaque',
+      '=',
+      '{',
+    ],
     isJson: true,
     check(input) {
       const given = latin1(input)
@@ -46,7 +63,10 @@ export function open(): Parser {
       const credential = json(input)
       if (credential !== undefined) checkHeader(header(credential))
       const charges = acceptedCharges(CHARGES, given)
-      must(charges.length > 0 && charges.every((charge) => CHARGES.includes(charge)), 'offers no charge, or another one')
+      must(
+        charges.length > 0 && charges.every((charge) => CHARGES.includes(charge)),
+        'offers no charge, or another one',
+      )
       must(new Set(charges).size === charges.length, 'offers a charge twice')
     },
   }

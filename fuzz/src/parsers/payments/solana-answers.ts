@@ -58,7 +58,19 @@ export async function open(): Promise<Parser> {
 
   return {
     seeds: [JSON.stringify(ANSWERS), JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32015, message: 'x' } })],
-    words: ['finalized', 'confirmed', 'processed', 'base64', 'err', 'value', 'meta', '1e400', TX, PAYER, '18446744073709551616'],
+    words: [
+      'finalized',
+      'confirmed',
+      'processed',
+      'base64',
+      'err',
+      'value',
+      'meta',
+      '1e400',
+      TX,
+      PAYER,
+      '18446744073709551616',
+    ],
     isJson: true,
     maxBytes: 65_536,
     async check(input) {
@@ -86,10 +98,17 @@ export async function open(): Promise<Parser> {
     must(error === null || typeof error === 'string', 'an error is no text')
     await nodes.send(BYTES.toString('base64'))
     for (const { finalizedHeight, status } of (await nodes.sightings([TX]))[0] ?? []) {
-      must(Number.isFinite(finalizedHeight) && (status === null || Number.isFinite(status.slot)), 'a sighting has no place')
+      must(
+        Number.isFinite(finalizedHeight) && (status === null || Number.isFinite(status.slot)),
+        'a sighting has no place',
+      )
     }
     const costs = await asked(() => nodes.costs(TX))
-    if (costs) must(Object.values(costs).every((cost) => cost === null || Number.isFinite(cost)), 'a cost is no number')
+    if (costs)
+      must(
+        Object.values(costs).every((cost) => cost === null || Number.isFinite(cost)),
+        'a cost is no number',
+      )
     const height = await asked(() => nodes.height('finalized'))
     must(height === null || Number.isFinite(height), 'a height is no number')
   }

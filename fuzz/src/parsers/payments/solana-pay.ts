@@ -13,7 +13,22 @@ export function open(): Parser {
       JSON.stringify({ ticker: 'SOL', amount: '1500000', label: 'Storage & more', message: '1 GB / 30 days + é' }),
       JSON.stringify({ ticker: 'USDC', amount: '1', label: '', message: 'a=b&amount=9#x%20' }),
     ],
-    words: ['&', '=', '#', '?', '%', '+', ' ', '&amount=0', '\ud83d\ude00', '\0', '\n', '18446744073709551615', 'SOL', 'USDC'],
+    words: [
+      '&',
+      '=',
+      '#',
+      '?',
+      '%',
+      '+',
+      ' ',
+      '&amount=0',
+      '\ud83d\ude00',
+      '\0',
+      '\n',
+      '18446744073709551615',
+      'SOL',
+      'USDC',
+    ],
     isJson: true,
     maxBytes: 4096,
     check(input) {
@@ -29,7 +44,10 @@ export function open(): Parser {
       const [whole = '', fraction = ''] = (searchParams.get('amount') ?? '').split('.')
       must(BigInt(whole + fraction.padEnd(of.decimals, '0')) === BigInt(amount), 'a wallet reads another amount')
       must(searchParams.get('spl-token') === (ticker === 'SOL' ? null : asset), 'a wallet reads another token')
-      must(searchParams.get('label') === label && searchParams.get('message') === message, 'a wallet reads another text')
+      must(
+        searchParams.get('label') === label && searchParams.get('message') === message,
+        'a wallet reads another text',
+      )
       must(searchParams.get('memo') === paymentReference(PAY_REQ_ID), 'a wallet reads another memo')
       must(searchParams.getAll('reference').join() === reference, 'a wallet reads another reference')
     },

@@ -59,7 +59,11 @@ function checkReaders(bytes: Uint8Array): WireTransaction | null {
     'reads other instructions than the library',
   )
   if (!verifiers) return ours
-  mustEqual(verifiers.signers, ours.keys.slice(0, ours.signatures.length).map(toBase58), 'the verifier reads other signers')
+  mustEqual(
+    verifiers.signers,
+    ours.keys.slice(0, ours.signatures.length).map(toBase58),
+    'the verifier reads other signers',
+  )
   const named = ours.instructions.map(({ program, data }) => ({ program: toBase58(ours.keys[program]!), data }))
   mustEqual(verifiers.instructions, named, 'the verifier reads other instructions')
   return ours

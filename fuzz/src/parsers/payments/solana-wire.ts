@@ -25,10 +25,7 @@ export function paymentMessage(version: 'legacy' | 0, keys: readonly Uint8Array[
   amount.writeUInt32LE(2)
   amount.writeBigUInt64LE(BigInt(LAMPORTS), 4)
   const memo = Buffer.from(paymentReference(PAY_REQ_ID))
-  const instructions = [
-    Buffer.of(2, 2, 0, 1, amount.length, ...amount),
-    Buffer.of(3, 0, memo.length, ...memo),
-  ]
+  const instructions = [Buffer.of(2, 2, 0, 1, amount.length, ...amount), Buffer.of(3, 0, memo.length, ...memo)]
   return Buffer.concat([
     Buffer.from(version === 0 ? [0x80] : []),
     Buffer.of(1, 0, 2, keys.length),

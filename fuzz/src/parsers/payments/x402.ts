@@ -9,11 +9,25 @@ import { PAY_REQ_ID, PAYER, TREASURY } from './solana-wire.ts'
 
 const DOOR = { url: 'https://gateway.example/v1/x402/storage', now: 1_800_000_000 }
 const ADDRESS = `0x${'11'.repeat(20)}`
-const ACCEPTED = { scheme: 'exact', network: PRIMARY.caip2, amount: '7', asset: TREASURY, payTo: TREASURY, extra: { pay_req_id: PAY_REQ_ID } }
+const ACCEPTED = {
+  scheme: 'exact',
+  network: PRIMARY.caip2,
+  amount: '7',
+  asset: TREASURY,
+  payTo: TREASURY,
+  extra: { pay_req_id: PAY_REQ_ID },
+}
 
 export function open(): Parser {
   const { info } = signInChallenge(DOOR, (length) => new Uint8Array(length))
-  const authorization = { from: ADDRESS, to: ADDRESS, value: '7', validAfter: '0', validBefore: '99', nonce: `0x${'0'.repeat(64)}` }
+  const authorization = {
+    from: ADDRESS,
+    to: ADDRESS,
+    value: '7',
+    validAfter: '0',
+    validBefore: '99',
+    nonce: `0x${'0'.repeat(64)}`,
+  }
   const examples = [
     { x402Version: 2, accepted: ACCEPTED, payload: { signature: '0xabcd', authorization } },
     {
@@ -28,7 +42,21 @@ export function open(): Parser {
   const inBase64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
   return {
     seeds: [...examples.map((example) => JSON.stringify(example)), ...examples.map(inBase64)],
-    words: ['=', '+', '/', '-', 'x402Version', 'payload', 'accepted', 'extensions', '0x', 'eip155:143', ADDRESS, '2026-02-30T00:00:00Z', '.999999999Z'],
+    words: [
+      '=',
+      '+',
+      '/',
+      '-',
+      'x402Version',
+      'payload',
+      'accepted',
+      'extensions',
+      '0x',
+      'eip155:143',
+      ADDRESS,
+      '2026-02-30T00:00:00Z',
+      '.999999999Z',
+    ],
     isJson: true,
     maxBytes: 16_384,
     check(input) {
@@ -46,5 +74,8 @@ function checkHeader(header: string): void {
   if (!signIn) return
   const { iat, exp, bytes } = signIn
   must(exp > DOOR.now && iat <= DOOR.now + 60 && exp - iat <= 300, 'takes a sign-in of another time')
-  must(Buffer.from(bytes).toString().startsWith('gateway.example wants you to sign in'), 'takes a sign-in of another place')
+  must(
+    Buffer.from(bytes).toString().startsWith('gateway.example wants you to sign in'),
+    'takes a sign-in of another place',
+  )
 }

@@ -37,7 +37,18 @@ export function open(): Parser {
   ]
   return {
     seeds: bodies.map((body, form) => Buffer.concat([Buffer.of(form), body])),
-    words: ['\r\n', '\n', '0\r\n', '0;chunk-signature=', ';', 'x-amz-checksum-crc32:', 'x-amz-trailer-signature:', 'ffffffffffff', '13\r\n', TRAILER],
+    words: [
+      '\r\n',
+      '\n',
+      '0\r\n',
+      '0;chunk-signature=',
+      ';',
+      'x-amz-checksum-crc32:',
+      'x-amz-trailer-signature:',
+      'ffffffffffff',
+      '13\r\n',
+      TRAILER,
+    ],
     maxBytes: 32_768,
     async check(input, random) {
       const form = (input[0] ?? 0) % FORMS.length

@@ -4,8 +4,8 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { readSourceKey } from '@svc/gateway/s3/objects/copy-source'
 import { keptHeaders, readObjectHeaders, refuseUnsupported } from '@svc/gateway/s3/objects/object-headers'
 import { ServiceError } from '@svc/http-service/service-error'
-import { S3Error } from '@svc/s3/errors'
 import { readChecksums } from '@svc/s3/checksums'
+import { S3Error } from '@svc/s3/errors'
 import { accepted, json, must, mustEqual, type Parser } from '../engine/parser.ts'
 
 type Request = Parameters<typeof readSourceKey>[0]
@@ -28,10 +28,20 @@ export function open(): Parser {
         'x-amz-meta-name': 'é',
         'x-amz-acl': 'private',
       }),
-      JSON.stringify({ 'x-amz-copy-source': `/${LOCKER}/a/b%20c.txt?versionId=null`, 'x-amz-checksum-crc32': 'AAAAAA==' }),
+      JSON.stringify({
+        'x-amz-copy-source': `/${LOCKER}/a/b%20c.txt?versionId=null`,
+        'x-amz-checksum-crc32': 'AAAAAA==',
+      }),
     ],
     words: [
-      ...['x-amz-meta-', 'x-amz-tagging', 'x-amz-grant-read', 'x-amz-checksum-sha256', 'x-amz-checksum-mode', 'expires'],
+      ...[
+        'x-amz-meta-',
+        'x-amz-tagging',
+        'x-amz-grant-read',
+        'x-amz-checksum-sha256',
+        'x-amz-checksum-mode',
+        'expires',
+      ],
       ...['\r\n', '\t', '\u00ff', '\u0100', '%', '%2F', '%ff', '..', '/', '?', LOCKER, '__proto__', 'aws-chunked', ','],
     ],
     isJson: true,
@@ -56,7 +66,11 @@ function checkKept(headers: Record<string, string>): void {
   if (!read) return
   const kept = keptHeaders(read)
   for (const [name, value] of Object.entries(kept)) must(isHeader(name, value), 'keeps what no answer can send')
-  mustEqual(keptHeaders(readObjectHeaders({ ...kept, 'content-type': read.contentType })), kept, 'keeps something else the second time')
+  mustEqual(
+    keptHeaders(readObjectHeaders({ ...kept, 'content-type': read.contentType })),
+    kept,
+    'keeps something else the second time',
+  )
 }
 
 function checkSource(headers: Record<string, string>): void {

@@ -11,12 +11,42 @@ export function open(): Parser {
   return {
     seeds: [
       writeXml('Delete', { Object: [{ Key: 'a&b<c>"\r\n' }, { Key: 'é', VersionId: 'null' }], Quiet: true }),
-      writeXml('CompleteMultipartUpload', { Part: [{ PartNumber: 1, ETag: '"a-1"' }, { PartNumber: 2, ETag: 'b' }] }),
+      writeXml('CompleteMultipartUpload', {
+        Part: [
+          { PartNumber: 1, ETag: '"a-1"' },
+          { PartNumber: 2, ETag: 'b' },
+        ],
+      }),
       '<?xml version="1.0" encoding="utf-8"?><s3:A xmlns:s3="x" b=\'c\'><!-- d --><![CDATA[<e>]]>&#x41;&amp;</s3:A>',
     ],
     words: [
-      ...['<', '>', '</', '/>', '<a>', '</a>', '<!--', '-->', '<![CDATA[', ']]>', '&amp;', '&#0;', '&#x110000;', '&#xd800;'],
-      ...['<!DOCTYPE a [<!ENTITY b "c">]>', '&b;', '<?x?>', 'xmlns="', "='", '\ufeff', 'encoding="utf-16"', '<Part>', '</Part>'],
+      ...[
+        '<',
+        '>',
+        '</',
+        '/>',
+        '<a>',
+        '</a>',
+        '<!--',
+        '-->',
+        '<![CDATA[',
+        ']]>',
+        '&amp;',
+        '&#0;',
+        '&#x110000;',
+        '&#xd800;',
+      ],
+      ...[
+        '<!DOCTYPE a [<!ENTITY b "c">]>',
+        '&b;',
+        '<?x?>',
+        'xmlns="',
+        "='",
+        '\ufeff',
+        'encoding="utf-16"',
+        '<Part>',
+        '</Part>',
+      ],
     ],
     maxBytes: LIMITS.bytes + 100,
     check(input) {
@@ -26,7 +56,7 @@ export function open(): Parser {
       accepted(S3Error, () => textOf(root, 'Key'))
       must(countOf(root) <= LIMITS.elements, 'takes more elements than it may')
       const plain = withoutMixed(root)
-      const again = readXml(Buffer.from(writeXml(plain.name, valueOf(plain))), LIMITS)
+      const again = readXml(Buffer.from(writeXml(plain.name, contentOf(plain))), LIMITS)
       mustEqual(again, plain, 'what was read is another document when it is written')
     },
   }
@@ -43,9 +73,9 @@ function withoutMixed({ name, text, children }: XmlElement): XmlElement {
   return { name, text: children.length > 0 ? '' : text, children: grouped.map(withoutMixed) }
 }
 
-function valueOf({ text, children }: XmlElement): XmlValue {
+function contentOf({ text, children }: XmlElement): XmlValue {
   if (children.length === 0) return text
   return Object.fromEntries(
-    [...Map.groupBy(children, ({ name }) => name)].map(([name, all]) => [name, all.map(valueOf)] as const),
+    [...Map.groupBy(children, ({ name }) => name)].map(([name, all]) => [name, all.map(contentOf)] as const),
   )
 }

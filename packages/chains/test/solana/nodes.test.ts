@@ -89,7 +89,8 @@ describe('a node whose answers make no sense', () => {
     const { address } = PUBLICATION
     for await (const answer of spoilt('getSignaturesForAddress', [address, { commitment: 'confirmed', limit: 5 }])) {
       const history = await nodes.history(address, { limit: 5 }).catch(ignored(answer))
-      for (const { tx, memo } of history ?? []) expect([typeof tx, memo === null ? 'string' : typeof memo], answer).toEqual(['string', 'string'])
+      for (const { tx, memo } of history ?? [])
+        expect([typeof tx, memo === null ? 'string' : typeof memo], answer).toEqual(['string', 'string'])
     }
     for await (const answer of spoilt('getAccountInfo', [address, { commitment: 'confirmed', encoding: 'base64' }])) {
       const account = await nodes.account(address).catch(ignored(answer))

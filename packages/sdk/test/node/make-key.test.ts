@@ -126,7 +126,10 @@ describe('a keystore', () => {
       { version: 3, crypto: { ...crypto, ciphertext: 5 } },
       { version: 3, crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, c: 1e12 } } },
       { version: 3, crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 2 ** 40, r: 8, p: 1 } } },
-      { version: 3, crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 1024, r: 8, p: 2 ** 18 } } },
+      {
+        version: 3,
+        crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 1024, r: 8, p: 2 ** 18 } },
+      },
       { version: 3, crypto: { ...crypto, kdfparams: null } },
       { version: 3, crypto: { ...crypto, cipherparams: { iv: '00' } } },
       { version: 3, crypto: { ...crypto, ciphertext: '00' } },
