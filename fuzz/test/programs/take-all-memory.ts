@@ -1,12 +1,12 @@
 import type { Parser } from '../../src/parsers/engine/parser.ts'
 
 export function open(): Parser {
-  const kept: string[][] = []
+  const kept: number[][] = []
   return {
     seeds: ['x'],
     words: [],
     check() {
-      for (;;) kept.push(Array.from({ length: 10_000 }, (_, i) => `${i}`))
+      for (;;) kept.push(new Array(1_000_000).fill(0))
     },
   }
 }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readReceipt } from '../src/receipt-facts.ts'
 
-const RECEIPT = { receipt_id: 'rcpt_1', pay_req_id: 'pr_1', tx_hash: '0xab', receipt_sig: 'ab', receipt_signer_pubkey: 'cd' }
+const RECEIPT = {
+  receipt_id: 'rcpt_1',
+  pay_req_id: 'pr_1',
+  tx_hash: '0xab',
+  receipt_sig: 'ab',
+  receipt_signer_pubkey: 'cd',
+}
 
 describe('a receipt', () => {
   it('CLI-05 is read whatever else it has', () => {

@@ -16,14 +16,14 @@ const VALUES: readonly unknown[] = [
   ...[[], {}, [[]], [null], { length: 3 }, { toString: 1 }, { __proto__: null, a: 1 }],
 ]
 
-/** Null for an input that is no JSON, and for a change that makes it too long. */
+/** Null for an input that is no JSON or nested too deep, and for a change that makes it too long. */
 export function mutateJson(input: Buffer, random: Random, context: Context): Buffer | null {
   const document = parsed(input)
   if (document === undefined) return null
   const root = { document }
   const places = placesIn(root)
-  const place = random.pick(places)
-  random.pick(CHANGES)(place, random, { ...context, places })
+  if (!places) return null
+  random.pick(CHANGES)(random.pick(places), random, { ...context, places })
   const changed = Buffer.from(JSON.stringify(root.document) ?? 'null')
   return changed.length <= context.maxBytes ? changed : null
 }
@@ -41,12 +41,20 @@ interface Place {
   key: string
 }
 
-function placesIn(holder: Container): Place[] {
-  return Object.keys(holder).flatMap((key) => {
-    const value = at({ holder, key })
-    const inside = typeof value === 'object' && value !== null ? placesIn(value as Container) : []
-    return [{ holder, key }, ...inside]
-  })
+const MAX_PLACES = 10_000
+const MAX_DEPTH = 500
+
+/** Null for a document that is nested so deep that nothing here could go through it. */
+function placesIn(root: Container): Place[] | null {
+  const places: Place[] = []
+  let level: Container[] = [root]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return null
+    const found = level.flatMap((holder) => Object.keys(holder).map((key) => ({ holder, key })))
+    places.push(...found.slice(0, MAX_PLACES - places.length))
+    level = found.map(at).filter((value): value is Container => typeof value === 'object' && value !== null)
+  }
+  return places
 }
 
 function at({ holder, key }: Place): unknown {
@@ -102,7 +110,7 @@ const CHANGES: readonly Change[] = [
       )
   },
   function nest(place, random) {
-    const depth = random.pick([1, 2, 31, 40, 2000])
+    const depth = random.pick([1, 2, 31, 40, 200])
     let value = at(place)
     for (let i = 0; i < depth; i++) value = random.oneIn(2) ? [value] : { x: value }
     put(place, value)

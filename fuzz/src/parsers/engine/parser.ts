@@ -9,6 +9,8 @@ export interface Parser {
   words: readonly string[]
   /** Examples are JSON: their values are changed one by one, besides their bytes. */
   isJson?: boolean
+  /** A case takes milliseconds: `npm test` has fewer of them. */
+  isCostly?: boolean
   /** No input is longer; as many as a header has unless set. */
   maxBytes?: number
   /** Throws where a rule is broken. `random` is the same for the same input. */
@@ -33,9 +35,11 @@ export function mustEqual(found: unknown, expected: unknown, problem: string): v
 }
 
 function textOf(value: unknown): string {
-  return JSON.stringify(value, (_, inner) => {
-    if (typeof inner === 'bigint') return `${inner}n`
-    return inner instanceof Uint8Array ? Buffer.from(inner).toString('hex') : inner
+  return JSON.stringify(value, function (this: Record<string, unknown>, key, given) {
+    if (typeof given === 'bigint') return `${given}n`
+    // Not `given`, which is what a buffer makes of itself.
+    const inner = this[key]
+    return inner instanceof Uint8Array ? Buffer.from(inner).toString('hex') : given
   })
 }
 
@@ -74,6 +78,16 @@ export function latin1(input: Uint8Array): string {
 /** Text with a replacement where bytes are no UTF-8. */
 export function text(input: Uint8Array): string {
   return Buffer.from(input).toString()
+}
+
+/** How deep lists and objects are nested in a value. */
+export function depthOf(value: unknown): number {
+  const isNested = (inner: unknown): inner is object => typeof inner === 'object' && inner !== null
+  let depth = 0
+  for (let level = [value].filter(isNested); level.length > 0; depth++) {
+    level = level.flatMap((each) => Object.values(each)).filter(isNested)
+  }
+  return depth
 }
 
 /** Undefined for what is no JSON. */

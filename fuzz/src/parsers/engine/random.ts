@@ -35,10 +35,13 @@ export function randomOf(input: Uint8Array): Random {
   return seededRandom(hash)
 }
 
+/** More would only take longer. */
+const MAX_PIECES = 256
+
 /** The bytes in buffers of random lengths, as they may arrive. */
 export function splitAtRandom(bytes: Uint8Array, random: Random): Buffer[] {
   const pieces: Buffer[] = []
-  const longest = random.pick([1, 3, 16, 100, 5000])
+  const longest = Math.max(random.pick([1, 3, 16, 100, 5000]), Math.ceil((2 * bytes.length) / MAX_PIECES))
   for (let at = 0; at < bytes.length; ) {
     const end = at + 1 + random.below(longest)
     pieces.push(Buffer.from(bytes.subarray(at, end)))

@@ -59,6 +59,7 @@ export async function open(): Promise<Parser> {
       ],
     ],
     isJson: true,
+    isCostly: true,
     maxBytes: 131_072,
     async check(input, random) {
       const whole = await verifyBundle([input], given)

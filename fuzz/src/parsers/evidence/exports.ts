@@ -53,6 +53,7 @@ export function open(): Parser {
       ...Object.keys(RECORD),
     ],
     isJson: true,
+    isCostly: true,
     maxBytes: 32_768,
     async check(input, random) {
       const whole = await read([Buffer.from(input)])

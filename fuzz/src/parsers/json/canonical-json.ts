@@ -1,6 +1,6 @@
 import { CanonicalJsonError, canonicalJson, canonicalJsonV1, type Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
-import { accepted, json, must, mustEqual, type Parser } from '../engine/parser.ts'
+import { accepted, depthOf, json, must, mustEqual, type Parser } from '../engine/parser.ts'
 
 const MAX_BYTES = 32_768
 
@@ -46,9 +46,4 @@ function modelOf(value: Json): string | null {
 
 function joined(parts: readonly (string | null)[], opening: string, closing: string): string | null {
   return parts.includes(null) ? null : `${opening}${parts.join(',')}${closing}`
-}
-
-function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  return 1 + Object.values(value).reduce((deepest: number, inner) => Math.max(deepest, depthOf(inner)), 0)
 }

@@ -1,5 +1,5 @@
 import { parseStrictJson, StrictJsonError } from '@svc/protocol/strict-json'
-import { accepted, json, must, mustEqual, type Parser, text } from '../engine/parser.ts'
+import { accepted, depthOf, json, must, mustEqual, type Parser, text } from '../engine/parser.ts'
 
 const MAX_BYTES = 65_536
 const MAX_DEPTH = 32
@@ -37,7 +37,8 @@ export function open(): Parser {
       const read = accepted(StrictJsonError, () => ({ value: parseStrictJson(input, MAX_BYTES) }))
       const native = json(input)
       if (!read) {
-        const isPlain = native !== undefined && Buffer.from(JSON.stringify(native)).equals(input) && depthOf(native) <= MAX_DEPTH
+        const isPlain =
+          native !== undefined && Buffer.from(JSON.stringify(native)).equals(input) && depthOf(native) <= MAX_DEPTH
         must(!isPlain, 'refuses what JSON.stringify writes')
         return
       }
@@ -49,9 +50,4 @@ export function open(): Parser {
       if (few) mustEqual(few.value, read.value, 'reads another value with a limit')
     },
   }
-}
-
-function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  return 1 + Object.values(value).reduce((deepest: number, inner) => Math.max(deepest, depthOf(inner)), 0)
 }

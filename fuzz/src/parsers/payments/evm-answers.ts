@@ -62,6 +62,7 @@ export async function open(): Promise<Parser> {
     ],
     words: ['0x', '0x0', '0x1', 'null', TX, BLOCK, TRANSFER, PAYER, TREASURY, 'logs', 'removed', `0x${'f'.repeat(64)}`],
     isJson: true,
+    isCostly: true,
     maxBytes: 65_536,
     async check(input) {
       node.answer(input)

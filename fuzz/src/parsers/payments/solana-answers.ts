@@ -72,6 +72,7 @@ export async function open(): Promise<Parser> {
       '18446744073709551616',
     ],
     isJson: true,
+    isCostly: true,
     maxBytes: 65_536,
     async check(input) {
       node.answer(input)

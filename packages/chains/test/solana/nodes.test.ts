@@ -100,10 +100,9 @@ describe('a node whose answers make no sense', () => {
       const balance = await nodes.balance(address).catch(ignored(answer))
       if (balance !== null) expect(balance, answer).toEqual(expect.any(BigInt))
     }
-    const options = { commitment: 'confirmed', encoding: 'base64', maxSupportedTransactionVersion: 0 }
-    for await (const answer of spoilt('getTransaction', [signed.tx, options])) {
-      const wire = await nodes.wire(signed.tx).catch(ignored(answer))
-      if (wire !== null) expect(wire, answer).toBeInstanceOf(Uint8Array)
+    for (const wrong of [undefined, 'x', {}, { transaction: [7, 'base64'] }]) {
+      node.behave(withResult('getTransaction', () => wrong))
+      expect(await nodes.wire(signed.tx).catch(ignored('a transaction'))).toBeNull()
     }
   })
 

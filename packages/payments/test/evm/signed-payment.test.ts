@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
 import { type Hex, keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { describe, expect, it } from 'vitest'
 import { inspectEvmPayment, transferCall } from '../../src/evm/signed-payment.ts'
 import { EVM } from '../../src/networks.ts'
 
