@@ -7,10 +7,12 @@ import { runInThread } from './engine/run-in-thread.ts'
 export const PARSERS: Readonly<Record<string, URL>> = {
   'strict-json': new URL('./json/strict-json.ts', import.meta.url),
   'canonical-json': new URL('./json/canonical-json.ts', import.meta.url),
+  encodings: new URL('./json/encodings.ts', import.meta.url),
   envelope: new URL('./auth/envelope.ts', import.meta.url),
   'short-urls': new URL('./auth/short-urls.ts', import.meta.url),
   'sealed-tokens': new URL('./auth/sealed-tokens.ts', import.meta.url),
   jwt: new URL('./auth/jwt.ts', import.meta.url),
+  signatures: new URL('./auth/signatures.ts', import.meta.url),
   'key-files': new URL('./auth/key-files.ts', import.meta.url),
   range: new URL('./http/range.ts', import.meta.url),
   conditions: new URL('./http/conditions.ts', import.meta.url),

@@ -5,7 +5,7 @@ import { toBase58 } from '@svc/protocol/bytes'
 import { must, mustEqual, type Parser } from '../engine/parser.ts'
 import { splitAtRandom } from '../engine/random.ts'
 
-const MAX_RECORD_BYTES = 8192
+const MAX_RECORD_BYTES = 2048
 const TX = toBase58(new Uint8Array(64).fill(7))
 const RECORD = {
   receipt_id: 'rcpt_1',
@@ -54,7 +54,7 @@ export function open(): Parser {
     ],
     isJson: true,
     isCostly: true,
-    maxBytes: 32_768,
+    maxBytes: 8192,
     async check(input, random) {
       const whole = await read([Buffer.from(input)])
       mustEqual(
