@@ -95,6 +95,7 @@ const PACKAGES: Record<string, readonly string[]> = {
     'payments',
     'protocol',
     's3',
+    'sales',
     'sdk',
     'storage',
     'testbed',

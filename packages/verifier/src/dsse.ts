@@ -83,9 +83,14 @@ type Row = FileEntry & JsonObject
 
 function rowsOf({ files }: JsonObject): Row[] {
   const isRow = (row: Json): row is Row =>
-    isObject(row) && typeof row.filename === 'string' && typeof row.content_hash === 'string'
+    isObject(row) && isText(row.filename) && isText(row.content_hash) && Number.isSafeInteger(row.size_bytes)
   if (Array.isArray(files) && files.length > 0 && files.every(isRow)) return files
   throw new RefusedBundle('bad_file_entry', 'files of the predicate are not rows of files')
+}
+
+/** A lone surrogate has no UTF-8, and so no hash. */
+function isText(value: Json | undefined): boolean {
+  return typeof value === 'string' && value.isWellFormed()
 }
 
 /** The rows of all files come without proofs, which follow from them. */

@@ -25,7 +25,8 @@ export function readReceipt(bytes: Uint8Array): ReceiptTexts | null {
     const receipt = parseStrictJson(bytes, MAX_RECEIPT_BYTES) as unknown as ReceiptTexts
     const { receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey } = receipt
     const texts = [receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey]
-    return texts.every((text) => typeof text === 'string') ? receipt : null
+    // A lone surrogate has no UTF-8, and so no hash.
+    return texts.every((text) => typeof text === 'string' && text.isWellFormed()) ? receipt : null
   } catch {
     return null
   }

@@ -97,11 +97,14 @@ describe('a statement in DSSE', () => {
     expect(await verify({ ...rest, payload: other.payload })).toMatchObject({ dsse_signed: 'failed' })
   })
 
-  it('DSSE-09 refuses what is of another kind, and leaves alone what is no envelope', async () => {
+  it('DSSE-09 T-129 refuses what is of another kind, and leaves alone what is no envelope', async () => {
     expect(await verify({ ...signed(inTotoPayload(whole)), payloadType: 'text/plain' })).toBe('not_a_bundle')
     expect(await verify(altered('evidence-predicate:v1', 'evidence-predicate:v2'))).toBe('not_a_bundle')
     expect(await verify(altered('"size_bytes":2', '"size_bytes":-2'))).toBe('bad_file_entry')
     expect(await verify(altered('"files":[', '"files":[1,'))).toBe('bad_file_entry')
+    for (const size of ['"2"', '2.5', '{"toString":1}', 'null'])
+      expect(await verify(altered('"size_bytes":2', `"size_bytes":${size}`))).toBe('bad_file_entry')
+    expect(await verify(altered('"filename":"b"', '"filename":"\\ud800"'))).toBe('bad_file_entry')
     for (const document of [{}, [], 'text', { payload: 1 }, { dsseEnvelope: null }, { payload: '', payloadType: '' }])
       expect(await verify(document)).toBeNull()
     expect(openDsse(utf8('{'))).toBeNull()

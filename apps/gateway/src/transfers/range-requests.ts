@@ -3,6 +3,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ByteRange } from '@svc/storage/provider'
+import { readHttpDate } from './http-dates.ts'
 
 /** What conditions are compared with. */
 export interface Validators {
@@ -43,8 +44,8 @@ function isNoneMatch(list: string, { etags }: Validators): boolean {
 
 /** Null when one of the dates is not known. */
 function isModifiedSince(date: string | undefined, { modifiedAt }: Validators): boolean | null {
-  const since = Date.parse(date ?? '')
-  return modifiedAt === null || Number.isNaN(since) ? null : modifiedAt > since
+  const since = date === undefined ? null : readHttpDate(date)
+  return modifiedAt === null || since === null ? null : modifiedAt > since * 1000
 }
 
 /** The tags of a list, weak or strong. A tag may contain a comma. */

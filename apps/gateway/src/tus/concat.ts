@@ -52,7 +52,7 @@ export async function joinUploads(
 }
 
 /** The last segments of the URLs, which may be relative. */
-function partialIds(concat: string): string[] {
+export function partialIds(concat: string): string[] {
   const urls = concat
     .slice(concat.indexOf(';') + 1)
     .split(/\s+/)

@@ -212,6 +212,30 @@ describe('the conditions of a request', () => {
     expect(checkConditions({ 'if-unmodified-since': date(0) }, { ...file, modifiedAt: null })).toBe('met')
   })
 
+  it.each(['Tue, 01 Sep 2026 11:59:59 GMT', 'Tuesday, 01-Sep-26 11:59:59 GMT', 'Tue Sep  1 11:59:59 2026'])(
+    'T-130 %s is a date, in every time zone',
+    (text) => {
+      expect(checkConditions({ 'if-unmodified-since': text }, file)).toBe('failed')
+      expect(
+        checkConditions({ 'if-unmodified-since': text.replace(':59:59', ':00:00').replace('11', '12') }, file),
+      ).toBe('met')
+    },
+  )
+
+  it.each([
+    '2026-09-01T11:59:59Z',
+    'Tue, 01 Sep 2026 11:59:59',
+    'Tue, 01 Sep 2026 11:59:59 +0000',
+    'Mon, 01 Sep 2026 11:59:59 GMT',
+    'Tue Sep 01 11:59:59 2026',
+    'Tunesday, 01-Sep-26 11:59:59 GMT',
+    'Thu, 31 Apr 2026 00:00:00 GMT',
+    'tag 1',
+    '0',
+  ])('T-130 %j is no date of HTTP, and is ignored', (text) => {
+    expect(checkConditions({ 'if-unmodified-since': text }, file)).toBe('met')
+  })
+
   it('ADD-20 If-Modified-Since is for clients that know the file already', () => {
     const since = (ms: number) => checkConditions({ 'if-modified-since': date(ms) }, file)
     expect([since(AT - 1000), since(AT), since(AT + 1000)]).toEqual(['met', 'not-modified', 'not-modified'])

@@ -197,7 +197,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
         const found = await rpc
           .getSignaturesForAddress(address as Address, options as { limit: number })
           .send({ abortSignal })
-        return found.map(({ signature, memo, err }): HistoryEntry => ({ tx: signature, memo, hasFailed: err !== null }))
+        return found.map(historyEntry)
       })
       const [first, ...others] = answers
       if (!first) throw new ChainUnavailable('no node of the primary chain answers')
@@ -211,7 +211,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
           const found = await rpc
             .getTransaction(tx as Signature, { ...CONFIRMED, maxSupportedTransactionVersion: 0 })
             .send({ abortSignal })
-          return found && Buffer.from(found.transaction[0], 'base64')
+          return found === null ? null : Buffer.from(text(found.transaction[0]), 'base64')
         },
         (found) => found !== null,
       ),
@@ -221,12 +221,14 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
       pool.agree(async (rpc, abortSignal) => {
         const options = { ...CONFIRMED, ...(dataSlice && { dataSlice }) }
         const { value } = await rpc.getAccountInfo(address as Address, options).send({ abortSignal })
-        return value && { owner: value.owner, data: Buffer.from(value.data[0], 'base64') }
+        if (value === null) return null
+        return { owner: text(value.owner), data: Buffer.from(text(value.data[0]), 'base64') }
       }),
 
     balance: (address: string): Promise<bigint> =>
       pool.first(async (rpc, abortSignal) => {
         const { value } = await rpc.getBalance(address as Address, { commitment: 'confirmed' }).send({ abortSignal })
+        wholeNumber(value)
         return value
       }),
 
@@ -249,6 +251,22 @@ function sightedStatus(status: SignatureStatus | null): Sighting['status'] {
   const { confirmationStatus: commitment, err } = status
   if ((commitment !== 'confirmed' && commitment !== 'finalized') || err === undefined) throw invalidResponse()
   return { slot: wholeNumber(status.slot), commitment, error: err === null ? null : errorText(err) }
+}
+
+interface FoundSignature {
+  signature: unknown
+  memo: unknown
+  err: unknown
+}
+
+function historyEntry({ signature, memo, err }: FoundSignature): HistoryEntry {
+  if (err === undefined) throw invalidResponse()
+  return { tx: text(signature), memo: memo == null ? null : text(memo), hasFailed: err !== null }
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw invalidResponse()
+  return value
 }
 
 function wholeNumber(value: unknown): number {

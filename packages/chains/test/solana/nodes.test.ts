@@ -85,6 +85,27 @@ describe('a node whose answers make no sense', () => {
     for await (const answer of spoilt('getBlockHeight', [])) await seen(answer)
   })
 
+  it('T-129 is ignored about accounts, their balances and their history', async () => {
+    const { address } = PUBLICATION
+    for await (const answer of spoilt('getSignaturesForAddress', [address, { commitment: 'confirmed', limit: 5 }])) {
+      const history = await nodes.history(address, { limit: 5 }).catch(ignored(answer))
+      for (const { tx, memo } of history ?? [])
+        expect([typeof tx, memo === null ? 'string' : typeof memo], answer).toEqual(['string', 'string'])
+    }
+    for await (const answer of spoilt('getAccountInfo', [address, { commitment: 'confirmed', encoding: 'base64' }])) {
+      const account = await nodes.account(address).catch(ignored(answer))
+      if (account) expect(account, answer).toEqual({ owner: expect.any(String), data: expect.any(Uint8Array) })
+    }
+    for await (const answer of spoilt('getBalance', [address, { commitment: 'confirmed' }])) {
+      const balance = await nodes.balance(address).catch(ignored(answer))
+      if (balance !== null) expect(balance, answer).toEqual(expect.any(BigInt))
+    }
+    for (const wrong of [undefined, 'x', {}, { transaction: [7, 'base64'] }]) {
+      node.behave(withResult('getTransaction', () => wrong))
+      expect(await nodes.wire(signed.tx).catch(ignored('a transaction'))).toBeNull()
+    }
+  })
+
   it('ANCH-04 is ignored about the costs of a transaction', async () => {
     const params = [signed.tx, { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }]
     const honest = await nodes.costs(signed.tx)

@@ -9,7 +9,10 @@ import {
   keccak256,
   parseTransaction,
   recoverTransactionAddress,
+  type Signature,
+  serializeTransaction,
   stringToHex,
+  type TransactionSerializable,
   type TransactionSerialized,
 } from 'viem'
 import { EVM } from '../networks.ts'
@@ -47,9 +50,13 @@ export async function inspectEvmPayment(transaction: string, legs: readonly Paya
   return { outcome: 'payment', tx: keccak256(raw), raw }
 }
 
+/** The library reads over bytes behind a transaction, and over zeros before its numbers: no chain takes those. */
 function parse(raw: Hex) {
   try {
-    return parseTransaction(raw)
+    const transaction = parseTransaction(raw)
+    const { r, s, v, yParity, ...unsigned } = transaction
+    const signature = { r, s, v, yParity } as Signature // as it was read
+    return serializeTransaction(unsigned as TransactionSerializable, signature) === raw ? transaction : null
   } catch {
     return null
   }

@@ -1,4 +1,5 @@
 import { address, getBase64Encoder, getU64Decoder } from '@solana/kit'
+import { NodeProblem } from '@svc/chains/node-pool'
 import { connectSolana, type SolanaRpc } from '@svc/chains/solana/nodes'
 import { type BalanceReader, createBalanceReader } from '../balance-reader.ts'
 import { PRIMARY } from '../networks.ts'
@@ -19,8 +20,13 @@ async function readBalances(rpc: SolanaRpc, destinations: readonly Destination[]
   return destinations.map(({ asset }, i) => {
     const account = value[i]
     if (!account) return 0n
-    return asset === PRIMARY.nativeAsset ? account.lamports : tokenAmount(account.data[0])
+    return asset === PRIMARY.nativeAsset ? coinAmount(account) : tokenAmount(account.data[0])
   })
+}
+
+function coinAmount({ lamports }: { lamports: unknown }): bigint {
+  if (typeof lamports !== 'bigint') throw new NodeProblem('an account without a balance')
+  return lamports
 }
 
 /** Anybody may send coins to the address of a token account that does not exist yet: such an account has no amount. */

@@ -53,6 +53,18 @@ describe('balances of the primary chain', () => {
     await other.stop()
   })
 
+  it('T-129 are unknown from a node that names no amount', async () => {
+    const other = await startFaultyNode(
+      payments.url,
+      withResult('getMultipleAccounts', (result: { value: object[] }) => ({
+        ...result,
+        value: result.value.map((account) => ({ ...account, lamports: 'many' })),
+      })),
+    )
+    expect(await read(other.url)).toEqual([null, null])
+    await other.stop()
+  })
+
   it('INT-04 are read for every token that is sold', async () => {
     const destinations = await Promise.all(
       (['USDC', 'USDT', 'WETH', 'BETA'] as const).map(async (ticker) => ({

@@ -90,17 +90,17 @@ interface Keystore {
     ciphertext?: unknown
     cipherparams?: { iv?: unknown }
     kdf?: unknown
-    kdfparams?: Record<string, unknown>
+    kdfparams?: Record<string, unknown> | null
     mac?: unknown
   }
 }
 
 /** From the encrypted keystore of an EVM wallet (version 3), as geth, foundry and ethers write it. */
 export function keyTextOfKeystore(text: string, password: string): string {
-  const { cipher, ciphertext, cipherparams, kdf, kdfparams = {}, mac } = readKeystore(text)
-  const [encrypted, iv, salt] = [ciphertext, cipherparams?.iv, kdfparams.salt].map((hex) => fromHex(bareHex(hex)))
-  if (cipher !== 'aes-128-ctr' || !encrypted || !iv || !salt) throw unknownKeystore()
-  const key = deriveKey(kdf, kdfparams, salt, password)
+  const { cipher, ciphertext, cipherparams, kdf, kdfparams, mac } = readKeystore(text)
+  const [encrypted, iv, salt] = [ciphertext, cipherparams?.iv, kdfparams?.salt].map((hex) => fromHex(bareHex(hex)))
+  if (cipher !== 'aes-128-ctr' || encrypted?.length !== 32 || iv?.length !== 16 || !salt) throw unknownKeystore()
+  const key = deriveKey(kdf, kdfparams ?? {}, salt, password)
   const expected = toHex(keccak_256(Buffer.concat([key.subarray(16, 32), encrypted])))
   if (expected !== bareHex(mac)) throw new KeyFileError('encrypted', 'the password is not that of this keystore')
   const decipher = createDecipheriv('aes-128-ctr', key.subarray(0, 16), iv)
@@ -118,12 +118,15 @@ function readKeystore(text: string): NonNullable<Keystore['crypto']> {
 
 /** A keystore that asks for more was not made by a wallet. */
 const MAX_MEMORY = 512 * 1024 * 1024
+/** Of scrypt, N × r × p: eight times what geth and foundry choose. */
+const MAX_WORK = 2 ** 24
 const MAX_ROUNDS = 10_000_000
 
 function deriveKey(kdf: unknown, params: Record<string, unknown>, salt: Uint8Array, password: string): Buffer {
-  const { n, r, p, c, prf } = params as Record<string, number>
+  const { n = 0, r = 0, p = 0, c, prf } = params as Record<string, number>
   try {
-    if (kdf === 'scrypt') return scryptSync(password, salt, 32, { N: n, r, p, maxmem: MAX_MEMORY } as never)
+    if (kdf === 'scrypt' && n * r * p <= MAX_WORK)
+      return scryptSync(password, salt, 32, { N: n, r, p, maxmem: MAX_MEMORY } as never)
     if (kdf === 'pbkdf2' && (prf as unknown) === 'hmac-sha256' && (c as number) <= MAX_ROUNDS)
       return pbkdf2Sync(password, salt, c as number, 32, 'sha256')
   } catch {}

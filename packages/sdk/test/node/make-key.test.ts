@@ -117,7 +117,7 @@ describe('a keystore', () => {
     expect(() => keyTextOfKeystore(text, 'wrong')).toThrow(expect.objectContaining({ code: 'encrypted' }))
   })
 
-  it('is refused when it is of another form or asks for too much', () => {
+  it('T-129 is refused when it is of another form or asks for too much', () => {
     const { crypto } = PBKDF2
     const others: unknown[] = [
       {},
@@ -126,6 +126,13 @@ describe('a keystore', () => {
       { version: 3, crypto: { ...crypto, ciphertext: 5 } },
       { version: 3, crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, c: 1e12 } } },
       { version: 3, crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 2 ** 40, r: 8, p: 1 } } },
+      {
+        version: 3,
+        crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 1024, r: 8, p: 2 ** 18 } },
+      },
+      { version: 3, crypto: { ...crypto, kdfparams: null } },
+      { version: 3, crypto: { ...crypto, cipherparams: { iv: '00' } } },
+      { version: 3, crypto: { ...crypto, ciphertext: '00' } },
     ]
     for (const other of others) {
       expect(() => keyTextOfKeystore(JSON.stringify(other), 'testpassword')).toThrow(

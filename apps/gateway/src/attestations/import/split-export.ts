@@ -105,7 +105,7 @@ async function* splitArray(source: AsyncIterable<Uint8Array>, maxBytes: number):
         if (!isEmptyArray) yield piece
       }
     }
-    if (!isEnded) entry.add(bytes.subarray(start))
+    if (depth > 0 && !isEnded) entry.add(bytes.subarray(start))
   }
   if (!isEnded) yield { at: `entry ${number + 1}`, problem: 'is cut off: the array has no end' }
 }

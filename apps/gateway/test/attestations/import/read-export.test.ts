@@ -63,6 +63,12 @@ describe('an export', () => {
     ])
   })
 
+  it('T-130 has the same problems whatever pieces it arrives in', async () => {
+    const text = ' \n[+, {}, "x]'
+    const wanted = await read(text)
+    for (const size of [1, 2, 3]) expect(await read(text, { size })).toEqual(wanted)
+  })
+
   it('is reported with the place where an array is malformed', async () => {
     const entry = JSON.stringify(good)
     const cut = 'is cut off: the array has no end'

@@ -1,0 +1,48 @@
+// Tokens that only the gateway can read: of tus uploads, and of S3 sessions.
+
+import { bearerToken } from '@svc/gateway/auth/bearer-token'
+import { createTokenSealer } from '@svc/gateway/auth/sealed-tokens'
+import { createCredentialKeys } from '@svc/gateway/s3/credentials/credential-keys'
+import { isKeyId, newKeyId } from '@svc/gateway/s3/credentials/key-ids'
+import { openSession, sealSession } from '@svc/gateway/s3/credentials/session-token'
+import { isTokenOf, sessionIdOf, uploadToken } from '@svc/gateway/transfers/sessions/session-token'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
+
+const signer = ed25519Signer(new Uint8Array(32).fill(6))
+const scope = {
+  lockerId: 'locker_0123456789ab',
+  grant: { key: 'owner', epoch: 3 },
+  access: 'write',
+  prefix: 'photos/é/',
+  expiresAt: 1_800_000_000,
+} as const
+
+export function open(): Parser {
+  const zeros = (length: number) => new Uint8Array(length)
+  const sealer = createTokenSealer(signer, 'svc/upload-tokens/v1', zeros)
+  const keys = createCredentialKeys(signer)
+  const sealed = sealer.seal({ locker: 'locker_0123456789ab', prefix: 'é' })
+  const session = sealSession(keys, scope, zeros(16))
+  const keyId = newKeyId(keys, zeros)
+  const upload = uploadToken('A'.repeat(43))
+  return {
+    seeds: [sealed, session.token, session.accessKeyId, keyId, upload.token, `Bearer ${sealed}`],
+    words: ['-', '_', '=', 'A', 'SVCS', 'SVCK', 'Bearer ', ' ', '+', '/'],
+    maxBytes: 8192,
+    check(input) {
+      const token = latin1(input)
+      must((sealer.open(token) !== null) === (token === sealed), 'opens a token that was never sealed')
+      must((openSession(keys, session.accessKeyId, token) !== null) === (token === session.token), 'opens a session')
+      if (token !== session.accessKeyId) must(openSession(keys, token, session.token) === null, 'another id opens')
+      must(isKeyId(keys, token) === (token === keyId), 'takes an id that was never made')
+      const isUpload = isTokenOf({ token_hash: upload.tokenHash }, token)
+      must(isUpload === (token === upload.token), 'takes a token of another upload')
+      must((sessionIdOf(token) === upload.sessionId) === (token === upload.token), 'two tokens have one session')
+      const bearer = bearerToken(token)
+      must(bearer === null || token.endsWith(bearer), 'reads another token than was sent')
+      const { secret: _, ...opened } = openSession(keys, session.accessKeyId, session.token)!
+      mustEqual(opened, scope, 'a session opens something else')
+    },
+  }
+}

@@ -1,0 +1,100 @@
+// What a parser is to the fuzzer: examples to begin with, words of its format, and rules that hold for every input.
+
+import type { Random } from './random.ts'
+
+export interface Parser {
+  /** Real examples. Every rule holds for them, too. */
+  seeds: readonly (string | Uint8Array)[]
+  /** What the format is made of. */
+  words: readonly string[]
+  /** Examples are JSON: their values are changed one by one, besides their bytes. */
+  isJson?: boolean
+  /** A case takes milliseconds: `npm test` has fewer of them. */
+  isCostly?: boolean
+  /** No input is longer; as many as a header has unless set. */
+  maxBytes?: number
+  /** Throws where a rule is broken. `random` is the same for the same input. */
+  check(input: Uint8Array, random: Random): void | Promise<void>
+  close?(): Promise<void>
+}
+
+export const DEFAULT_MAX_BYTES = 16_384
+
+/** A rule of a parser that does not hold. */
+export class BrokenRule extends Error {
+  override name = 'BrokenRule'
+}
+
+export function must(holds: boolean, problem: string): void {
+  if (!holds) throw new BrokenRule(problem)
+}
+
+/** Compares values as JSON, with the order of keys. */
+export function mustEqual(found: unknown, expected: unknown, problem: string): void {
+  must(textOf(found) === textOf(expected), problem)
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value, function (this: Record<string, unknown>, key, given) {
+    if (typeof given === 'bigint') return `${given}n`
+    // Not `given`, which is what a buffer makes of itself.
+    const inner = this[key]
+    return inner instanceof Uint8Array ? Buffer.from(inner).toString('hex') : given
+  })
+}
+
+type ErrorClass = abstract new (...args: never[]) => Error
+
+/** Null where the parser refuses its input by an error of its own; any other error goes on. */
+export function accepted<T>(errors: ErrorClass | readonly ErrorClass[], read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    return refusal(errors, error)
+  }
+}
+
+export async function acceptedLater<T>(
+  errors: ErrorClass | readonly ErrorClass[],
+  read: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await read()
+  } catch (error) {
+    return refusal(errors, error)
+  }
+}
+
+function refusal(errors: ErrorClass | readonly ErrorClass[], error: unknown): null {
+  if ([errors].flat().some((kind) => error instanceof kind)) return null
+  throw error
+}
+
+/** As Node reads header lines: each byte is one character. */
+export function latin1(input: Uint8Array): string {
+  return Buffer.from(input).toString('latin1')
+}
+
+/** Text with a replacement where bytes are no UTF-8. */
+export function text(input: Uint8Array): string {
+  return Buffer.from(input).toString()
+}
+
+/** How deep lists and objects are nested in a value. */
+export function depthOf(value: unknown): number {
+  const isNested = (inner: unknown): inner is object => typeof inner === 'object' && inner !== null
+  let depth = 0
+  for (let level = [value].filter(isNested); level.length > 0; depth++) {
+    level = level.flatMap((each) => Object.values(each)).filter(isNested)
+  }
+  return depth
+}
+
+/** Undefined for what is no JSON. */
+export function json(input: Uint8Array): unknown {
+  try {
+    return JSON.parse(text(input))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,67 @@
+// Statements in the formats of other verifiers. An example is a DSSE envelope, a Sigstore bundle, or an in-toto statement
+// that is signed here.
+
+import { dsseEnvelope, IN_TOTO_PAYLOAD_TYPE, inTotoPayload, preAuthEncoding, sigstoreBundle } from '@svc/protocol/dsse'
+import { issuerKeyId } from '@svc/protocol/ids'
+import { leafHash, merkleLevels, merkleProof } from '@svc/protocol/merkle'
+import { openDsse } from '@svc/verifier/dsse'
+import { followedKeys } from '@svc/verifier/pinned-keys'
+import { bundleOf, listedFiles, SIGNER } from '@svc/verifier/test/bundles'
+import { verifyBundle } from '@svc/verifier/verify-bundle'
+import { json, must, type Parser, text } from '../engine/parser.ts'
+
+const publicKeyHex = Buffer.from(SIGNER.publicKey).toString('hex')
+const given = { pinnedKeys: [{ publicKeyHex, use: null, validFrom: null, validTo: null }] }
+const followed = followedKeys(given, null)
+
+function signed(payload: Uint8Array) {
+  const sig = SIGNER.sign(preAuthEncoding(IN_TOTO_PAYLOAD_TYPE, payload))
+  return dsseEnvelope(payload, { keyid: issuerKeyId(publicKeyHex), sig })
+}
+
+export function open(): Parser {
+  const { envelope, files } = bundleOf(listedFiles(3))
+  const proof = merkleProof(merkleLevels(files.map(leafHash)), 1)
+  const payloads = [
+    inTotoPayload({ envelope, anchor: null, files }),
+    inTotoPayload({ envelope, anchor: null, files: [{ ...files[1]!, leaf_index: 1, proof }] }),
+  ]
+  const genuine = new Set(payloads.map((payload) => signed(payload).payload))
+  return {
+    seeds: [
+      ...payloads,
+      ...payloads.map((payload) => JSON.stringify(signed(payload))),
+      JSON.stringify(sigstoreBundle(signed(payloads[0]!))),
+    ],
+    words: [
+      'payload',
+      'payloadType',
+      'signatures',
+      'dsseEnvelope',
+      'predicate',
+      'files',
+      'proof',
+      'leaf_index',
+      'filename',
+      '=',
+      '\ud800',
+      'subject',
+    ],
+    isJson: true,
+    maxBytes: 65_536,
+    async check(input) {
+      await checkDocument(text(input), (payload) => genuine.has(payload))
+      if (json(input) !== undefined) await checkDocument(JSON.stringify(signed(Buffer.from(input))), () => true)
+    },
+  }
+}
+
+async function checkDocument(document: string, isGenuine: (payload: string) => boolean): Promise<void> {
+  const opened = openDsse(document)
+  if (!opened || 'refused' in opened) return
+  const verification = await verifyBundle([opened.bundle], given)
+  const facts = opened.facts(followed)
+  const { payload } = JSON.parse(document).dsseEnvelope ?? JSON.parse(document)
+  if (facts.dsse_signed.value === 'passed') must(isGenuine(payload), 'believes an envelope that was not signed')
+  if (verification.refused) must(/^.{5,300}$/u.test(verification.refused.why), 'a refusal is not one line')
+}

@@ -1,0 +1,53 @@
+// The body of a part in JSON, as it arrives in pieces.
+
+import { Readable } from 'node:stream'
+import { readPartBody } from '@svc/gateway/transfers/sessions/http/part-body'
+import { ServiceError } from '@svc/http-service/service-error'
+import type { WireRequest } from '@svc/http-service/wire-request'
+import { json, must, mustEqual, type Parser } from '../engine/parser.ts'
+import { splitAtRandom } from '../engine/random.ts'
+
+const MAX_BYTES = 4096
+
+export function open(): Parser {
+  const data = Buffer.from('some bytes of a part, and more of them').toString('base64')
+  return {
+    seeds: [
+      JSON.stringify({ index: 0, data }),
+      `{"index":3,"data":"${Buffer.from([255, 254, 253, 252]).toString('base64').replaceAll('/', '\\/')}"}`,
+      JSON.stringify({ extra: { data: ['x'] }, sha256: 'ab'.repeat(32), data: '', index: 99999 }),
+      '{"d\\u0061ta":"AAAA","index":1}',
+    ],
+    words: ['"data":', '"data"', '\\/', '\\', '"', '=', '==', '\\u0061', '{', '}', '[', ']', ':', ',', 'AAAA', '-_'],
+    isJson: true,
+    maxBytes: 32_768,
+    async check(input, random) {
+      const [whole, inPieces] = [await read([Buffer.from(input)]), await read(splitAtRandom(input, random))]
+      mustEqual(inPieces, whole, 'a body is another one when it arrives in other pieces')
+      if (typeof whole === 'string') return
+      const document = json(input) as { index: unknown; data: string } | undefined
+      must(document?.index === whole.index, 'reads another index than JSON.parse')
+      must(document?.data === whole.bytes.toString('base64'), 'reads other bytes than JSON.parse')
+    },
+  }
+}
+
+type Read = { index: number; bytes: Buffer } | string
+
+/** Or the code of the refusal. */
+async function read(pieces: readonly Buffer[]): Promise<Read> {
+  const stream = Object.assign(Readable.from(pieces, { objectMode: false }), { headers: {} })
+  const wire = { headers: {}, stream } as unknown as WireRequest // all that is read of it
+  const body = readPartBody(wire, {}, MAX_BYTES)
+  try {
+    const chunks: Buffer[] = []
+    for await (const chunk of body.bytes as AsyncIterable<Buffer>) chunks.push(chunk)
+    return { index: body.declared().index, bytes: Buffer.concat(chunks) }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    must(error.status < 500, `a bad body is answered with ${error.status}`)
+    return error.code
+  } finally {
+    body.release()
+  }
+}

@@ -1,0 +1,58 @@
+// Bytes as text: hex, base64, base64url and base58.
+
+import {
+  fromBase58,
+  fromBase64,
+  fromBase64Url,
+  fromHex,
+  toBase58,
+  toBase64,
+  toBase64Url,
+  toHex,
+} from '@svc/protocol/bytes'
+import { latin1, must, mustEqual, type Parser, text } from '../engine/parser.ts'
+
+const LENGTHS = [0, 1, 32, 33, 64]
+
+export function open(): Parser {
+  const bytes = LENGTHS.map((length) => Uint8Array.from({ length }, (_, i) => i))
+  return {
+    seeds: [...bytes.map(toHex), ...bytes.map(toBase64), ...bytes.map(toBase64Url), ...bytes.map(toBase58)],
+    words: ['=', '==', '+', '/', '-', '_', '1', 'z', '0', 'I', 'A', ' ', '\n', '\u017f', '\u212a'],
+    maxBytes: 1024,
+    check(input) {
+      for (const given of [latin1(input), text(input)]) {
+        checkText(given, fromHex(given), toHex, 'hex')
+        checkText(given, fromBase64(given), toBase64, 'base64')
+        checkText(given, fromBase64Url(given), toBase64Url, 'base64url')
+        for (const length of LENGTHS) mustEqual(fromBase58(given, length), modelOf(given, length), 'reads other base58')
+      }
+      must(Buffer.from(fromBase64Url(toBase64Url(input))!).equals(input), 'base64url is other bytes when it is read')
+    },
+  }
+}
+
+/** Bytes have one text, which is the one that Node writes. */
+function checkText(
+  given: string,
+  read: Uint8Array | null,
+  write: (bytes: Uint8Array) => string,
+  name: BufferEncoding,
+): void {
+  const bytes = Buffer.from(given, name)
+  must((read !== null) === (bytes.toString(name) === given), `does not take just what is ${name}`)
+  if (read) must(bytes.equals(read) && write(read) === given, `${name} is another text when it is written`)
+}
+
+const DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** By one large number. */
+function modelOf(given: string, length: number): Uint8Array | null {
+  const digits = [...given].map((char) => DIGITS.indexOf(char))
+  if (digits.includes(-1) || given.length > 2 * length) return null
+  const zeros = /^1*/.exec(given)![0].length
+  const value = digits.reduce((sum, digit) => sum * 58n + BigInt(digit), 0n).toString(16)
+  const rest = value === '0' ? '' : value.padStart(value.length + (value.length % 2), '0')
+  const bytes = Buffer.concat([Buffer.alloc(zeros), Buffer.from(rest, 'hex')])
+  return bytes.length === length ? bytes : null
+}

@@ -1,0 +1,95 @@
+// Challenges and credentials of the Machine Payments Protocol. An example is a header, or the JSON of a credential.
+
+import type { PaymentLeg } from '@svc/api/quote'
+import { ServiceError } from '@svc/http-service/service-error'
+import { EVM, PRIMARY } from '@svc/payments/networks'
+import { acceptedCharges } from '@svc/sales/mpp/accept-payment'
+import { challengeHeader, challengeOf, chargesOf } from '@svc/sales/mpp/challenge'
+import { type Credential, chargeOf, readCredential } from '@svc/sales/mpp/credential'
+import { asProblem } from '@svc/sales/mpp/problems'
+import { accepted, json, latin1, must, mustEqual, type Parser } from '../engine/parser.ts'
+import { PAY_REQ_ID, TREASURY } from './solana-wire.ts'
+
+const ID = { payReqId: PAY_REQ_ID, expiresAt: 1_800_000_000 }
+const PAYEE = { realm: 'gateway.example', isDevelopment: false, primaryWallet: TREASURY, takesAuthorizations: true }
+const leg = (network: string, asset: string, name: string) =>
+  ({ network, asset, payTo: TREASURY, amount: '7', extra: { name, decimals: 6 } }) as unknown as PaymentLeg // all that is read of it
+const CHARGES = chargesOf(
+  [
+    leg(PRIMARY.caip2, PRIMARY.nativeAsset, 'SOL'),
+    leg(PRIMARY.caip2, TREASURY, 'USDC'),
+    leg(EVM.caip2, `0x${'33'.repeat(20)}`, 'USDC'),
+  ],
+  PAYEE,
+)
+
+export function open(): Parser {
+  const payloads = [
+    { type: 'signature', signature: '5'.repeat(88) },
+    { type: 'signature', signature: '5'.repeat(64) },
+    { type: 'hash', hash: `0x${'ab'.repeat(32)}` },
+  ]
+  const credentials = CHARGES.map((charge, i) => ({ challenge: challengeOf(charge, ID, PAYEE), payload: payloads[i] }))
+  const header = (credential: unknown) => `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`
+  return {
+    seeds: [
+      ...credentials.map((credential) => JSON.stringify(credential)),
+      ...credentials.map(header),
+      'solana/charge;q=0.5, evm/*, */*;q=0',
+      challengeHeader(CHARGES, ID, PAYEE)!,
+    ],
+    words: [
+      'Payment ',
+      'payment  ',
+      ', ',
+      ',',
+      ';q=',
+      '0.001',
+      '1.000',
+      '*/*',
+      'evm/charge',
+      'type',
+      'hash',
+      'signature',
+      'authorization',
+      'opaque',
+      '=',
+      '{',
+    ],
+    isJson: true,
+    check(input) {
+      const given = latin1(input)
+      checkHeader(given)
+      const credential = json(input)
+      if (credential !== undefined) checkHeader(header(credential))
+      const charges = acceptedCharges(CHARGES, given)
+      must(
+        charges.length > 0 && charges.every((charge) => CHARGES.includes(charge)),
+        'offers no charge, or another one',
+      )
+      must(new Set(charges).size === charges.length, 'offers a charge twice')
+    },
+  }
+}
+
+function checkHeader(authorization: string): void {
+  const credential = refusing(() => readCredential(authorization))
+  const found = credential && refusing(() => chargeOf(credential as Credential, CHARGES, ID, PAYEE))
+  if (!found) return
+  mustEqual(found.challenge, challengeOf(found.charge, ID, PAYEE), 'takes a challenge that was not made')
+  must(found.charge.credentialTypes.includes(found.payload.type), 'takes a payload of another type')
+}
+
+function refusing<T>(read: () => T): T | null {
+  return accepted(ServiceError, () => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const problem = asProblem(error)
+      must(problem instanceof ServiceError && problem.status === 402, 'refuses without a problem that clients read')
+      JSON.stringify((problem as ServiceError).body('1'))
+      throw error
+    }
+  })
+}

@@ -1,0 +1,133 @@
+// What nodes of the primary chain answer. An example is JSON: the result of each method.
+
+import { ChainUnavailable } from '@svc/chains/node-pool'
+import { createSolanaNodes } from '@svc/chains/solana/nodes'
+import { PRIMARY } from '@svc/payments/networks'
+import { createSolanaBalanceReader } from '@svc/payments/solana/balance-reader'
+import { createSolanaPaymentReader } from '@svc/payments/solana/payment-reader'
+import { createSolanaDecimalsReader } from '@svc/payments/solana/token-decimals'
+import { toBase58 } from '@svc/protocol/bytes'
+import { acceptedLater, must, type Parser } from '../engine/parser.ts'
+import { startLyingNode } from './lying-node.ts'
+import { LAMPORTS, PAYER, paymentMessage, TREASURY, withSignature } from './solana-wire.ts'
+
+const BYTES = withSignature(paymentMessage(0))
+const TX = toBase58(BYTES.subarray(1, 65))
+const DESTINATION = { asset: PRIMARY.nativeAsset, payTo: TREASURY }
+const OUTCOMES: readonly string[] = ['found', 'not_found', 'rejected', 'unavailable']
+const CONTEXT = { slot: 100 }
+
+const ANSWERS = {
+  getGenesisHash: PRIMARY.genesisHash,
+  getTransaction: {
+    slot: 99,
+    blockTime: 1_800_000_000,
+    transaction: [BYTES.toString('base64'), 'base64'],
+    meta: {
+      err: null,
+      fee: 5000,
+      preBalances: [10_000_000, 0, 1, 1],
+      postBalances: [10_000_000 - LAMPORTS - 5000, LAMPORTS, 1, 1],
+      preTokenBalances: [],
+      postTokenBalances: [
+        { accountIndex: 1, mint: TREASURY, owner: PAYER, uiTokenAmount: { amount: '18446744073709551615' } },
+      ],
+      innerInstructions: [{ index: 0, instructions: [{ programIdIndex: 3, accounts: [0], data: '3Bxs' }] }],
+      loadedAddresses: { writable: [], readonly: [] },
+    },
+  },
+  getLatestBlockhash: { context: CONTEXT, value: { blockhash: TREASURY, lastValidBlockHeight: 200 } },
+  simulateTransaction: { context: CONTEXT, value: { err: { InstructionError: [0, 'x'] } } },
+  sendTransaction: TX,
+  getBlockHeight: 90,
+  getSignatureStatuses: { context: CONTEXT, value: [{ slot: 99, confirmationStatus: 'finalized', err: null }] },
+  getSignaturesForAddress: [{ signature: TX, memo: '[1] x', err: null, slot: 99 }],
+  getAccountInfo: { context: CONTEXT, value: { owner: PAYER, data: ['AAAA', 'base64'], lamports: 1 } },
+  getMultipleAccounts: { context: CONTEXT, value: [{ owner: PAYER, data: ['AAAAAAAAAAA=', 'base64'], lamports: 7 }] },
+  getBalance: { context: CONTEXT, value: 9_007_199_254_740_991 },
+}
+
+export async function open(): Promise<Parser> {
+  const node = await startLyingNode()
+  const rpcUrls = [node.url]
+  const reader = createSolanaPaymentReader({ rpcUrls, genesisHash: PRIMARY.genesisHash })
+  const nodes = createSolanaNodes(PRIMARY, rpcUrls)
+  const readBalances = createSolanaBalanceReader(rpcUrls)
+  const readDecimals = createSolanaDecimalsReader(rpcUrls)
+  const asked = <T>(question: () => Promise<T>) => acceptedLater(ChainUnavailable, question)
+
+  return {
+    seeds: [JSON.stringify(ANSWERS), JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32015, message: 'x' } })],
+    words: [
+      'finalized',
+      'confirmed',
+      'processed',
+      'base64',
+      'err',
+      'value',
+      'meta',
+      '1e400',
+      TX,
+      PAYER,
+      '18446744073709551616',
+    ],
+    isJson: true,
+    isCostly: true,
+    maxBytes: 65_536,
+    async check(input) {
+      node.answer(input)
+      await checkReading()
+      await checkSending()
+      await checkAccounts()
+    },
+    close: node.stop,
+  }
+
+  async function checkReading(): Promise<void> {
+    const reading = await reader.read(TX, DESTINATION)
+    must(OUTCOMES.includes(reading.outcome), 'has an outcome of its own')
+    if (reading.outcome !== 'found') return
+    must(reading.tx === TX && reading.payer === PAYER, 'finds a payer who did not sign')
+    must(reading.received > 0n && Number.isSafeInteger(reading.height), 'finds what is no payment')
+    must(reading.blockTime === null || Number.isSafeInteger(reading.blockTime), 'finds what is no time')
+  }
+
+  async function checkSending(): Promise<void> {
+    const life = await asked(() => nodes.lifetime())
+    if (life) must(typeof life.lastValidBlockHeight === 'bigint', 'a lifetime has no height')
+    const error = await asked(() => nodes.simulate(BYTES.toString('base64'), { sigVerify: true }))
+    must(error === null || typeof error === 'string', 'an error is no text')
+    await nodes.send(BYTES.toString('base64'))
+    for (const { finalizedHeight, status } of (await nodes.sightings([TX]))[0] ?? []) {
+      must(
+        Number.isFinite(finalizedHeight) && (status === null || Number.isFinite(status.slot)),
+        'a sighting has no place',
+      )
+    }
+    const costs = await asked(() => nodes.costs(TX))
+    if (costs)
+      must(
+        Object.values(costs).every((cost) => cost === null || Number.isFinite(cost)),
+        'a cost is no number',
+      )
+    const height = await asked(() => nodes.height('finalized'))
+    must(height === null || Number.isFinite(height), 'a height is no number')
+  }
+
+  async function checkAccounts(): Promise<void> {
+    const history = await asked(() => nodes.history(TREASURY, { limit: 10 }))
+    for (const { tx, memo } of history ?? []) {
+      must(typeof tx === 'string' && (memo === null || typeof memo === 'string'), 'a history has an entry that is none')
+    }
+    const wire = await asked(() => nodes.wire(TX))
+    must(wire === null || wire instanceof Uint8Array, 'a transaction is no bytes')
+    const account = await asked(() => nodes.account(TREASURY))
+    must(account === null || typeof account.owner === 'string', 'an account has no owner')
+    const balance = await asked(() => nodes.balance(TREASURY))
+    must(balance === null || typeof balance === 'bigint', 'a balance is no number')
+    const [held = null] = await readBalances.read([DESTINATION])
+    must(held === null || typeof held === 'bigint', 'the treasury holds what is no number')
+    const [decimals = null] = (await asked(() => readDecimals([TREASURY]))) ?? []
+    must(decimals === null || Number.isInteger(decimals), 'decimals are no number')
+  }
+}

@@ -1,0 +1,55 @@
+// Solana Pay URLs, as wallets read them. An example is JSON: what the quote is about.
+
+import { ASSETS } from '@svc/payments/assets'
+import { PRIMARY } from '@svc/payments/networks'
+import { transferRequest } from '@svc/payments/solana/pay-request'
+import { paymentReference } from '@svc/protocol/ids'
+import { json, must, type Parser } from '../engine/parser.ts'
+import { PAY_REQ_ID, PAYER, TREASURY } from './solana-wire.ts'
+
+export function open(): Parser {
+  return {
+    seeds: [
+      JSON.stringify({ ticker: 'SOL', amount: '1500000', label: 'Storage & more', message: '1 GB / 30 days + é' }),
+      JSON.stringify({ ticker: 'USDC', amount: '1', label: '', message: 'a=b&amount=9#x%20' }),
+    ],
+    words: [
+      '&',
+      '=',
+      '#',
+      '?',
+      '%',
+      '+',
+      ' ',
+      '&amount=0',
+      '\ud83d\ude00',
+      '\0',
+      '\n',
+      '18446744073709551615',
+      'SOL',
+      'USDC',
+    ],
+    isJson: true,
+    maxBytes: 4096,
+    check(input) {
+      const { ticker, amount, label, message } = { ...(json(input) as Record<string, unknown> | null | undefined) }
+      const of = ASSETS.find((asset) => asset.network === PRIMARY && asset.ticker === ticker)
+      if (!of || typeof amount !== 'string' || !/^[1-9]\d{0,19}$/.test(amount)) return
+      if (typeof label !== 'string' || typeof message !== 'string' || !(label + message).isWellFormed()) return
+      const asset = ticker === 'SOL' ? PRIMARY.nativeAsset : PAYER
+      const leg = { of, asset, payTo: TREASURY, wallet: TREASURY, amount: BigInt(amount), rate: null }
+      const { url, reference } = transferRequest(leg, PAY_REQ_ID, { label, message })
+      const { protocol, pathname, searchParams, hash } = new URL(url)
+      must(protocol === 'solana:' && pathname === TREASURY && hash === '', 'a wallet reads another recipient')
+      const [whole = '', fraction = ''] = (searchParams.get('amount') ?? '').split('.')
+      must(BigInt(whole + fraction.padEnd(of.decimals, '0')) === BigInt(amount), 'a wallet reads another amount')
+      must(searchParams.get('spl-token') === (ticker === 'SOL' ? null : asset), 'a wallet reads another token')
+      must(
+        searchParams.get('label') === label && searchParams.get('message') === message,
+        'a wallet reads another text',
+      )
+      must(searchParams.get('memo') === paymentReference(PAY_REQ_ID), 'a wallet reads another memo')
+      must(searchParams.getAll('reference').join() === reference, 'a wallet reads another reference')
+    },
+  }
+}
