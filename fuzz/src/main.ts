@@ -14,7 +14,9 @@ const minutes = Number(values.minutes ?? 1)
 const seed = Number(values.seed ?? Math.floor(Date.now() / 1000))
 const chosen = TARGETS.filter(({ name }) => values.only === undefined || name === values.only)
 if (chosen.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {
-  console.error(`npm run fuzz -- [--only NAME] [--minutes M] [--seed N]; names: ${TARGETS.map(({ name }) => name).join(', ')}`)
+  console.error(
+    `npm run fuzz -- [--only NAME] [--minutes M] [--seed N]; names: ${TARGETS.map(({ name }) => name).join(', ')}`,
+  )
   process.exit(2)
 }
 

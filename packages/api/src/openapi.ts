@@ -171,14 +171,18 @@ function failures(endpoint: Endpoint, components: Node): Node {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   const error = lift(ErrorBody, components)
-  const failure = (description: string, schema: Node) => ({ description, content: { 'application/json': { schema } } })
+  const failure = (description: string, schema: Node, codes: readonly ErrorCode[]) => ({
+    description,
+    ...(codes.length > 0 && { 'x-error-codes': codes }),
+    content: { 'application/json': { schema } },
+  })
   const declared = [...byStatus].map(([status, codes]) => {
     // A 402 may be a quote or a refused payment.
     const success = endpoint.responses[status]
     const schema = success ? { anyOf: [lift(success, components), error] } : error
-    return [status, failure([...(success ? [endpoint.summary] : []), ...codes].join(', '), schema)]
+    return [status, failure([...(success ? [endpoint.summary] : []), ...codes].join(', '), schema, codes)]
   })
-  return { ...Object.fromEntries(declared), default: failure('Any other error', error) }
+  return { ...Object.fromEntries(declared), default: failure('Any other error', error, []) }
 }
 
 /** A copy of the schema in which every part with a title is a reference to its component. */

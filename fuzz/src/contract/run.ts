@@ -1,0 +1,182 @@
+// Sends made-up requests of every operation, one after the other, and looks at each answer and at what it changed.
+
+import type { ChangeLog } from '@svc/devnet/change-log'
+import * as fc from 'fast-check'
+import type { Finding, FuzzResult } from '../target.ts'
+import { type CheckAnswer, isSuccess } from './answers.ts'
+import { type Credential, type Draft, draftOf, type Given, queryPairs, sentBy } from './draft.ts'
+import { type Answer, type Line, type Sent, shown } from './exchange.ts'
+import { changesOf, headerText, STRANGE } from './mutations.ts'
+import type { Operation } from './operation.ts'
+import { propertiesOf, requiredOf, valuesOf } from './values.ts'
+
+/** A running service, and what its operations need to succeed. */
+export interface ContractHouse {
+  operations: readonly Operation[]
+  line: Line
+  check: CheckAnswer
+  /** Asked again after each success, because some things can be done once. */
+  prepare(operation: Operation): Promise<Given & { credential: Credential }>
+  changes: ChangeLog
+  /** Tables that a refused request may change, and why. */
+  mayChange: Readonly<Record<string, string>>
+  /** Operations that cannot succeed here, and why. */
+  unreached: Readonly<Record<string, string>>
+}
+
+/** One request to make. */
+interface Case {
+  /** Of optional inputs, which are added and with what. */
+  optional: Readonly<Record<string, unknown>>
+  /** Which of all changes is made; null for none. */
+  change: number | null
+  /** Whether the credential is changed instead of the request. */
+  ofCredential: boolean
+  strange: unknown
+}
+
+interface State {
+  prepared: Awaited<ReturnType<ContractHouse['prepare']>> | null
+  reached: boolean
+}
+
+const VALID_EACH_ROUND = 2
+const CHANGED_EACH_ROUND = 10
+/** The same problem of the same operation is told so often. */
+const SAME_FINDINGS = 2
+
+export interface Runner {
+  round(number: number, seed: number): Promise<void>
+  result(): FuzzResult
+}
+
+export function createRunner(house: ContractHouse): Runner {
+  const states = new Map<Operation, State>()
+  const findings: (Finding & { operation: Operation; kind: string })[] = []
+  let cases = 0
+
+  function report(operation: Operation, problem: string, sent: Sent, what: string): void {
+    const kind = problem.replace(/\d+|"[^"]*"|req_\w+/g, '').slice(0, 60)
+    const same = findings.filter((finding) => finding.operation === operation && finding.kind === kind)
+    if (same.length < SAME_FINDINGS) {
+      findings.push({ operation, kind, problem: `${operation.id}: ${problem} (${what})`, input: shown(sent) })
+    }
+  }
+
+  async function send(operation: Operation, sent: Sent, what: string): Promise<Answer> {
+    const answer = await house.line.send(sent)
+    cases++
+    const problem = house.check(operation, answer)
+    if (problem) report(operation, problem, sent, what)
+    const changed = (await house.changes.take()).filter((table) => !(table in house.mayChange))
+    if (!isSuccess(answer) && changed.length > 0) {
+      report(operation, `refused with ${answer.status}, and changed ${changed.join(', ')}`, sent, what)
+    }
+    return answer
+  }
+
+  async function make(operation: Operation, state: State, made: Case): Promise<void> {
+    state.prepared ??= await house.prepare(operation)
+    await house.changes.take()
+    const { credential, ...given } = state.prepared
+    const draft = withOptional(draftOf(given), made.optional)
+    const { what, sent } = requestOf(operation, draft, credential, made)
+    const answer = await send(operation, sent, what)
+    if (!isSuccess(answer)) return
+    state.reached = true
+    state.prepared = null
+  }
+
+  return {
+    async round(number, seed) {
+      for (const operation of house.operations) {
+        const state = states.get(operation) ?? { prepared: null, reached: false }
+        states.set(operation, state)
+        if (number === 0)
+          await make(operation, state, { optional: {}, change: null, ofCredential: false, strange: null })
+        const each = { seed: seed + number, numRuns: VALID_EACH_ROUND }
+        const valid = fc.sample(casesOf(operation, fc.constant(null)), each)
+        const changed = fc.sample(casesOf(operation, fc.nat()), { ...each, numRuns: CHANGED_EACH_ROUND })
+        for (const made of [...valid, ...changed]) await make(operation, state, made)
+      }
+    },
+    result() {
+      const coverage = [...states].flatMap(([{ id }, { reached }]) => {
+        const reason = house.unreached[id]
+        if (reached === (reason === undefined)) return []
+        return [{ problem: `${id}: ${reached ? `succeeds, though ${reason}` : 'never succeeded'}`, input: id }]
+      })
+      return { cases, findings: [...findings.map(({ problem, input }) => ({ problem, input })), ...coverage] }
+    },
+  }
+}
+
+function casesOf(operation: Operation, change: fc.Arbitrary<number | null>): fc.Arbitrary<Case> {
+  return fc.record({
+    optional: fc.record(Object.fromEntries(optionalInputs(operation)), { requiredKeys: [] }),
+    change,
+    ofCredential: operation.security === null ? fc.constant(false) : fc.nat(9).map((one) => one === 0),
+    strange: STRANGE,
+  })
+}
+
+function optionalInputs({ parameters, body }: Operation): [place: string, values: fc.Arbitrary<unknown>][] {
+  const ofParameters = parameters
+    .filter(({ required }) => !required)
+    .map(({ in: part, name, schema }) => [`${part} ${name}`, valuesOf(schema)] as [string, fc.Arbitrary<unknown>])
+  const fields = Object.entries(body ? propertiesOf(body) : {}).filter(
+    ([name]) => !requiredOf(body ?? {}).includes(name),
+  )
+  return [
+    ...ofParameters,
+    ...fields.map(([name, schema]) => [`body ${name}`, valuesOf(schema)] as [string, fc.Arbitrary<unknown>]),
+  ]
+}
+
+/** What the recipe says stays as it is. */
+function withOptional(draft: Draft, optional: Case['optional']): Draft {
+  const filled = structuredClone(draft)
+  for (const [place, value] of Object.entries(optional)) {
+    const [part, name = ''] = place.split(' ')
+    if (part === 'query' && !filled.query.some(([known]) => known === name))
+      filled.query.push(...queryPairs(name, value))
+    if (part === 'header') filled.headers[name] ??= headerText(String(value))
+    if (part === 'body' && filled.body && 'json' in filled.body)
+      filled.body.json = { [name]: value, ...Object(filled.body.json) }
+  }
+  return filled
+}
+
+function requestOf(
+  operation: Operation,
+  draft: Draft,
+  credential: Credential,
+  made: Case,
+): { what: string; sent: Sent } {
+  const { change, ofCredential, strange } = made
+  if (change === null) return { what: 'as declared', sent: sentBy(operation, draft, credential) }
+  if (ofCredential) {
+    const sent = sentBy(operation, draft, (...request) => changedCredential(credential(...request), change, strange))
+    return { what: 'with a changed credential', sent }
+  }
+  const changes = changesOf(operation, draft, strange)
+  const chosen = changes[change % changes.length]
+  if (!chosen) return { what: 'as declared', sent: sentBy(operation, draft, credential) }
+  return { what: chosen.what, sent: sentBy(operation, chosen.draft, credential) }
+}
+
+function changedCredential(headers: Record<string, string>, change: number, strange: unknown): Record<string, string> {
+  const names = Object.keys(headers)
+  const name = names[change % names.length] ?? ''
+  const { [name]: own = '', ...others } = headers
+  const at = change % Math.max(1, own.length)
+  const ways = [
+    {},
+    { [name]: '' },
+    { [name]: headerText(String(strange)) },
+    { [name]: `${own.slice(0, at)}${own[at] === 'A' ? 'B' : 'A'}${own.slice(at + 1)}` },
+    { [name]: own.slice(0, -1) },
+    { [name]: `${own}, ${own}` },
+  ]
+  return { ...others, ...ways[Math.floor(change / names.length) % ways.length] }
+}
