@@ -45,15 +45,17 @@ export function answerCheck({ components }: Pick<Description, 'components'>): Ch
     if (method === 'HEAD' || BODYLESS.includes(answer.status)) return answer.body.length > 0 ? 'has a body' : null
     if (!found) return `is ${type || 'of no type'}, declared as ${Object.keys(declared.content).join(' or ')}`
     const [declaredType, schema] = found
-    return declaredType.includes('json') ? mismatch(schema, jsonOf(answer)) : null
+    return /[/+]json$/.test(declaredType) ? mismatch(schema, jsonOf(answer)) : null
   }
 
   function wrongError(operation: Operation, answer: Answer): string | null {
     const { status, headers } = answer
     if (headers['cache-control']?.includes('no-store') !== true) return 'an error that may be cached'
     if (operation.method === 'HEAD') return answer.body.length > 0 ? 'has a body' : null
-    if (headers['content-type'] !== 'application/json; charset=utf-8')
-      return `an error of type ${headers['content-type']}`
+    const type = headers['content-type'] ?? ''
+    const problem = isType(type, PROBLEM_TYPE) && operation.answers[status]?.content[PROBLEM_TYPE]
+    if (problem) return mismatch(problem, jsonOf(answer))
+    if (type !== 'application/json; charset=utf-8') return `an error of type ${type}`
     const body = jsonOf(answer)
     if (!isError(body)) return `not an error body: ${ajv.errorsText(isError.errors)}`
     const { error, hint } = body as ErrorBody
@@ -92,6 +94,8 @@ function isQuote(answer: Answer): boolean {
   )
 }
 
+/** Of refused payment credentials, whose codes have other statuses elsewhere. */
+const PROBLEM_TYPE = 'application/problem+json'
 const BODYLESS = [201, 204, 304, 307]
 
 function isType(actual: string, declared: string): boolean {

@@ -1,5 +1,6 @@
 // Sends made-up requests of every operation, one after the other, and looks at each answer and at what it changed.
 
+import { hash } from 'node:crypto'
 import type { ChangeLog } from '@svc/devnet/change-log'
 import * as fc from 'fast-check'
 import type { Finding, FuzzResult } from '../target.ts'
@@ -7,7 +8,7 @@ import { type CheckAnswer, isSuccess } from './answers.ts'
 import { type Credential, type Draft, draftOf, type Given, queryPairs, sentBy } from './draft.ts'
 import { type Answer, type Line, type Sent, shown } from './exchange.ts'
 import { changesOf, headerText, STRANGE } from './mutations.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, Schema } from './operation.ts'
 import { propertiesOf, requiredOf, valuesOf } from './values.ts'
 
 /** A running service, and what its operations need to succeed. */
@@ -20,6 +21,8 @@ export interface ContractHouse {
   changes: ChangeLog
   /** Tables that a refused request may change, and why. */
   mayChange: Readonly<Record<string, string>>
+  /** Values of optional inputs that mean something, by their names. */
+  words: Readonly<Record<string, readonly unknown[]>>
   /** Operations that cannot succeed here, and why. */
   unreached: Readonly<Record<string, string>>
 }
@@ -92,12 +95,10 @@ export function createRunner(house: ContractHouse): Runner {
       for (const operation of house.operations) {
         const state = states.get(operation) ?? { prepared: null, reached: false }
         states.set(operation, state)
-        if (number === 0)
-          await make(operation, state, { optional: {}, change: null, ofCredential: false, strange: null })
-        const each = { seed: seed + number, numRuns: VALID_EACH_ROUND }
-        const valid = fc.sample(casesOf(operation, fc.constant(null)), each)
-        const changed = fc.sample(casesOf(operation, fc.nat()), { ...each, numRuns: CHANGED_EACH_ROUND })
-        for (const made of [...valid, ...changed]) await make(operation, state, made)
+        for (const made of casesOf(operation, house.words, hash('sha256', `${seed} ${number} ${operation.id}`))) {
+          await make(operation, state, made)
+        }
+        state.prepared = null
       }
     },
     result() {
@@ -111,26 +112,49 @@ export function createRunner(house: ContractHouse): Runner {
   }
 }
 
-function casesOf(operation: Operation, change: fc.Arbitrary<number | null>): fc.Arbitrary<Case> {
-  return fc.record({
-    optional: fc.record(Object.fromEntries(optionalInputs(operation)), { requiredKeys: [] }),
-    change,
+/** The plain request, valid ones with more inputs, and some that have one thing wrong. */
+function casesOf(operation: Operation, words: ContractHouse['words'], digest: string): Case[] {
+  const seed = Number.parseInt(digest.slice(0, 8), 16)
+  const sample = (cases: fc.Arbitrary<Case>, numRuns: number) => fc.sample(cases, { seed, numRuns })
+  const meaningful = optionalInputs(operation, (name) => wordsFor(name, words))
+  const any = optionalInputs(operation, (name, schema) => [...wordsFor(name, words), valuesOf(schema)])
+  const changed = fc.record({
+    optional: meaningful,
+    change: fc.nat(),
     ofCredential: operation.security === null ? fc.constant(false) : fc.nat(9).map((one) => one === 0),
     strange: STRANGE,
   })
+  return [
+    PLAIN,
+    ...sample(
+      any.map((optional) => ({ ...PLAIN, optional })),
+      VALID_EACH_ROUND,
+    ),
+    ...sample(changed, CHANGED_EACH_ROUND),
+  ]
 }
 
-function optionalInputs({ parameters, body }: Operation): [place: string, values: fc.Arbitrary<unknown>][] {
-  const ofParameters = parameters
-    .filter(({ required }) => !required)
-    .map(({ in: part, name, schema }) => [`${part} ${name}`, valuesOf(schema)] as [string, fc.Arbitrary<unknown>])
-  const fields = Object.entries(body ? propertiesOf(body) : {}).filter(
-    ([name]) => !requiredOf(body ?? {}).includes(name),
-  )
-  return [
-    ...ofParameters,
-    ...fields.map(([name, schema]) => [`body ${name}`, valuesOf(schema)] as [string, fc.Arbitrary<unknown>]),
-  ]
+const PLAIN: Case = { optional: {}, change: null, ofCredential: false, strange: null }
+
+function wordsFor(name: string, words: ContractHouse['words']): fc.Arbitrary<unknown>[] {
+  const known = words[name]
+  return known ? [fc.constantFrom(...known)] : []
+}
+
+/** Some of the optional inputs, each with one of its values; those that have none are left out. */
+function optionalInputs(
+  { parameters, body }: Operation,
+  valuesFor: (name: string, schema: Schema) => fc.Arbitrary<unknown>[],
+): fc.Arbitrary<Case['optional']> {
+  const fields = Object.entries(body ? propertiesOf(body) : {}).map(([name, schema]) => {
+    return { in: 'body', name, schema, required: body !== null && requiredOf(body).includes(name) }
+  })
+  const inputs = [...parameters, ...fields].flatMap(({ in: part, name, schema, required }) => {
+    const values = required ? [] : valuesFor(name, schema)
+    return values.length === 0 ? [] : [[`${part} ${name}`, fc.oneof(...values)] as const]
+  })
+  const all: Record<string, fc.Arbitrary<unknown>> = Object.fromEntries(inputs)
+  return fc.record(all, { requiredKeys: [] })
 }
 
 /** What the recipe says stays as it is. */

@@ -39,8 +39,9 @@ export function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
 }
 
 function objectsOf(schema: Schema): fc.Arbitrary<unknown> {
-  const fields = Object.entries(propertiesOf(schema)).map(([name, field]) => [name, valuesOf(field)])
-  return fc.record(Object.fromEntries(fields), { requiredKeys: requiredOf(schema) })
+  const fields = Object.entries(propertiesOf(schema)).map(([name, field]) => [name, valuesOf(field)] as const)
+  const all: Record<string, fc.Arbitrary<unknown>> = Object.fromEntries(fields)
+  return fc.record(all, { requiredKeys: requiredOf(schema) })
 }
 
 /** What is one step outside of a schema, and the longest and largest that are inside. */

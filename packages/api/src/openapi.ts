@@ -3,10 +3,12 @@
 import { HEADER_ENVELOPE, HEADER_SIGNATURE, INTERFACE_VERSION } from '@svc/protocol/names'
 import type { TObject, TSchema } from 'typebox'
 import { type Endpoint, errorsOf, maxBodyBytes, requiredOps } from './endpoint.ts'
-import { ErrorBody, type ErrorCode } from './errors.ts'
+import { ErrorBody, type ErrorCode, PaymentProblem } from './errors.ts'
 import { exampleFields } from './openapi-examples.ts'
 
 type Node = { [key: string]: unknown }
+
+const PROBLEM_TYPE = 'application/problem+json'
 
 export function openApiDocument(
   endpoints: readonly Endpoint[],
@@ -151,7 +153,7 @@ function parameters(where: 'path' | 'query' | 'header', schema: TObject | undefi
 }
 
 function successes(endpoint: Endpoint, components: Node): Node {
-  const types = endpoint.jsonTypes ?? [endpoint.contentType ?? 'application/json']
+  const types = endpoint.contentTypes ?? [endpoint.contentType ?? 'application/json']
   const headers = Object.entries(endpoint.headers ?? {}).map(([name, value]) => [name, { schema: { const: value } }])
   return Object.fromEntries(
     Object.entries(endpoint.responses).map(([status, schema]) => [
@@ -171,6 +173,7 @@ function failures(endpoint: Endpoint, components: Node): Node {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   const error = lift(ErrorBody, components)
+  const problem = endpoint.paymentProblems && { [PROBLEM_TYPE]: { schema: lift(PaymentProblem, components) } }
   const failure = (description: string, schema: Node, codes: readonly ErrorCode[]) => ({
     description,
     ...(codes.length > 0 && { 'x-error-codes': codes }),
@@ -180,7 +183,8 @@ function failures(endpoint: Endpoint, components: Node): Node {
     // A 402 may be a quote or a refused payment.
     const success = endpoint.responses[status]
     const schema = success ? { anyOf: [lift(success, components), error] } : error
-    return [status, failure([...(success ? [endpoint.summary] : []), ...codes].join(', '), schema, codes)]
+    const answer = failure([...(success ? [endpoint.summary] : []), ...codes].join(', '), schema, codes)
+    return [status, status === 402 ? { ...answer, content: { ...answer.content, ...problem } } : answer]
   })
   return { ...Object.fromEntries(declared), default: failure('Any other error', error, []) }
 }

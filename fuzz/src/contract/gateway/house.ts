@@ -20,13 +20,28 @@ export async function gatewayHouse(world: GatewayWorld): Promise<ContractHouse> 
     prepare: preparedBy({ values, credentials: credentialsOf(world), recipes: gatewayRecipes(world) }),
     changes: await watchChanges(world.gateway.context.database),
     mayChange: MAY_CHANGE,
+    words: WORDS,
     unreached: {},
   }
+}
+
+const WORDS = {
+  pay_network: ['primary-mainnet', 'evm-mainnet', 'eip155:143'],
+  pay_asset: ['SOL', 'USDC', 'MON', 'BETA'],
+  sequence: [1],
+  content_type: ['text/plain', 'image/png'],
+  prefix: ['notes/', ''],
+  filename: ['c.txt', 'notes/c.txt'],
+  expected_hash: [`sha256:${'0'.repeat(64)}`],
+  tags: [['cron_attest']],
+  Range: ['bytes=0-1', 'bytes=-1'],
+  'If-None-Match': ['*'],
 }
 
 /** Tables that a refused request may change. */
 const MAY_CHANGE = {
   nonces: 'an envelope works once, whatever comes of it',
   rate_limits: 'refused requests count, too',
+  locker_egress: 'bytes that were sent are counted later',
   audit_log: 'attempts of the operator that are refused are logged',
 }

@@ -114,6 +114,7 @@ export async function s3House(world: GatewayWorld): Promise<ContractHouse> {
       prepare(operation).then(async (given) => (operation.id in recipes ? given : { ...given, ...(await bucket()) })),
     changes: await watchChanges(gateway.context.database),
     mayChange: { s3_keys: 'when a key was last used is noted', rate_limits: 'refused requests count, too' },
+    words: { prefix: ['a', ''], delimiter: ['/'], 'start-after': ['a'], marker: ['a'] },
     unreached: { deleteBucket: 'a locker is not removed by S3 clients' },
   }
 }
