@@ -22,6 +22,9 @@ export interface Line {
   close(): void
 }
 
+/** No answer takes so long, however busy the machine is. */
+const HANGS_MS = 60_000
+
 export function openLine(baseUrl: string): Line {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const { hostname, port } = new URL(baseUrl)
@@ -29,7 +32,8 @@ export function openLine(baseUrl: string): Line {
     async send({ method, target, headers, body }) {
       const length = body === null ? {} : { 'content-length': String(body.length) }
       const sent = request({ agent, hostname, port, method, path: target, headers: { ...length, ...headers } })
-      const [response] = (await once(sent.end(body ?? undefined), 'response')) as [IncomingMessage]
+      const signal = AbortSignal.timeout(HANGS_MS)
+      const [response] = (await once(sent.end(body ?? undefined), 'response', { signal })) as [IncomingMessage]
       return {
         status: response.statusCode ?? 0,
         headers: response.headers,

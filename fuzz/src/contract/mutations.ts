@@ -116,6 +116,7 @@ export function headerText(text: string): string {
 
 function bodyChanges({ body: schema, takesBytes }: Operation, draft: Draft, strange: unknown): Change[] {
   const json = draft.body && 'json' in draft.body ? draft.body.json : null
+  const own = Buffer.from(draft.body && 'bytes' in draft.body ? draft.body.bytes : (JSON.stringify(json) ?? '{}'))
   const usual = schema ? JSON_TYPE : {}
   const bytes = (what: string, text: string | Uint8Array, headers: Record<string, string> = usual) => ({
     what: `body ${what}`,
@@ -123,7 +124,10 @@ function bodyChanges({ body: schema, takesBytes }: Operation, draft: Draft, stra
   })
   const whole = [
     bytes('strange', JSON.stringify(strange) ?? 'null'),
-    bytes('cut off', (JSON.stringify(json) ?? '{}').slice(0, -1)),
+    bytes('cut off', own.subarray(0, -1)),
+    bytes('cut in half', own.subarray(own.length / 2)),
+    bytes('twice', Buffer.concat([own, own])),
+    bytes('with something before it', Buffer.concat([Buffer.from(textOf(strange).slice(0, 3)), own])),
     bytes('of 9,000 spaces', ' '.repeat(9000)),
     bytes('not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
     bytes('in another form', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }),
@@ -164,7 +168,7 @@ function fieldChanges(schema: Schema, value: unknown, strange: unknown): Changed
     added,
     ...Object.entries(propertiesOf(schema)).flatMap(([name, field]) => {
       const { [name]: own, ...others } = fields
-      const values = [strange, null, ...bordersOf(field), [own], { own }, String(own)]
+      const values = [strange, null, ...bordersOf(field), [own], { own }, textOf(own)]
       return [
         { what: ` without ${name}`, value: others },
         ...values.map((other) => ({ what: ` ${name}: ${brief(other)}`, value: { ...fields, [name]: other } })),

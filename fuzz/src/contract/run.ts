@@ -5,8 +5,8 @@ import type { ChangeLog } from '@svc/devnet/change-log'
 import * as fc from 'fast-check'
 import type { Finding, FuzzResult } from '../target.ts'
 import { type CheckAnswer, isSuccess } from './answers.ts'
-import { type Credential, type Draft, draftOf, type Given, queryPairs, sentBy } from './draft.ts'
-import { type Answer, type Line, type Sent, shown } from './exchange.ts'
+import { type Credential, type Draft, draftOf, type Given, queryPairs, sentBy, textOf } from './draft.ts'
+import { type Line, type Sent, shown } from './exchange.ts'
 import { changesOf, headerText, STRANGE } from './mutations.ts'
 import type { Operation, Schema } from './operation.ts'
 import { propertiesOf, requiredOf, valuesOf } from './values.ts'
@@ -66,16 +66,20 @@ export function createRunner(house: ContractHouse): Runner {
     }
   }
 
-  async function send(operation: Operation, sent: Sent, what: string): Promise<Answer> {
-    const answer = await house.line.send(sent)
+  async function send(operation: Operation, sent: Sent, what: string): Promise<boolean> {
     cases++
+    const answer = await house.line.send(sent).catch((error: Error) => error)
+    if (answer instanceof Error) {
+      report(operation, `no answer: ${answer.message}`, sent, what)
+      return false
+    }
     const problem = house.check(operation, answer)
     if (problem) report(operation, problem, sent, what)
     const changed = (await house.changes.take()).filter((table) => !(table in house.mayChange))
     if (!isSuccess(answer) && changed.length > 0) {
       report(operation, `refused with ${answer.status}, and changed ${changed.join(', ')}`, sent, what)
     }
-    return answer
+    return isSuccess(answer)
   }
 
   async function make(operation: Operation, state: State, made: Case): Promise<void> {
@@ -84,8 +88,7 @@ export function createRunner(house: ContractHouse): Runner {
     const { credential, ...given } = state.prepared
     const draft = withOptional(draftOf(given), made.optional)
     const { what, sent } = requestOf(operation, draft, credential, made)
-    const answer = await send(operation, sent, what)
-    if (!isSuccess(answer)) return
+    if (!(await send(operation, sent, what))) return
     state.reached = true
     state.prepared = null
   }
@@ -107,7 +110,12 @@ export function createRunner(house: ContractHouse): Runner {
         if (reached === (reason === undefined)) return []
         return [{ problem: `${id}: ${reached ? `succeeds, though ${reason}` : 'never succeeded'}`, input: id }]
       })
-      return { cases, findings: [...findings.map(({ problem, input }) => ({ problem, input })), ...coverage] }
+      const reached = [...states.values()].filter((state) => state.reached).length
+      return {
+        cases,
+        findings: [...findings.map(({ problem, input }) => ({ problem, input })), ...coverage],
+        note: `${reached} of ${states.size} operations succeeded`,
+      }
     },
   }
 }
@@ -164,7 +172,7 @@ function withOptional(draft: Draft, optional: Case['optional']): Draft {
     const [part, name = ''] = place.split(' ')
     if (part === 'query' && !filled.query.some(([known]) => known === name))
       filled.query.push(...queryPairs(name, value))
-    if (part === 'header') filled.headers[name] ??= headerText(String(value))
+    if (part === 'header') filled.headers[name] ??= headerText(textOf(value))
     if (part === 'body' && filled.body && 'json' in filled.body)
       filled.body.json = { [name]: value, ...Object(filled.body.json) }
   }
@@ -197,7 +205,7 @@ function changedCredential(headers: Record<string, string>, change: number, stra
   const ways = [
     {},
     { [name]: '' },
-    { [name]: headerText(String(strange)) },
+    { [name]: headerText(textOf(strange)) },
     { [name]: `${own.slice(0, at)}${own[at] === 'A' ? 'B' : 'A'}${own.slice(at + 1)}` },
     { [name]: own.slice(0, -1) },
     { [name]: `${own}, ${own}` },

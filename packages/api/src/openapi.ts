@@ -100,7 +100,7 @@ function paymentInfo({ paymentMethods }: Endpoint): Node {
   return { 'x-payment-info': { offers } }
 }
 
-/** Status and headers of the GET, without a body. */
+/** Status and headers of the GET, without a body; ranges are of bodies. */
 function headOf({ name, responses }: Endpoint, described: Node): Node {
   const answers = Object.entries(described.responses as Record<string, Node>)
   return {
@@ -108,7 +108,7 @@ function headOf({ name, responses }: Endpoint, described: Node): Node {
     operationId: `head${name.charAt(0).toUpperCase()}${name.slice(1)}`,
     responses: Object.fromEntries(
       answers
-        .filter(([status]) => !(status in responses) || status === '200')
+        .filter(([status]) => !(status in responses) || status !== '206')
         .map(([status, { content: _, ...answer }]) => [status, answer]),
     ),
   }
