@@ -23,14 +23,14 @@ const GENERAL_CODES: readonly string[] = [
 const OWN_5XX: readonly string[] = ['tx_not_found_on_chain', 'LOCKER_CAPACITY_EXCEEDED'] satisfies ErrorCode[]
 
 export function answerCheck({ components }: Pick<Description, 'components'>): CheckAnswer {
-  const ajv = new Ajv2020({ strict: false, validateSchema: false })
+  const ajv = new Ajv2020({ strict: false, validateSchema: false }).addSchema(absolute({ components }), DOCUMENT)
   const compiled = new Map<Schema, ValidateFunction>()
   const isError = ajv.compile(ErrorBody)
 
   function mismatch(schema: Schema, value: unknown): string | null {
     let check = compiled.get(schema)
     if (!check) {
-      check = ajv.compile({ allOf: [schema], components })
+      check = ajv.compile(absolute(schema))
       compiled.set(schema, check)
     }
     return check(value) ? null : ajv.errorsText(check.errors, { dataVar: 'body' })
@@ -81,6 +81,13 @@ export function answerCheck({ components }: Pick<Description, 'components'>): Ch
         : wrongError(operation, answer)
     return problem && `${status} ${problem}${status >= 500 ? ` ${body.toString().slice(0, 300)}` : ''}`
   }
+}
+
+const DOCUMENT = 'openapi.json'
+
+/** With references that lead to the document, which is then compiled once. */
+function absolute(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${DOCUMENT}#/`)) as Schema
 }
 
 /** Whether the request was accepted as it is: a 402 with something to pay is what was asked for. */

@@ -6,6 +6,9 @@ import type { Schema } from './operation.ts'
 /** How deep made-up values go; the interface has nothing deeper. */
 const MAX_ITEMS = 3
 
+/** Made once: the table of all of them is large. */
+const CHARACTER = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 })
+
 export function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   const { const: fixed, enum: words, anyOf, examples, type, pattern } = schema
   if (fixed !== undefined) return fc.constant(fixed)
@@ -17,7 +20,7 @@ export function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   switch (type) {
     case 'string':
       return fc.string({
-        unit: 'grapheme',
+        unit: CHARACTER,
         minLength: lengths(schema).min,
         maxLength: Math.min(lengths(schema).max, 40),
       })

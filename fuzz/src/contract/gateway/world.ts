@@ -5,6 +5,7 @@ import type { AttestAnswer } from '@svc/api/attestations'
 import type { LogState } from '@svc/api/log'
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import { type ChangeLog, watchChanges } from '@svc/devnet/change-log'
 import { testClock } from '@svc/devnet/clock'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
@@ -44,6 +45,7 @@ export interface GatewayWorld {
   now: () => number
   issuer: OidcIssuer
   ask: Ask
+  changes: ChangeLog
   /** With two files, a statement and an anchor. Nothing is written to it. */
   main: OwnedLocker & { filename: string; statementDigest: string; anchorTx: string; logSize: number }
   /** A purchase that was paid on chain. */
@@ -144,6 +146,7 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
     now,
     issuer,
     ask,
+    changes: await watchChanges(gateway.context.database),
     main: await attested(),
     bought: await purchase(),
     locker,

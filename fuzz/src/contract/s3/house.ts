@@ -1,11 +1,11 @@
 // The S3 door of the gateway: requests that are signed as its clients sign them, and errors in their form.
 
 import type { S3Credentials } from '@svc/api/s3-credentials'
-import { watchChanges } from '@svc/devnet/change-log'
 import { S3_ERROR_STATUS } from '@svc/s3/errors'
 import { type CheckAnswer, isSuccess } from '../answers.ts'
 import { type Credential, draftOf, type Given, sentBy } from '../draft.ts'
 import { type Answer, shown } from '../exchange.ts'
+import { MAY_CHANGE } from '../gateway/house.ts'
 import type { GatewayWorld, OwnedLocker } from '../gateway/world.ts'
 import type { Operation } from '../operation.ts'
 import { preparedBy } from '../prepare.ts'
@@ -15,8 +15,8 @@ import { signedHeaders } from './sign.ts'
 
 const HELLO = Buffer.from('hello')
 
-export async function s3House(world: GatewayWorld): Promise<ContractHouse> {
-  const { line, ask, now, locker, gateway } = world
+export function s3House(world: GatewayWorld): ContractHouse {
+  const { line, ask, now, locker, gateway, changes } = world
   const { host } = new URL(gateway.url)
   const byId = new Map(S3_OPERATIONS.map((operation) => [operation.id, operation]))
 
@@ -112,8 +112,8 @@ export async function s3House(world: GatewayWorld): Promise<ContractHouse> {
     check: checkS3,
     prepare: async (operation) =>
       prepare(operation).then(async (given) => (operation.id in recipes ? given : { ...given, ...(await bucket()) })),
-    changes: await watchChanges(gateway.context.database),
-    mayChange: { s3_keys: 'when a key was last used is noted', rate_limits: 'refused requests count, too' },
+    changes,
+    mayChange: MAY_CHANGE,
     words: { prefix: ['a', ''], delimiter: ['/'], 'start-after': ['a'], marker: ['a'] },
     unreached: { deleteBucket: 'a locker is not removed by S3 clients' },
   }
