@@ -23,8 +23,8 @@ if (chosen.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {
 console.log(`${chosen.length} targets, ${minutes} min each, seed ${seed}`)
 let found = 0
 for (const target of chosen) {
-  const { cases, findings } = await target.run({ seconds: minutes * 60, seed })
-  console.log(`${target.name}: ${cases} cases, ${findings.length} findings`)
+  const { cases, findings, note } = await target.run({ seconds: minutes * 60, seed })
+  console.log(`${target.name}: ${cases} cases, ${findings.length} findings${note ? `; ${note}` : ''}`)
   for (const { problem, input } of findings) console.log(`  ${problem}\n    ${input}`)
   found += findings.length
 }

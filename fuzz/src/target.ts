@@ -14,6 +14,8 @@ export interface Finding {
 export interface FuzzResult {
   cases: number
   findings: Finding[]
+  /** What a reader should know of a run that found nothing, in one line. */
+  note?: string
 }
 
 /** Something that reads what strangers send. */

@@ -66,7 +66,7 @@ export const dsse = endpoint({
     format: Type.Optional(Words(DSSE_FORMATS)),
   }),
   responses: { 200: DsseAnswer },
-  jsonTypes: Object.values(DSSE_TYPES),
+  contentTypes: Object.values(DSSE_TYPES),
   errors: [
     ...READ_ERRORS,
     'attestation_not_available',

@@ -35,11 +35,13 @@ export interface Endpoint {
   /** Errors have the headers, too; those of a path with a token always do. */
   errorHeaders?: true
   contentType?: string
-  /** Where JSON is answered as one of several types of others: the operation sets the one of its answer. */
-  jsonTypes?: readonly string[]
+  /** Where an answer may have one of several types: the operation sets the one of its answer. */
+  contentTypes?: readonly string[]
   errors?: readonly ErrorCode[]
   /** How a payment credential may pay for it: methods of the Machine Payments Protocol. Amounts are in the 402. */
   paymentMethods?: readonly string[]
+  /** Refused payment credentials are answered with 402 and problem details, whatever status their code has elsewhere. */
+  paymentProblems?: true
   /** HEAD is part of the interface; any other GET answers it, too. */
   head?: true
   /** Set where bytes are uploaded or prepared to be: every error then says what to do next. */
@@ -75,11 +77,13 @@ export function requiredOps({ ops }: EnvelopeAuth): string[] {
   return ops.map((op) => [op].flat().join(' or '))
 }
 
-/** The declared errors, each with its status at this endpoint. */
-export function errorsOf({ method, auth, errors = [] }: Endpoint): { code: ErrorCode; status: number }[] {
+/** The declared errors, each with its status at this endpoint. Where there are inputs, one may be wrong. */
+export function errorsOf(endpoint: Endpoint): { code: ErrorCode; status: number }[] {
+  const { method, auth, errors = [], params, query, body } = endpoint
+  const all = new Set([...errors, ...(params || query || body ? (['validation_error'] as const) : [])])
   // Where a body may follow, headers that are missing are a `validation_error` (AMB-03).
   const mayLackEnvelope = method === 'GET' || (typeof auth === 'object' && auth.optional)
-  return errors
+  return [...all]
     .filter((code) => code !== 'MISSING_ENVELOPE' || mayLackEnvelope)
     .map((code) => ({ code, status: errorStatus(code, method) }))
 }

@@ -158,3 +158,17 @@ export const ErrorBody = Type.Object(
   { title: 'Error' },
 )
 export type ErrorBody = Static<typeof ErrorBody>
+
+const { detail: _, ...ErrorFields } = ErrorBody.properties
+
+/** Problem details (RFC 9457) for clients of the Machine Payments Protocol, with the fields of other errors. */
+export const PaymentProblem = Type.Object(
+  {
+    type: Type.String({ description: 'The URL of a problem type of the protocol.' }),
+    title: Type.String(),
+    status: Type.Literal(402),
+    detail: Type.String({ description: 'The same as `message`.' }),
+    ...ErrorFields,
+  },
+  { title: 'PaymentProblem' },
+)

@@ -3,10 +3,12 @@
 import { HEADER_ENVELOPE, HEADER_SIGNATURE, INTERFACE_VERSION } from '@svc/protocol/names'
 import type { TObject, TSchema } from 'typebox'
 import { type Endpoint, errorsOf, maxBodyBytes, requiredOps } from './endpoint.ts'
-import { ErrorBody, type ErrorCode } from './errors.ts'
+import { ErrorBody, type ErrorCode, PaymentProblem } from './errors.ts'
 import { exampleFields } from './openapi-examples.ts'
 
 type Node = { [key: string]: unknown }
+
+const PROBLEM_TYPE = 'application/problem+json'
 
 export function openApiDocument(
   endpoints: readonly Endpoint[],
@@ -98,7 +100,7 @@ function paymentInfo({ paymentMethods }: Endpoint): Node {
   return { 'x-payment-info': { offers } }
 }
 
-/** Status and headers of the GET, without a body. */
+/** Status and headers of the GET, without a body; ranges are of bodies. */
 function headOf({ name, responses }: Endpoint, described: Node): Node {
   const answers = Object.entries(described.responses as Record<string, Node>)
   return {
@@ -106,7 +108,7 @@ function headOf({ name, responses }: Endpoint, described: Node): Node {
     operationId: `head${name.charAt(0).toUpperCase()}${name.slice(1)}`,
     responses: Object.fromEntries(
       answers
-        .filter(([status]) => !(status in responses) || status === '200')
+        .filter(([status]) => !(status in responses) || status !== '206')
         .map(([status, { content: _, ...answer }]) => [status, answer]),
     ),
   }
@@ -151,7 +153,7 @@ function parameters(where: 'path' | 'query' | 'header', schema: TObject | undefi
 }
 
 function successes(endpoint: Endpoint, components: Node): Node {
-  const types = endpoint.jsonTypes ?? [endpoint.contentType ?? 'application/json']
+  const types = endpoint.contentTypes ?? [endpoint.contentType ?? 'application/json']
   const headers = Object.entries(endpoint.headers ?? {}).map(([name, value]) => [name, { schema: { const: value } }])
   return Object.fromEntries(
     Object.entries(endpoint.responses).map(([status, schema]) => [
@@ -171,14 +173,20 @@ function failures(endpoint: Endpoint, components: Node): Node {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   const error = lift(ErrorBody, components)
-  const failure = (description: string, schema: Node) => ({ description, content: { 'application/json': { schema } } })
+  const problem = endpoint.paymentProblems && { [PROBLEM_TYPE]: { schema: lift(PaymentProblem, components) } }
+  const failure = (description: string, schema: Node, codes: readonly ErrorCode[]) => ({
+    description,
+    ...(codes.length > 0 && { 'x-error-codes': codes }),
+    content: { 'application/json': { schema } },
+  })
   const declared = [...byStatus].map(([status, codes]) => {
     // A 402 may be a quote or a refused payment.
     const success = endpoint.responses[status]
     const schema = success ? { anyOf: [lift(success, components), error] } : error
-    return [status, failure([...(success ? [endpoint.summary] : []), ...codes].join(', '), schema)]
+    const answer = failure([...(success ? [endpoint.summary] : []), ...codes].join(', '), schema, codes)
+    return [status, status === 402 ? { ...answer, content: { ...answer.content, ...problem } } : answer]
   })
-  return { ...Object.fromEntries(declared), default: failure('Any other error', error) }
+  return { ...Object.fromEntries(declared), default: failure('Any other error', error, []) }
 }
 
 /** A copy of the schema in which every part with a title is a reference to its component. */

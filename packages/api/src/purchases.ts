@@ -147,6 +147,7 @@ export const requestStorage = endpoint({
   body: Type.Object({ units: Units, provider: Type.Optional(Provider), extends: Extends, ...LegChoice }),
   responses: { 200: Confirmation, 402: Quote },
   paymentMethods: ['solana', 'evm'],
+  paymentProblems: true,
   headers: NO_STORE,
   errors: [
     'payment_credential_invalid',
@@ -189,6 +190,7 @@ export const confirmStorage = endpoint({
     payment_asset: Type.Optional(Type.String({ description: 'Another name of pay_asset.' })),
   }),
   responses: { 200: Confirmation },
+  paymentProblems: true,
   headers: NO_STORE,
   errors: [
     'RATE_LIMITED',

@@ -148,8 +148,23 @@ it('a status that is both an answer and an error shows both bodies', () => {
   const anyOf = [{ $ref: '#/components/schemas/Offer' }, { $ref: '#/components/schemas/Error' }]
   expect(documentOf([example]).paths['/v1/x']?.post?.responses[402]).toEqual({
     description: 'an example, payment_verification_failed',
+    'x-error-codes': ['payment_verification_failed'],
     content: { 'application/json': { schema: { anyOf } } },
   })
+})
+
+it('T-125 declares what was answered and not declared: wrong inputs, problem details, other types, unchanged files', () => {
+  const { paths, components } = documentOf(gatewayEndpoints)
+  const answers = (path: string, method: string) => paths[path]?.[method]?.responses as Record<string, object>
+  expect(answers('/v1/receipts/{receipt_id}', 'get')[422]).toMatchObject({ 'x-error-codes': ['validation_error'] })
+  expect(answers('/health', 'get')).not.toHaveProperty('422')
+  const problem = { 'application/problem+json': { schema: { $ref: '#/components/schemas/PaymentProblem' } } }
+  expect(answers('/v1/storage/confirm', 'post')[402]).toMatchObject({ content: problem })
+  expect(components.schemas).toHaveProperty('PaymentProblem')
+  const exported = answers('/v1/internal/operations/receipts', 'get')[200] as { content: object }
+  expect(Object.keys(exported.content)).toEqual(['application/x-ndjson; charset=utf-8', 'text/csv; charset=utf-8'])
+  expect(Object.keys(answers('/f/{token}', 'head'))).toEqual(expect.arrayContaining(['200', '304']))
+  expect(answers('/f/{token}', 'head')).not.toHaveProperty('206')
 })
 
 describe('the error table', () => {

@@ -1,6 +1,6 @@
 // Every error code of S3 that the door answers, with its status. Clients decide by the code; people read the message.
 
-const S3_ERROR_STATUS = {
+export const S3_ERROR_STATUS = {
   // the caller
   AccessDenied: 403,
   AuthorizationHeaderMalformed: 400,

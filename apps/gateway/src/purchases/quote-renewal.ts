@@ -2,7 +2,8 @@
 // The quote says when the locker ends and how much was bought for it, never how much of it is used (T-57).
 
 import type { Quote, Renewal } from '@svc/api/purchases'
-import { ServiceError, ValidationError } from '@svc/http-service/service-error'
+import { ValidationError } from '@svc/http-service/service-error'
+import { receiptNotFound } from '../auth/errors.ts'
 import { requireWritable } from '../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
 import { type Context, unixNow } from '../context.ts'
@@ -32,7 +33,7 @@ export async function newRenewalRequest(context: Context, order: RenewalOrder): 
 
 async function findRenewed({ database }: Context, order: RenewalOrder): Promise<Locker> {
   const found = await findReceiptAndLocker(database.db, order.extends)
-  if (!found) throw new ServiceError('receipt_not_found', 'there is no receipt with this id')
+  if (!found) throw receiptNotFound()
   const locker = renewable(found.receipt, found.locker)
   requireWritable(locker)
   if (order.provider === undefined || order.provider === locker.provider) return locker

@@ -57,6 +57,7 @@ export const requestSubscription = endpoint({
   query: Type.Object(LegChoice),
   responses: { 200: SubscriptionConfirmation, 402: SubscriptionQuote },
   paymentMethods: ['solana', 'evm'],
+  paymentProblems: true,
   headers: NO_STORE,
   errors: [
     'payment_credential_invalid',

@@ -98,5 +98,6 @@ export const exportReceipts = endpoint({
   }),
   responses: { 200: Type.String() },
   contentType: 'application/x-ndjson; charset=utf-8',
+  contentTypes: ['application/x-ndjson; charset=utf-8', 'text/csv; charset=utf-8'],
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })

@@ -1,0 +1,46 @@
+import { answerCheck } from '../answers.ts'
+import { preparedBy } from '../prepare.ts'
+import type { ContractHouse } from '../run.ts'
+import { gatewayRecipes } from './recipes.ts'
+import { credentialsOf, type GatewayWorld } from './world.ts'
+
+export function gatewayHouse(world: GatewayWorld): ContractHouse {
+  const { main, description, line, changes } = world
+  const values = {
+    receipt_id: main.receiptId,
+    locker_id: main.lockerId,
+    filename: main.filename,
+    filenames: [main.filename],
+  }
+  return {
+    operations: description.operations,
+    line,
+    check: answerCheck(description),
+    prepare: preparedBy({ values, credentials: credentialsOf(world), recipes: gatewayRecipes(world) }),
+    changes,
+    mayChange: MAY_CHANGE,
+    words: WORDS,
+    unreached: {},
+  }
+}
+
+const WORDS = {
+  pay_network: ['primary-mainnet', 'evm-mainnet', 'eip155:143'],
+  pay_asset: ['SOL', 'USDC', 'MON', 'BETA'],
+  sequence: [1],
+  content_type: ['text/plain', 'image/png'],
+  prefix: ['notes/', ''],
+  filename: ['c.txt', 'notes/c.txt'],
+  expected_hash: [`sha256:${'0'.repeat(64)}`],
+  tags: [['cron_attest']],
+  Range: ['bytes=0-1', 'bytes=-1'],
+  'If-None-Match': ['*'],
+}
+
+/** Tables that a refused request may change. */
+export const MAY_CHANGE = {
+  nonces: 'an envelope works once, whatever comes of it',
+  rate_limits: 'refused requests count, too',
+  locker_egress: 'bytes that were sent are counted later',
+  audit_log: 'attempts of the operator that are refused are logged',
+}

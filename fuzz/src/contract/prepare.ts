@@ -1,0 +1,45 @@
+// A request that an operation accepts: inputs by their usual names, made-up ones where any will do, and its recipe.
+
+import * as fc from 'fast-check'
+import type { Credential, Given } from './draft.ts'
+import type { Operation, Parameter, Schema } from './operation.ts'
+import { propertiesOf, requiredOf, valuesOf } from './values.ts'
+
+interface Known {
+  /** By the name of the input. */
+  values: Readonly<Record<string, unknown>>
+  /** By the security scheme. */
+  credentials: Readonly<Record<string, Credential>>
+  recipes: Readonly<Record<string, () => Given | Promise<Given>>>
+}
+
+const NONE: Credential = () => ({})
+
+export function preparedBy({ values, credentials, recipes }: Known) {
+  const usual = (name: string, schema: Schema) =>
+    values[name] ?? fc.sample(valuesOf(schema), { numRuns: 1, seed: 1 })[0]
+
+  function required(parameters: readonly Parameter[], part: Parameter['in']): Record<string, string> {
+    const wanted = parameters.filter((parameter) => parameter.in === part && parameter.required)
+    return Object.fromEntries(wanted.map(({ name, schema }) => [name, String(usual(name, schema))]))
+  }
+
+  function bodyOf({ body, takesBytes }: Operation): object {
+    if (body === null || takesBytes) return {}
+    const fields = Object.entries(propertiesOf(body)).filter(([name]) => requiredOf(body).includes(name))
+    return { body: Object.fromEntries(fields.map(([name, schema]) => [name, usual(name, schema)])) }
+  }
+
+  return async (operation: Operation): Promise<Given & { credential: Credential }> => {
+    const { id, parameters, security } = operation
+    const given = (await recipes[id]?.()) ?? {}
+    return {
+      ...bodyOf(operation),
+      credential: credentials[security ?? ''] ?? NONE,
+      ...given,
+      path: { ...required(parameters, 'path'), ...given.path },
+      query: { ...required(parameters, 'query'), ...given.query },
+      headers: { ...required(parameters, 'header'), ...given.headers },
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// Sends made-up requests of every operation, one after the other, and looks at each answer and at what it changed.
+
+import { hash } from 'node:crypto'
+import type { ChangeLog } from '@svc/devnet/change-log'
+import type { Finding, FuzzResult } from '../target.ts'
+import { type CheckAnswer, isSuccess } from './answers.ts'
+import { type Case, casesOf, type MakeCases, requestOf, type Words } from './cases.ts'
+import type { Credential, Given } from './draft.ts'
+import { type Line, type Sent, shown } from './exchange.ts'
+import type { Operation } from './operation.ts'
+
+/** A running service, and what its operations need to succeed. */
+export interface ContractHouse {
+  operations: readonly Operation[]
+  line: Line
+  check: CheckAnswer
+  /** Asked again after each success, because some things can be done once. */
+  prepare(operation: Operation): Promise<Given & { credential: Credential }>
+  changes: ChangeLog
+  /** Tables that a refused request may change, and why. */
+  mayChange: Readonly<Record<string, string>>
+  /** Values of optional inputs that mean something, by their names. */
+  words: Words
+  /** Operations that cannot succeed here, and why. */
+  unreached: Readonly<Record<string, string>>
+}
+
+interface State {
+  cases: MakeCases
+  prepared: Awaited<ReturnType<ContractHouse['prepare']>> | null
+  reached: boolean
+}
+
+/** The same problem of the same operation is told so often. */
+const SAME_FINDINGS = 2
+
+export interface Runner {
+  /** Sends each operation a plain request, some with more inputs, and so many with one thing wrong. */
+  round(number: number, seed: number, wrong: number): Promise<void>
+  result(): FuzzResult
+}
+
+export function createRunner(house: ContractHouse): Runner {
+  const states = new Map<Operation, State>()
+  const findings: (Finding & { operation: Operation; kind: string })[] = []
+  let cases = 0
+
+  function report(operation: Operation, problem: string, sent: Sent, what: string): void {
+    const kind = problem.replace(/\d+|"[^"]*"|req_\w+/g, '').slice(0, 60)
+    const same = findings.filter((finding) => finding.operation === operation && finding.kind === kind)
+    if (same.length < SAME_FINDINGS) {
+      findings.push({ operation, kind, problem: `${operation.id}: ${problem} (${what})`, input: shown(sent) })
+    }
+  }
+
+  async function send(operation: Operation, sent: Sent, what: string): Promise<boolean> {
+    cases++
+    const answer = await house.line.send(sent).catch((error: Error) => error)
+    if (answer instanceof Error) {
+      report(operation, `no answer: ${answer.message}`, sent, what)
+      return false
+    }
+    const problem = house.check(operation, answer)
+    if (problem) report(operation, problem, sent, what)
+    const changed = (await house.changes.take()).filter((table) => !(table in house.mayChange))
+    if (!isSuccess(answer) && changed.length > 0) {
+      report(operation, `refused with ${answer.status}, and changed ${changed.join(', ')}`, sent, what)
+    }
+    return isSuccess(answer)
+  }
+
+  async function make(operation: Operation, state: State, made: Case): Promise<void> {
+    state.prepared ??= await house.prepare(operation)
+    await house.changes.take()
+    const { credential, ...given } = state.prepared
+    const { what, sent } = requestOf(operation, given, credential, made)
+    if (!(await send(operation, sent, what))) return
+    state.reached = true
+    state.prepared = null
+  }
+
+  return {
+    async round(number, seed, wrong) {
+      for (const operation of house.operations) {
+        const state = states.get(operation) ?? {
+          cases: casesOf(operation, house.words),
+          prepared: null,
+          reached: false,
+        }
+        states.set(operation, state)
+        const own = Number.parseInt(hash('sha256', `${seed} ${number} ${operation.id}`).slice(0, 8), 16)
+        for (const made of state.cases(own, wrong)) await make(operation, state, made)
+        state.prepared = null
+      }
+    },
+    result() {
+      const coverage = [...states].flatMap(([{ id }, { reached }]) => {
+        const reason = house.unreached[id]
+        if (reached === (reason === undefined)) return []
+        return [{ problem: `${id}: ${reached ? `succeeds, though ${reason}` : 'never succeeded'}`, input: id }]
+      })
+      const reached = [...states.values()].filter((state) => state.reached).length
+      return {
+        cases,
+        findings: [...findings.map(({ problem, input }) => ({ problem, input })), ...coverage],
+        note: `${reached} of ${states.size} operations succeeded`,
+      }
+    },
+  }
+}

@@ -1,0 +1,38 @@
+// A short form of what `npm run fuzz -- --only contract-gateway` does for longer; SVC_FUZZ_SEED makes other requests.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentHouse } from '../src/contract/agent/house.ts'
+import { gatewayHouse } from '../src/contract/gateway/house.ts'
+import { type GatewayWorld, openGatewayWorld } from '../src/contract/gateway/world.ts'
+import { type ContractHouse, createRunner } from '../src/contract/run.ts'
+import { s3House } from '../src/contract/s3/house.ts'
+
+/** Requests with one thing wrong, for each operation. */
+const WRONG = 4
+const SEED = Number(process.env.SVC_FUZZ_SEED ?? 23)
+
+describe('every operation, past its authentication', () => {
+  let world: GatewayWorld
+  beforeAll(async () => {
+    world = await openGatewayWorld()
+  })
+  afterAll(() => world.close())
+
+  async function findingsOf(house: ContractHouse): Promise<string[]> {
+    const runner = createRunner(house)
+    await runner.round(0, SEED, WRONG)
+    return runner.result().findings.map(({ problem, input }) => `${problem}\n  ${input}`)
+  }
+
+  it('T-125 T-126 T-127 of the gateway answers as it is declared, succeeds, and changes nothing when it refuses', async () => {
+    expect(await findingsOf(gatewayHouse(world))).toEqual([])
+  })
+
+  it('T-125 T-126 T-127 of the agent service does, too', async () => {
+    expect(await findingsOf(await agentHouse(world))).toEqual([])
+  })
+
+  it('T-128 of the S3 door answers with errors that its clients know, and changes nothing when it refuses', async () => {
+    expect(await findingsOf(s3House(world))).toEqual([])
+  })
+})

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { watchChanges } from '../src/change-log.ts'
+import { forEachDatabase } from '../src/databases.ts'
+
+interface Tables {
+  people: { name: string; age: number }
+  places: { name: string }
+}
+
+forEachDatabase('a log of changes', (database) => {
+  it('T-127 names the tables that were changed, and not those whose rows came and went or that were only tried', async () => {
+    const opened = await database.open<Tables>({
+      first: async (db) => {
+        await db.schema.createTable('people').addColumn('name', 'text').addColumn('age', 'integer').execute()
+        await db.schema.createTable('places').addColumn('name', 'text').execute()
+      },
+    })
+    const { db } = opened
+    const { take } = await watchChanges(opened)
+    expect(await take()).toEqual([])
+    await db.insertInto('places').values({ name: 'here' }).execute()
+    await db.insertInto('people').values({ name: 'Anna', age: 1 }).execute()
+    expect(await take()).toEqual(['people', 'places'])
+    expect(await take()).toEqual([])
+    await db.updateTable('people').set({ age: 2 }).execute()
+    await db.updateTable('people').set({ age: 3 }).where('name', '=', 'nobody').execute()
+    expect(await take()).toEqual(['people'])
+    await db.insertInto('places').values({ name: 'there' }).execute()
+    await db.deleteFrom('places').where('name', '=', 'there').execute()
+    const undone = db.transaction().execute(async (tx) => {
+      await tx.deleteFrom('people').execute()
+      throw new Error('no')
+    })
+    await expect(undone).rejects.toThrow('no')
+    expect(await take()).toEqual([])
+    await db.deleteFrom('people').execute()
+    expect(await take()).toEqual(['people'])
+  })
+})
