@@ -1,6 +1,7 @@
 // What payments brought in, added up by the database. Amounts may have 78 digits, which neither engine adds exactly: so
 // it adds up groups of nine digits, and these sums are put together here.
 
+import { setImmediate } from 'node:timers/promises'
 import { isSqlite } from '@svc/database/prepared'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './schema.ts'
@@ -16,7 +17,7 @@ const GROUPS = 9
 const ZEROS = '0'.repeat(GROUP_DIGITS * GROUPS)
 
 /** Rows that one query adds up: SQLite holds up everything else meanwhile. */
-const PAGE = 20_000
+const PAGE = 2000
 
 interface Key {
   network: string
@@ -34,6 +35,7 @@ export async function receivedSums(db: Db, page = PAGE): Promise<ReceivedSum[]> 
       sums.set(key, { network, asset, received })
     }
     after = last
+    await setImmediate()
   }
   return [...sums.values()]
 }

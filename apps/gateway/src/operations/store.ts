@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isSqlite } from '@svc/database/prepared'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type {
@@ -99,6 +100,7 @@ export async function addUpLockers(db: Db): Promise<LockerTotals> {
     totals.bytes += sums.bytes
     if (sums.lockers < LOCKERS_AT_ONCE) return totals
     after = sums.last
+    await setImmediate()
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { prepared } from '@svc/database/prepared'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storedBody } from '@svc/sales/quote-template'
@@ -322,7 +323,7 @@ interface ReceiptCount {
 }
 
 /** Receipts that one query counts: SQLite holds up everything else meanwhile. */
-const COUNT_PAGE = 20_000
+const COUNT_PAGE = 2000
 
 /** Several rows may have the same network and asset. */
 export async function* countReceipts(db: Db, page = COUNT_PAGE): AsyncIterable<ReceiptCount> {
@@ -330,6 +331,7 @@ export async function* countReceipts(db: Db, page = COUNT_PAGE): AsyncIterable<R
     const last: string | undefined = await endOfPage(db, after, page)
     yield* await countBetween(db, after, last)
     after = last
+    await setImmediate()
   }
 }
 

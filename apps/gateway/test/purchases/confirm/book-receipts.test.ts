@@ -235,7 +235,7 @@ forEachDatabase('sums of many payments', (database) => {
     return { network, tx: `tx${(i * 7919) % 1000}`, kind, payer: 'ann', asset, received: String(received), bound: '0' }
   }
 
-  it('INT-04 are exact in pages of any size, whatever the amounts', async () => {
+  it('INT-04 T-154 are exact in pages of any size, whatever the amounts, and give way to others after each page', async () => {
     const { db } = await database.open<Schema>(migrations)
     expect(await receivedSums(db)).toEqual([])
     expect(await allOf(countReceipts(db))).toEqual([])
@@ -257,6 +257,20 @@ forEachDatabase('sums of many payments', (database) => {
       for await (const row of countReceipts(db, page)) counted[keyOf(row)] = (counted[keyOf(row)] ?? 0) + row.receipts
       expect(counted).toEqual(counts)
     }
+
+    let turns = 0
+    let isOver = false
+    const turn = () => {
+      turns++
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await receivedSums(db, 7)
+    const afterSums = turns
+    await allOf(countReceipts(db, 7))
+    isOver = true
+    expect(afterSums).toBeGreaterThanOrEqual(rows.length / 7)
+    expect(turns - afterSums).toBeGreaterThanOrEqual(bought.length / 7)
   })
 
   const keyOf = ({ network, asset }: { network: string; asset: string | null }) => `${asset} on ${network}`
