@@ -9,7 +9,7 @@ import { PUBLISHED_STEP } from '@svc/protocol/redacted-bundle'
 import type { AttestationRecord } from '../attestations/record.ts'
 import type { StoredFile } from '../attestations/snapshots/chunk-content.ts'
 import { answerInPieces, withFiles } from '../attestations/view.ts'
-import { listSigningKeys } from '../keys/signing-keys.ts'
+import { showKeys } from '../keys/signing-keys.ts'
 import { bundleLog } from './bundle-log.ts'
 import { type Attested, factsOf, limitLong, readAttested } from './read-evidence.ts'
 import type { EvidenceContext } from './room.ts'
@@ -57,7 +57,7 @@ async function bundleHead(context: EvidenceContext, attested: Attested): Promise
     ...(anchorAbsence && { anchor_absence: anchorAbsence }),
     ...(log && { log }),
     verification: await factsOf(context, attested),
-    signing_keys: await listSigningKeys(context),
+    signing_keys: await showKeys(context, context.transparencyLog.key),
     how_to_verify: envelope ? howToVerify(domainTag) : howToVerifyV1(domainTag),
   }
 }

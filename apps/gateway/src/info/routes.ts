@@ -9,9 +9,9 @@ import { serve, serveKnown } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { toHex } from '@svc/protocol/bytes'
 import type { Auth } from '../auth/room.ts'
+import { showKeys } from '../keys/signing-keys.ts'
 import { checkHealth, checkReadiness } from './health.ts'
 import type { InfoContext } from './room.ts'
-import { showKeys } from './show-keys.ts'
 
 export function infoRoutes(service: Service, auth: Auth, context: InfoContext): void {
   const { baseUrl } = context.config.http
@@ -31,8 +31,8 @@ export function infoRoutes(service: Service, auth: Auth, context: InfoContext): 
   serve(service, info.live, () => ({ status: 'live' }) as const)
   serve(service, info.ready, () => readiness('', () => checkReadiness(context)))
   serveKnown(service, info.metrics, auth.isInternalCaller, context.metrics.text)
-  serve(service, info.keys, () => showKeys(context))
-  serve(service, info.wellKnownKeys, () => showKeys(context))
+  serve(service, info.keys, () => showKeys(context, context.logKey))
+  serve(service, info.wellKnownKeys, () => showKeys(context, context.logKey))
   serve(
     service,
     info.shortUrlVerifyKey,

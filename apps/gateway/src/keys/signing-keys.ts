@@ -5,6 +5,7 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { namedKey } from '@svc/protocol/key-changes'
 import { type Ed25519Verifier, ed25519PublicKeyFromHex, isKeyOfTime } from '@svc/protocol/keys'
 import { KEY_PURPOSES, SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
+import { formatKey, type NoteKey } from '@svc/transparency/note'
 import type { Selectable } from 'kysely'
 import type { Context } from '../context.ts'
 import type { AnnouncedKeyTable, Db, SigningKeyTable } from '../db/schema.ts'
@@ -25,6 +26,11 @@ export async function listSigningKeys({ database, config }: Context): Promise<Si
     ...(revocations.length > 0 && { revocations }),
     ...(recovery !== null && { recovery: namedKey(recovery) }),
   }
+}
+
+/** What others pin of this gateway: the keys that sign, and the key of its log. */
+export async function showKeys(context: Context, logKey: NoteKey): Promise<SigningKeys> {
+  return { ...(await listSigningKeys(context)), logs: [{ origin: logKey.name, vkey: formatKey(logKey) }] }
 }
 
 /** Clients that know nothing of revocations trust a revoked key until then only. */

@@ -15,9 +15,7 @@ export interface ReadyLog {
   isKept: boolean
 }
 
-type Looked =
-  | { state: 'looking' | 'bad' | 'no_index' | 'not_found' | 'failed' }
-  | { state: 'found'; entry: Entry }
+type Looked = { state: 'looking' | 'bad' | 'no_index' | 'not_found' | 'failed' } | { state: 'found'; entry: Entry }
 
 export interface Looking {
   reading: Signal<Reading>
