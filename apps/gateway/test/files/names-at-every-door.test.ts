@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Doors, encodedKey, openDoors } from './doors.ts'
 import { callRaw, lockerRow, pathOf, sendRaw } from './files.ts'
 
-/** Each kind of name is in the list three times, in three places. The limits are not. */
+/** Each kind of name is in the list three times. The named ones are those that some reader takes for others. */
 const someOf = (isAccepted: boolean) =>
   HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted)
     .map(({ name }) => name)
