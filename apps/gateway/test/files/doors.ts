@@ -10,7 +10,7 @@ import { openTestSession } from '../transfers/sessions/sessions.ts'
 import { CHUNK, send, tusToken } from '../tus/uploads.ts'
 import { pathOf } from './files.ts'
 
-export interface Outcome {
+interface Outcome {
   status: number
   /** Of a refusal. */
   code: string | null

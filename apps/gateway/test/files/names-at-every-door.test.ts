@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Doors, encodedKey, openDoors } from './doors.ts'
 import { callRaw, lockerRow, pathOf, sendRaw } from './files.ts'
 
-/** Each kind of name is in the list three times, in three places. The limits are not. */
+/** Each kind of name is in the list three times. The named ones are those that some reader takes for others. */
 const someOf = (isAccepted: boolean) =>
   HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted)
     .map(({ name }) => name)
@@ -72,7 +72,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     }
   })
 
-  it('T-120 is found by prefix, by folder, by search and by S3, and no other is taken for it', async () => {
+  it('T-120 is found by prefix, by search and by S3, and no other is taken for it', async () => {
     for (const name of accepted) {
       const [prefixed, found] = await Promise.all([
         listed(`?${new URLSearchParams({ prefix: name })}`),
@@ -94,7 +94,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     expect((await keys('list-type=2&max-keys=3')).keys).toHaveLength(3)
   })
 
-  it('T-120 stands in the statement, in bundles, proofs and envelopes as it is, and they verify', async () => {
+  it('T-120 stands in the statement, in bundles, proofs and envelopes as it is, and the bundle verifies', async () => {
     const { house, bucket } = doors
     await seedStatement(house.gateway.context, await lockerRow(house, bucket.locker), { databaseUrl: database.url })
     const bundle = await read<EvidenceBundle>('evidence-bundle')
@@ -146,8 +146,8 @@ forEachDatabase('a name that a stranger chose', (database) => {
         // A key with a slash at its end is a folder at S3.
         if (door === 'S3' && (name.endsWith('/') || name.length > 2000)) continue
         const { status, code } = await put(name, 'x')
-        const notS3 = name.isWellFormed() ? 'InvalidArgument' : 'InvalidURI'
-        const wanted = door === 'S3' ? [400, notS3] : [422, 'validation_error']
+        const refusal = name.isWellFormed() ? 'InvalidArgument' : 'InvalidURI'
+        const wanted = door === 'S3' ? [400, refusal] : [422, 'validation_error']
         expect([status, code], `${door} ${JSON.stringify(name)}`).toEqual(wanted)
       }
       const files = [{ filename: 'good', new_filename: name }]
