@@ -39,7 +39,7 @@ export function strictObjection(bytes: Uint8Array): Objection {
 const itself = (text: Uint8Array) => text
 
 /** The case as the value of a field that nobody knows, in the object that begins with `marker`. */
-export function fieldOf(document: string, marker = '{'): JsonReader['document'] {
+function fieldOf(document: string, marker = '{'): JsonReader['document'] {
   const at = document.indexOf(marker) + 1
   const [before, after] = [utf8(`${document.slice(0, at)}"x":`), utf8(`,${document.slice(at)}`)]
   return (text) => concat(before, text, after)

@@ -3,7 +3,7 @@
 import { ed25519PublicKey, isEd25519SignedBy } from '@svc/protocol/keys'
 import type { SignatureCase } from './cases.ts'
 
-export type Signed = Pick<SignatureCase, 'publicKey' | 'message' | 'signature'>
+type Signed = Pick<SignatureCase, 'publicKey' | 'message' | 'signature'>
 
 export async function verdictsOn({ publicKey, message, signature }: Signed): Promise<Record<string, boolean>> {
   const key = ed25519PublicKey(publicKey)

@@ -5,7 +5,7 @@ import { type Examples, type Objection, readAll } from '../readers.ts'
 import { verdictsOn } from '../signatures.ts'
 
 /** Bytes are base64. */
-export interface PageTask {
+interface PageTask {
   examples: Examples
   texts: readonly string[]
   signed: readonly { publicKey: string; message: string; signature: string }[]
