@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import type { Confirmation, Quote } from '@svc/api/purchases'
+import { testClock } from '@svc/devnet/clock'
 import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
@@ -33,7 +34,8 @@ let known: Known
 const statements: string[] = []
 
 beforeAll(async () => {
-  chains = await startLocalChains({ finalAtOnce: true })
+  const { now } = testClock()
+  chains = await startLocalChains({ finalAtOnce: true, now })
   nodes = await Promise.all([startFaultyNode(chains.primary.url), startFaultyNode(chains.evm.url)])
   const [primary, evm] = nodes as [FaultyNode, FaultyNode]
   const prepare = DatabaseSync.prototype.prepare
@@ -41,14 +43,15 @@ beforeAll(async () => {
     statements.push(sql)
     return prepare.call(this, sql, ...options)
   })
-  house = await openEvidenceHouse({
+  const variables = {
     ...(chains.variables as Record<string, string>),
     PRIMARY_RPC_URLS: primary.url,
     EVM_RPC_URLS: evm.url,
     DATA_DIR: dataDir,
     TRUSTED_PROXIES: '127.0.0.1,::1',
     RATE_LIMIT_ADDRESS: String(PER_MINUTE),
-  })
+  }
+  house = await openEvidenceHouse(variables, { now })
   statements.length = 0
   const locker = await house.filled({ 'a.txt': 'one' })
   const { record } = await house.state(locker)
