@@ -71,7 +71,11 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
     rows: { pay_requests: 1, quote_templates: 1 },
     request: () => ({ method: 'POST', path: '/v1/storage/request', body: { units: 3 } }),
   },
-  confirmStorage: ofQuote('/v1/storage/confirm', () => ({ tx_sig: UNKNOWN_TX, pay_network: 'evm-mainnet' }), READING),
+  confirmStorage: ofQuote(
+    '/v1/storage/confirm',
+    () => ({ tx_sig: UNKNOWN_TX, pay_network: 'evm-mainnet', pay_asset: 'USDC' }),
+    READING,
+  ),
   preparePayment: ofQuote('/v1/storage/payment/prepare', ({ network, asset }) => ({ network, asset }), READING),
   sendPayment: ofQuote('/v1/storage/payment/send', () => ({ transaction: 'A'.repeat(4000) })),
   paymentOutcome: ofQuote(
