@@ -13,7 +13,7 @@ const FIRST_BYTES = 16_384
  */
 export async function readAtMost(
   maxBytes: number,
-  source: AsyncIterable<Uint8Array>,
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   let held = new Uint8Array(Math.min(maxBytes, FIRST_BYTES))
   let received = 0
