@@ -64,7 +64,9 @@ export type DecodedEnvelope =
 
 /** Reads the header. The returned bytes are the signed ones: nothing is serialized again before the check (ENV-23). */
 export function decodeEnvelope(header: string): DecodedEnvelope {
-  const bytes = header.length > MAX_ENVELOPE_BYTES * 2 ? null : fromBase64Url(header)
+  if (header.length > MAX_ENVELOPE_BYTES * 2)
+    return unreadable(`the envelope is longer than ${MAX_ENVELOPE_BYTES} bytes`)
+  const bytes = fromBase64Url(header)
   if (!bytes) return unreadable('the envelope is not base64url without padding')
   let value: Json
   try {

@@ -11,11 +11,12 @@ export class StrictJsonError extends Error {
   override name = 'StrictJsonError'
 }
 
-export function parseStrictJson(input: string | Uint8Array, maxBytes: number, maxValues = Infinity): Json {
+/** `depth`: how many levels are around the text, where it is a part of a document. */
+export function parseStrictJson(input: string | Uint8Array, maxBytes: number, maxValues = Infinity, depth = 0): Json {
   if (input.length > maxBytes) throw new StrictJsonError(`longer than ${maxBytes} bytes`)
   const text = typeof input === 'string' ? input : fromUtf8(input)
   if (text === null) throw new StrictJsonError('not UTF-8')
-  return readPlain(text, maxValues) ?? new Reader(text, maxValues).document()
+  return readPlain(text, maxValues, depth) ?? new Reader(text, maxValues).document(depth)
 }
 
 /** A longer document could hold so many values that native code takes long to build them. */
@@ -26,11 +27,11 @@ const MAX_PLAIN_LENGTH = 4096
  * no key twice and no number beyond a double, so the engine's own parser, which is many times faster, reads it strictly.
  * Undefined for any other text. One with a backslash is left to the reader, because engines have misread escaped keys.
  */
-function readPlain(text: string, maxValues: number): Json | undefined {
+function readPlain(text: string, maxValues: number, depth: number): Json | undefined {
   if (text.length > MAX_PLAIN_LENGTH || text.includes('\\')) return undefined
   try {
     const value = JSON.parse(text) as Json
-    const isPlain = JSON.stringify(value) === text && countValues(value, 1) <= maxValues
+    const isPlain = JSON.stringify(value) === text && countValues(value, depth + 1) <= maxValues
     return isPlain ? value : undefined
   } catch {
     return undefined
@@ -67,8 +68,8 @@ class Reader {
     this.#maxValues = maxValues
   }
 
-  document(): Json {
-    const value = this.#value(0)
+  document(depth: number): Json {
+    const value = this.#value(depth)
     this.#space()
     if (this.#at !== this.#text.length) throw this.#error('text after the end of the document')
     return value

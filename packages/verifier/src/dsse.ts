@@ -25,11 +25,11 @@ export interface OpenedDsse {
 /** Gateways sign 200,000 bytes at most, which base64 makes longer. */
 export const MAX_DSSE_BYTES = 1024 * 1024
 
-/** Null for a text that is neither a DSSE envelope nor a Sigstore bundle with one; a refusal for one of another kind. */
-export function openDsse(text: string): OpenedDsse | { refused: Refusal } | null {
-  if (text.length > MAX_DSSE_BYTES) return null
+/** Null for bytes that are neither a DSSE envelope nor a Sigstore bundle with one; a refusal for one of another kind. */
+export function openDsse(bytes: Uint8Array): OpenedDsse | { refused: Refusal } | null {
+  if (bytes.length > MAX_DSSE_BYTES) return null
   try {
-    const document = strictJson(text, MAX_DSSE_BYTES, 'the file')
+    const document = strictJson(bytes, MAX_DSSE_BYTES, 'the file')
     const found = isObject(document) ? (document.dsseEnvelope ?? document) : null
     return isEnvelope(found) ? opened(found) : null
   } catch (error) {

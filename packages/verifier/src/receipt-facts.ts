@@ -17,12 +17,12 @@ export type ReceiptTexts = Pick<
   'receipt_id' | 'pay_req_id' | 'tx_hash' | 'receipt_sig' | 'receipt_signer_pubkey'
 >
 
-const MAX_RECEIPT_BYTES = 64 * 1024
+export const MAX_RECEIPT_BYTES = 64 * 1024
 
 /** Null for what is no receipt. */
-export function readReceipt(text: string): ReceiptTexts | null {
+export function readReceipt(bytes: Uint8Array): ReceiptTexts | null {
   try {
-    const receipt = parseStrictJson(text, MAX_RECEIPT_BYTES) as unknown as ReceiptTexts
+    const receipt = parseStrictJson(bytes, MAX_RECEIPT_BYTES) as unknown as ReceiptTexts
     const { receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey } = receipt
     const texts = [receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey]
     // A lone surrogate has no UTF-8, and so no hash.

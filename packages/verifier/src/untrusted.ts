@@ -36,10 +36,11 @@ export class RefusedBundle extends Error {
 
 export type JsonObject = { readonly [key: string]: Json }
 
-export function strictJson(text: string, maxLength: number, what: string): Json {
+/** Bytes must be UTF-8. `depth`: how many levels are around a text that is a part of a document. */
+export function strictJson(text: string | Uint8Array, maxLength: number, what: string, depth = 0): Json {
   if (text.length > maxLength) throw new RefusedBundle('too_large', `${what} has over ${maxLength} characters`)
   try {
-    return parseStrictJson(text, maxLength)
+    return parseStrictJson(text, maxLength, Infinity, depth)
   } catch (error) {
     throw new RefusedBundle(
       'not_strict_json',

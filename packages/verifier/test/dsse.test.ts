@@ -1,4 +1,4 @@
-import { toHex } from '@svc/protocol/bytes'
+import { concat, toHex, utf8 } from '@svc/protocol/bytes'
 import {
   type DsseEnvelope,
   dsseEnvelope,
@@ -53,7 +53,7 @@ function altered(from: string, to: string): DsseEnvelope {
 }
 
 async function verify(document: unknown, pinned: readonly (typeof signer)[] = [signer]) {
-  const opened = openDsse(JSON.stringify(document))
+  const opened = openDsse(utf8(JSON.stringify(document)))
   if (!opened || 'refused' in opened) return opened?.refused.code ?? null
   const pinnedKeys = pinned.map(({ publicKey }) => ({
     publicKeyHex: toHex(publicKey),
@@ -107,6 +107,15 @@ describe('a statement in DSSE', () => {
     expect(await verify(altered('"filename":"b"', '"filename":"\\ud800"'))).toBe('bad_file_entry')
     for (const document of [{}, [], 'text', { payload: 1 }, { dsseEnvelope: null }, { payload: '', payloadType: '' }])
       expect(await verify(document)).toBeNull()
-    expect(openDsse('{')).toBeNull()
+    expect(openDsse(utf8('{'))).toBeNull()
+  })
+
+  it('T-117 DSSE-09 leaves alone what is not UTF-8 or begins with a byte order mark', () => {
+    const text = JSON.stringify({ x: '', ...signed(inTotoPayload(whole)) })
+    const at = text.indexOf('""') + 1
+    const inText = (...bytes: number[]) => concat(utf8(text.slice(0, at)), Uint8Array.from(bytes), utf8(text.slice(at)))
+    expect(openDsse(inText(0xc3, 0xa9))).not.toBeNull()
+    for (const bytes of [inText(0xff), inText(0xc0, 0x80), inText(0xed, 0xa0, 0x80), utf8(`\ufeff${text}`)])
+      expect(openDsse(bytes)).toBeNull()
   })
 })

@@ -1,10 +1,10 @@
-import { toHex, utf8 } from '@svc/protocol/bytes'
+import { concat, toHex, utf8 } from '@svc/protocol/bytes'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, signReceipt } from '@svc/protocol/receipt'
 import { describe, expect, it } from 'vitest'
 import { BUNDLE_FACTS, type BundleFact, RECEIPT_FACTS } from '../src/facts.ts'
-import { type ReceiptFacts, receiptFacts } from '../src/receipt-facts.ts'
+import { type ReceiptFacts, readReceipt, receiptFacts } from '../src/receipt-facts.ts'
 import { bundleOf, listedFiles, SIGNER } from './bundles.ts'
 import { CASES, givenOf, packBytes, pinnedKeys, verified } from './pack.ts'
 
@@ -200,4 +200,11 @@ describe('facts about a receipt', () => {
       expect((await factsIn({ receipt: { ...SIGNED, confirmed_at: value } })).receipt_key_pinned.value).toBe('passed')
     },
   )
+  it('T-117 a receipt that is not UTF-8 or begins with a byte order mark is not read', () => {
+    const text = JSON.stringify({ x: '', ...SIGNED })
+    const at = text.indexOf('""') + 1
+    expect(readReceipt(utf8(text))).toEqual({ x: '', ...SIGNED })
+    const notUtf8 = concat(utf8(text.slice(0, at)), Uint8Array.of(0xff), utf8(text.slice(at)))
+    for (const bytes of [notUtf8, utf8(`\ufeff${text}`)]) expect(readReceipt(bytes)).toBeNull()
+  })
 })

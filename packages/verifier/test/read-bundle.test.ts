@@ -71,6 +71,20 @@ describe('reading a bundle', () => {
     expect(parts.files.manifestDigest).toBe(parts.envelope && Object(parts.envelope.body).manifest_digest)
   })
 
+  it('T-117 takes 32 levels of the whole document, also within a file entry', async () => {
+    const text = JSON.stringify(bundleOf(listedFiles(2)))
+    const nested = (levels: number) => `"x":${'['.repeat(levels)}${']'.repeat(levels)},`
+    const [inDocument, inEntry] = ['{', '{"filename"'].map((place) => text.indexOf(place) + 1) as [number, number]
+    for (const [at, around] of [
+      [inDocument, 1],
+      [inEntry, 3],
+    ] as const) {
+      const withLevels = (levels: number) => [utf8(text.slice(0, at) + nested(levels - around) + text.slice(at))]
+      expect((await read(withLevels(32))).files).toHaveLength(2)
+      await expect(read(withLevels(33))).rejects.toMatchObject({ code: 'not_strict_json' })
+    }
+  })
+
   it('ignores `files` in nested objects', async () => {
     const bundle = { x: { files: [1] }, y: [{ files: [{}] }], z: 'files', ...bundleOf(listedFiles(2)) }
     expect((await read([utf8(JSON.stringify(bundle))])).parts.files.count).toBe(2)

@@ -211,7 +211,7 @@ async function verifyFile({ stdin, signal }: World, path: string, given: Given):
   const { size } = await stat(path).catch(() => {
     throw new UsageError(`the bundle ${path} cannot be read`)
   })
-  const opened = size <= MAX_DSSE_BYTES ? openDsse(await readFile(path, 'utf8')) : null
+  const opened = size <= MAX_DSSE_BYTES ? openDsse(await readFile(path)) : null
   if (!opened) {
     const chunks = createReadStream(path, { highWaterMark: 256 * 1024, signal })
     return { verification: await verifyBundle(chunks, given), dsse: null }
@@ -223,10 +223,10 @@ async function verifyFile({ stdin, signal }: World, path: string, given: Given):
 
 /** A receipt as `svc receipt --json` prints it. */
 async function readReceiptFile(path: string): Promise<ReceiptTexts> {
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
+  const bytes = await readFile(path).catch((error: Error) => {
     throw new UsageError(`${path} cannot be read as a receipt: ${error.message}`)
   })
-  const receipt = readReceipt(text)
+  const receipt = readReceipt(bytes)
   if (receipt) return receipt
   throw new UsageError(`${path} is not a receipt`, '`svc receipt --json` prints one')
 }

@@ -4,7 +4,7 @@ import { equalBytes, toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
 import { MAX_NOTE_BYTES } from '@svc/transparency/note'
 import type { NewAlarm } from '../alarms/store.ts'
-import { type BoundedGet, Unreadable } from './bounded-get.ts'
+import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 import type { LogReader, SignedCheckpoint } from './log-reader.ts'
 
 /** Somebody else who sees checkpoints of the log. */
@@ -68,7 +68,7 @@ export function viewOfWitness(name: string, url: string, origin: string, get: Bo
     name,
     async checkpoint() {
       const bytes = await get(`${url}/${toHex(sha256Bytes(utf8(origin)))}/checkpoint`, MAX_NOTE_BYTES)
-      return bytes && new TextDecoder().decode(bytes)
+      return bytes && textOf(bytes)
     },
   }
 }

@@ -1,6 +1,7 @@
 // Requests to logs, gateways and witnesses, which may be slow, endless or wrong: bounded in time and bytes.
 
 import { retry } from '@svc/concurrency/retry'
+import { fromUtf8 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 
 /** Why something cannot be read now. It shows nothing of what the log has done. */
@@ -55,6 +56,13 @@ async function readBody({ body, url }: Response, maxBytes: number): Promise<Uint
     chunks.push(chunk)
   }
   return new Uint8Array(Buffer.concat(chunks))
+}
+
+/** As it was sent: a byte order mark is part of it, and nothing is replaced. */
+export function textOf(bytes: Uint8Array): string {
+  const text = fromUtf8(bytes)
+  if (text === null) throw new Unreadable('the answer is not UTF-8')
+  return text
 }
 
 function reasonOf(error: unknown): string {

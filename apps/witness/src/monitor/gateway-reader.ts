@@ -4,7 +4,7 @@
 import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { isObject, type JsonObject } from '@svc/verifier/untrusted'
-import { type BoundedGet, Unreadable } from './bounded-get.ts'
+import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 
 /** What the gateway shows for an entry of the log. */
 export interface ShownStatement {
@@ -34,7 +34,7 @@ const ANCHORS = 10
 export function createGatewayReader(logUrl: string, get: BoundedGet): GatewayReader {
   async function fetchText(path: string): Promise<string | null> {
     const bytes = await get(new URL(path, logUrl).href, MAX_BYTES)
-    return bytes && new TextDecoder().decode(bytes)
+    return bytes && textOf(bytes)
   }
 
   async function fetchObject(path: string): Promise<JsonObject | null> {

@@ -7,7 +7,7 @@ import { formatProof } from '@svc/transparency/proof'
 import { proveInclusion, provePrefix, type ReadTile } from '@svc/transparency/prove'
 import { readEntryBundle, TILE_WIDTH, type TilePlace, tilePath, tileWidth } from '@svc/transparency/tiles'
 import { EMPTY_ROOT, HASH_BYTES, type Hash, isIncluded, leafHash, prefixRoots } from '@svc/transparency/tree'
-import { type BoundedGet, Unreadable } from './bounded-get.ts'
+import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 
 /** A log, and where it publishes. */
 export interface FollowedLog {
@@ -72,7 +72,7 @@ export function createLogReader({ keys, url }: FollowedLog, get: BoundedGet): Lo
     async checkpoint() {
       const bytes = await get(`${url}/checkpoint`, MAX_NOTE_BYTES)
       if (!bytes) throw new Unreadable('the log has no checkpoint')
-      const signed = readSigned(new TextDecoder().decode(bytes), keys)
+      const signed = readSigned(textOf(bytes), keys)
       if (typeof signed === 'string') throw new Unreadable(signed)
       return signed
     },

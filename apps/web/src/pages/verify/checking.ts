@@ -208,11 +208,8 @@ export function createChecking(worker: CheckWorker): Checking {
 
   /** A bundle can be checked without its receipt, so that this may fail. */
   async function fetchReceipt(url: string, { signal }: Run): Promise<ReceiptTexts | null> {
-    const text = await worker.call('fetchBundle', url, { signal }).then(
-      (blob) => blob.text(),
-      () => '',
-    )
-    return worker.call('readReceipt', text)
+    const file = await worker.call('fetchBundle', url, { signal }).catch(() => null)
+    return file && worker.call('readReceipt', file)
   }
 }
 

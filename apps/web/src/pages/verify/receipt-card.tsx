@@ -15,8 +15,7 @@ export function ReceiptCard({ checking }: { checking: Checking }) {
     const input = event.currentTarget as HTMLInputElement
     const file = input.files?.[0]
     if (!file) return
-    const text = file.size > MAX_BYTES ? '' : await file.text()
-    const read = await checking.worker.call('readReceipt', text)
+    const read = file.size > MAX_BYTES ? null : await checking.worker.call('readReceipt', file)
     input.value = ''
     problem.value = read ? null : t.bad(file.name)
     if (read) void checking.addReceipt(read)

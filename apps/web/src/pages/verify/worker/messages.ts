@@ -91,7 +91,7 @@ export interface Calls {
   readKeys(text: string): Promise<PinnedKeys>
   /** Null for a policy that can be used. */
   policyProblem(text: string): Promise<string | null>
-  readReceipt(text: string): Promise<ReceiptTexts | null>
+  readReceipt(file: Blob): Promise<ReceiptTexts | null>
   hashFiles(files: readonly GivenFile[]): Promise<HashedFile[]>
   check(input: CheckInput): Promise<CheckResult>
   files(query: FileQuery): Promise<FilePage>

@@ -34,7 +34,7 @@ const HANDLERS: Handlers = {
     const policy = readPolicy(text)
     return typeof policy === 'string' ? policy : null
   },
-  readReceipt: async (text) => readReceipt(text),
+  readReceipt: async (file) => readReceipt(new Uint8Array(await file.arrayBuffer())),
   hashFiles: (files, { signal, report }) => hashFiles(files, signal, report),
   check,
   files: async (query) => listed?.page(query) ?? { total: 0, rows: [] },

@@ -1,0 +1,26 @@
+// What our rule says of a JSON case: the grammar of RFC 8259, and what parsers disagree about is refused (ADD-05).
+
+import type { JsonCase } from './cases.ts'
+import { CRASHED, type Objection, strictObjection } from './readers.ts'
+
+/** Texts of the grammar that are refused all the same. */
+const BY_RULE = /stands twice|nested deeper than|number out of range/
+/** Places differ in how much they read. */
+const BY_LIMIT = /more than \d+ values|longer than|too_large/
+
+/** What is wrong with this objection to a case; null where it is right. */
+export function jsonProblem({ name, bytes }: JsonCase, objection: Objection): string | null {
+  if (objection?.startsWith(CRASHED)) return objection
+  const [, kind] = /(?:^|[/\\])([yni])_[^/\\]*$/.exec(name) ?? []
+  const isLimit = objection !== null && BY_LIMIT.test(objection)
+  if (kind === 'n' && objection === null) return 'was parsed'
+  if (kind === 'y' && objection !== null && !BY_RULE.test(objection) && !isLimit) return `was refused: ${objection}`
+  const strict = strictObjection(bytes)
+  if ((strict === null) === (objection === null) || isLimit) return null
+  return `${objection ?? 'was parsed'}, but the strict reader says ${strict ?? 'nothing'}`
+}
+
+/** Whether a text that must be parsed is refused by our rule. */
+export function isRefusedByRule({ name, bytes }: JsonCase): boolean {
+  return /(?:^|[/\\])y_/.test(name) && strictObjection(bytes) !== null
+}

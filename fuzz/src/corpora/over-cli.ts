@@ -1,0 +1,77 @@
+// JSON cases as files that `svc verify` is given: alone, and inside of a good bundle.
+
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { JsonCase, Outcome } from './cases.ts'
+import { jsonProblem } from './json-rule.ts'
+import { type Examples, jsonReaders } from './readers.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../../apps/cli/bin/svc.mjs', import.meta.url))
+interface Refused {
+  code: string
+  why: string
+}
+
+interface Judged {
+  bundles: { refused: Refused | null }[]
+}
+
+/** The readers whose documents are bundles or envelopes, and the refusals that say something about JSON there. */
+const READERS: Record<string, (refused: Refused) => boolean> = {
+  bundle: ({ code }) => code === 'not_strict_json',
+  'field of a bundle': () => true,
+  'file of a bundle': () => true,
+  'field of a DSSE envelope': ({ code }) => code === 'not_strict_json',
+}
+
+export async function checkOverCli(examples: Examples, cases: readonly JsonCase[]): Promise<Outcome> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-corpora-'))
+  try {
+    const problems: string[] = []
+    for (const reader of jsonReaders(examples)) {
+      const isAboutJson = READERS[reader.name]
+      if (!isAboutJson) continue
+      const texts = cases.map(({ bytes }) => reader.document(bytes))
+      const judged = await verified(folder, texts)
+      problems.push(...problemsOf(cases, texts, judged, isAboutJson).map((problem) => `${reader.name}: ${problem}`))
+    }
+    return { kind: 'JSON, svc verify', cases: Object.keys(READERS).length * cases.length, problems, notes: [] }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+function problemsOf(
+  cases: readonly JsonCase[],
+  texts: readonly Uint8Array[],
+  judged: Judged | string,
+  isAboutJson: (refused: Refused) => boolean,
+): string[] {
+  if (typeof judged === 'string') return [`the program answered ${judged}`]
+  return cases.flatMap((one, i) => {
+    const bytes = texts[i] as Uint8Array
+    const refused = judged.bundles[i]?.refused ?? null
+    const objection = refused && isAboutJson(refused) ? `${refused.code}: ${refused.why}` : null
+    const problem = jsonProblem(bytes === one.bytes ? one : { name: '', bytes }, objection)
+    return problem ? [`${one.name}: ${problem}`] : []
+  })
+}
+
+/** All texts in one run. What the program wrote, where that is no answer. */
+async function verified(folder: string, texts: readonly Uint8Array[]): Promise<Judged | string> {
+  const files = texts.map((_, i) => join(folder, `${i}.json`))
+  for (const [i, bytes] of texts.entries()) await writeFile(files[i] as string, bytes)
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder, XDG_DATA_HOME: folder }
+  const child = spawn(process.execPath, [PROGRAM, '--json', 'verify', ...files], { env })
+  child.stdin.end()
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+  try {
+    return JSON.parse(output) as Judged
+  } catch {
+    return `${output.slice(0, 200)} ${errors.slice(0, 500)}`
+  }
+}

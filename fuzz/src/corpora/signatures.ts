@@ -1,0 +1,15 @@
+// All ways in which our packages check an Ed25519 signature, for servers and browsers alike.
+
+import { ed25519PublicKey, isEd25519SignedBy } from '@svc/protocol/keys'
+import type { SignatureCase } from './cases.ts'
+
+export type Signed = Pick<SignatureCase, 'publicKey' | 'message' | 'signature'>
+
+export async function verdictsOn({ publicKey, message, signature }: Signed): Promise<Record<string, boolean>> {
+  const key = ed25519PublicKey(publicKey)
+  return {
+    verify: key?.verify(message, signature) ?? false,
+    verifySoon: (await key?.verifySoon(message, signature)) ?? false,
+    isEd25519SignedBy: isEd25519SignedBy(publicKey, message, signature),
+  }
+}

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { toBase64, toHex, utf8 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Corpora } from '../src/corpora/cases.ts'
+import { examples } from '../src/corpora/examples.ts'
+import { checkInPackages } from '../src/corpora/in-packages.ts'
+import { checkOverHttp } from '../src/corpora/over-http.ts'
+import { readCorpora } from '../src/corpora/read-folder.ts'
+
+const { publicKey, sign } = ed25519Signer(new Uint8Array(32).fill(3))
+const message = utf8('a message')
+const signature = sign(message)
+const [key, msg, sig] = [publicKey, message, signature].map(toHex)
+
+const TEXTS: Record<string, string | Uint8Array> = {
+  'y_array.json': '[1,"a",{"b":null}]',
+  'y_empty_object.json': '{}',
+  'y_key_twice.json': '{"a":1,"a":2}',
+  'y_text.json': ' "\\u00e9\\ud83d\\ude00" ',
+  'n_comma.json': '[1,]',
+  'n_escape.json': '{"a":"\\x00"}',
+  'n_nothing.json': '',
+  'n_number.json': '-01',
+  'n_open.json': '{"a":[',
+  'n_two.json': '{}{}',
+  'i_deep.json': '['.repeat(40) + ']'.repeat(40),
+  'i_half_pair.json': '{"a":"\\ud800"}',
+  'i_huge.json': '[1e999]',
+  'i_mark.json': '\ufeff{}',
+  'i_not_utf8.json': Uint8Array.of(0x22, 0xff, 0x22),
+}
+const JSON_CASES = Object.entries(TEXTS).map(([name, text]) => ({
+  name,
+  bytes: typeof text === 'string' ? utf8(text) : text,
+}))
+
+async function folderOf(files: Record<string, unknown>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-corpora-test-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await mkdir(join(folder, 'below'))
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  return folder
+}
+
+describe('outside corpora', () => {
+  it('T-115 are recognised by what is in their files, and what is not is named', async () => {
+    const wycheproof = (curve: string) => ({
+      algorithm: 'EDDSA',
+      testGroups: [{ publicKey: { curve, pk: key }, tests: [{ tcId: 1, msg, sig, result: 'valid' }] }],
+    })
+    const folder = await folderOf({
+      'n_alone.json': '[',
+      'below/texts.json': Object.fromEntries(JSON_CASES.map(({ name, bytes }) => [name, toBase64(bytes)])),
+      'below/words': { y_bad: 'no base64!', other: '' },
+      'flags.json': [
+        { number: 0, key, sig, msg: 'a message', flags: ['low_order_component_R'] },
+        { number: 1, key, sig, msg: 'another', flags: ['low_order_residue'] },
+        { number: 2, key, sig, msg: 'another', flags: ['unheard_of'] },
+        { key },
+      ],
+      'plain.json': [{ pub_key: key, signature: sig, message: msg }],
+      'wycheproof.json': wycheproof('edwards25519'),
+      'other-curve.json': wycheproof('secp256k1'),
+      LICENSE: 'You may.',
+      'settings.json': { a: 1 },
+    })
+    const { json, ed25519, unread } = await readCorpora(folder)
+    expect(json.map(({ name }) => name).sort()).toEqual([...Object.keys(TEXTS), 'n_alone.json'].sort())
+    expect(ed25519.map(({ name, isValid }) => [name, isValid])).toEqual([
+      ['flags.json 0', true],
+      ['flags.json 1', false],
+      ['flags.json 2', null],
+      ['plain.json 0', null],
+      ['wycheproof.json 1', true],
+    ])
+    expect(unread).toEqual([
+      'LICENSE: not JSON',
+      'below/words: y_bad is not base64',
+      'below/words: 1 entries whose names begin with none of y_, n_ and i_',
+      'flags.json: 1 entries that are no Ed25519 signatures',
+      'other-curve.json: 1 tests of EDDSA on secp256k1, which nothing here verifies',
+      'settings.json: neither JSON texts nor signatures',
+    ])
+  })
+
+  it('T-115 hold in our packages, and a case that does not is told', async () => {
+    const signed = { name: 'good', publicKey, message, signature, isValid: true }
+    const corpora: Corpora = { json: JSON_CASES, ed25519: [signed], unread: [] }
+    const outcomes = await checkInPackages(examples(), corpora, null)
+    expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
+    expect(outcomes.map(({ kind }) => kind)).toContain('JSON, file of a bundle')
+    expect(outcomes.flatMap(({ notes }) => notes)).toEqual([
+      'refused although they are JSON, by rule (ADD-05): y_key_twice.json',
+      '1 are valid by our rule (ADD-04)',
+    ])
+    const wrong: Corpora = {
+      json: [
+        { name: 'n_good', bytes: utf8('[]') },
+        { name: 'y_bad', bytes: utf8('[') },
+      ],
+      ed25519: [{ ...signed, isValid: false }],
+      unread: [],
+    }
+    const inPage = {
+      objections: { 'strict reader': [null, null] },
+      verdicts: [{ verify: false }],
+    }
+    const problems = (await checkInPackages(examples(), wrong, inPage)).flatMap((outcome) => outcome.problems)
+    expect(problems.slice(0, 3)).toEqual([
+      'n_good: was parsed',
+      'y_bad: was refused: expected a value at character 1',
+      'y_bad: expected a value at character 1 on a server, null in Chromium',
+    ])
+    expect(problems.slice(-2)).toEqual([
+      'good: the corpus says false, our rule true',
+      'good: verify in Chromium says false, our rule true',
+    ])
+  })
+
+  it('T-116 are read by every operation of both services as by the strict reader', async () => {
+    const outcomes = await checkOverHttp(JSON_CASES)
+    expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
+    const [bodies, envelopes, headers] = outcomes.map(({ cases }) => cases)
+    const inHeader = JSON_CASES.length - 1 // without the one that is empty
+    expect([envelopes, headers]).toEqual([inHeader, 4 * inHeader])
+    expect(bodies).toBeGreaterThan(50 * JSON_CASES.length)
+  })
+
+  it('T-115 a folder that is not there or holds no cases is said to be so', async () => {
+    const program = fileURLToPath(new URL('../src/corpora/main.ts', import.meta.url))
+    const folder = await folderOf({ README: 'Nothing.' })
+    const run = (...args: string[]) => {
+      const { status, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
+      return { status, stderr }
+    }
+    expect(run(folder)).toEqual({ status: 2, stderr: expect.stringContaining('holds no cases') })
+    expect(run(join(folder, 'nowhere'))).toEqual({
+      status: 2,
+      stderr: expect.stringContaining('cannot be read: ENOENT'),
+    })
+  })
+})

@@ -1,0 +1,253 @@
+// For each rule of the JSON grammar, its cases and its violations, made by rule. What is expected follows from how a text
+// was made, never from a parser.
+
+import { describe, expect, it } from 'vitest'
+import { concat, utf8 } from '../src/bytes.ts'
+import { parseStrictJson, StrictJsonError } from '../src/strict-json.ts'
+
+const LIMIT = 100_000
+/** Longer texts never go to the engine's own parser. */
+const LONG = ' '.repeat(5000)
+
+/** Whether a text is read, which must not depend on how long it is or where white space stands. */
+function isRead(text: string): boolean {
+  const verdicts = [text, ` ${text}`, text + LONG, utf8(text.toWellFormed())].map(isParsed)
+  if (new Set(verdicts).size !== 1) expect.fail(`${JSON.stringify(text)} is read in one form and refused in another`)
+  return verdicts[0] as boolean
+}
+
+function isParsed(document: string | Uint8Array): boolean {
+  try {
+    parseStrictJson(document, LIMIT)
+    return true
+  } catch (error) {
+    if (error instanceof StrictJsonError) return false
+    throw error
+  }
+}
+
+/** The texts whose verdict is not the expected one. */
+function wrong<T>(cases: Iterable<readonly [T, boolean]>, read: (document: T) => boolean): T[] {
+  return [...cases].filter(([document, isGood]) => read(document) !== isGood).map(([document]) => document)
+}
+
+/** Each part is one of these, good or bad. */
+interface Parts {
+  good: readonly string[]
+  bad: readonly string[]
+}
+
+/** Every combination of good parts, and every one with a single bad part. */
+function combined(parts: readonly Parts[]): [string, boolean][] {
+  return parts.reduce<[string, boolean][]>(
+    (begun, { good, bad }) =>
+      begun.flatMap(([start, isGood]) => [
+        ...good.map((part): [string, boolean] => [start + part, isGood]),
+        ...(isGood ? bad : []).map((part): [string, boolean] => [start + part, false]),
+      ]),
+    [['', true]],
+  )
+}
+
+const NUMBERS = combined([
+  { good: ['', '-'], bad: ['+', '--'] },
+  { good: ['0', '7', '10'], bad: ['', '00', '07', '0x7', '٧'] },
+  { good: ['', '.0', '.25'], bad: ['.', '.2.5', ';5', '.+5'] },
+  { good: ['', 'e0', 'E1', 'e+2', 'E-2', 'e01'], bad: ['e', 'E+', 'e-', 'e1.5', 'ee1', 'e+-1', 'e٧'] },
+  { good: [''], bad: ['n', 'f', '_0', '%'] },
+]).filter(([text]) => text !== '')
+
+const SPACES = [' ', '\t', '\n', '\r']
+const NO_SPACES = [
+  ...Array.from({ length: 0x21 }, (_, code) => String.fromCharCode(code)).filter((char) => !SPACES.includes(char)),
+  ...'\x7f\x85\xa0\u1680\u2000\u200a\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff',
+]
+
+describe('the JSON grammar', () => {
+  it('T-117 reads every number of the grammar as its value, and no other', () => {
+    for (const around of [
+      (number: string) => number,
+      (number: string) => `[${number}]`,
+      (number: string) => `{"a":${number},"b":0}`,
+    ]) {
+      expect(
+        wrong(
+          NUMBERS.map(([text, isGood]) => [around(text), isGood] as const),
+          isRead,
+        ),
+      ).toEqual([])
+    }
+    for (const [text] of NUMBERS.filter(([, isGood]) => isGood))
+      expect(Object.is(parseStrictJson(text, LIMIT), Number(text)), text).toBe(true)
+    expect(isRead('1e308') && isRead('-1e308') && isRead('5e-324') && isRead('1e-999')).toBe(true)
+    expect(isRead('1e309') || isRead('-1e309') || isRead(`1${'0'.repeat(309)}`)).toBe(false)
+    for (const word of ['NaN', 'Infinity', '-Infinity', 'undefined', "'a'", 'a']) expect(isRead(word), word).toBe(false)
+  })
+
+  it('T-117 knows three words, in one spelling', () => {
+    for (const word of ['true', 'false', 'null']) {
+      const cut = Array.from(word, (_, i) => word.slice(0, i))
+      const cased = Array.from(word, (char, i) => word.slice(0, i) + char.toUpperCase() + word.slice(i + 1))
+      const others = [...cut, ...cased, `${word}${word}`, `${word}x`, `${word}\0`, `"${word}`]
+      expect(wrong([[word, true] as const, ...others.map((text) => [text, false] as const)], isRead)).toEqual([])
+    }
+  })
+
+  it('T-117 takes every character in a string but controls, and eight escapes and no others', () => {
+    const raw = Array.from({ length: 0x250 }, (_, code): [string, boolean] => {
+      const char = String.fromCharCode(code)
+      return [`"a${char}c"`, code >= 0x20 && char !== '"' && char !== '\\']
+    })
+    const escaped = Array.from({ length: 0x250 }, (_, code): [string, boolean] => {
+      const char = String.fromCharCode(code)
+      return [`"a\\${char}c"`, '"\\/bfnrt'.includes(char)]
+    })
+    expect(wrong([...raw, ...escaped], isRead)).toEqual([])
+    const digits = { good: ['0', '9', 'a', 'F'], bad: ['', 'g', ' ', '-', '٧'] }
+    const hex = combined([{ good: ['\\u'], bad: ['\\U'] }, digits, digits, digits, digits])
+    expect(
+      wrong(
+        hex.map(([text, isGood]) => [`"${text}."`, isGood] as const),
+        isRead,
+      ),
+    ).toEqual([])
+    expect(parseStrictJson('"\\u0041\\/\\b\\f\\n\\r\\t\\"\\\\\\ud83d\\uDE00"', LIMIT)).toBe('A/\b\f\n\r\t"\\😀')
+    for (const open of ['"', '"a', '"\\', '"\\"', '"\\u', '"\\u00', '"a\\\\\\"', "'a'"])
+      expect(isRead(open)).toBe(false)
+  })
+
+  it('T-117 reads half a surrogate pair where it is escaped, and keeps it apart', () => {
+    for (const text of ['\ud83d', '\ude00', '\ude00\ud83d', '\ud83d\ud83d\ude00', 'a\ud800b']) {
+      const escaped = Array.from(
+        { length: text.length },
+        (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`,
+      )
+      expect(parseStrictJson(`"${escaped.join('')}"`, LIMIT)).toBe(text)
+    }
+  })
+
+  it('T-117 takes UTF-8 in its one form, without a byte order mark', () => {
+    const points = [0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xfffe, 0xffff]
+    const beyond = [0x10000, 0x10ffff, 0x110000, 0x1fffff, 0x200000, 0x3ffffff, 0x4000000, 0x7fffffff]
+    const encodings = [...points, ...beyond].flatMap((point) =>
+      [2, 3, 4, 5, 6].flatMap((length) => {
+        const bytes = encoded(point, length)
+        return bytes ? [{ bytes, isGood: isOneForm(point, length) }] : []
+      }),
+    )
+    const inString = (bytes: Uint8Array) => concat(utf8('["a'), bytes, utf8('b"]'))
+    const cases = encodings.flatMap(({ bytes, isGood }) => [
+      [inString(bytes), isGood] as const,
+      ...Array.from({ length: bytes.length - 1 }, (_, i) => [inString(bytes.subarray(0, i + 1)), false] as const),
+      ...(bytes.length > 1 ? [[inString(concat(bytes, Uint8Array.of(0x80))), false] as const] : []),
+    ])
+    const strays = [0x80, 0xbf, 0xc0, 0xc1, 0xf5, 0xf8, 0xfc, 0xfe, 0xff].map(
+      (byte) => [inString(Uint8Array.of(byte)), false] as const,
+    )
+    expect(wrong([...cases, ...strays], isParsed)).toEqual([])
+    expect(cases.filter(([, isGood]) => isGood).length).toBeGreaterThan(8)
+    const mark = Uint8Array.of(0xef, 0xbb, 0xbf)
+    expect(isParsed(concat(mark, utf8('{}'))) || isParsed(concat(utf8('{}'), mark)) || isParsed(mark)).toBe(false)
+    for (const order of [0, 1]) {
+      const units = Array.from('\ufeff[1]', (char) => [char.charCodeAt(0) & 0xff, char.charCodeAt(0) >> 8])
+      const bytes = Uint8Array.from(units.flatMap((unit) => (order === 0 ? unit : unit.reverse())))
+      expect([isParsed(bytes), isParsed(bytes.subarray(2))]).toEqual([false, false])
+    }
+  })
+
+  it('T-117 takes four kinds of white space, between tokens only', () => {
+    const tokens = ['[', '1', ',', '{', '"a"', ':', 'null', '}', ']']
+    const cases = [...SPACES, ...NO_SPACES].flatMap((char) =>
+      Array.from({ length: tokens.length + 1 }, (_, at): [string, boolean] => [
+        tokens.toSpliced(at, 0, char).join(''),
+        SPACES.includes(char),
+      ]),
+    )
+    expect(wrong(cases, isRead)).toEqual([])
+    for (const text of ['1 2', 'tr ue', '- 1', '1 .5', '1e 5', '', ...SPACES, LONG])
+      expect(isRead(text), text).toBe(false)
+  })
+
+  it('T-117 refuses a document with a token missing, twice, in another place or cut off', () => {
+    const tokens = ['{', '"a"', ':', '[', '1', ',', 'true', ',', '{', '}', ']', ',', '"b"', ':', '"c"', '}']
+    expect(isRead(tokens.join(''))).toBe(true)
+    const broken = tokens.flatMap((token, at) => [
+      tokens.toSpliced(at, 1),
+      tokens.toSpliced(at, 0, token),
+      tokens.toSpliced(at, 1, '#'),
+      tokens.toSpliced(at, 0, '/**/'),
+      ...(at === 0 ? [] : [tokens.slice(0, at), tokens.slice(at)]),
+    ])
+    // A second digit only makes another number.
+    const good = ['{"a":[11,true,{}],"b":"c"}']
+    expect(
+      wrong(
+        broken.map((parts) => [parts.join(''), good.includes(parts.join(''))] as const),
+        isRead,
+      ),
+    ).toEqual([])
+  })
+
+  it('T-117 takes nothing but white space after the end', () => {
+    for (const document of ['1', '"a"', '[]', '{}', 'null']) {
+      const cases = Array.from({ length: 256 }, (_, byte) => {
+        const isGood = SPACES.includes(String.fromCharCode(byte)) || (document === '1' && byte >= 0x30 && byte <= 0x39)
+        return [concat(utf8(document), Uint8Array.of(byte)), isGood] as const
+      })
+      expect(wrong(cases, isParsed)).toEqual([])
+    }
+  })
+
+  it('T-117 takes 32 levels of arrays and objects', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+      ['[{"a":', '}]'],
+    ] as const) {
+      const levels = open.length === 6 ? 2 : 1
+      const nested = (times: number) => `${open.repeat(times)}1${close.repeat(times)}`
+      expect([isRead(nested(32 / levels)), isRead(nested(32 / levels + 1)), isRead(nested(3000))]).toEqual([
+        true,
+        false,
+        false,
+      ])
+    }
+  })
+
+  it('T-117 refuses a key twice in one object, however it is written', () => {
+    const spellings = (char: string) => {
+      const units = Array.from({ length: char.length }, (_, i) => char.charCodeAt(i).toString(16).padStart(4, '0'))
+      return [
+        char,
+        units.map((unit) => `\\u${unit}`).join(''),
+        units.map((unit) => `\\u${unit.toUpperCase()}`).join(''),
+      ]
+    }
+    for (const char of ['a', 'é', 'ﬃ', '😀', '']) {
+      for (const first of spellings(char)) {
+        for (const second of spellings(char)) {
+          expect(isRead(`{"${first}":1,"b":{"${second}":1}}`)).toBe(true)
+          expect(isRead(`{"${first}":1,"b":0,"${second}":1}`), `${first} ${second}`).toBe(false)
+          expect(isRead(`[{"b":{"${first}":{},"${second}":{}}}]`)).toBe(false)
+        }
+      }
+    }
+    const apart = ['1', '01', '1.0', 'a', 'A', 'é', 'e\u0301', '__proto__', 'constructor', 'toString', ' ', '\\u0000']
+    expect(isRead(`{${apart.map((key) => `"${key}":0`).join(',')}}`)).toBe(true)
+  })
+})
+
+/** By the pattern of so many bytes, from two on, whether it is the right one or not; null where the point does not fit. */
+function encoded(point: number, length: number): Uint8Array | null {
+  const bits = length * 5 + 1
+  if (point >= 2 ** bits) return null
+  const lead = (0xff << (8 - length)) & 0xff
+  const six = (place: number) => Math.floor(point / 64 ** place) % 64
+  const rest = Array.from({ length: length - 1 }, (_, i) => 0x80 | six(length - 2 - i))
+  return Uint8Array.of(lead | Math.floor(point / 64 ** (length - 1)), ...rest)
+}
+
+function isOneForm(point: number, length: number): boolean {
+  const shortest = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
+  return length === shortest && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff)
+}
