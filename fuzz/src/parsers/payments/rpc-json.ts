@@ -2,7 +2,7 @@
 
 import { parseJson } from '@svc/chains/json-rpc'
 import { NodeProblem } from '@svc/chains/node-pool'
-import { accepted, json, mustEqual, type Parser, text } from '../engine/parser.ts'
+import { accepted, depthOf, json, mustEqual, type Parser, text } from '../engine/parser.ts'
 
 export function open(): Parser {
   return {
@@ -17,7 +17,8 @@ export function open(): Parser {
     check(input) {
       const read = accepted(NodeProblem, () => ({ value: parseJson(text(input)) }))
       // All but long integers are as JSON.parse reads them.
-      if (read) mustEqual(withoutBigInts(read.value), json(input), 'reads another value than JSON.parse')
+      if (read && depthOf(read.value) < 1000)
+        mustEqual(withoutBigInts(read.value), json(input), 'reads another value than JSON.parse')
     },
   }
 }
