@@ -33,6 +33,7 @@ export const PARSERS: Readonly<Record<string, URL>> = {
   proofs: new URL('./log/proofs.ts', import.meta.url),
   policies: new URL('./log/policies.ts', import.meta.url),
   tiles: new URL('./log/tiles.ts', import.meta.url),
+  'rpc-json': new URL('./payments/rpc-json.ts', import.meta.url),
   'solana-transactions': new URL('./payments/solana-transactions.ts', import.meta.url),
   'evm-transactions': new URL('./payments/evm-transactions.ts', import.meta.url),
   'solana-answers': new URL('./payments/solana-answers.ts', import.meta.url),

@@ -102,20 +102,33 @@ function resultOrError(answer: RpcAnswer): unknown {
 }
 
 function resultOf({ result, error }: RpcAnswer): unknown {
-  if (error) throw new RpcError(Number(error.code), String(error.message), error.data)
-  return result
+  if (!error) return result
+  const { code, message, data } = error
+  // An object may not be one that becomes a number.
+  throw new RpcError(
+    typeof code === 'object' ? Number.NaN : Number(code),
+    typeof message === 'string' ? message : '',
+    data,
+  )
 }
 
 const LONG_NUMBER = /\d{16}/
 
-/** Integers that a double cannot hold become bigints; all other numbers stay numbers. */
+/** Integers that a double cannot hold become bigints; all other numbers stay numbers. Throws `NodeProblem`. */
 export function parseJson(text: string): unknown {
-  return LONG_NUMBER.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
+  try {
+    return LONG_NUMBER.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
+  } catch {
+    throw new NodeProblem('an answer that is not JSON')
+  }
 }
+
+/** As many digits as 256 bits take. Reading a million of them would take seconds. */
+const EXACT = /^-?\d{1,78}$/
 
 /** The compiler does not know the third argument yet: the value's own text. */
 function exactInteger(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
-  const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(source)
+  const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !EXACT.test(source)
   return isExact ? value : BigInt(source)
 }
 

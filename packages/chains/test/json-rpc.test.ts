@@ -3,6 +3,7 @@ import { type ClientRequest, createServer, type IncomingMessage, type ServerResp
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectJsonRpc, connectJsonRpcBatch, parseJson } from '../src/json-rpc.ts'
+import { NodeProblem } from '../src/node-pool.ts'
 
 let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void
 let connections = 0
@@ -116,6 +117,18 @@ describe('a JSON-RPC call', () => {
     await expect(batch(questions, soon())).rejects.toThrow('an answer of the wrong form')
   })
 
+  it.each([
+    ['<html>', 'an answer that is not JSON'],
+    [`${'['.repeat(100_000)}1234567890123456789${']'.repeat(100_000)}`, 'an answer that is not JSON'],
+    ['{"error":{"code":{"valueOf":1},"message":{"toString":1}}}', 'error NaN'],
+    ['{"error":"x"}', 'error NaN'],
+  ])('T-129 tells what is wrong with the answer %.60s', async (text, problem) => {
+    answer = (_, response) => response.end(text)
+    const failure = await connectJsonRpc(url)('one', [], soon()).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(NodeProblem)
+    expect(failure).toMatchObject({ message: problem })
+  })
+
   it('refuses an answer that is too long', async () => {
     answer = (_, response) => response.end(Buffer.alloc(11 * 1_048_576, 32))
     await expect(connectJsonRpc(url)('one', [], soon())).rejects.toThrow('an answer that is too long')
@@ -131,6 +144,11 @@ describe('a JSON-RPC call', () => {
 })
 
 describe('reading JSON', () => {
+  it('T-129 keeps only integers exact that 256 bits can hold', () => {
+    expect(parseJson(`[${'9'.repeat(78)}]`)).toEqual([BigInt('9'.repeat(78))])
+    expect(parseJson(`[${'9'.repeat(79)},-${'9'.repeat(5_000_000)}]`)).toEqual([1e79, Number.NEGATIVE_INFINITY])
+  })
+
   it('keeps integers exact that a double cannot hold', () => {
     const text =
       '{"a":18446744073709551615,"b":[-9007199254740993],"c":9007199254740991,"d":0.1234567890123456,"e":"12345678901234567890"}'

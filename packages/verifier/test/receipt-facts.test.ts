@@ -1,3 +1,4 @@
+import { utf8 } from '@svc/protocol/bytes'
 import { describe, expect, it } from 'vitest'
 import { readReceipt } from '../src/receipt-facts.ts'
 
@@ -11,14 +12,14 @@ const RECEIPT = {
 
 describe('a receipt', () => {
   it('CLI-05 is read whatever else it has', () => {
-    expect(readReceipt(JSON.stringify({ ...RECEIPT, more: [1] }))).toEqual({ ...RECEIPT, more: [1] })
+    expect(readReceipt(utf8(JSON.stringify({ ...RECEIPT, more: [1] })))).toEqual({ ...RECEIPT, more: [1] })
   })
 
   it('T-129 is none where a text is missing, or has no UTF-8', () => {
     for (const field of Object.keys(RECEIPT)) {
       for (const value of [undefined, null, 7, ['x'], '\ud800'])
-        expect(readReceipt(JSON.stringify({ ...RECEIPT, [field]: value })), field).toBeNull()
+        expect(readReceipt(utf8(JSON.stringify({ ...RECEIPT, [field]: value }))), field).toBeNull()
     }
-    for (const text of ['', '[]', 'null', '{"a":1,"a":2}']) expect(readReceipt(text)).toBeNull()
+    for (const text of ['', '[]', 'null', '{"a":1,"a":2}']) expect(readReceipt(utf8(text))).toBeNull()
   })
 })

@@ -50,18 +50,20 @@ export function open(): Parser {
     isJson: true,
     maxBytes: 65_536,
     async check(input) {
-      await checkDocument(text(input), (payload) => genuine.has(payload))
-      if (json(input) !== undefined) await checkDocument(JSON.stringify(signed(Buffer.from(input))), () => true)
+      await checkDocument(input, (payload) => genuine.has(payload))
+      if (json(input) !== undefined)
+        await checkDocument(Buffer.from(JSON.stringify(signed(Buffer.from(input)))), () => true)
     },
   }
 }
 
-async function checkDocument(document: string, isGenuine: (payload: string) => boolean): Promise<void> {
+async function checkDocument(document: Uint8Array, isGenuine: (payload: string) => boolean): Promise<void> {
   const opened = openDsse(document)
   if (!opened || 'refused' in opened) return
   const verification = await verifyBundle([opened.bundle], given)
   const facts = opened.facts(followed)
-  const { payload } = JSON.parse(document).dsseEnvelope ?? JSON.parse(document)
+  const { dsseEnvelope: inside, ...envelope } = JSON.parse(text(document))
+  const { payload } = inside ?? envelope
   if (facts.dsse_signed.value === 'passed') must(isGenuine(payload), 'believes an envelope that was not signed')
   if (verification.refused) must(/^.{5,300}$/u.test(verification.refused.why), 'a refusal is not one line')
 }

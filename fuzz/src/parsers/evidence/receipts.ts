@@ -5,7 +5,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, signReceipt } from '@svc/protocol/receipt'
 import { readReceipt, receiptFacts } from '@svc/verifier/receipt-facts'
 import { CASES, givenOf, packBytes, verified } from '@svc/verifier/test/pack'
-import { must, type Parser, text } from '../engine/parser.ts'
+import { must, type Parser } from '../engine/parser.ts'
 
 const signer = ed25519Signer(new Uint8Array(32).fill(8))
 const RECEIPT: Receipt = {
@@ -38,7 +38,7 @@ export async function open(): Promise<Parser> {
     words: [...Object.keys(seeds[1]!), 'null', '0x', '__proto__', '\ud800', '1.5', 'é'],
     isJson: true,
     check(input) {
-      const receipt = readReceipt(text(input))
+      const receipt = readReceipt(input)
       if (!receipt) return
       const facts = receiptFacts(receipt, bundle)
       const isSigned = facts.receipt_signature_valid.value === 'passed'

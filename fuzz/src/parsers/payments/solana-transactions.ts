@@ -1,7 +1,9 @@
 // Transactions of the primary chain: as the gateway, the verifier and the library of the chain read them.
 
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
+import type { X402Leg } from '@svc/api/x402'
 import { NodeProblem } from '@svc/chains/node-pool'
+import { createSolanaSettler } from '@svc/gateway/x402/solana-settler'
 import { PRIMARY } from '@svc/payments/networks'
 import { inspectSolanaPayment } from '@svc/payments/solana/signed-payment'
 import { decodeTransaction, type WireTransaction } from '@svc/payments/solana/wire-transaction'
@@ -18,6 +20,8 @@ const LEG = {
   decimals: 9,
   payReqId: PAY_REQ_ID,
 }
+/** It is never asked to send, so it needs no node. */
+const settler = createSolanaSettler({ rpcUrls: [], quorum: 1, seed: new Uint8Array(32).fill(1) })
 /** Before the message: the number of signatures, and one of them. */
 const SIGNED_BYTES = 65
 
@@ -27,10 +31,13 @@ export function open(): Parser {
     seeds: messages.map(withSignature),
     words: ['\u0001', '\u0000', '\u0080', '\u0002\u0000\u0000\u0000'],
     maxBytes: 4096,
-    check(input) {
+    async check(input) {
       const isGenuine = messages.some((message) => withSignature(message).equals(input))
       must((inspected(input) === 'payment') === isGenuine, 'takes a payment that was not signed')
       checkReaders(input)
+      const payload = { transaction: Buffer.from(input).toString('base64') }
+      const id = settler.paymentId(payload)
+      must((await settler.signer(payload, {} as X402Leg)) === null || id !== null, 'somebody signed what is no payment')
       // Signed again, so that more than the signature is looked at.
       if (input.length > SIGNED_BYTES) checkSigned(withSignature(input.subarray(SIGNED_BYTES)))
     },
