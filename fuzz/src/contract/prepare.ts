@@ -16,8 +16,14 @@ interface Known {
 const NONE: Credential = () => ({})
 
 export function preparedBy({ values, credentials, recipes }: Known) {
-  const usual = (name: string, schema: Schema) =>
-    values[name] ?? fc.sample(valuesOf(schema), { numRuns: 1, seed: 1 })[0]
+  /** The same each time. */
+  const madeUp = new Map<Schema, unknown>()
+
+  function usual(name: string, schema: Schema): unknown {
+    if (name in values) return values[name]
+    if (!madeUp.has(schema)) madeUp.set(schema, fc.sample(valuesOf(schema), { numRuns: 1, seed: 1 })[0])
+    return madeUp.get(schema)
+  }
 
   function required(parameters: readonly Parameter[], part: Parameter['in']): Record<string, string> {
     const wanted = parameters.filter((parameter) => parameter.in === part && parameter.required)
