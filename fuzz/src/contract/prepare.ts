@@ -13,6 +13,8 @@ interface Known {
   recipes: Readonly<Record<string, () => Given | Promise<Given>>>
 }
 
+export type Prepared = Given & { credential: Credential }
+
 const NONE: Credential = () => ({})
 
 export function preparedBy({ values, credentials, recipes }: Known) {
@@ -36,7 +38,7 @@ export function preparedBy({ values, credentials, recipes }: Known) {
     return { body: Object.fromEntries(fields.map(([name, schema]) => [name, usual(name, schema)])) }
   }
 
-  return async (operation: Operation): Promise<Given & { credential: Credential }> => {
+  return async (operation: Operation): Promise<Prepared> => {
     const { id, parameters, security } = operation
     const given = (await recipes[id]?.()) ?? {}
     return {
