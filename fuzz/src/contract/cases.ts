@@ -43,7 +43,7 @@ export function casesOf(operation: Operation, words: Words): MakeCases {
 
 const VALID_EACH_ROUND = 2
 
-const PLAIN: Case = { optional: {}, change: null, ofCredential: false, strange: null }
+export const PLAIN: Case = { optional: {}, change: null, ofCredential: false, strange: null }
 
 function wordsFor(name: string, words: Words): fc.Arbitrary<unknown>[] {
   const known = words[name]

@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import { type Draft, encode, queryPairs, textOf } from './draft.ts'
 import type { Operation, Schema } from './operation.ts'
-import { bordersOf, propertiesOf } from './values.ts'
+import { bordersOf, propertiesOf, READABLE } from './values.ts'
 
 export interface Change {
   what: string
@@ -41,11 +41,16 @@ const NUMBERS = [0, -0, -1, 1.5, 1e308, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 63)]
 const LONG = ['a'.repeat(513), 'ä'.repeat(2000), '/'.repeat(300), 'a/'.repeat(700)]
 const DEEP = JSON.parse('['.repeat(60) + ']'.repeat(60)) as unknown
 
+/** Lone surrogates, too. */
+const ANY_TEXT = fc
+  .array(fc.noBias(fc.nat(0x10ffff)), { maxLength: 40 })
+  .map((points) => String.fromCodePoint(...points))
+
 /** What nobody who read the interface would send. */
 export const STRANGE: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(...NAMES, ...TEXTS, ...NUMBERS, ...LONG, DEEP, null, true, [], {}, ''),
-  fc.string({ unit: 'binary', maxLength: 60 }),
-  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  ANY_TEXT,
+  READABLE,
   fc.jsonValue({ maxDepth: 3 }),
 )
 

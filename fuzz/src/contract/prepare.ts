@@ -13,11 +13,19 @@ interface Known {
   recipes: Readonly<Record<string, () => Given | Promise<Given>>>
 }
 
+export type Prepared = Given & { credential: Credential }
+
 const NONE: Credential = () => ({})
 
 export function preparedBy({ values, credentials, recipes }: Known) {
-  const usual = (name: string, schema: Schema) =>
-    values[name] ?? fc.sample(valuesOf(schema), { numRuns: 1, seed: 1 })[0]
+  /** The same each time. */
+  const madeUp = new Map<Schema, unknown>()
+
+  function usual(name: string, schema: Schema): unknown {
+    if (name in values) return values[name]
+    if (!madeUp.has(schema)) madeUp.set(schema, fc.sample(valuesOf(schema), { numRuns: 1, seed: 1 })[0])
+    return madeUp.get(schema)
+  }
 
   function required(parameters: readonly Parameter[], part: Parameter['in']): Record<string, string> {
     const wanted = parameters.filter((parameter) => parameter.in === part && parameter.required)
@@ -30,7 +38,7 @@ export function preparedBy({ values, credentials, recipes }: Known) {
     return { body: Object.fromEntries(fields.map(([name, schema]) => [name, usual(name, schema)])) }
   }
 
-  return async (operation: Operation): Promise<Given & { credential: Credential }> => {
+  return async (operation: Operation): Promise<Prepared> => {
     const { id, parameters, security } = operation
     const given = (await recipes[id]?.()) ?? {}
     return {

@@ -4,10 +4,10 @@ import { hash } from 'node:crypto'
 import type { ChangeLog } from '@svc/devnet/change-log'
 import type { Finding, FuzzResult } from '../target.ts'
 import { type CheckAnswer, isSuccess } from './answers.ts'
-import { type Case, casesOf, type MakeCases, requestOf, type Words } from './cases.ts'
-import type { Credential, Given } from './draft.ts'
+import { type Case, casesOf, type MakeCases, PLAIN, requestOf, type Words } from './cases.ts'
 import { type Line, type Sent, shown } from './exchange.ts'
 import type { Operation } from './operation.ts'
+import type { Prepared } from './prepare.ts'
 
 /** A running service, and what its operations need to succeed. */
 export interface ContractHouse {
@@ -15,7 +15,9 @@ export interface ContractHouse {
   line: Line
   check: CheckAnswer
   /** Asked again after each success, because some things can be done once. */
-  prepare(operation: Operation): Promise<Given & { credential: Credential }>
+  prepare(operation: Operation): Promise<Prepared>
+  /** The same about something in another condition, which may refuse it, by the name of the condition. */
+  conditions: Readonly<Record<string, (operation: Operation) => Promise<Prepared>>>
   changes: ChangeLog
   /** Tables that a refused request may change, and why. */
   mayChange: Readonly<Record<string, string>>
@@ -27,7 +29,7 @@ export interface ContractHouse {
 
 interface State {
   cases: MakeCases
-  prepared: Awaited<ReturnType<ContractHouse['prepare']>> | null
+  prepared: Prepared | null
   reached: boolean
 }
 
@@ -79,6 +81,17 @@ export function createRunner(house: ContractHouse): Runner {
     state.prepared = null
   }
 
+  /** One condition each time. */
+  async function makeWithCondition(operation: Operation, random: number): Promise<void> {
+    const conditions = Object.entries(house.conditions)
+    const [name, prepare] = conditions[random % conditions.length] ?? []
+    if (!prepare) return
+    const { credential, ...given } = await prepare(operation)
+    await house.changes.take()
+    const { sent } = requestOf(operation, given, credential, PLAIN)
+    await send(operation, sent, `of a locker ${name}`)
+  }
+
   return {
     async round(number, seed, wrong) {
       for (const operation of house.operations) {
@@ -91,6 +104,7 @@ export function createRunner(house: ContractHouse): Runner {
         const own = Number.parseInt(hash('sha256', `${seed} ${number} ${operation.id}`).slice(0, 8), 16)
         for (const made of state.cases(own, wrong)) await make(operation, state, made)
         state.prepared = null
+        await makeWithCondition(operation, own)
       }
     },
     result() {

@@ -24,6 +24,7 @@ const CONFIRM_ERRORS = [
   ...ENVELOPE_ERRORS,
   'receipt_not_found',
   'locker_not_found',
+  'receipt_is_renewal',
   'validation_error',
   'RATE_LIMITED',
   ...RESTRICTION_ERRORS,

@@ -57,7 +57,14 @@ export const createTusToken = endpoint({
   }),
   responses: { 200: TusToken },
   headers: NO_STORE,
-  errors: [...ENVELOPE_ERRORS, 'locker_not_found', 'validation_error', 'RATE_LIMITED', ...RESTRICTION_ERRORS],
+  errors: [
+    ...ENVELOPE_ERRORS,
+    'locker_not_found',
+    'receipt_is_renewal',
+    'validation_error',
+    'RATE_LIMITED',
+    ...RESTRICTION_ERRORS,
+  ],
 })
 
 const WRITE_ERRORS = [

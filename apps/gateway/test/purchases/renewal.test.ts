@@ -188,6 +188,8 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const link = await shop.get<{ details: object }>(`/v1/r/${receipt_id}/f/a.txt`)
     expectError(link, 409, 'receipt_is_renewal')
     expect(link.body.details).toEqual(provisioned.body.details)
+    const named = new URLSearchParams({ receipt_id, filename: 'a.txt' })
+    expectError(await house.send('POST', `/v1/files/confirm?${named}`), 409, 'receipt_is_renewal')
     const attested = await house.send('POST', '/v1/internal/attest', { receipt_id })
     expectError(attested, 409, 'receipt_is_renewal')
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })

@@ -79,6 +79,7 @@ export async function agentHouse(world: GatewayWorld): Promise<ContractHouse> {
       nonces: 'an envelope works once, whatever comes of it',
       rate_limits: 'refused requests count, too',
     },
+    conditions: {},
     words: { pay_network: ['primary-mainnet', 'evm-mainnet'], pay_asset: ['SOL', 'USDC'], tasks: [{ watch: {} }, {}] },
     unreached: {},
   }

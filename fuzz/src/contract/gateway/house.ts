@@ -1,6 +1,8 @@
 import { answerCheck } from '../answers.ts'
-import { preparedBy } from '../prepare.ts'
+import type { Operation } from '../operation.ts'
+import { type Prepared, preparedBy } from '../prepare.ts'
 import type { ContractHouse } from '../run.ts'
+import { aboutAnother, CONDITIONS, type Condition } from './conditions.ts'
 import { gatewayRecipes } from './recipes.ts'
 import { credentialsOf, type GatewayWorld } from './world.ts'
 
@@ -12,11 +14,24 @@ export function gatewayHouse(world: GatewayWorld): ContractHouse {
     filename: main.filename,
     filenames: [main.filename],
   }
+  const prepare = preparedBy({ values, credentials: credentialsOf(world), recipes: gatewayRecipes(world) })
+
+  async function prepareWith(condition: Condition, operation: Operation): Promise<Prepared> {
+    const before = world.latest()
+    const given = await prepare(operation)
+    const made = world.latest()
+    const own = made === null || made === before ? await world.file() : made
+    return aboutAnother(world, await condition(world, own), own, given)
+  }
+
   return {
     operations: description.operations,
     line,
     check: answerCheck(description),
-    prepare: preparedBy({ values, credentials: credentialsOf(world), recipes: gatewayRecipes(world) }),
+    prepare,
+    conditions: Object.fromEntries(
+      Object.entries(CONDITIONS).map(([name, condition]) => [name, (operation) => prepareWith(condition, operation)]),
+    ),
     changes,
     mayChange: MAY_CHANGE,
     words: WORDS,

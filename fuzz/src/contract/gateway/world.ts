@@ -10,6 +10,7 @@ import { testClock } from '@svc/devnet/clock'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { payLeg } from '@svc/devnet/pay-leg'
+import { lockerId } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { ed25519Identity, type Identity } from '@svc/testbed/signing'
@@ -52,9 +53,11 @@ export interface GatewayWorld {
   bought: PaidQuote & { receiptId: string }
   /** A new locker, for operations that leave something behind. */
   locker(): Promise<OwnedLocker>
+  /** The last one of those. */
+  latest(): OwnedLocker | null
   quote(): Promise<Quote>
   /** A quote that is paid and not confirmed. */
-  paidQuote(): Promise<PaidQuote>
+  paidQuote(order?: object): Promise<PaidQuote>
   /** A file with bytes in a new locker. */
   file(): Promise<OwnedLocker & { filename: string; urls: Record<string, string> }>
   /** Done when it closes, before what was there before. */
@@ -93,29 +96,32 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
   opened.defer(async () => line.close())
   const ask = askBy(description, line)
 
+  let latest: OwnedLocker | null = null
   async function locker(): Promise<OwnedLocker> {
     const owner = ed25519Identity()
-    const { locker_id: lockerId, receipt_id: receiptId } = await seedLocker(gateway.context, { owner: owner.identity })
-    const made = { owner, lockerId, receiptId }
-    return { ...made, credential: envelopeOf(made, now) }
+    const { receipt_id } = await seedLocker(gateway.context, { owner: owner.identity })
+    latest = lockerOf(owner, receipt_id, now)
+    return latest
   }
 
   async function put(to: OwnedLocker, filename: string): Promise<Record<string, string>> {
-    const { credential, receiptId: receipt_id, lockerId: locker_id } = to
+    const { credential, receiptId: receipt_id } = to
     const body = { filename, content_type: 'text/plain' }
-    const urls = await ask<Record<string, string>>('createFile', { path: { locker_id }, body, credential })
+    const path = { locker_id: to.lockerId }
+    const urls = await ask<Record<string, string>>('createFile', { path, body, credential })
     const headers = { 'content-type': 'text/plain' }
     await ask('writeByToken', { path: { token: tokenOf(urls.upload_url) }, headers, body: Buffer.from('hello') })
     await ask('confirmFile', { body: { receipt_id, filename }, credential })
     return urls
   }
 
-  async function quote(): Promise<Quote> {
-    return ask<Quote>('requestStorage', { body: { units: 1, pay_asset: 'USDC', pay_network: 'primary-mainnet' } })
+  async function quote(order: object = {}): Promise<Quote> {
+    const leg = { pay_asset: 'USDC', pay_network: 'primary-mainnet' }
+    return ask<Quote>('requestStorage', { body: { units: 1, ...leg, ...order } })
   }
 
-  async function paidQuote(): Promise<PaidQuote> {
-    const asked = await quote()
+  async function paidQuote(order?: object): Promise<PaidQuote> {
+    const asked = await quote(order)
     const leg = asked.accepts[0] as PaymentLeg // there is one for the asset that was asked for
     return { quote: asked, leg, payReqId: leg.extra.pay_req_id, tx: await payLeg(chains, leg) }
   }
@@ -123,12 +129,12 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
   async function attested(): Promise<GatewayWorld['main']> {
     const made = await locker()
     const { receiptId: receipt_id, credential } = made
-    for (const filename of ['notes/a.txt', 'b.txt']) await put(made, filename)
+    for (const filename of ['a.txt', 'notes/b.txt']) await put(made, filename)
     const answer = await ask<AttestAnswer>('attest', { query: { receipt_id, sync: true }, credential })
     await gateway.rooms.log.publish()
     const { size: logSize } = await ask<LogState>('logState', {})
     const statementDigest = answer.attestation.envelope?.statement_digest ?? ''
-    return { ...made, filename: 'b.txt', statementDigest, anchorTx: answer.push_result.anchor?.tx ?? '', logSize }
+    return { ...made, filename: 'a.txt', statementDigest, anchorTx: answer.push_result.anchor?.tx ?? '', logSize }
   }
 
   async function purchase(): Promise<GatewayWorld['bought']> {
@@ -150,6 +156,7 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
     main: await attested(),
     bought: await purchase(),
     locker,
+    latest: () => latest,
     quote,
     paidQuote,
     async file() {
@@ -166,6 +173,12 @@ const WEB_PAGE = { contentType: 'text/plain', size: 5 }
 
 function identityProvider(name: string, { issuer, jwksUrl }: OidcIssuer): Record<string, string> {
   return { [`${name}_ISSUER`]: issuer, [`${name}_AUDIENCE`]: TEST_AUDIENCE, [`${name}_JWKS_URL`]: jwksUrl }
+}
+
+/** The locker of a receipt, with or without it. */
+export function lockerOf(owner: Identity, receiptId: string, now: () => number): OwnedLocker {
+  const made = { owner, receiptId, lockerId: lockerId(receiptId) }
+  return { ...made, credential: envelopeOf(made, now) }
 }
 
 /** Of a short URL. */

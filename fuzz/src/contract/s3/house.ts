@@ -114,6 +114,7 @@ export function s3House(world: GatewayWorld): ContractHouse {
       prepare(operation).then(async (given) => (operation.id in recipes ? given : { ...given, ...(await bucket()) })),
     changes,
     mayChange: MAY_CHANGE,
+    conditions: {},
     words: { prefix: ['a', ''], delimiter: ['/'], 'start-after': ['a'], marker: ['a'] },
     unreached: { deleteBucket: 'a locker is not removed by S3 clients' },
   }

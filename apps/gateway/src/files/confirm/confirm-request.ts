@@ -4,6 +4,7 @@ import { requireEnvelopeHeaders } from '@svc/http-service/envelope'
 import { type InvalidInput, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { type ReceiptCaller, receiptMismatch } from '../../auth/callers.ts'
+import { receiptIsRenewal } from '../../auth/errors.ts'
 import { limitSigner, limitStranger } from '../../auth/limits.ts'
 import { findReceiptAndLocker } from '../../auth/store.ts'
 import type { Context } from '../../context.ts'
@@ -50,8 +51,8 @@ export async function lockerToConfirm(
   await (caller ? limitSigner(context, caller.signer) : limitStranger(context, wire, receiptId))
   const found = caller ?? (await findReceiptAndLocker(context.database.db, receiptId))
   if (!found) throw receiptNotFound()
-  if (!found.locker) throw noLocker()
-  return found.locker
+  if (found.locker) return found.locker
+  throw found.receipt.extends === undefined ? noLocker() : receiptIsRenewal(found.receipt.extends)
 }
 
 function receiptNotFound() {
