@@ -8,7 +8,7 @@ export const MAX_KEPT_QUOTES = 1_000_000
 const COUNTED = 10_000
 
 /** When the n-th newest of the quotes ended that ended before then; null where there are fewer. */
-export type NthEndBefore = (before: number, n: number) => Promise<number | null>
+type NthEndBefore = (before: number, n: number) => Promise<number | null>
 
 /** All that ended before that are too many; 0 where none are. Paid quotes count, too. */
 export async function endOfTooMany(nthEndBefore: NthEndBefore, before: number, maxKept: number): Promise<number> {
