@@ -82,7 +82,8 @@ const CHANGES: readonly Change[] = [
     put(place, random.pick(words.length > 0 ? words : ['']))
   },
   function changeNumber(place, random) {
-    const value = Number(at(place))
+    const given = at(place)
+    const value = typeof given === 'object' ? 0 : Number(given)
     put(place, random.pick([value + 1, value - 1, -value, value * 2, value + 0.5, String(value)]))
   },
   function remove({ holder, key }) {
