@@ -16,8 +16,8 @@ export interface ContractHouse {
   check: CheckAnswer
   /** Asked again after each success, because some things can be done once. */
   prepare(operation: Operation): Promise<Prepared>
-  /** The same about something in another condition, which may refuse it, by the name of the condition. */
-  conditions: Readonly<Record<string, (operation: Operation) => Promise<Prepared>>>
+  /** The same about a locker in another condition, by its name; null for operations that are about none. */
+  conditions: Readonly<Record<string, (operation: Operation) => Promise<Prepared | null>>>
   changes: ChangeLog
   /** Tables that a refused request may change, and why. */
   mayChange: Readonly<Record<string, string>>
@@ -85,8 +85,9 @@ export function createRunner(house: ContractHouse): Runner {
   async function makeWithCondition(operation: Operation, random: number): Promise<void> {
     const conditions = Object.entries(house.conditions)
     const [name, prepare] = conditions[random % conditions.length] ?? []
-    if (!prepare) return
-    const { credential, ...given } = await prepare(operation)
+    const prepared = (await prepare?.(operation)) ?? null
+    if (prepared === null) return
+    const { credential, ...given } = prepared
     await house.changes.take()
     const { sent } = requestOf(operation, given, credential, PLAIN)
     await send(operation, sent, `of a locker ${name}`)
