@@ -36,7 +36,7 @@ interface State {
 /** The same problem of the same operation is told so often. */
 const SAME_FINDINGS = 2
 
-export interface Runner {
+interface Runner {
   /** Sends each operation a plain request, some with more inputs, and so many with one thing wrong. */
   round(number: number, seed: number, wrong: number): Promise<void>
   result(): FuzzResult

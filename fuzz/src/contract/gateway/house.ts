@@ -4,7 +4,7 @@ import { type Prepared, preparedBy } from '../prepare.ts'
 import type { ContractHouse } from '../run.ts'
 import { aboutAnother, CONDITIONS, type Condition, isAboutMain } from './conditions.ts'
 import { gatewayRecipes } from './recipes.ts'
-import { credentialsOf, type GatewayWorld } from './world.ts'
+import { credentialsOf, type GatewayWorld, ORACLE_SECRET } from './world.ts'
 
 export function gatewayHouse(world: GatewayWorld): ContractHouse {
   const { main, description, line, changes } = world
@@ -51,6 +51,7 @@ const WORDS = {
   tags: [['cron_attest']],
   Range: ['bytes=0-1', 'bytes=-1'],
   'If-None-Match': ['*'],
+  'X-Oracle-Secret': [ORACLE_SECRET],
 }
 
 /** Tables that a refused request may change, and why. */

@@ -31,7 +31,7 @@ export interface OwnedLocker {
   credential: Credential
 }
 
-export interface PaidQuote {
+interface PaidQuote {
   quote: Quote
   leg: PaymentLeg
   payReqId: string
