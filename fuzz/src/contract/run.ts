@@ -14,7 +14,7 @@ export interface ContractHouse {
   operations: readonly Operation[]
   line: Line
   check: CheckAnswer
-  /** Asked again after each success, because some things can be done once. */
+  /** Asked again after a success, because some things can be done once. */
   prepare(operation: Operation): Promise<Prepared>
   /** The same about a locker in another condition, by its name; null for operations that are about none. */
   conditions: Readonly<Record<string, (operation: Operation) => Promise<Prepared | null>>>
@@ -33,6 +33,8 @@ interface State {
   reached: boolean
 }
 
+/** Methods that use nothing up. */
+const READING = ['GET', 'HEAD']
 /** The same problem of the same operation is told so often. */
 const SAME_FINDINGS = 2
 
@@ -78,7 +80,7 @@ export function createRunner(house: ContractHouse): Runner {
     const { what, sent } = requestOf(operation, given, credential, made)
     if (!(await send(operation, sent, what))) return
     state.reached = true
-    state.prepared = null
+    if (!READING.includes(operation.method)) state.prepared = null
   }
 
   /** One condition each time. */
