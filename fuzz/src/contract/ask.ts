@@ -1,21 +1,29 @@
-// Sends a request that must succeed: how recipes make what other requests need.
+// Sends requests that must succeed: how recipes make what other requests need.
 
 import { isSuccess } from './answers.ts'
 import { draftOf, type Given, sentBy } from './draft.ts'
-import { type Line, shown } from './exchange.ts'
-import type { Description } from './operation.ts'
+import { type Answer, type Line, shown } from './exchange.ts'
+import type { Operation } from './operation.ts'
 
 /** The body of the answer as JSON; its headers where it has no body. */
 export type Ask = <Body>(operation: string, given: Given) => Promise<Body>
 
-export function askBy({ operations }: Description, line: Line): Ask {
-  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+export function askBy(operations: readonly Operation[], line: Line): Ask {
+  const send = senderOf(operations, line)
   return async <Body>(id: string, given: Given) => {
+    const { body, headers } = await send(id, given)
+    return (body.length > 0 ? JSON.parse(body.toString()) : headers) as Body
+  }
+}
+
+export function senderOf(operations: readonly Operation[], line: Line) {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+  return async (id: string, given: Given): Promise<Answer> => {
     const operation = byId.get(id)
     if (!operation) throw new Error(`there is no operation ${id}`)
     const sent = sentBy(operation, draftOf(given), given.credential ?? (() => ({})))
     const answer = await line.send(sent)
     if (!isSuccess(answer)) throw new Error(`${id}: ${answer.status} ${answer.body} for ${shown(sent)}`)
-    return (answer.body.length > 0 ? JSON.parse(answer.body.toString()) : answer.headers) as Body
+    return answer
   }
 }

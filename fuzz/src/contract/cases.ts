@@ -41,7 +41,7 @@ export function casesOf(operation: Operation, words: Words): MakeCases {
   ]
 }
 
-const VALID_EACH_ROUND = 2
+const VALID_EACH_ROUND = 1
 
 export const PLAIN: Case = { optional: {}, change: null, ofCredential: false, strange: null }
 

@@ -47,7 +47,7 @@ export function textOf(value: unknown): string {
 
 export const encode = (text: string) => encodeURIComponent(text.toWellFormed())
 /** With the slashes of a name that has folders. */
-export const encodePath = (text: string) => text.split('/').map(encode).join('/')
+const encodePath = (text: string) => text.split('/').map(encode).join('/')
 
 export function sentBy({ method, path }: Operation, draft: Draft, credential: Credential): Sent {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => draft.path[name] ?? '')

@@ -5,7 +5,7 @@ import { type Draft, encode, queryPairs, textOf } from './draft.ts'
 import type { Operation, Schema } from './operation.ts'
 import { bordersOf, propertiesOf, READABLE } from './values.ts'
 
-export interface Change {
+interface Change {
   what: string
   draft: Draft
 }

@@ -14,10 +14,10 @@ export interface ContractHouse {
   operations: readonly Operation[]
   line: Line
   check: CheckAnswer
-  /** Asked again after each success, because some things can be done once. */
+  /** Asked again after a success, because some things can be done once. */
   prepare(operation: Operation): Promise<Prepared>
-  /** The same about something in another condition, which may refuse it, by the name of the condition. */
-  conditions: Readonly<Record<string, (operation: Operation) => Promise<Prepared>>>
+  /** The same about a locker in another condition, by its name; null for operations that are about none. */
+  conditions: Readonly<Record<string, (operation: Operation) => Promise<Prepared | null>>>
   changes: ChangeLog
   /** Tables that a refused request may change, and why. */
   mayChange: Readonly<Record<string, string>>
@@ -33,10 +33,12 @@ interface State {
   reached: boolean
 }
 
+/** Methods that use nothing up. */
+const READING = ['GET', 'HEAD']
 /** The same problem of the same operation is told so often. */
 const SAME_FINDINGS = 2
 
-export interface Runner {
+interface Runner {
   /** Sends each operation a plain request, some with more inputs, and so many with one thing wrong. */
   round(number: number, seed: number, wrong: number): Promise<void>
   result(): FuzzResult
@@ -78,15 +80,16 @@ export function createRunner(house: ContractHouse): Runner {
     const { what, sent } = requestOf(operation, given, credential, made)
     if (!(await send(operation, sent, what))) return
     state.reached = true
-    state.prepared = null
+    if (!READING.includes(operation.method)) state.prepared = null
   }
 
   /** One condition each time. */
   async function makeWithCondition(operation: Operation, random: number): Promise<void> {
     const conditions = Object.entries(house.conditions)
     const [name, prepare] = conditions[random % conditions.length] ?? []
-    if (!prepare) return
-    const { credential, ...given } = await prepare(operation)
+    const prepared = (await prepare?.(operation)) ?? null
+    if (prepared === null) return
+    const { credential, ...given } = prepared
     await house.changes.take()
     const { sent } = requestOf(operation, given, credential, PLAIN)
     await send(operation, sent, `of a locker ${name}`)

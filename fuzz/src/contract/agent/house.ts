@@ -34,7 +34,7 @@ export async function agentHouse(world: GatewayWorld): Promise<ContractHouse> {
   const line = openLine(agent.url)
   world.defer(async () => line.close())
   const description = await describedBy(agent.url)
-  const ask = askBy(description, line)
+  const ask = askBy(description.operations, line)
   const owner = ed25519Identity(SEED)
   const values = { 'X-Svc-Identity': owner.identity }
   const envelope = envelopeOf({ owner, lockerId: '', receiptId: '' }, now)

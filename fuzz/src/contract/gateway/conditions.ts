@@ -45,6 +45,11 @@ export const CONDITIONS: Readonly<Record<string, Condition>> = {
   'of a renewal': renewal,
 }
 
+export function isAboutMain({ main }: GatewayWorld, { path, query, body, credential }: Prepared): boolean {
+  const inputs = JSON.stringify([path, query, body])
+  return credential === main.credential || inputs.includes(main.receiptId) || inputs.includes(main.lockerId)
+}
+
 /** The same request about `other`, where it was about the main locker or about `own`. */
 export function aboutAnother({ main }: GatewayWorld, other: OwnedLocker, own: OwnedLocker, given: Prepared): Prepared {
   const { path, query, body, credential } = given

@@ -2,9 +2,9 @@ import { answerCheck } from '../answers.ts'
 import type { Operation } from '../operation.ts'
 import { type Prepared, preparedBy } from '../prepare.ts'
 import type { ContractHouse } from '../run.ts'
-import { aboutAnother, CONDITIONS, type Condition } from './conditions.ts'
+import { aboutAnother, CONDITIONS, type Condition, isAboutMain } from './conditions.ts'
 import { gatewayRecipes } from './recipes.ts'
-import { credentialsOf, type GatewayWorld } from './world.ts'
+import { credentialsOf, type GatewayWorld, ORACLE_SECRET } from './world.ts'
 
 export function gatewayHouse(world: GatewayWorld): ContractHouse {
   const { main, description, line, changes } = world
@@ -16,10 +16,11 @@ export function gatewayHouse(world: GatewayWorld): ContractHouse {
   }
   const prepare = preparedBy({ values, credentials: credentialsOf(world), recipes: gatewayRecipes(world) })
 
-  async function prepareWith(condition: Condition, operation: Operation): Promise<Prepared> {
+  async function prepareWith(condition: Condition, operation: Operation): Promise<Prepared | null> {
     const before = world.latest()
     const given = await prepare(operation)
     const made = world.latest()
+    if (made === before && !isAboutMain(world, given)) return null
     const own = made === null || made === before ? await world.file() : made
     return aboutAnother(world, await condition(world, own), own, given)
   }
@@ -50,9 +51,10 @@ const WORDS = {
   tags: [['cron_attest']],
   Range: ['bytes=0-1', 'bytes=-1'],
   'If-None-Match': ['*'],
+  'X-Oracle-Secret': [ORACLE_SECRET],
 }
 
-/** Tables that a refused request may change. */
+/** Tables that a refused request may change, and why. */
 export const MAY_CHANGE = {
   nonces: 'an envelope works once, whatever comes of it',
   rate_limits: 'refused requests count, too',

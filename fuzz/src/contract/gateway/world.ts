@@ -31,7 +31,7 @@ export interface OwnedLocker {
   credential: Credential
 }
 
-export interface PaidQuote {
+interface PaidQuote {
   quote: Quote
   leg: PaymentLeg
   payReqId: string
@@ -94,7 +94,7 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
   const description = await describedBy(gateway.url)
   const line = openLine(gateway.url)
   opened.defer(async () => line.close())
-  const ask = askBy(description, line)
+  const ask = askBy(description.operations, line)
 
   let latest: OwnedLocker | null = null
   async function locker(): Promise<OwnedLocker> {

@@ -2,12 +2,11 @@
 
 import type { S3Credentials } from '@svc/api/s3-credentials'
 import { S3_ERROR_STATUS } from '@svc/s3/errors'
-import { type CheckAnswer, isSuccess } from '../answers.ts'
-import { type Credential, draftOf, type Given, sentBy } from '../draft.ts'
-import { type Answer, shown } from '../exchange.ts'
+import type { CheckAnswer } from '../answers.ts'
+import { senderOf } from '../ask.ts'
+import type { Credential, Given } from '../draft.ts'
 import { MAY_CHANGE } from '../gateway/house.ts'
 import type { GatewayWorld, OwnedLocker } from '../gateway/world.ts'
-import type { Operation } from '../operation.ts'
 import { preparedBy } from '../prepare.ts'
 import type { ContractHouse } from '../run.ts'
 import { S3_OPERATIONS } from './operations.ts'
@@ -18,7 +17,7 @@ const HELLO = Buffer.from('hello')
 export function s3House(world: GatewayWorld): ContractHouse {
   const { line, ask, now, locker, gateway, changes } = world
   const { host } = new URL(gateway.url)
-  const byId = new Map(S3_OPERATIONS.map((operation) => [operation.id, operation]))
+  const must = senderOf(S3_OPERATIONS, line)
 
   /** A new locker with the object `a.txt`, and who may write to it. */
   async function bucket(): Promise<{ path: { bucket: string; key: string }; credential: Credential }> {
@@ -29,13 +28,6 @@ export function s3House(world: GatewayWorld): ContractHouse {
     const made = { path: { bucket: lockerId, key: 'a.txt' }, credential }
     await must('putObject', { ...made, body: HELLO })
     return made
-  }
-
-  async function must(id: string, given: Given & { credential: Credential }): Promise<Answer> {
-    const sent = sentBy(byId.get(id) as Operation, draftOf(given), given.credential)
-    const answer = await line.send(sent)
-    if (!isSuccess(answer)) throw new Error(`${id}: ${answer.status} ${answer.body} for ${shown(sent)}`)
-    return answer
   }
 
   const made =
@@ -49,15 +41,15 @@ export function s3House(world: GatewayWorld): ContractHouse {
     return { base, uploadId: /<UploadId>([^<]+)</.exec(body.toString())?.[1] ?? '' }
   }
 
-  async function partOf(given: Given = {}): Promise<Given> {
+  async function partOf(given: Given): Promise<Given> {
     const { base, uploadId } = await upload()
     return { ...base, ...given, query: { partNumber: 1, uploadId } }
   }
 
-  async function withPart(given: Given = {}): Promise<Given> {
+  async function withPart(): Promise<Given> {
     const { base, uploadId } = await upload()
     await must('uploadPart', { ...base, query: { partNumber: 1, uploadId }, body: HELLO })
-    return { ...base, ...given, query: { uploadId } }
+    return { ...base, query: { uploadId } }
   }
 
   async function complete(): Promise<Given> {
@@ -68,10 +60,10 @@ export function s3House(world: GatewayWorld): ContractHouse {
     return { ...base, query: { uploadId }, body }
   }
 
-  async function copy(given: Given = {}): Promise<Given> {
+  async function copy(): Promise<Given> {
     const { path, credential } = await bucket()
     const headers = { 'x-amz-copy-source': `/${path.bucket}/a.txt` }
-    return { path: { ...path, key: 'b.txt' }, headers, credential, ...given }
+    return { path: { ...path, key: 'b.txt' }, headers, credential }
   }
 
   async function copyPart(): Promise<Given> {
@@ -81,6 +73,7 @@ export function s3House(world: GatewayWorld): ContractHouse {
   }
 
   const recipes: Record<string, () => Promise<Given>> = {
+    ...Object.fromEntries(S3_OPERATIONS.map(({ id }) => [id, made()])),
     getLocation: about('location'),
     getVersioning: about('versioning'),
     listObjectsV2: made({ query: { 'list-type': 2 } }),
@@ -105,13 +98,11 @@ export function s3House(world: GatewayWorld): ContractHouse {
     abortUpload: withPart,
   }
 
-  const prepare = preparedBy({ values: {}, credentials: {}, recipes })
   return {
     operations: S3_OPERATIONS,
     line,
     check: checkS3,
-    prepare: async (operation) =>
-      prepare(operation).then(async (given) => (operation.id in recipes ? given : { ...given, ...(await bucket()) })),
+    prepare: preparedBy({ values: {}, credentials: {}, recipes }),
     changes,
     mayChange: MAY_CHANGE,
     conditions: {},
