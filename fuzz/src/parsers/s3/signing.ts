@@ -44,7 +44,7 @@ export function presign({ method, path, query, headers }: Unsigned): S3Head {
   return { method, target: targetOf(path, [...parameters, ['X-Amz-Signature', signature]]), headers: all }
 }
 
-export function signText(text: string): string {
+function signText(text: string): string {
   const key = SCOPE.split('/').reduce<Buffer | string>((key, step) => hmac(key, step), `AWS4${SECRET}`)
   return hmac(key, text).toString('hex')
 }
