@@ -1,6 +1,7 @@
 // Listens for connections. Node takes one connection of each listener in a turn of its event loop, and turns are long
 // when there is much to do: several listeners share the port, so that nobody waits for seconds to be noticed (T-89).
 
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
 import type { FastifyListenOptions } from 'fastify'
@@ -12,8 +13,8 @@ const LISTENERS = 64
 
 /** Returns its address. Fails with EADDRINUSE where something listens already. */
 export async function listen({ app }: Service, { host, port }: { host: string; port: number }): Promise<string> {
-  // Elsewhere a port cannot be shared.
-  if (process.platform !== 'linux') return app.listen({ host, port, backlog: BACKLOG })
+  // One of several processes gets its connections from the one that started it; elsewhere a port cannot be shared.
+  if (cluster.isWorker || process.platform !== 'linux') return app.listen({ host, port, backlog: BACKLOG })
   // A port that can be shared could be shared with another process, too.
   if (port !== 0) await close(await open({ host, port }))
   const others: Server[] = []
