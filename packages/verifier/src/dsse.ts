@@ -30,8 +30,8 @@ export function openDsse(bytes: Uint8Array): OpenedDsse | { refused: Refusal } |
   if (bytes.length > MAX_DSSE_BYTES) return null
   try {
     const document = strictJson(bytes, MAX_DSSE_BYTES, 'the file')
-    const found = isObject(document) ? (document.dsseEnvelope ?? document) : null
-    return isEnvelope(found) ? opened(found) : null
+    const found = isObject(document) ? envelopeIn(document) : null
+    return found && opened(found)
   } catch (error) {
     if (!(error instanceof RefusedBundle)) throw error
     // Whatever is no JSON is no envelope, and for others to refuse.
@@ -39,7 +39,19 @@ export function openDsse(bytes: Uint8Array): OpenedDsse | { refused: Refusal } |
   }
 }
 
-function isEnvelope(value: Json | null): value is DsseEnvelope & JsonObject {
+const ENVELOPE_FIELDS = ['payload', 'payloadType', 'signatures']
+const SIGSTORE_FIELDS = ['mediaType', 'verificationMaterial', 'dsseEnvelope']
+
+/** What stands beside an envelope is not signed, and could be taken for what was checked. */
+function envelopeIn(document: JsonObject): DsseEnvelope | null {
+  const inner = document.dsseEnvelope ?? document
+  if (!isEnvelope(inner)) return null
+  const expected = inner === document ? ENVELOPE_FIELDS : SIGSTORE_FIELDS
+  if (Object.keys(document).every((field) => expected.includes(field))) return inner
+  throw new RefusedBundle('not_a_bundle', 'a DSSE envelope stands among other fields, which it does not sign')
+}
+
+function isEnvelope(value: Json): value is DsseEnvelope & JsonObject {
   return (
     isObject(value) &&
     typeof value.payload === 'string' &&

@@ -68,6 +68,16 @@ async function verify(document: unknown, pinned: readonly (typeof signer)[] = [s
 }
 
 describe('a statement in DSSE', () => {
+  it('DSSE-09 T-51 is refused where other fields stand beside it, which nobody signed', async () => {
+    const made = signed(inTotoPayload(whole))
+    for (const around of [
+      { ...made, files },
+      { dsseEnvelope: made, schema: 'other' },
+      { ...sigstoreBundle(made), ...made },
+    ])
+      expect(await verify(around)).toBe('not_a_bundle')
+  })
+
   it('DSSE-09 holds a bundle whose facts are checked, of all files or one, in Sigstore or alone', async () => {
     const good = {
       dsse_signed: 'passed',

@@ -83,7 +83,9 @@ async function boughtBefore(
   const settled = existing ? { receipt: existing, isNew: false } : await resumeSettlement(context, request)
   if (settled === 'none' || settled === 'failed' || settled === 'expired') throw identifierConflict()
   if (isOpen(settled)) throw earlierPaymentOpen(settled.network, settled.open)
-  if ((await settler.signer(payload, leg)) !== settled.receipt.payer_pubkey) throw identifierConflict()
+  // Identifiers may be guessed, and payments on chain are seen by everybody.
+  const isPayer = (await settler.signer(payload, leg)) === settled.receipt.payer_pubkey
+  if (!isPayer || !(await settler.isUnsent(payload, leg))) throw identifierConflict()
   return bought(context, request, settled.receipt, true)
 }
 

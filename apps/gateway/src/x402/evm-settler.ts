@@ -69,6 +69,13 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
       return authorizationId(payload.authorization)
     },
     signer: signerOf,
+    async isUnsent(payload, { asset, payTo, amount }) {
+      if (!('authorization' in payload)) return false
+      const { to, value, validBefore } = payload.authorization
+      const isForLeg = to.toLowerCase() === payTo.toLowerCase() && BigInt(value) === BigInt(amount)
+      const isOver = BigInt(validBefore) <= BigInt(Math.floor(Date.now() / 1000))
+      return isForLeg && !isOver && !(await chain.isUsed(asset, payload.authorization))
+    },
     settle: (order) => settleWith(chain, send, order),
     async resend({ raw }) {
       await chain.send(raw as Hex)

@@ -14,6 +14,8 @@ export interface Settler {
   paymentId(payload: EvmPayload | SvmPayload): string | null
   /** The account that signed the payment, as receipts name payers; null for a signature that does not verify. */
   signer(payload: EvmPayload | SvmPayload, leg: X402Leg): Promise<string | null>
+  /** Whether the payment is for this leg, and not on chain yet, where anybody could have read it. */
+  isUnsent(payload: EvmPayload | SvmPayload, leg: X402Leg): Promise<boolean>
   /** Checks, notes and sends the payment, in this order. Null when it was sent, otherwise the reason. */
   settle(order: SettlementOrder): Promise<Refusal | null>
   resend(settlement: Settlement): Promise<void>

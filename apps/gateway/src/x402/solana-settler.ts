@@ -12,6 +12,7 @@ import {
 } from '@solana/kit'
 import type { SvmPayload } from '@svc/api/x402'
 import { noteAndSend } from '@svc/chains/transactions'
+import { MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58, ed25519Signer } from '@svc/protocol/keys'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
@@ -57,6 +58,11 @@ export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { 
       const signature = owner && decoded.signatures[owner]
       const isSigned = signature && ed25519PublicKeyFromBase58(owner)?.verify(decoded.messageBytes, signature)
       return isSigned ? owner : null
+    },
+    async isUnsent(payload, { extra }) {
+      const decoded = 'transaction' in payload ? decode(payload.transaction) : null
+      // Each quote has a memo of its own.
+      return extra.memo !== undefined && decoded?.memos.includes(extra.memo) === true
     },
     async settle(order) {
       const { transaction } = order.payload as SvmPayload // `paymentId` has accepted it
@@ -111,6 +117,7 @@ interface Decoded {
   usesFeePayer: boolean
   /** The accounts of the instruction where the scheme expects the transfer. */
   transfer: Address[]
+  memos: string[]
   signatures: Readonly<Record<Address, SignatureBytes | null>>
 }
 
@@ -125,11 +132,15 @@ function decode(transaction: string): Decoded | null {
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
     if (message.version !== 0 && message.version !== 'legacy') return null
     const accounts = message.instructions.map(({ accountIndices = [] }) => accountIndices)
+    const memos = message.instructions.filter(({ programAddressIndex }) =>
+      MEMO_PROGRAMS.includes(message.staticAccounts[programAddressIndex] ?? ''),
+    )
     return {
       messageBytes: new Uint8Array(messageBytes),
       signatures,
       usesFeePayer: accounts.some((indices) => indices.includes(0)),
       transfer: (accounts[2] ?? []).flatMap((index) => message.staticAccounts[index] ?? []),
+      memos: memos.map(({ data }) => Buffer.from(data ?? []).toString()),
     }
   } catch {
     return null

@@ -99,6 +99,21 @@ describe('payment-identifier', () => {
     expect(paid).toBe(0n)
   })
 
+  it.each(FAMILIES)(
+    'T-101 ADD-13 what the %s chain shows of a payment proves nobody to be its payer',
+    async (family) => {
+      const id = generatePaymentId()
+      const named = ({ extensions, ...payload }: PaymentPayload) =>
+        encoded({ ...payload, extensions: appendPaymentIdentifierToExtensions({ ...extensions }, id) })
+      const { payload: paid } = await signFor(await walletOn(family, testbed.chains), testbed.url)
+      expect((await pay(testbed.url, named(paid))).status).toBe(200)
+      const { payload: own } = await signFor(await walletOn(family, testbed.chains, 2), testbed.url)
+      const { status, body } = await pay<{ error: string }>(testbed.url, named({ ...own, payload: paid.payload }))
+      expect([status, body.error]).toEqual([409, 'idempotency_conflict'])
+      expect(JSON.stringify(body)).not.toMatch(/rcpt_|locker_/)
+    },
+  )
+
   it('T-101 ADD-48 an identifier stands for one order', async () => {
     const id = generatePaymentId()
     await pay(testbed.url, await signAs(id))

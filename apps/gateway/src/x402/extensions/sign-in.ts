@@ -5,13 +5,12 @@ import { schemaCheck } from '@svc/http-service/validate'
 import { NETWORKS, type Network } from '@svc/payments/networks'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { sigAlgOf } from '@svc/protocol/keys'
+import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import type { WalletText } from '../../auth/callers.ts'
 
 const STATEMENT = 'Show what this wallet has bought. This pays nothing and allows no payment.'
 const LIFETIME_SECONDS = 300
-/** How far a client's clock may be ahead. */
-const MAX_LEAD_SECONDS = 60
 const NONCE_BYTES = 16
 const MAX_CHARACTERS = 4096
 
@@ -96,7 +95,7 @@ function timesOf({ issuedAt, expirationTime }: SignIn, now: number): { iat: numb
   const iat = Math.floor(Date.parse(issuedAt) / 1000)
   const exp = Math.min(Math.floor(Date.parse(expirationTime) / 1000), iat + LIFETIME_SECONDS)
   if (Number.isNaN(exp)) throw malformed('its times are no dates')
-  if (iat > now + MAX_LEAD_SECONDS)
+  if (iat > now + MAX_CLOCK_LEAD_SECONDS)
     throw new SignInRefused('invalid_siwx_issued_at_in_future', 'it is of the future: check your clock')
   if (exp <= now) throw new SignInRefused('invalid_siwx_expired', `it is good for ${LIFETIME_SECONDS} s`)
   return { iat, exp }
