@@ -389,7 +389,7 @@ export const texts = {
     from: 'From',
     to: 'To',
     unknown: 'not kept',
-    text: 'A signing key changes with SIGNING_KEY in the configuration; the one before stays listed, because older signatures need it.',
+    text: 'The statement key is changed with svc-gateway keys rotate. Earlier keys stay listed, because older signatures need them.',
   },
   prices: {
     states: { ok: 'works', degraded: 'degraded', failing: 'does not answer', disabled: 'not needed' },
