@@ -160,7 +160,7 @@ describe('a receipt', () => {
   type Story = [path: RegExp, fault: Parameters<FaultyProxy['always']>[1]]
 
   const ALTERED: Story = [/\/v1\/receipts\/[^/]+$/, { lie: (body) => ({ ...body, paid_raw: '2' }) }]
-  const DENIED = { verified: false, matches: { payer_matches: false } }
+  const DENIED = { network: 'n', tx_hash: 't', verified: false, matches: { payer_matches: false } }
   const OTHER = `rcpt_${'1'.repeat(32)}`
 
   /** What a gateway does so that a fact fails, and so that it is not checked; or why it always is. */

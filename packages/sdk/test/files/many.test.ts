@@ -108,7 +108,8 @@ describe('many files', () => {
     ['has an empty page', [], 'next'],
     ['is not in order', ['b', 'a']],
   ])('cannot be listed from an answer that %s, because the list might never end', async (_, names, next_cursor) => {
-    const body = { files: names.map((filename) => ({ filename })), next_cursor }
+    const files = names.map((filename) => ({ filename }))
+    const body = { ...locker, manifest_version: 1, file_count: 2, total_bytes: 2, files, next_cursor }
     house.proxy.always(/manifest/, { answer: { status: 200, body } })
     const read = async () => {
       for await (const { filename } of house.client({ signer }).files(locker)) expect(names).toContain(filename)
