@@ -39,7 +39,7 @@ const SHORT_WAIT_MS = 10
 const TIMES_THE_QUICKEST = 3
 const FEWER = 0.8
 const MORE = 1.1
-/** So many may always be under way: on a machine that is busy with other things every wait may be long. */
+/** So many may always wait, and be under way: on a machine that is busy with other things every wait may be long. */
 const MIN = 32
 
 /** `max` is the most there may ever be under way; null where it is 0, and all are taken at once. */
@@ -105,8 +105,9 @@ export function createAdmission(
     let next = 0
     for (; next < line.length; next++) {
       const first = line[next] as Waiting
-      if (now() - cameRoundAt >= TURN_MS && !isLate(first)) break
-      decide(first)
+      const isTooMany = isLate(first) && line.length - next > MIN
+      if (now() - cameRoundAt >= TURN_MS && !isTooMany) break
+      decide(first, isTooMany)
     }
     line = line.slice(next)
   }
@@ -115,13 +116,13 @@ export function createAdmission(
     return isBehind && now() - since > LONG_WAIT_MS
   }
 
-  function decide(waiting: Waiting): void {
+  function decide(waiting: Waiting, isTooMany: boolean): void {
     const time = now()
     const current = windowAt(time)
     if (current > window) moveOn(current)
     shortestWait = Math.min(shortestWait, time - waiting.since)
     noteTurn(time)
-    if (total >= limit || isLate(waiting)) return void waiting.begin(null)
+    if (total >= limit || isTooMany) return void waiting.begin(null)
     const place = current % WINDOWS
     underWay[place] = (underWay[place] as number) + 1
     total++
@@ -142,7 +143,8 @@ export function createAdmission(
     // It may have arrived as soon as the loop had looked.
     const waiting = { since: cameRoundAt, begin }
     const isSoon = line.length === 0 && time - cameRoundAt < TURN_MS
-    if (isSoon || isLate(waiting)) decide(waiting)
+    const isTooMany = line.length >= MIN && isLate(waiting)
+    if (isSoon || isTooMany) decide(waiting, isTooMany)
     else line.push(waiting)
   }
 }
