@@ -9,14 +9,18 @@ export type Hash = Uint8Array
 export const HASH_BYTES = 32
 
 const LEAF = Uint8Array.of(0)
-const NODE = Uint8Array.of(1)
+/** A node before it is hashed: 1, and the two hashes below it. */
+const node = new Uint8Array(1 + 2 * HASH_BYTES).fill(1, 0, 1)
 
 export function leafHash(entry: Uint8Array): Hash {
   return sha256Bytes(concat(LEAF, entry))
 }
 
 export function nodeHash(left: Hash, right: Hash): Hash {
-  return sha256Bytes(concat(NODE, left, right))
+  if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) throw new RangeError('a hash has 32 bytes')
+  node.set(left, 1)
+  node.set(right, 1 + HASH_BYTES)
+  return sha256Bytes(node)
 }
 
 /** The root of a log without entries. */
