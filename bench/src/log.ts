@@ -111,9 +111,9 @@ async function proofRow(small: Synthetic, large: Synthetic): Promise<Row> {
   return {
     what: `inclusion proof in a log of ${countText(SIZES.large)} statements`,
     measured: `${after.toFixed(2)} ms of CPU`,
-    against: `${countText(SIZES.small)} statements: ${before.toFixed(2)} ms`,
-    ratio: after / before,
-    goal: { atMost: 10 },
+    against: `1 ms; ${countText(SIZES.small)} statements: ${before.toFixed(2)} ms`,
+    ratio: after,
+    goal: { atMost: 1 },
   }
 }
 
@@ -136,8 +136,8 @@ async function checkRow({ log, size, first }: Synthetic): Promise<Row> {
   return {
     what: 'a proof of the log checked offline',
     measured: `${((ours / CHECKS) * 1000).toFixed(2)} ms`,
-    against: `the signature of its checkpoint alone: ${((theirs / CHECKS) * 1000).toFixed(2)} ms`,
-    ratio: ours / theirs,
-    goal: { atMost: 10 },
+    against: `1 ms; the signature of its checkpoint alone: ${((theirs / CHECKS) * 1000).toFixed(2)} ms`,
+    ratio: (ours / CHECKS) * 1000,
+    goal: { atMost: 1 },
   }
 }
