@@ -24,6 +24,7 @@ export async function startAgentProcess(variables: Variables): Promise<AgentProc
     SVC_MODE: 'development',
     HOST: '127.0.0.1',
     PORT: String(port),
+    MAX_REQUESTS_AT_ONCE: '0',
     RATE_LIMIT_ADDRESS: '0',
     ...variables,
   })

@@ -1,12 +1,9 @@
 /** The test runner sets others of its own, BASE_URL among them. */
 const PASSED_ON = ['PATH', 'NODE_COMPILE_CACHE']
 
-/** On a busy machine a program would refuse what it cannot serve soon. */
-const PATIENT = { MAX_REQUESTS_AT_ONCE: '0' }
-
 /** The environment of a program that a test starts: these variables, and none of ours that would change what it does. */
 export function programEnvironment(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const named = PASSED_ON.map((name) => [name, process.env[name]])
-  const all = [...named, ...Object.entries({ ...PATIENT, ...variables })]
+  const all = [...named, ...Object.entries(variables)]
   return Object.fromEntries(all.filter(([, value]) => value !== undefined))
 }
