@@ -31,6 +31,7 @@ export function createConfirmPayment(context: Context, claim: ClaimPayment): Con
     const existing = await findReceiptOfRequest(db, body.pay_req_id)
     if (existing) {
       await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null))
+      await context.continuity.noteUnclear()
       return confirmation(existing, true)
     }
     const tx = requireTransaction(proof)
