@@ -5,7 +5,9 @@ import { text } from 'node:stream/consumers'
 import { type HttpServerOptions, startHttpServer } from './http-server.ts'
 
 export interface Call {
+  /** The methods of a batch, with spaces between them. */
   method: string
+  params: unknown[]
   /** Asks the real node. */
   honest(): Promise<string>
 }
@@ -39,11 +41,12 @@ export async function startFaultyNode(
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request)
-    const { id, method } = JSON.parse(body) as { id: unknown; method: string } // our own clients speak JSON-RPC
+    const asked = JSON.parse(body) as Question | Question[] // our own clients speak JSON-RPC
+    const { id, method, params } = Array.isArray(asked) ? batchOf(asked) : asked
     calls.push(method)
     const headers = { 'content-type': 'application/json' }
     const honest = async () => (await fetch(target, { method: 'POST', headers, body })).text()
-    const reply = await behaviour({ method, honest })
+    const reply = await behaviour({ method, params, honest })
     if (reply) sendReply(response, { ...reply, body: withId(reply.body, id) })
   }
 
@@ -56,6 +59,17 @@ export async function startFaultyNode(
     },
     stop,
   }
+}
+
+interface Question {
+  id: unknown
+  method: string
+  params: unknown[]
+}
+
+/** Its answers have the ids of their questions. */
+function batchOf(questions: Question[]): Question {
+  return { id: undefined, method: questions.map(({ method }) => method).join(' '), params: [] }
 }
 
 function sendReply(response: ServerResponse, { status = 200, headers, body, stalls = false }: Reply) {

@@ -11,7 +11,7 @@ import { findLockerOf } from '../files/store.ts'
 import type { Publishing } from './publishing.ts'
 import { createLockerReader } from './read-locker.ts'
 import type { Attested } from './record.ts'
-import { addStatement, noteStatement } from './statements.ts'
+import { addStatement } from './statements.ts'
 import { findAttestation, findRecord } from './store.ts'
 
 interface AttestOptions {
@@ -47,9 +47,7 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
     const snapshot = await readLocker(locker)
     if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
     const work = { snapshot, replacing: known?.sequence ?? null, force: replacing ?? null, publish }
-    const attested = await addStatement(parts, locker, work)
-    if (attested.isNew) await noteStatement(parts, attested.record)
-    return { basis, outcome: attested }
+    return { basis, outcome: await addStatement(parts, locker, work) }
   }
 
   return async ({ locker_id, receipt_id }, { replacing, publish = false } = {}) => {

@@ -40,10 +40,12 @@ type Parts = Context & Pick<Publishing, 'publisher' | 'queueEntry'>
  * locked meanwhile, and a signature that another statement came before is thrown away (T-91).
  */
 export async function addStatement(context: Parts, locker: Locker, work: Work): Promise<Attested> {
-  const { db } = context.database
   for (;;) {
     const signed = await signNext(context, locker, work)
-    const attested = await db.transaction().execute((tx) => writeStatement(tx, context, locker, work, signed))
+    const attested = await context.continuity.commit(
+      (tx) => writeStatement(tx, context, locker, work, signed),
+      (written) => (written?.isNew ? noteOf(written.record) : []),
+    )
     if (attested) return attested
   }
 }
@@ -144,17 +146,22 @@ function follows({ envelope }: NewStatement, { proofId, sequence, statementDiges
   return isOfProof && body.sequence === sequence + 1 && body.prev_statement_digest === statementDigest
 }
 
-/** In the logbook, after the commit and before anybody learns of the statement. */
+/** In the logbook, before anybody else learns of the statement. */
 export async function noteStatement(
   { continuity }: Pick<Context, 'continuity'>,
-  { record: { envelope } }: Pick<AttestationRecord, 'record'>,
+  record: Pick<AttestationRecord, 'record'>,
 ): Promise<void> {
-  if (!envelope) return
-  const { body, statement_digest: digest } = envelope
-  await continuity.noteStatement({ proofId: body.proof_id, sequence: body.sequence, digest })
+  for (const statement of noteOf(record)) await continuity.noteStatement(statement)
 }
 
-/** Compares everything that a statement says about files. A record of the oracle era is no statement. */
+/** A record of the oracle era is no statement. */
+function noteOf({ record: { envelope } }: Pick<AttestationRecord, 'record'>) {
+  if (!envelope) return []
+  const { body, statement_digest: digest } = envelope
+  return [{ kind: 'statement' as const, proofId: body.proof_id, sequence: body.sequence, digest }]
+}
+
+/** Compares everything that a statement says about files. */
 function saysTheSame({ record }: StatementTable, snapshot: Snapshot, checkMode: CheckMode): boolean {
   const { envelope } = JSON.parse(record) as StatementRecord
   if (!envelope) return false

@@ -12,16 +12,17 @@ import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
-import type { SignedReceipt } from '@svc/protocol/receipt'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
+import type { Transaction } from 'kysely'
 import type { Schema } from '../db/schema.ts'
 import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
 import { createClockGuard } from './clock-guard.ts'
 import { distinct, hasLostNonces, type Missing, missingInDatabase, missingOf, newestNote } from './compare.ts'
-import { type Entry, type LogGap, type NotedRefund, type NotedStatement, noteOfReceipt } from './entries.ts'
+import type { Entry, LogGap, NotedStatement } from './entries.ts'
 import { databaseBehind, databaseUnchecked, envelopeBeforeLoss, logbookUnavailable } from './errors.ts'
 import { type Logbook, openLogbook } from './logbook.ts'
 import { newestReceipts, newestStatements } from './store.ts'
+import { createUnclearCommits } from './unclear-commits.ts'
 
 export interface ContinuityStatus {
   state: 'current' | 'checking' | 'behind'
@@ -56,10 +57,18 @@ export interface Continuity {
   assertUnused(iat: number): void
   /** Resolves once the database is current. */
   whenCurrent(signal: AbortSignal): Promise<void>
-  /** Durable when it resolves. Call it after the commit, and before anybody learns of it. */
+  /**
+   * Commits a transaction and notes what it wrote, which is durable in both places when this resolves. If the commit is
+   * not answered, what it wrote is noted once the database shows it (T-160).
+   */
+  commit<Result>(
+    work: (tx: Transaction<Schema>) => Promise<Result>,
+    writtenBy: (result: Result) => readonly Entry[],
+  ): Promise<Result>
+  /** Notes what was committed without an answer. Call it before anybody learns of what the database has. */
+  noteUnclear(): Promise<void>
+  /** Durable when it resolves. Call it before anybody else learns of the statement. */
   noteStatement(statement: Omit<NotedStatement, 'kind'>): Promise<void>
-  noteReceipts(receipts: readonly SignedReceipt[]): Promise<void>
-  noteRefund(refund: Omit<NotedRefund, 'kind'>): Promise<void>
   noteNonce(nonce: NonceTable): void
 }
 
@@ -87,6 +96,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   const { db } = database
   const clock = createClockGuard(options.clockToleranceSeconds, log)
   const unixNow = () => Math.floor(now() / 1000)
+  const unclear = createUnclearCommits(db, unixNow)
   const noted = lru<string, { sequence: number; digest: string }>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
   let logbook: Logbook | null = null
@@ -203,6 +213,11 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       unnoted.push(...entries)
       throw logbookFailed(error)
     }
+    for (const entry of entries) if (entry.kind === 'statement') remember(entry)
+  }
+
+  function remember({ proofId, sequence, digest }: NotedStatement): void {
+    if (sequence > (noted.get(proofId)?.sequence ?? 0)) noted.set(proofId, { sequence, digest })
   }
 
   function logbookFailed(error: unknown): ServiceError {
@@ -223,6 +238,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     try {
       serverSeen(await database.server())
       await tryLogbookAgain()
+      await unclear.resolve(note)
     } catch {
       // Whatever is away is seen by those who need it.
     }
@@ -306,6 +322,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
     async requireCurrent() {
       if (state === 'checking') await compare()
+      await unclear.resolve(note)
       assertCurrent()
     },
 
@@ -333,13 +350,24 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       }
     },
 
-    async noteStatement({ proofId, sequence, digest }) {
-      if (noted.get(proofId)?.digest === digest) return
-      await note([{ kind: 'statement', proofId, sequence, digest }])
-      if (sequence > (noted.get(proofId)?.sequence ?? 0)) noted.set(proofId, { sequence, digest })
+    async commit(work, writtenBy) {
+      let written: readonly Entry[] = []
+      const committed = db.transaction().execute(async (tx) => {
+        const result = await work(tx)
+        written = writtenBy(result)
+        return result
+      })
+      const result = await committed.catch((error) => {
+        if (isDatabaseUnavailable(error)) unclear.add(written)
+        throw error
+      })
+      await note(written)
+      return result
     },
-    noteReceipts: (receipts) => note(receipts.map(noteOfReceipt)),
-    noteRefund: (refund) => note([{ kind: 'refund', ...refund }]),
+    noteUnclear: () => unclear.resolve(note),
+    async noteStatement(statement) {
+      if (noted.get(statement.proofId)?.digest !== statement.digest) await note([{ kind: 'statement', ...statement }])
+    },
     noteNonce(nonce) {
       try {
         logbook?.keepNonce(nonce)

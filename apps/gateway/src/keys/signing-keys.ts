@@ -3,12 +3,13 @@
 import type { SigningKey, SigningKeys } from '@svc/api/info'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { namedKey } from '@svc/protocol/key-changes'
-import { type Ed25519Verifier, ed25519PublicKeyFromHex, isKeyOfTime } from '@svc/protocol/keys'
+import { type Ed25519Verifier, ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { KEY_PURPOSES, SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import { formatKey, type NoteKey } from '@svc/transparency/note'
 import type { Selectable } from 'kysely'
 import type { Context } from '../context.ts'
-import type { AnnouncedKeyTable, Db, SigningKeyTable } from '../db/schema.ts'
+import type { AnnouncedKeyTable, SigningKeyTable } from '../db/schema.ts'
+import { endOf, signingKeysAt } from './key-periods.ts'
 import { allKeyChanges, allSigningKeys, announcedKeys } from './store.ts'
 
 /** One entry for each use of a key (AMB-53). What changed about the keys is in signed documents beside them. */
@@ -48,12 +49,6 @@ function listedKey(key: Selectable<SigningKeyTable>, use: SigningKey['use']): Si
   }
 }
 
-function endOf({ valid_from, valid_to, revoked_since }: Selectable<SigningKeyTable>): string | null {
-  if (revoked_since === null) return valid_to
-  const since = revoked_since > valid_from ? revoked_since : valid_from
-  return valid_to !== null && valid_to < since ? valid_to : since
-}
-
 function announcedKey({ public_key_hex, valid_from }: AnnouncedKeyTable) {
   return { ...namedKey(public_key_hex), alg: 'ed25519' as const, valid_from }
 }
@@ -82,21 +77,4 @@ export function createKeysAt({ database }: Pick<Context, 'database'>): KeysAt {
     const keys = await signingKeysAt(database.db, unixSeconds)
     return new Map(keys.map(({ hex, revokedSince }) => [hex, { verifier: verifierOf(hex), revokedSince }]))
   }
-}
-
-/** A revoked key ends at once: no replica hands over from it. */
-async function signingKeysAt(db: Db, unixSeconds: number) {
-  const keys = (await allSigningKeys(db)).map((key) => ({
-    hex: key.public_key_hex,
-    validFrom: unixSecondsOf(key.valid_from),
-    validTo: unixSecondsOf(endOf(key)),
-    revokedSince: unixSecondsOf(key.revoked_since),
-  }))
-  return keys.filter((key) => isKeyOfTime(key, keys, unixSeconds) && unixSeconds < (key.revokedSince ?? Infinity))
-}
-
-function unixSecondsOf(iso: string): number
-function unixSecondsOf(iso: string | null): number | null
-function unixSecondsOf(iso: string | null): number | null {
-  return iso === null ? null : Math.floor(Date.parse(iso) / 1000)
 }

@@ -8,6 +8,7 @@ import { toHex } from '@svc/protocol/bytes'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { HANDOVER_SECONDS } from '@svc/protocol/keys'
 import type { Schema } from '../db/schema.ts'
+import { signingKeysAt } from './key-periods.ts'
 import type { KeySecrets } from './settings.ts'
 import { type KeySigner, openSigner, trySigner } from './signers/signer.ts'
 import { allSigningKeys } from './store.ts'
@@ -17,6 +18,8 @@ export interface StatementKeys {
   configured: KeySigner
   /** A key that this process can sign with; null for any other. */
   held(publicKeyHex: string): KeySigner | null
+  /** The key that signed at a time, in Unix seconds; null where this process does not have it, or it is revoked. */
+  ofTime(unixSeconds: number): Promise<KeySigner | null>
   /** Throws `signing_key_unavailable` if this process has no key that may sign now. */
   current(): Promise<KeySigner>
   health(): Promise<'ok' | 'failing'>
@@ -69,6 +72,11 @@ export function createStatementKeys({ secrets, database, now }: Parts): Statemen
   return {
     configured,
     held: (publicKeyHex) => byHex.get(publicKeyHex) ?? null,
+    async ofTime(unixSeconds) {
+      const keys = await signingKeysAt(database.db, unixSeconds)
+      const usable = keys.find(({ hex, revokedSince }) => byHex.has(hex) && revokedSince === null)
+      return (usable && byHex.get(usable.hex)) ?? null
+    },
     current,
     health: async () => ((await check()) === false ? 'failing' : 'ok'),
   }

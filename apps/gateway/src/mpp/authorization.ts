@@ -9,8 +9,7 @@ import { unknownChallenge } from '@svc/sales/mpp/credential'
 import { keccak256, toBytes } from 'viem'
 import type { PayRequest } from '../purchases/store.ts'
 import { cannotSettle } from '../x402/errors.ts'
-import type { SignedPayment } from '../x402/settle.ts'
-import type { Settler } from '../x402/settler.ts'
+import type { Settler, SignedPayment } from '../x402/settler.ts'
 import type { MppContext } from './room.ts'
 
 interface Signed {

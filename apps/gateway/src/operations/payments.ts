@@ -177,7 +177,7 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
   const wanted = { asset, amount: order.amount_raw, refundTx }
   const isKnown = sameRefund(await findRefunds(context.database.db, { network, tx }), wanted) !== undefined
   const payment = isKnown ? null : await readArrival(context, tx, { ...leg, network: chain })
-  const refunded = await context.database.db.transaction().execute(async (transaction) => {
+  const write = async (transaction: Transaction<Schema>) => {
     const refunds = await lockRefunds(transaction, { network, tx, asset, payment })
     const before = sameRefund(refunds, wanted)
     if (before && (refundTx === null || before.refund_tx !== null)) {
@@ -212,9 +212,8 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
       details: { asset, amount_raw: order.amount_raw, refund_tx: refundTx },
     })
     return { ok: true, changed: true, refund: shownRefund(refund) } as const
-  })
-  await context.continuity.noteRefund({ network, tx })
-  return refunded
+  }
+  return context.continuity.commit(write, () => [{ kind: 'refund', network, tx }])
 }
 
 interface WantedRefund {

@@ -1,12 +1,13 @@
 // Claims of payments: a chain transaction pays for its quotes once, and each quote gets one receipt.
 
 import { batch } from '@svc/concurrency/sharing'
+import { ServiceError } from '@svc/http-service/service-error'
 import type { ChainPayment } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import { receiptHash } from '../continuity/entries.ts'
+import { noteOfReceipt, receiptHash } from '../continuity/entries.ts'
 import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
 import { renewLocker } from '../lockers/renew-locker.ts'
 import {
@@ -46,7 +47,6 @@ export type ClaimPayment = (claim: Claim) => Promise<Claimed>
 export function createClaims(context: Context): ClaimPayment {
   const claimInBatch = batch(async (claims: Claim[]) => {
     if (claims.length > 1 && (await claimTogether(context, claims))) {
-      await context.continuity.noteReceipts(claims.map(({ receipt }) => receipt))
       return claims.map(({ receipt }) => Promise.resolve({ receipt, isNew: true }))
     }
     const alone: Promise<Claimed>[] = []
@@ -71,7 +71,7 @@ async function claimTogether(context: Context, claims: readonly Claim[]): Promis
   if (entries.some(({ bound, received }) => BigInt(bound) > BigInt(received))) return false
   const receipts = claims.map(({ receipt }) => receipt)
   try {
-    await context.database.db.transaction().execute(async (tx) => {
+    const write = async (tx: Transaction<Schema>) => {
       // In the same order as everywhere: claims of another process would deadlock otherwise.
       const booked = await insertPaymentTransactions(
         tx,
@@ -85,9 +85,11 @@ async function claimTogether(context: Context, claims: readonly Claim[]): Promis
       )
       if (written < claims.length) throw new Error('a quote is paid')
       for (const { receipt_id } of receipts) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })
-    })
+    }
+    await context.continuity.commit(write, () => receipts.map(noteOfReceipt))
     return true
-  } catch {
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
     // What keeps one claim from being written must not keep the others. If all were written and only the connection
     // broke, claiming alone finds the receipts.
     return false
@@ -106,7 +108,7 @@ function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): T[] {
 export async function claimPayment(context: Context, claim: Claim): Promise<Claimed> {
   const { receipt, payment, authorization, andThen } = claim
   const kind = authorization === undefined ? 'single' : 'authorizations'
-  const claimed = await context.database.db.transaction().execute(async (tx): Promise<Claimed> => {
+  const write = async (tx: Transaction<Schema>): Promise<Claimed> => {
     const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
     context.continuity.assertCurrent()
     if (written) {
@@ -119,8 +121,9 @@ export async function claimPayment(context: Context, claim: Claim): Promise<Clai
     if (!existing) throw paymentRefused('transaction_already_used')
     if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
     return { receipt: existing, isNew: false }
-  })
-  if (claimed.isNew) await context.continuity.noteReceipts([claimed.receipt])
+  }
+  const claimed = await context.continuity.commit(write, ({ isNew }) => (isNew ? [noteOfReceipt(receipt)] : []))
+  if (!claimed.isNew) await context.continuity.noteUnclear()
   return claimed
 }
 

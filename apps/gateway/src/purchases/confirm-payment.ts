@@ -31,6 +31,7 @@ export function createConfirmPayment(context: Context, claim: ClaimPayment): Con
     const existing = await findReceiptOfRequest(db, body.pay_req_id)
     if (existing) {
       await requirePayerProof(proof, existing, confirmUrl, () => limitStranger(context, wire, null))
+      await context.continuity.noteUnclear()
       return confirmation(existing, true)
     }
     const tx = requireTransaction(proof)
@@ -61,7 +62,10 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
   return { leg, payment }
 }
 
-/** A receipt that the database has lost is made again as it was. */
+/**
+ * A receipt that the database has lost is made again as it was, by the key of its time. Where that key is gone, it is
+ * dated now: no key of today may sign for a time before its own (T-159).
+ */
 export async function newReceipt(
   context: Context,
   { pay_req_id: payReqId, units, quote }: PayRequest,
@@ -73,8 +77,9 @@ export async function newReceipt(
   const goods = renewal
     ? { extends: renewal.receipt_id }
     : { proofId: lost?.proof_id ?? toHex(context.randomBytes(16)) }
-  const confirmedAt = lost?.confirmed_at ?? unixNow(context)
+  const keyOfTime = lost && (await context.statementKeys.ofTime(lost.confirmed_at))
+  const key = keyOfTime ?? (await context.statementKeys.current())
+  const confirmedAt = keyOfTime ? lost.confirmed_at : unixNow(context)
   const receipt = sales.newReceipt({ payReqId, units, leg, payment, ...goods, confirmedAt })
-  const key = await context.statementKeys.current()
   return signedReceipt(receipt, key.publicKey, await key.sign(receiptMessage(receipt)))
 }

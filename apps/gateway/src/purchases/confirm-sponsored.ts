@@ -12,6 +12,7 @@ import { inQuoteTime, transactionId } from '@svc/sales/read-payment'
 import type { Kysely, Transaction } from 'kysely'
 import { receiptIsRenewal } from '../auth/errors.ts'
 import { type Context, unixNow } from '../context.ts'
+import { noteOfReceipt } from '../continuity/entries.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
@@ -119,9 +120,10 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
   await context.continuity.requireCurrent()
   const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
-  const purchases = await db.transaction().execute((tx) => writePurchases(context, tx, order, requests, payment))
-  await context.continuity.noteReceipts(purchases.filter(({ isNew }) => isNew).map(({ receipt }) => receipt))
-  return purchases
+  return context.continuity.commit(
+    (tx) => writePurchases(context, tx, order, requests, payment),
+    (purchases) => purchases.filter(({ isNew }) => isNew).map(({ receipt }) => noteOfReceipt(receipt)),
+  )
 }
 
 async function requirePayRequests({ database }: Context, payReqIds: readonly string[]): Promise<PayRequest[]> {

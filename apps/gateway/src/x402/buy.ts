@@ -29,8 +29,8 @@ import { payOnce } from './pay-once.ts'
 import { readPaymentSignature, signedLeg } from './payment-signature.ts'
 import { newX402Request, type X402Order } from './quote.ts'
 import type { X402Context } from './room.ts'
-import { resumeSettlement, type SignedPayment } from './settle.ts'
-import type { Settler } from './settler.ts'
+import { resumeSettlement } from './settle.ts'
+import type { Settler, SignedPayment } from './settler.ts'
 import { findSettlement } from './store.ts'
 
 type Bought = Answer<X402Purchase>

@@ -82,6 +82,8 @@ export function notSettled(refusal: Refusal, leg: X402Leg): ServiceError {
         hint: 'sign for an entry of accepts or a challenge as it is, and repeat the request with that signature',
       })
     }
+    case 'used':
+      return usedBefore(refusal.reason, leg)
     case 'insufficient_funds':
       return insufficientFunds(refusal, leg)
     case 'unavailable':
@@ -110,8 +112,16 @@ const PROBLEMS: Record<string, string> = {
   invalid_exact_evm_payload_authorization_valid_before: 'the authorization has expired, or will before it lands',
   invalid_exact_evm_payload_authorization_valid_after: 'the authorization is not valid yet: check your clock',
   invalid_exact_evm_signature: 'the signature is not of the payer',
-  invalid_exact_evm_nonce_already_used: 'the authorization was used or cancelled before',
   invalid_exact_svm_payload_memo_mismatch: "the memo is not the one in the leg's extra",
+}
+
+/** Without an offer: what was signed may have paid, and a second signature might pay twice (T-157). */
+function usedBefore(reason: string, leg: X402Leg): ServiceError {
+  const message = 'what was signed was used before, and no payment of this quote by it is found; nothing was sent'
+  return new ServiceError('payment_verification_failed', message, {
+    hint: 'do not sign again: look for the transaction that used it, and POST /v1/storage/confirm with it or tell the operator',
+    ...reasonOf(reason, leg),
+  })
 }
 
 function insufficientFunds(

@@ -1,9 +1,9 @@
 import { type Costs, createEvmAccount, type SignedTransaction } from '@svc/chains/evm/account'
 import { EvmError, Reverted, toEvmError } from '@svc/chains/evm/errors'
-import { connectEvm } from '@svc/chains/evm/nodes'
-import { quantity, readLogTransactions } from '@svc/chains/evm/rpc-answers'
+import { connectEvm, connectEvmBatches, type EvmRpc } from '@svc/chains/evm/nodes'
+import { type FoundLog, quantity, readBlock, readFoundLogs } from '@svc/chains/evm/rpc-answers'
 import { ChainUnavailable } from '@svc/chains/node-pool'
-import { AUTHORIZATION_USED, type Authorization } from '@svc/payments/evm/authorizations'
+import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED, type Authorization } from '@svc/payments/evm/authorizations'
 import { EVM } from '@svc/payments/networks'
 import { type Address, encodeFunctionData, type Hex, numberToHex, padHex, parseAbi, parseTransaction } from 'viem'
 import { Refused, type SettlementOutcome, type SettlerNodes } from './settler.ts'
@@ -31,6 +31,35 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
   const { client } = account
   // For what decides whether a payment was made; what it takes to send one is asked of any node.
   const pool = connectEvm(EVM, rpcUrls, { quorum })
+  const batches = connectEvmBatches(EVM, rpcUrls, { quorum })
+
+  /** The newest block that is final, and its time in Unix seconds. */
+  async function finalized(): Promise<{ height: number; time: number }> {
+    const block = async (rpc: EvmRpc, which: string, signal: AbortSignal) =>
+      readBlock(await rpc('eth_getBlockByNumber', [which, false], signal))
+    const height = await pool.highest(async (rpc, signal) => Number((await block(rpc, 'finalized', signal)).number))
+    const time = await pool.agree(async (rpc, signal) => (await block(rpc, numberToHex(height), signal)).timestamp)
+    return { height, time }
+  }
+
+  /** Of a node that has all of these blocks: one that lags would find nothing. */
+  function findLogs(filter: { address: string; topics: unknown[] }, from: number, to: number): Promise<FoundLog[]> {
+    const blocks = { fromBlock: numberToHex(from), toBlock: numberToHex(to) }
+    return batches.agree(
+      async (ask, signal) => {
+        const [logs, last] = await ask(
+          [
+            ['eth_getLogs', [{ ...filter, ...blocks }]],
+            ['eth_getBlockByNumber', [blocks.toBlock, false]],
+          ],
+          signal,
+        )
+        readBlock(last)
+        return readFoundLogs(logs)
+      },
+      (found) => found.length === 0,
+    )
+  }
 
   return {
     address: account.address,
@@ -79,58 +108,61 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
       return read.catch(rejectAsRefused)
     },
 
-    /** Of the newest block that is final, in Unix seconds. */
-    finalizedTime(): Promise<number> {
-      const params = ['finalized', false]
-      const time = pool.highest(async (rpc, signal) => {
-        const block = (await rpc('eth_getBlockByNumber', params, signal)) as { timestamp?: unknown } | null
-        return Number(quantity(block?.timestamp))
-      })
-      return time.catch(rejectAsRefused)
-    },
+    finalized: () => finalized().catch(rejectAsRefused),
 
     height: async (): Promise<number> => Number(await client.getBlockNumber().catch(rejectAsRefused)),
 
-    isUsed(token: string, { from, nonce }: Authorization): Promise<boolean> {
+    /** The newest height at a time, in Unix seconds, or one a little before it. */
+    async heightAt(time: number): Promise<number> {
+      let [low, high] = [0, Number(await client.getBlockNumber().catch(rejectAsRefused))]
+      while (high - low > LOG_BLOCKS) {
+        const middle = Math.floor((low + high) / 2)
+        const { timestamp } = await client.getBlock({ blockNumber: BigInt(middle) }).catch(rejectAsRefused)
+        if (timestamp < BigInt(time)) low = middle
+        else high = middle
+      }
+      return low
+    },
+
+    /** As of a block, or of the newest one. */
+    isUsed(token: string, { from, nonce }: Authorization, height?: number): Promise<boolean> {
       const args = [from as Address, nonce as Hex] as const
       const data = encodeFunctionData({ abi: ABI, functionName: 'authorizationState', args })
+      const block = height === undefined ? 'latest' : numberToHex(height)
       return pool
         .agree(
-          async (rpc, signal) => quantity(await rpc('eth_call', [{ to: token, data }, 'latest'], signal)) !== 0n,
+          async (rpc, signal) => quantity(await rpc('eth_call', [{ to: token, data }, block], signal)) !== 0n,
           (isUsed) => !isUsed,
         )
         .catch(rejectAsRefused)
     },
 
     /**
-     * An authorization is public once it is sent: anybody may have used it in their own transaction. A long search is
-     * continued by the next one, and so is one that the nodes break off.
+     * What became of an authorization that is used. It is public once it is sent: anybody may have used it in their own
+     * transaction. Its payer has cancelled it only if a final block says so. A long search is continued by the next one,
+     * and so is one that the nodes break off.
      */
     async findUse(token: string, { from, nonce }: Authorization, since: number): Promise<SettlementOutcome> {
-      const topics = [AUTHORIZATION_USED, padHex(from as Address, { size: 32 }), nonce]
-      let fromBlock = BigInt(Math.max(0, since - LOG_BLOCKS))
+      const events = [AUTHORIZATION_USED, AUTHORIZATION_CANCELED]
+      const filter = { address: token, topics: [events, padHex(from as Address, { size: 32 }), nonce] }
+      const final = (await finalized().catch(rejectAsRefused)).height
+      let fromBlock = Math.max(0, since - LOG_BLOCKS)
       try {
-        const last = BigInt(
-          await pool.highest(async (rpc, signal) => Number(quantity(await rpc('eth_blockNumber', [], signal)))),
+        const last = await pool.highest(async (rpc, signal) =>
+          Number(quantity(await rpc('eth_blockNumber', [], signal))),
         )
-        for (let queries = 0; queries < MAX_LOG_QUERIES; queries++) {
-          const next = fromBlock + BigInt(LOG_BLOCKS)
-          const isLast = next > last
-          const toBlock = isLast ? last : next - 1n
-          const filter = { address: token, topics, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) }
-          const [tx] = await pool.agree(
-            async (rpc, signal) => readLogTransactions(await rpc('eth_getLogs', [filter], signal)),
-            (found) => found.length === 0,
-          )
-          if (tx) return { outcome: 'landed', tx }
-          // Used without an event: the payer has cancelled it.
-          if (isLast) return { outcome: 'expired' }
-          fromBlock = next
+        for (let queries = 0; queries < MAX_LOG_QUERIES && fromBlock <= last; queries++) {
+          const toBlock = Math.min(fromBlock + LOG_BLOCKS - 1, last)
+          const [log] = await findLogs(filter, fromBlock, toBlock)
+          if (log?.event === AUTHORIZATION_USED) return { outcome: 'landed', tx: log.tx }
+          if (log) return { outcome: log.height <= final ? 'expired' : 'pending' }
+          fromBlock = toBlock + 1
         }
       } catch (error) {
         if (!(error instanceof ChainUnavailable)) rejectAsRefused(error)
       }
-      return { outcome: 'searching', searchedTo: Number(fromBlock) }
+      // A later block may still be replaced by one that has the event.
+      return { outcome: 'searching', searchedTo: Math.min(fromBlock, final + 1) }
     },
   }
 }

@@ -69,12 +69,18 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
       return authorizationId(payload.authorization)
     },
     signer: signerOf,
-    async isUnsent(payload, { asset, payTo, amount }) {
+    async isUnsent(payload, leg) {
       if (!('authorization' in payload)) return false
-      const { to, value, validBefore } = payload.authorization
-      const isForLeg = to.toLowerCase() === payTo.toLowerCase() && BigInt(value) === BigInt(amount)
-      const isOver = BigInt(validBefore) <= BigInt(Math.floor(Date.now() / 1000))
-      return isForLeg && !isOver && !(await chain.isUsed(asset, payload.authorization))
+      const isOver = BigInt(payload.authorization.validBefore) <= BigInt(Math.floor(Date.now() / 1000))
+      return isForLeg(payload, leg) && !isOver && !(await chain.isUsed(leg.asset, payload.authorization))
+    },
+    async findUse(payload, leg, since) {
+      if (!('authorization' in payload) || !isForLeg(payload, leg)) return null
+      const { authorization } = payload
+      if ((await signerOf(payload, leg)) !== authorization.from.toLowerCase()) return null
+      if (!(await chain.isUsed(leg.asset, authorization))) return null
+      const found = await chain.findUse(leg.asset, authorization, await chain.heightAt(since))
+      return { tx: found.outcome === 'landed' ? found.tx : null }
     },
     settle: (order) => settleWith(chain, send, order),
     async resend({ raw }) {
@@ -83,13 +89,14 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
     async outcome({ payment_id, raw, height, searched_to }, leg, hasFailed) {
       const authorization = readAuthorizationId(payment_id)
       const isAlive = !hasFailed && (await chain.canStillLand(raw as Hex))
-      // Read before the state: an authorization that is unused after its last block stays unused.
-      const time = await chain.finalizedTime()
+      const final = await chain.finalized()
       if (await chain.isUsed(leg.asset, authorization))
         return chain.findUse(leg.asset, authorization, searched_to ?? height)
       if (isAlive) return { outcome: 'pending' }
       const until = validBefore(raw as Hex)
-      if (time < until) return { outcome: 'open', until, hasFailed }
+      if (final.time < until) return { outcome: 'open', until, hasFailed }
+      // An authorization that is unused after its last block stays unused. The newest block of a node may be older.
+      if (await chain.isUsed(leg.asset, authorization, final.height)) return { outcome: 'pending' }
       return { outcome: hasFailed ? 'failed' : 'expired' }
     },
   }
@@ -102,6 +109,10 @@ const FOR_EVER = 253_402_300_799
 function validBefore(raw: Hex): number {
   const { data = '0x' } = parseTransaction(raw)
   return Math.min(Number(BigInt(slice(data, 4 + 4 * 32, 4 + 5 * 32))), FOR_EVER)
+}
+
+function isForLeg({ authorization: { to, value } }: EvmPayload, { payTo, amount }: X402Leg): boolean {
+  return to.toLowerCase() === payTo.toLowerCase() && BigInt(value) === BigInt(amount)
 }
 
 async function signerOf(payload: EvmPayload | SvmPayload, { network, asset, extra }: X402Leg): Promise<string | null> {
@@ -133,6 +144,9 @@ async function signerOf(payload: EvmPayload | SvmPayload, { network, asset, extr
     return null
   }
 }
+
+/** Of the facilitator. */
+const NONCE_USED = 'invalid_exact_evm_nonce_already_used'
 
 type Send = (order: SettlementOrder, to: Address, data: Hex) => Promise<Hex>
 
@@ -172,6 +186,7 @@ async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): 
   )
   const objection = await runFacilitator(scheme, order)
   if (failure) throw failure
+  if (objection?.why === 'invalid' && objection.reason === NONCE_USED) return { why: 'used', reason: NONCE_USED }
   return refusal ?? (objection && (await fundsRefusal(chain, order))) ?? objection
 }
 

@@ -3,7 +3,7 @@
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { poll } from '@svc/concurrency/retry'
 import { type Network, networkNamed } from '@svc/payments/networks'
-import { type ChainReading, judgePayment } from '@svc/payments/payment'
+import { type ChainPayment, type ChainReading, judgePayment, type PaymentTerms } from '@svc/payments/payment'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
 import { type QuotedLeg, quotedLeg } from '@svc/sales/read-payment'
@@ -72,7 +72,7 @@ export async function finishSettlement(
   const paid = paidLeg(request, settlement)
   const reading = await watch(context, paid, settlement)
   if (reading.outcome === 'found') {
-    const settled = await claim(context, request, paid, reading, [request.pay_req_id])
+    const settled = await claim(context, request, paid, reading, { payReqIds: [request.pay_req_id] })
     await giveBackFee(context, settlement)
     return settled
   }
@@ -84,7 +84,7 @@ export async function finishSettlement(
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)
   if (last.outcome === 'found') {
-    const settled = await claim(context, request, paid, last, last.references)
+    const settled = await claim(context, request, paid, last, { payReqIds: last.references })
     if (tx === settlement.tx) await giveBackFee(context, settlement)
     return settled
   }
@@ -142,19 +142,18 @@ async function watch(context: X402Context, leg: PaidLeg, settlement: Settlement)
   return (await poll(read, { ...INTERVALS, timeoutMs: context.config.x402.waitSeconds * 1000 })) ?? reading
 }
 
-/**
- * Ignores when the payment landed: it was sent before the quote expired. Receipt and locker are one transaction, so that
- * a buyer who does not come back has both.
- */
-async function claim(
+/** A payment that was noted was sent before the quote expired, whenever it landed. */
+const ANY_TIME = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
+
+/** Receipt and locker are one transaction, so that a buyer who does not come back has both. */
+export async function claim(
   context: X402Context,
   request: PayRequest,
   leg: PaidLeg,
-  payment: Extract<ChainReading, { outcome: 'found' }>,
-  payReqIds: readonly string[],
+  payment: ChainPayment,
+  terms: Pick<PaymentTerms, 'payReqIds'> & Partial<PaymentTerms>,
 ): Promise<Settled> {
-  const anyTime = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
-  const judgement = judgePayment(payment, { amount: leg.amount, payReqIds, ...anyTime })
+  const judgement = judgePayment(payment, { amount: leg.amount, ...ANY_TIME, ...terms })
   if (!judgement.paid) throw paymentRefused(judgement.reason)
   const receipt = await newReceipt(context, request, leg, payment)
   const { authorization } = leg

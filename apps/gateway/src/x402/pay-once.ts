@@ -5,8 +5,8 @@ import { findReceiptOfRequest } from '../purchases/store.ts'
 import { notSettled } from './errors.ts'
 import type { Settled } from './finish-settlement.ts'
 import type { X402Context } from './room.ts'
-import { type SignedPayment, settlePayment } from './settle.ts'
-import type { Settler } from './settler.ts'
+import { settlePayment } from './settle.ts'
+import type { Settler, SignedPayment } from './settler.ts'
 import { findSettlement } from './store.ts'
 
 export async function payOnce(context: X402Context, payment: SignedPayment, settler: Settler): Promise<Settled> {

@@ -1,7 +1,6 @@
 // From a signed payment to its receipt. A settlement is noted before it is sent. After an interruption the noted
 // transaction is resolved on chain before another is sent for the quote.
 
-import type { X402Leg } from '@svc/api/x402'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { Network } from '@svc/payments/networks'
 import { quoteExpired } from '@svc/sales/errors'
@@ -10,6 +9,7 @@ import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '..
 import { unixNow } from '../context.ts'
 import { type PayRequest, takeAuthorization } from '../purchases/store.ts'
 import { RESUME_SECONDS } from '../purchases/sweep-quotes.ts'
+import { claimEarlier } from './claim-earlier.ts'
 import { cannotSettle, earlierPaymentOpen, notSettled, paymentFailed, tooManyFailed } from './errors.ts'
 import {
   authorizationOf,
@@ -22,7 +22,7 @@ import {
   settlerOf,
 } from './finish-settlement.ts'
 import type { X402Context } from './room.ts'
-import type { SettlementOrder } from './settler.ts'
+import type { SettlementOrder, SignedPayment } from './settler.ts'
 import {
   deleteSettlement,
   findOpenSettlements,
@@ -32,16 +32,6 @@ import {
   replaceTransaction,
   type Settlement,
 } from './store.ts'
-
-export interface SignedPayment {
-  request: PayRequest
-  leg: X402Leg
-  payload: SettlementOrder['payload']
-  /** `Settler.paymentId`. */
-  id: string
-  /** The client's address, as rate limits count it. */
-  address: string
-}
 
 export async function settlePayment(context: X402Context, payment: SignedPayment): Promise<Settled> {
   const { request, leg } = payment
@@ -54,7 +44,8 @@ export async function settlePayment(context: X402Context, payment: SignedPayment
   const open = isOpen(earlier) ? earlier : null
   // Only the payment that is still open may be sent again, also after the quote: it was good once.
   if (open && quoteOfPayment === null) throw earlierPaymentOpen(open.network, open.open)
-  if (!open && unixNow(context) > request.expires_at) throw quoteExpired(request.expires_at, unixNow(context))
+  if (!open && unixNow(context) > request.expires_at)
+    return claimEarlier(context, payment, quoteExpired(request.expires_at, unixNow(context)))
   requireShortLife(context, payment)
   const settler = settlerOf(context, network.name)
   if (!settler) throw cannotSettle()
@@ -66,7 +57,8 @@ export async function settlePayment(context: X402Context, payment: SignedPayment
   const refusal = await settler.settle({ ...payment, note: noteFor(context, payment, open?.settlement) })
   const settlement = await findSettlement(db, request.pay_req_id)
   const isSent = settlement && settlement.tx !== open?.settlement.tx
-  if (refusal && !isSent) throw notSettled(refusal, leg)
+  if (refusal?.why === 'unavailable' && !isSent) throw notSettled(refusal, leg)
+  if (refusal && !isSent) return claimEarlier(context, payment, notSettled(refusal, leg))
   if (!settlement) throw alreadyUsed()
   const outcome = await finishSettlement(context, request, settlement)
   if (isSettled(outcome)) return outcome

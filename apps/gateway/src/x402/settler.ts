@@ -4,6 +4,7 @@ import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
 import type { Outcome } from '@svc/chains/transactions'
 import { x402Facilitator } from '@x402/core/facilitator'
 import type { PaymentRequirements, SchemeNetworkFacilitator, Network as X402Network } from '@x402/core/types'
+import type { PayRequest } from '../purchases/store.ts'
 import type { Settlement } from './store.ts'
 
 /** Settles payments on one chain. Settling twice is harmless: a chain executes a signed payment once. */
@@ -19,6 +20,12 @@ export interface Settler {
   /** Checks, notes and sends the payment, in this order. Null when it was sent, otherwise the reason. */
   settle(order: SettlementOrder): Promise<Refusal | null>
   resend(settlement: Settlement): Promise<void>
+  /**
+   * The transaction on chain that made a payment of which nothing is noted: the database may have been set back since.
+   * `tx` is null where what was signed is used, and the transaction is not found. Null where it is not used, or not a
+   * payment of this leg. `since`, in Unix seconds: it was not made before. Throws `Refused`.
+   */
+  findUse(payload: EvmPayload | SvmPayload, leg: X402Leg, since: number): Promise<{ tx: string | null } | null>
   /** The outcome of a payment whose noted transaction is not on the chain, or has failed there. */
   outcome(settlement: Settlement, leg: X402Leg, hasFailed: boolean): Promise<SettlementOutcome>
 }
@@ -27,6 +34,16 @@ export interface SettlerNodes {
   rpcUrls: readonly string[]
   /** How many nodes must agree on the outcome of a payment. */
   quorum: number
+}
+
+export interface SignedPayment {
+  request: PayRequest
+  leg: X402Leg
+  payload: EvmPayload | SvmPayload
+  /** `Settler.paymentId`. */
+  id: string
+  /** The client's address, as rate limits count it. */
+  address: string
 }
 
 export interface SettlementOrder {
@@ -50,6 +67,8 @@ interface SentTransaction {
 export type Refusal =
   /** `problem` says more than the reason, to people. */
   | { why: 'invalid'; reason: string; problem?: string }
+  /** It was used before. Nobody may be asked to sign again: it may have paid. */
+  | { why: 'used'; reason: string }
   /** The payer's account holds too little of the asset. Null where the payer has no account for it. */
   | { why: 'insufficient_funds'; payer: string; available: bigint | null }
   /** No node answered. */
@@ -75,19 +94,32 @@ export class Refused extends Error {
   }
 }
 
+type Payment = Pick<SettlementOrder, 'leg' | 'payload'>
+
 /** Settles with a stock facilitator. Null when it succeeded, otherwise the reason. */
-export async function runFacilitator(
-  scheme: SchemeNetworkFacilitator,
-  { leg, payload }: SettlementOrder,
-): Promise<Refusal | null> {
-  const requirements: PaymentRequirements = { ...leg, network: leg.network as X402Network } // a CAIP-2 id of ours
-  const facilitator = new x402Facilitator().register(requirements.network, scheme)
+export async function runFacilitator(scheme: SchemeNetworkFacilitator, payment: Payment): Promise<Refusal | null> {
+  const { facilitator, signed, requirements } = facilitatorOf(scheme, payment)
   try {
-    const signed = { x402Version: 2, accepted: requirements, payload }
     const { success, errorReason } = await facilitator.settle(signed, requirements)
     return success ? null : { why: 'invalid', reason: errorReason ?? 'not_settled' }
   } catch {
     // The library throws on some unreadable payloads.
     return { why: 'invalid', reason: 'not_readable' }
   }
+}
+
+/** Whether a stock facilitator would settle it. */
+export async function passesFacilitator(scheme: SchemeNetworkFacilitator, payment: Payment): Promise<boolean> {
+  const { facilitator, signed, requirements } = facilitatorOf(scheme, payment)
+  try {
+    return (await facilitator.verify(signed, requirements)).isValid
+  } catch {
+    return false
+  }
+}
+
+function facilitatorOf(scheme: SchemeNetworkFacilitator, { leg, payload }: Payment) {
+  const requirements: PaymentRequirements = { ...leg, network: leg.network as X402Network } // a CAIP-2 id of ours
+  const facilitator = new x402Facilitator().register(requirements.network, scheme)
+  return { facilitator, requirements, signed: { x402Version: 2, accepted: requirements, payload } }
 }

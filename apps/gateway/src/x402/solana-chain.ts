@@ -11,6 +11,8 @@ const OWNER_BYTES = 32
 /** The fee payer cannot pay. A payer without tokens fails in the transfer instead. */
 const UNFUNDED = /^"(?:InsufficientFundsForFee|AccountNotFound)"$|^\{"InsufficientFundsForRent":/
 
+const ALREADY_PROCESSED = '"AlreadyProcessed"'
+
 /** What a payment takes: this amount from the owner's token account. */
 export interface Source {
   account: string
@@ -32,6 +34,7 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
   async function objection(raw: string, { account, owner, amount }: Source): Promise<Refusal | null> {
     const error = await nodes.simulate(raw, { sigVerify: false })
     if (error !== null && UNFUNDED.test(error)) return { why: 'unfunded' }
+    if (error === ALREADY_PROCESSED) return { why: 'used', reason: 'duplicate_settlement' }
     const holding = await holdingOf(account)
     if (error !== null) {
       const available = holding?.amount ?? null
@@ -46,7 +49,16 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
     return null
   }
 
+  /** Whether a node has it in a block, without an error. That no node has it counts if the others are no quorum. */
+  async function isOnChain(tx: string): Promise<boolean> {
+    const sightings = (await nodes.sightings([tx]))[0] ?? []
+    if (sightings.some(({ status }) => status?.error === null)) return true
+    if (sightings.length > rpcUrls.length - quorum) return false
+    throw new ChainUnavailable('too few nodes of the primary chain answer')
+  }
+
   return {
+    isOnChain: (tx: string) => isOnChain(tx).catch(rejectAsRefused),
     /** Why a transaction must not be sent; null when it may be sent. */
     objection: (raw: string, source: Source) => objection(raw, source).catch((error) => refusedBy(error).refusal),
     height: () => nodes.height('confirmed').catch(rejectAsRefused),

@@ -10,13 +10,14 @@ import {
   getTransactionDecoder,
   type SignatureBytes,
 } from '@solana/kit'
-import type { SvmPayload } from '@svc/api/x402'
+import type { SvmPayload, X402Leg } from '@svc/api/x402'
 import { noteAndSend } from '@svc/chains/transactions'
 import { MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58, ed25519Signer } from '@svc/protocol/keys'
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator'
 import {
+  passesFacilitator,
   type Refusal,
   Refused,
   runFacilitator,
@@ -69,11 +70,34 @@ export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { 
       if (decode(transaction)?.usesFeePayer) return { why: 'invalid', reason: 'fee_payer_in_instruction' }
       return settleChecked(order, transaction)
     },
+    async findUse(payload, leg) {
+      // Our signature is its id, and nodes learn it: nothing is signed that would not be sent.
+      if (!('transaction' in payload) || !(await isSound(payload, leg))) return null
+      const { tx } = sign(payload.transaction)
+      return (await chain.isOnChain(tx)) ? { tx } : null
+    },
     resend: ({ raw }) => chain.send(raw),
     async outcome({ height }, _leg, hasFailed) {
       if (hasFailed) return { outcome: 'failed' }
       return { outcome: (await chain.finalizedHeight()) > height + LIFE_BLOCKS ? 'expired' : 'pending' }
     },
+  }
+
+  /** Whether it may be signed, whatever a simulation says: one that landed fails there. */
+  async function isSound(payload: SvmPayload, leg: X402Leg): Promise<boolean> {
+    if (decode(payload.transaction)?.usesFeePayer !== false) return false
+    const scheme = new ExactSvmScheme(
+      {
+        getAddresses: () => [feePayer],
+        simulateTransaction: async () => {},
+        signTransaction: notNeeded,
+        sendTransaction: notNeeded,
+        confirmTransaction: notNeeded,
+      },
+      undefined,
+      LIMITS,
+    )
+    return passesFacilitator(scheme, { leg, payload })
   }
 
   async function settleChecked(order: SettlementOrder, transaction: string): Promise<Refusal | null> {
@@ -109,6 +133,10 @@ export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { 
     if (failure) throw failure
     return refusal ?? objection
   }
+}
+
+async function notNeeded(): Promise<never> {
+  throw new Error('a check needs no signature')
 }
 
 interface Decoded {

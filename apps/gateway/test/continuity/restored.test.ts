@@ -3,14 +3,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Health } from '@svc/api/info'
 import { poll } from '@svc/concurrency/retry'
-import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase, forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
 import type { Variables } from '@svc/http-service/config'
+import type { ChainPayment } from '@svc/payments/payment'
+import { receiptId } from '@svc/protocol/ids'
+import { quotedLeg } from '@svc/sales/read-payment'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { receiptHash } from '../../src/continuity/entries.ts'
+import { readBackwards } from '../../src/continuity/logbook.ts'
+import { createClaims } from '../../src/purchases/claim-payments.ts'
+import { newReceipt } from '../../src/purchases/confirm-payment.ts'
+import { findPayRequest } from '../../src/purchases/store.ts'
 import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { outcomeOf, startCommand } from '../bin/command.ts'
 import { type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
 import { copyDatabase, dropBackup } from './copy-database.ts'
+import { openPostgresLine } from './postgres-line.ts'
 
 let market: Market
 beforeAll(async () => {
@@ -213,6 +222,62 @@ forEachDatabase('a restored database', (database) => {
     expect(continuity?.missing).toMatchObject([{ sequence: 2, statement_digest: unnoted.digest }])
     await restored.shop.stop()
   })
+})
+
+it('T-160 what was committed without an answer is noted when that is learnt: by a retry, a second claim or a comparison', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-unanswered-'))
+  const database = await createFreshDatabase('postgres')
+  const line = await openPostgresLine(database.url)
+  const shop = await market.open({ DATABASE_URL: line.url, LOGBOOK_DIR: folder, ATTEST_PUSH: 'false' })
+  const { context } = shop.gateway
+  const house = houseOf(shop.gateway, market.clock)
+  const isNoted = async (wanted: string) => {
+    for await (const pages of readBackwards(folder))
+      for await (const page of pages()) if (page.some(({ entry }) => Object.values(entry).includes(wanted))) return true
+    return false
+  }
+  const order = { units: 1, pay_asset: 'USDC', pay_network: 'primary-mainnet' }
+  const paid = async () => {
+    const quote = await shop.quote(order)
+    return { quote, tx: await market.pay(quote.accepts[0]!) }
+  }
+
+  // A confirmation that nobody repeats.
+  const left = await paid()
+  line.loseCommitOf('receipts')
+  expect((await shop.confirm({ pay_req_id: payReqId(left.quote) }, left.tx)).status).toBe(503)
+  const hashOf = (of: typeof left) => receiptHash(receiptId(payReqId(of.quote), of.tx))
+  const noted = async () => (await isNoted(hashOf(left))) || null
+  expect(await poll(noted, { intervalMs: 100, timeoutMs: 60_000 })).toBe(true)
+
+  // Two that share a commit.
+  const claim = createClaims(context)
+  const two = [await paid(), await paid()]
+  const claims = two.map(async ({ quote, tx }) => {
+    const leg = quotedLeg(quote.accepts[0]!)
+    const payment = (await context.sales.reader(leg.network).read(tx, leg)) as ChainPayment
+    const request = await findPayRequest(context.database.db, payReqId(quote))
+    return { receipt: await newReceipt(context, request!, leg, payment), payment }
+  })
+  const ready = await Promise.all(claims)
+  line.loseCommitOf('receipts')
+  const claimed = await Promise.all(ready.map(claim))
+  expect(claimed.map(({ isNew }) => isNew)).toEqual([false, false])
+  for (const each of two) expect(await isNoted(hashOf(each))).toBe(true)
+
+  // A statement, and who asks for it again.
+  const locker = await house.locker(ed25519Identity())
+  await locker.put('a', '1')
+  line.loseCommitOf('statements')
+  expect((await askToAttest(house, locker)).status).toBe(503)
+  const [statement] = await statementsOf(house, locker)
+  expect((await attest(house, locker)).attestation.envelope?.statement_digest).toBe(statement!.statement_digest)
+  expect(await isNoted(statement!.statement_digest!)).toBe(true)
+
+  await shop.stop()
+  await line.close()
+  await database.drop()
+  await rm(folder, { recursive: true })
 })
 
 /** Set back once more, without bundles: without a logbook the chain alone shows it, and what is lost is accepted. */

@@ -3,12 +3,20 @@ import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { fromHex, toHex } from '@svc/protocol/bytes'
+import { isoSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { isReceiptSignedBy, signReceipt } from '@svc/protocol/receipt'
 import { statementSigner } from '@svc/testbed/statement-signer'
+import { followedKeys, readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { receiptFacts } from '@svc/verifier/receipt-facts'
+import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noteOfReceipt } from '../../src/continuity/entries.ts'
+import { recordLostReceipt } from '../../src/continuity/store.ts'
+import { announceKey } from '../../src/operations/keys/announce-key.ts'
+import { rotateKey } from '../../src/operations/keys/rotate-key.ts'
 import { buy, expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
 
 let market: Market
@@ -207,6 +215,70 @@ describe('the signature of a receipt', () => {
     await store(evm.receipt)
     return body
   }
+})
+
+describe('a receipt that the database has lost, made again after the key was rotated', () => {
+  const seeds = ['71', '72'].map((byte) => byte.repeat(32)) as [string, string]
+  const [oldKey, newKey] = seeds.map((seed) => toHex(ed25519Signer(fromHex(seed, 32)!).publicKey)) as [string, string]
+  let own: FreshDatabase
+  beforeAll(async () => {
+    own = await createFreshDatabase('sqlite')
+  })
+  afterAll(() => own.drop())
+
+  /** As in a database that was set back, once its operator has accepted the loss. */
+  async function lose({ gateway }: Shop, receipt: SignedReceipt) {
+    await gateway.context.database.db.transaction().execute(async (tx) => {
+      await tx.deleteFrom('receipts').where('receipt_id', '=', receipt.receipt_id).execute()
+      await tx.deleteFrom('payment_transactions').where('tx', '=', receipt.tx_hash).execute()
+      await recordLostReceipt(tx, noteOfReceipt(receipt), 0)
+    })
+  }
+
+  /** By the gateway, and by a client that pinned its list of keys. */
+  async function expectValid(of: Shop, receipt: SignedReceipt) {
+    expect((await of.get(`/v1/receipts/${receipt.receipt_id}/verify`)).body).toMatchObject({ valid: true })
+    const pinned = readPinnedKeys(JSON.stringify((await of.get('/v1/keys')).body))
+    if (!pinned.ok) throw new Error(pinned.problem)
+    const followed = followedKeys({ pinnedKeys: pinned.keys }, null)
+    const bundle = { facts: {} as VerifiedBundle['facts'], key: null, envelope: null, receiptId: null, followed }
+    expect(receiptFacts(receipt, bundle)).toMatchObject({
+      receipt_signature_valid: { value: 'passed' },
+      receipt_id_matches: { value: 'passed' },
+      receipt_key_pinned: { value: 'passed' },
+    })
+  }
+
+  it('T-159 is the same by the key of its time, and dated now where only the new key is left', async () => {
+    const variables = { DATABASE_URL: own.url, STATEMENT_KEY: seeds[0] }
+    const both = await market.open({ ...variables, STATEMENT_KEY_NEXT: seeds[1] })
+    const { context } = both.gateway
+    const { quote, tx, receipt } = await buy(market, both)
+    const order = { publicKeyHex: newKey, start: 0, reason: 'once a year' }
+    await announceKey(context, { identity: 'test' }, order)
+    market.clock.advance(3600)
+    await rotateKey(context, { identity: 'test' }, { reason: 'once a year', early: true, unendorsed: false })
+    await lose(both, receipt)
+    const confirmIn = async (open: Shop) => {
+      const { status, body } = await open.confirm({ pay_req_id: payReqId(quote) }, tx)
+      expect(status, JSON.stringify(body)).toBe(200)
+      return body.receipt
+    }
+    const same = await confirmIn(both)
+    expect(same).toEqual(receipt)
+    expect(same.receipt_signer_pubkey).toBe(oldKey)
+    await expectValid(both, same)
+    await lose(both, receipt)
+    await both.stop()
+
+    const renewed = await market.open({ ...variables, STATEMENT_KEY: seeds[1] })
+    const later = await confirmIn(renewed)
+    const { receipt_id, proof_id, tx_hash } = receipt
+    const confirmed_at = isoSeconds(Math.floor(market.clock.now() / 1000))
+    expect(later).toMatchObject({ receipt_id, proof_id, tx_hash, confirmed_at, receipt_signer_pubkey: newKey })
+    await expectValid(renewed, later)
+    await renewed.stop()
+  })
 })
 
 it('PAY-56 neither confirming again, reading, checking nor any other method changes or removes a receipt', async () => {

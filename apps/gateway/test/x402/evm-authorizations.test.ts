@@ -15,6 +15,7 @@ import {
   erc20Abi,
   type Hex,
   multicall3Abi,
+  numberToHex,
   parseAbi,
   parseSignature,
   stringToHex,
@@ -37,6 +38,9 @@ import {
   treasuryUsdc,
   walletOn,
 } from './x402-testbed.ts'
+
+/** The selector of `authorizationState(address,bytes32)`. */
+const AUTHORIZATION_STATE = '0xe94a0102'
 
 let testbed: FaultyTestbed
 beforeAll(async () => {
@@ -62,14 +66,14 @@ describe('an authorization of the EVM chain', () => {
   }
 
   /** Does some work just before the payment is sent. */
-  function beforeSending(work: () => Promise<unknown>) {
+  function beforeSending(work: () => Promise<unknown>, then: typeof honestly = honestly) {
     let first = true
     testbed.nodes.evm.behave(async (asked) => {
       if (asked.method === SEND.evm && first) {
         first = false
         await work()
       }
-      return honestly(asked)
+      return then(asked)
     })
   }
 
@@ -192,6 +196,58 @@ describe('an authorization of the EVM chain', () => {
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
+  describe('T-158 an authorization that is used counts as cancelled only if a final block says so', () => {
+    /** A node that has the newest state and not the newest logs. */
+    const withoutLogs: typeof honestly = async (call) => {
+      const body = await call.honest()
+      if (!call.method.startsWith('eth_getLogs')) return { body }
+      const emptied = (answer: { result: unknown }) =>
+        Array.isArray(answer.result) ? { ...answer, result: [] } : answer
+      const answer = JSON.parse(body)
+      return { body: JSON.stringify(Array.isArray(answer) ? answer.map(emptied) : emptied(answer)) }
+    }
+
+    it('T-158 a stranger uses it, and a node does not show the event yet', async () => {
+      const before = await treasuryUsdc('evm', testbed.chains)
+      const { text, payload } = await testbed.sign('evm')
+      let theirs: Hex | undefined
+      beforeSending(async () => {
+        theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
+      }, withoutLogs)
+      for (let i = 0; i < 2; i++) expectPending(await pay(testbed.gateway.url, text))
+      testbed.calm()
+      expect((await pay(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
+      expect(await testbed.paidSince('evm', before)).toBe(PRICE)
+    })
+
+    it('T-158 its payer cancels it in a block that is not final', async () => {
+      const { text, payload } = await testbed.sign('evm')
+      const genesis = await stranger().request({ method: 'eth_getBlockByNumber', params: ['0x0', false] })
+      await cancelBeforeSending(payload, 1, async (call) => {
+        const body = await call.honest()
+        if (call.method !== 'eth_getBlockByNumber' || call.params[0] !== 'finalized') return { body }
+        return { body: JSON.stringify({ ...JSON.parse(body), result: genesis }) }
+      })
+      for (let i = 0; i < 2; i++) expectPending(await pay(testbed.gateway.url, text))
+      testbed.calm()
+      const refused = await pay(testbed.gateway.url, text)
+      expectError(refused, 402, 'payment_verification_failed', 'transaction_already_used')
+      expect((await pay(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
+    })
+  })
+
+  it('ADD-56 T-157 an authorization that is used and did not pay this quote is refused without an offer', async () => {
+    const { url } = testbed.gateway
+    const [cancelled, paid, other] = [await testbed.sign('evm'), await testbed.sign('evm'), await testbed.sign('evm')]
+    await (await cancelling(cancelled.payload))()
+    expectError(await pay(url, cancelled.text), 402, 'payment_verification_failed', 'transaction_already_used')
+    const named = concat([transfer(paid.payload), stringToHex(String(paid.payload.accepted.extra.pay_req_id))])
+    await stranger().sendTransaction({ to: token, data: named })
+    const moved = encoded({ ...paid.payload, accepted: other.payload.accepted })
+    expectError(await pay(url, moved), 402, 'payment_verification_failed', 'names_another_quote')
+    expect((await pay(url, paid.text)).status).toBe(200)
+  })
+
   /** Moves all USDC of a payer away just before the payment is sent; returns how to move it back. */
   function emptyBeforeSending(payer: number) {
     const wallet = connectAs(DEV_PAYERS[payer]!, testbed.chains.evm.url)
@@ -275,7 +331,11 @@ describe('an authorization of the EVM chain', () => {
   })
 
   /** The payment passes its simulation, fails on chain and costs the gateway its gas. */
-  async function cancelBeforeSending({ payload }: PaymentPayload, payer = 1) {
+  async function cancelBeforeSending(payment: PaymentPayload, payer = 1, then: typeof honestly = honestly) {
+    beforeSending(await cancelling(payment, payer), then)
+  }
+
+  async function cancelling({ payload }: PaymentPayload, payer = 1) {
     const { from, nonce } = (payload as unknown as Signed).authorization
     const domain = { name: 'USDC', version: '2', chainId: 143, verifyingContract: token }
     const types = { CancelAuthorization: ['authorizer:address', 'nonce:bytes32'].map(field) }
@@ -283,7 +343,7 @@ describe('an authorization of the EVM chain', () => {
     const account = privateKeyToAccount(DEV_PAYERS[payer]!.privateKey)
     const cancel = await account.signTypedData({ domain, types, primaryType: 'CancelAuthorization', message })
     const args = [from, nonce, ...signature(cancel)] as const
-    beforeSending(() => stranger().writeContract({ address: token, abi, functionName: 'cancelAuthorization', args }))
+    return () => stranger().writeContract({ address: token, abi, functionName: 'cancelAuthorization', args })
   }
 
   /** Starts a gateway with limits, and a clock that can be moved ahead. */
@@ -383,6 +443,30 @@ describe('an authorization of the EVM chain', () => {
     const replies = await Promise.all([pay(testbed.gateway.url, first.text), pay(testbed.gateway.url, moved)])
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 402])
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
+  })
+
+  it('T-158 a stranger uses it in its last second, and the newest block of a node is older', async () => {
+    const leg = (offered: X402Leg) => ({ ...offered, maxTimeoutSeconds: 120 })
+    const text = await signedFor('evm', { ...testbed, url: testbed.gateway.url }, leg)
+    const payload = decodePaymentSignatureHeader(text)
+    const { validBefore } = (payload.payload as unknown as Signed).authorization
+    let theirs: Hex | undefined
+    beforeSending(
+      async () => {
+        theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
+        await stranger().setNextBlockTimestamp({ timestamp: BigInt(validBefore) })
+        await stranger().mine({ blocks: 1 })
+      },
+      async (call) => {
+        const body = await call.honest()
+        const [{ data = '' } = {}, block] = call.params as [{ data?: string }?, string?]
+        const isState = call.method === 'eth_call' && data.startsWith(AUTHORIZATION_STATE) && block === 'latest'
+        return { body: isState ? JSON.stringify({ ...JSON.parse(body), result: numberToHex(0, { size: 32 }) }) : body }
+      },
+    )
+    expectPending(await pay(testbed.gateway.url, text))
+    testbed.calm()
+    expect((await pay(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
   })
 
   // Last, because it leaves the clock of the chain far ahead.

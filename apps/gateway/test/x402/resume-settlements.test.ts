@@ -91,6 +91,31 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     expect(owner).toBe(WALLETS[family])
   })
 
+  /** Sends a payment whose outcome nobody sees, and loses every note of it, as a database that is set back does. */
+  async function payUnnoted() {
+    const signed = await signFor(await walletOn(family, testbed.chains), gateway.url)
+    testbed.nodes[family].behave(withResult(READ[family], () => null))
+    const tx = expectPending(await pay(gateway.url, signed.text))
+    testbed.calm()
+    const { db } = gateway.context.database
+    for (const table of ['x402_settlements', 'payment_authorizations'] as const)
+      await db.deleteFrom(table).where('pay_req_id', '=', String(signed.payload.accepted.extra.pay_req_id)).execute()
+    return { ...signed, tx }
+  }
+
+  it('T-157 a payment of which nothing is noted any more gets its receipt, and nobody is asked to sign again', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const [first, late] = [await payUnnoted(), await payUnnoted()]
+    const { status, body } = await pay(gateway.url, first.text)
+    expect(status, JSON.stringify(body)).toBe(200)
+    const receipt = { tx_hash: first.tx, payer_pubkey: WALLETS[family], paid_raw: String(PRICE) }
+    expect(body).toMatchObject({ receipt, locker_id: expect.any(String), idempotent: false })
+    expect((await pay(gateway.url, first.text)).body).toMatchObject({ receipt, idempotent: true })
+    ahead += QUOTE_MS + 61_000
+    expect((await pay(gateway.url, late.text)).body).toMatchObject({ receipt: { tx_hash: late.tx } })
+    expect(await testbed.paidSince(family, before)).toBe(2n * PRICE)
+  })
+
   it('a payment is looked for again while its outcome is unknown, up to a limit', async () => {
     const { text, payload } = await signFor(await walletOn(family, testbed.chains), gateway.url)
     testbed.nodes[family].behave(withBody(READ[family], 'out of order'))

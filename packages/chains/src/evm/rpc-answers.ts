@@ -18,6 +18,13 @@ export interface Log {
   removed: boolean
 }
 
+export interface FoundLog {
+  /** Its first topic. */
+  event: Hex
+  tx: Hex
+  height: number
+}
+
 export interface Transaction {
   from: Hex
   /** Null for a transaction that creates a contract. */
@@ -70,9 +77,12 @@ export function readBlock(answer: unknown): Block {
   }
 }
 
-/** The transactions of the logs that a search has found, in their order. */
-export function readLogTransactions(answer: unknown): Hex[] {
-  return list(answer).map((log) => hash(record(log).transactionHash))
+/** The logs that a search has found, in their order. */
+export function readFoundLogs(answer: unknown): FoundLog[] {
+  return list(answer).map((log) => {
+    const { topics, transactionHash, blockNumber } = record(log)
+    return { event: hash(list(topics)[0]), tx: hash(transactionHash), height: Number(quantity(blockNumber)) }
+  })
 }
 
 function readLog(answer: unknown): Log {

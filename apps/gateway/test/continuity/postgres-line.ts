@@ -1,0 +1,51 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export interface PostgresLine {
+  /** Of the database, by way of the line. */
+  url: string
+  /** The next commit after an insert into this table is made, and its answer is lost: the connection breaks. */
+  loseCommitOf(table: string): void
+  close(): Promise<void>
+}
+
+/** Between a gateway and PostgreSQL, as bad as a network can be. */
+export async function openPostgresLine(databaseUrl: string): Promise<PostgresLine> {
+  const target = new URL(databaseUrl)
+  const open = new Set<Socket>()
+  let losing: string | null = null
+
+  const server = createServer((client) => {
+    const postgres = connect(Number(target.port), target.hostname)
+    let isWriting = false
+    let isLost = false
+    const end = () => {
+      for (const socket of [client, postgres]) open.delete(socket.destroy())
+    }
+    for (const socket of [client, postgres]) open.add(socket.on('error', end).on('close', end))
+    client.on('data', (chunk) => {
+      const text = chunk.toString('latin1')
+      if (losing !== null && text.includes(`insert into "${losing}"`)) isWriting = true
+      if (isWriting && /\bcommit\0/i.test(text)) {
+        losing = null
+        isLost = true
+      }
+      postgres.write(chunk)
+    })
+    postgres.on('data', (chunk) => void (isLost ? end() : client.write(chunk)))
+  })
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = new URL(databaseUrl)
+  url.port = String(port)
+  return {
+    url: url.href,
+    loseCommitOf(table) {
+      losing = table
+    },
+    close() {
+      for (const socket of open) socket.destroy()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
