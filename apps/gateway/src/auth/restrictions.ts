@@ -26,6 +26,14 @@ export function restrictionError({ restriction }: Restricted): ServiceError | nu
   return restriction === 'frozen' ? frozen() : takenDown()
 }
 
+/** How long a new link of a frozen locker lasts: its owner reads by it, and it is of no use to others. */
+export const FROZEN_LINK_SECONDS = 300
+
+/** For a link that was made without asking, by whoever has a key; null for a request that is none (ADD-58). */
+export function requireShortLink(locker: Restricted, seconds: number | null): void {
+  if (seconds !== null && seconds > FROZEN_LINK_SECONDS) requireWritable(locker)
+}
+
 /** For everything that answers the bytes of a locker. */
 export function requireServed({ restriction }: Restricted): void {
   if (restriction === 'taken_down') throw takenDown()

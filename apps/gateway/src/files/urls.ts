@@ -6,7 +6,7 @@ import { toHex } from '@svc/protocol/bytes'
 import { mintToken, type TokenMethod } from '@svc/protocol/short-url'
 import { providerCode } from '@svc/storage/open-providers'
 import type { LockerCaller } from '../auth/callers.ts'
-import { requireServed, requireWritable } from '../auth/restrictions.ts'
+import { FROZEN_LINK_SECONDS, requireServed, requireWritable } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import type { ListedFile } from './lists/store.ts'
@@ -14,7 +14,6 @@ import { maxObjectBytes } from './objects.ts'
 import type { FilesContext } from './room.ts'
 
 const DEFAULT_TTL_MINUTES = 30
-const FROZEN_TTL_MINUTES = 5
 
 export interface UrlMinter {
   /** Seconds. */
@@ -30,9 +29,8 @@ export interface UrlMinter {
 export function allowedMinutes(locker: Locker, { role }: Signer, asked: number): number {
   requireServed(locker)
   if (locker.restriction === null) return asked
-  // Of a frozen locker the owner still reads, and that takes a URL; it ends too soon to be of use to others.
   if (role !== 'owner') requireWritable(locker)
-  return Math.min(asked, FROZEN_TTL_MINUTES)
+  return Math.min(asked, FROZEN_LINK_SECONDS / 60)
 }
 
 /** Mints URLs of one locker, for one caller, that all expire at the same time. */

@@ -58,17 +58,19 @@ interface MovingObjects {
   oldest: number
 }
 
-/** Objects that are still to move to a slow storage provider. */
+/** Objects that are still to move to a slow storage provider. Those of restricted lockers wait, and nothing is stuck. */
 export function countMovingObjects(db: Db): Promise<MovingObjects[]> {
   return db
-    .selectFrom('settling_objects')
+    .selectFrom('settling_objects as s')
+    .innerJoin('lockers as l', 'l.locker_id', 's.locker_id')
     .select(({ fn }) => [
-      'provider',
-      'is_held_back',
+      's.provider',
+      's.is_held_back',
       fn.countAll<number>().as('count'),
-      fn.min<number>('since').as('oldest'),
+      fn.min<number>('s.since').as('oldest'),
     ])
-    .groupBy(['provider', 'is_held_back'])
+    .where('l.restriction', 'is', null)
+    .groupBy(['s.provider', 's.is_held_back'])
     .execute()
 }
 

@@ -5,12 +5,12 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { readAuthorization } from '@svc/s3/authorization'
 import { S3Error, s3Error } from '@svc/s3/errors'
 import { checkSignature, type SignedRequest } from '@svc/s3/signature'
-import { requireServed, requireWritable } from '../auth/restrictions.ts'
+import { requireServed, requireShortLink, requireWritable } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { isGranted } from '../lockers/access.ts'
 import { findCredential, type S3Credential } from './credentials/find-credential.ts'
-import type { S3Place } from './request.ts'
+import type { S3Request } from './request.ts'
 import type { S3Context } from './room.ts'
 
 export interface S3Caller {
@@ -52,7 +52,7 @@ async function requireLocker({ findLocker }: S3Context, { lockerId, grant }: S3C
 /** Whether a caller may do what a request asks for. A bucket of others is refused alike whether or not it exists. */
 export function requireAllowed(
   { credential, locker }: S3Caller,
-  { bucket, key }: S3Place,
+  { bucket, key, signed }: S3Request,
   needs: 'read' | 'write',
 ): void {
   if (bucket !== '' && bucket !== credential.lockerId) {
@@ -68,6 +68,7 @@ export function requireAllowed(
   }
   if (needs === 'write') requireWritable(locker)
   else if (key !== '') requireServed(locker)
+  requireShortLink(locker, signed.authorization.expiresIn)
 }
 
 /** For every key that an operation reads or writes, beside that of the path. */

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { leftovers } from '../transfers/transfers.ts'
 import { type Bucket, expectS3Error, openS3House, putInHalves, type S3House, signHead } from './s3-house.ts'
@@ -102,6 +103,28 @@ it('T-110 metrics tell the operations of the door apart, by names that no caller
   const routes = times.map(({ method, route }) => `${method} ${route}`)
   for (const route of ['PUT /s3/{bucket}/{key}', 'GET /s3/{bucket}/{key}?acl', 'GET /s3'])
     expect(routes).toContain(route)
+})
+
+it('ADD-58 of a frozen locker a presigned URL is good for five minutes, and longer ones for nothing', async () => {
+  const own = await house.bucket()
+  await put('a', 'x', own)
+  const get = new GetObjectCommand({ Bucket: own.name, Key: 'a' })
+  const list = new ListObjectsV2Command({ Bucket: own.name })
+  const statusOf = async (command: typeof get | typeof list, expiresIn: number) => {
+    const url = await getSignedUrl(own.client, command as typeof get, {
+      expiresIn,
+      signingDate: new Date(house.clock.now()),
+    })
+    return (await fetch(url)).status
+  }
+  const statuses = async () => [await statusOf(get, 300), await statusOf(get, 301), await statusOf(list, 86_400)]
+  const restrict = (restriction: 'none' | 'frozen') =>
+    house.send('PUT', `/v1/internal/operations/lockers/${own.name}/restriction`, { restriction, reason: 'a complaint' })
+  expect(await statuses()).toEqual([200, 200, 200])
+  await restrict('frozen')
+  expect(await statuses()).toEqual([200, 403, 403])
+  await restrict('none')
+  expect(await statuses()).toEqual([200, 200, 200])
 })
 
 describe('the form of requests', () => {

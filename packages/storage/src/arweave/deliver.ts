@@ -68,6 +68,8 @@ async function sendInChunks(
   if (state === 'closed' && !hasFailed) return
   const uploadId = state === 'open' ? (notes.uploadId as string) : await beginUpload(tools, item, object)
   await sendChunks(tools, item, object, uploadId)
+  // Finalizing publishes the item: the object may be unwanted by now.
+  await object.note({ id: item.id, uploadId } satisfies Notes)
   await service.finalize(uploadId)
   const outcome = await service.uploadState(uploadId)
   if (outcome === 'unpaid') throw new ProviderError('full', `no credit is left for item ${item.id}`)

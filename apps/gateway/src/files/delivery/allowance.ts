@@ -1,49 +1,56 @@
 // What a locker may have delivered to a provider that removes nothing and is paid by the byte (T-43). The terms bound the
-// bytes of all deliveries together, those of overwritten and deleted files included.
+// bytes of all deliveries together, those of overwritten and deleted files included. Of a locker that is restricted
+// nothing is delivered: what such a provider has can be taken down nowhere (T-165).
 
 import type { Terms } from '@svc/api/purchases'
+import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Locker, SettlingObjectTable } from '../../db/schema.ts'
-import { findLockerOf } from '../store.ts'
+import type { Locker, Schema, SettlingObjectTable } from '../../db/schema.ts'
+import { lockLocker } from '../../lockers/store.ts'
 import { addDeliveredBytes, insertContent, replaceNotes } from './store.ts'
 
 /** A delivery costs something however small it is. */
 const MIN_BYTES = 1024
 
 /** `same_bytes`: another object of the locker is being delivered that has the same bytes. */
-export type Obstacle = 'same_bytes' | 'over_terms'
+export type Obstacle = 'same_bytes' | 'over_terms' | 'restricted'
 
 /**
- * Stores the first notes of a delivery and counts its bytes, together. Null when the delivery may begin; throws when it
- * was called off, or another run has begun.
+ * Stores the notes of a delivery, with its first ones also what it counts for. Null when it may go on; throws when it was
+ * called off, or another run goes on with it.
  */
-export async function claimDelivery(
+export async function noteDelivery(
   { database, now }: Pick<Context, 'database' | 'now'>,
   row: SettlingObjectTable,
+  known: string | null,
   notes: string,
 ): Promise<Obstacle | null> {
   const { object_id, locker_id } = row
-  const bytes = Math.max(row.size_bytes, MIN_BYTES)
-  const locker = await findLockerOf(database.db, { locker_id })
-  if (!locker) throw new Error(`there is no locker ${locker_id}`)
   let obstacle: Obstacle | null = null
   try {
     await database.db.transaction().execute(async (tx) => {
-      if (!(await replaceNotes(tx, object_id, null, notes, unixNow({ now })))) {
+      if (!(await replaceNotes(tx, object_id, known, notes, unixNow({ now })))) {
         throw new Error(`object ${object_id} was called off, or another run continues with it`)
       }
-      if (!(await insertContent(tx, row))) obstacle = 'same_bytes'
-      else if (!(await addDeliveredBytes(tx, locker_id, bytes, deliveryLimit(locker)))) obstacle = 'over_terms'
-      if (obstacle) throw new NotClaimed()
+      const locker = await lockLocker(tx, locker_id)
+      if (locker.restriction !== null) obstacle = 'restricted'
+      else if (known === null) obstacle = await claim(tx, locker, row)
+      if (obstacle) throw new NotNoted()
     })
   } catch (error) {
-    if (!(error instanceof NotClaimed)) throw error
+    if (!(error instanceof NotNoted)) throw error
   }
   return obstacle
 }
 
 /** Takes the notes back. */
-class NotClaimed extends Error {}
+class NotNoted extends Error {}
+
+async function claim(tx: Transaction<Schema>, locker: Locker, row: SettlingObjectTable): Promise<Obstacle | null> {
+  const bytes = Math.max(row.size_bytes, MIN_BYTES)
+  if (!(await insertContent(tx, row))) return 'same_bytes'
+  return (await addDeliveredBytes(tx, locker.locker_id, bytes, deliveryLimit(locker))) ? null : 'over_terms'
+}
 
 /** Lockers that were sold before the terms said so may have as much delivered as they may hold. */
 function deliveryLimit({ terms }: Locker): number {

@@ -4,14 +4,14 @@ import { type ByteRange, ProviderError } from '@svc/storage/provider'
 import type { SlowStore, StagedObject } from '@svc/storage/slow-store'
 import { type Context, unixNow } from '../../context.ts'
 import type { SettlingObjectTable } from '../../db/schema.ts'
-import { claimDelivery, type Obstacle } from './allowance.ts'
+import { noteDelivery, type Obstacle } from './allowance.ts'
 import {
   findContent,
   findObject,
   findWaitingForContent,
   holdBack,
+  isRestricted,
   recordRef,
-  replaceNotes,
   touchDelivery,
 } from './store.ts'
 
@@ -22,12 +22,13 @@ export const DELIVERY_ATTEMPTS = 350
 
 /**
  * Moves an object from the staging folder to its provider. Continues where an earlier run stopped. Bytes that the locker
- * has there already are not paid for again, and bytes beyond its terms stay in the folder (T-43).
+ * has there already are not paid for again, and bytes beyond its terms stay in the folder (T-43). So do those of a locker
+ * that is restricted, until the sweep finds that it no longer is (T-165).
  */
 export async function deliverObject(context: DeliveryContext, objectId: string, signal: AbortSignal): Promise<void> {
   const { db } = context.database
   const row = await touchDelivery(db, objectId, unixNow(context))
-  if (!row) return
+  if (!row || (await isRestricted(db, row.locker_id))) return
   const same = row.notes === null ? await findContent(db, row) : null
   if (same) {
     // While the same bytes are on their way, this object waits for them.
@@ -45,12 +46,13 @@ async function deliver(
   signal: AbortSignal,
 ): Promise<{ ref: string } | { obstacle: Obstacle }> {
   let obstacle: Obstacle | null = null
-  const claim = async (notes: string) => {
-    obstacle = await claimDelivery(context, row, notes)
-    if (obstacle) throw new Error(`object ${row.object_id} is not delivered: ${obstacle}`)
+  const stopAt = (found: Obstacle | null) => {
+    if (!found) return
+    obstacle = found
+    throw new Error(`object ${row.object_id} is not delivered: ${found}`)
   }
   try {
-    return await slowStoreOf(context, row.provider).deliver(stagedObject(context, row, claim, signal))
+    return await slowStoreOf(context, row.provider).deliver(stagedObject(context, row, stopAt, signal))
   } catch (error) {
     if (obstacle) return { obstacle }
     throw error
@@ -94,28 +96,28 @@ function slowStoreOf({ providers }: DeliveryContext, name: string): SlowStore {
   return slow
 }
 
-/** `claim` stores the first notes: only then may anything be paid for. */
+/** `stopAt` throws for an obstacle. Bytes are opened to be sent, so that is a moment to look for one. */
 function stagedObject(
   context: DeliveryContext,
   row: SettlingObjectTable,
-  claim: (notes: string) => Promise<void>,
+  stopAt: (found: Obstacle | null) => void,
   signal: AbortSignal,
 ): StagedObject {
-  const { object_id: id, provider } = row
+  const { object_id: id, locker_id, provider } = row
   let known = row.notes
   return {
     id,
     size: row.size_bytes,
     sha256: row.sha256,
     contentType: row.content_type,
-    open: (range) => openStaged(context, provider, id, range),
+    async open(range) {
+      stopAt((await isRestricted(context.database.db, locker_id)) ? 'restricted' : null)
+      return openStaged(context, provider, id, range)
+    },
     notes: known === null ? null : JSON.parse(known),
     async note(notes) {
       const text = JSON.stringify(notes)
-      if (known === null) await claim(text)
-      else if (!(await replaceNotes(context.database.db, id, known, text, unixNow(context)))) {
-        throw new Error(`another run continues with object ${id}`)
-      }
+      stopAt(await noteDelivery(context, row, known, text))
       known = text
     },
     signal,

@@ -157,14 +157,21 @@ export async function findRefs(db: Db, objectIds: readonly string[]): Promise<Ma
   return refs
 }
 
-/** Objects that no run has touched since `before`, the oldest first. */
+export async function isRestricted(db: Db, lockerId: string): Promise<boolean> {
+  const row = db.selectFrom('lockers').select('restriction').where('locker_id', '=', lockerId)
+  return (await row.executeTakeFirstOrThrow()).restriction !== null
+}
+
+/** Objects that no run has touched since `before`, the oldest first. Those of restricted lockers wait. */
 export async function findUnseen(db: Db, before: number, limit: number): Promise<string[]> {
   const rows = await db
-    .selectFrom('settling_objects')
-    .select('object_id')
-    .where('seen_at', '<', before)
-    .where('is_held_back', '=', 0)
-    .orderBy('seen_at')
+    .selectFrom('settling_objects as s')
+    .innerJoin('lockers as l', 'l.locker_id', 's.locker_id')
+    .select('s.object_id')
+    .where('s.seen_at', '<', before)
+    .where('s.is_held_back', '=', 0)
+    .where('l.restriction', 'is', null)
+    .orderBy('s.seen_at')
     .limit(limit)
     .execute()
   return rows.map(({ object_id }) => object_id)

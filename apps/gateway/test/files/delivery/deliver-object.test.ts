@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { sweepDeliveries } from '../../../src/files/delivery/schedule.ts'
 import { findFile } from '../../../src/files/store.ts'
 import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { openTestSession, publicBytes } from '../../transfers/sessions/sessions.ts'
@@ -96,6 +97,48 @@ forEachDatabase('delivery', (database) => {
       expect([house.server.paid(hex(bytes)), house.server.received(hex(bytes))]).toEqual([1, 1])
     },
   )
+
+  async function restrict(restriction: 'none' | 'frozen' | 'taken_down') {
+    const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
+    expect((await house.send('PUT', path, { restriction, reason: 'order 17 of a court' })).status).toBe(200)
+  }
+
+  it('T-165 what waits for its delivery when its locker is restricted is delivered only after that', async () => {
+    await locker.put('a', 'under seal')
+    await restrict('frozen')
+    expect(await house.later(0)).toMatchObject({ failed: 0, dead: 0 })
+    await restrict('taken_down')
+    await house.later(3 * 3600)
+    expect(await sweepDeliveries(house.gateway.context)).toBe(0)
+    expect([house.server.paid(hex('under seal')), (await house.deliveriesOf(locker))?.files]).toEqual([0, 1])
+    const metrics = await (await fetch(`${house.gateway.url}/metrics`)).text()
+    expect(metrics).not.toContain('svc_settling_oldest_age_seconds{provider="arweave"}')
+    await restrict('none')
+    expect(await sweepDeliveries(house.gateway.context)).toBe(1)
+    await house.later(0)
+    expect([await refOf('a'), house.server.paid(hex('under seal'))]).toEqual([expect.any(String), 1])
+  })
+
+  it('T-165 a delivery that has begun sends nothing more once its locker is taken down', async () => {
+    const contents = ['cut off before', 'under way']
+    const received = () => contents.map((bytes) => house.server.received(hex(bytes)))
+    house.server.cutOff(hex('cut off before'), 'ordered')
+    await locker.put('a', 'cut off before')
+    expect(await house.later(0)).toMatchObject({ failed: 1 })
+    const held = house.server.holdUp(hex('under way'), 'ordered')
+    await locker.put('b', 'under way')
+    const draining = house.later(0)
+    await held.reached
+    await restrict('taken_down')
+    held.letGo()
+    expect(await draining).toMatchObject({ failed: 0 })
+    expect(await house.later(3600)).toMatchObject({ failed: 0, dead: 0 })
+    expect(received()).toEqual([0, 0])
+    await restrict('none')
+    await house.later(3 * 3600)
+    expect(received()).toEqual([1, 1])
+    expect(contents.map((bytes) => house.server.paid(hex(bytes)))).toEqual([1, 1])
+  })
 
   it('a delivery waits for a provider that is down for days, and for a slow one', async () => {
     house.server.isDown = true
