@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Health } from '@svc/api/info'
-import { poll } from '@svc/concurrency/retry'
 import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
 import type { Variables } from '@svc/http-service/config'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -11,6 +10,7 @@ import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLoc
 import { outcomeOf, startCommand } from '../bin/command.ts'
 import { type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
 import { copyDatabase, dropBackup } from './copy-database.ts'
+import { healthIn } from './health.ts'
 
 let market: Market
 beforeAll(async () => {
@@ -76,14 +76,8 @@ async function healthOf({ shop }: Open): Promise<Health> {
   return body
 }
 
-function untilState(open: Open, wanted: string): Promise<Health> {
-  return poll(
-    async () => {
-      const { body } = await open.shop.get<Health>('/health')
-      return body.continuity?.state === wanted ? body : null
-    },
-    { intervalMs: 100, timeoutMs: 60_000 },
-  ) as Promise<Health>
+function untilState({ shop }: Open, wanted: string): Promise<Health> {
+  return healthIn(shop.gateway, wanted)
 }
 
 /** Changes a file and attests: the sequence and digest of the new statement. */
