@@ -55,6 +55,19 @@ export const Health = Type.Object(
             { description: 'The first 100 statements that are missing.' },
           ),
           missing_payments: Type.Integer({ minimum: 0 }),
+          missing_revocations: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              description:
+                'Removed operators, revoked URLs and S3 keys, closed links, frozen lockers and changes of keys that the database does not know of.',
+            }),
+          ),
+          awaited_logbooks: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              description: 'Logbooks, of other machines as a rule, that were not yet found complete in this database.',
+            }),
+          ),
           log: Type.Optional(
             Type.Enum(['ok', 'failing', 'behind', 'forked', 'foreign'], {
               description:

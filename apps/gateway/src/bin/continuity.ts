@@ -2,6 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { isoSeconds } from '@svc/protocol/evidence'
+import { countMissing } from '../continuity/compare.ts'
+import type { AwaitedLogbook } from '../continuity/replicas/store.ts'
+import { describeRevoked } from '../continuity/revoked.ts'
 import { acceptLosses, type Examined, examineDatabase, rebuildDatabase } from '../operations/restored-database.ts'
 import { requireReason, withOperations } from './with-operations.ts'
 
@@ -21,22 +25,29 @@ export async function run(args: string[]): Promise<void> {
     const reason = requireReason(values.reason)
     if (verb === 'rebuild') {
       const bundles = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })))
-      const { rebuilt, refused, closedPayments, left } = await rebuildDatabase(context, actor, {
-        bundles,
-        publications,
-        reason,
-      })
+      const { rebuilt, refused, closedPayments, repeatedRevocations, left, awaited } = await rebuildDatabase(
+        context,
+        actor,
+        { bundles, publications, reason },
+      )
       for (const { proof_id, sequence, anchor } of rebuilt)
         console.log(`rebuilt statement ${sequence} of ${proof_id}${anchor ? `, anchored by ${anchor}` : ''}`)
       for (const { file, why } of refused) console.log(`${file} ${why}`)
       if (closedPayments > 0) console.log(paymentAdvice(closedPayments))
-      return finish(left.length)
+      if (repeatedRevocations > 0) console.log(revocationAdvice(repeatedRevocations))
+      printAwaited(awaited)
+      return finish(left.length + awaited.length)
     }
     if (verb !== 'accept' || files.length > 0) throw new Error(USAGE)
-    const { statements, payments } = await acceptLosses(context, actor, { publications, reason })
+    const accepted = await acceptLosses(context, actor, { publications, reason })
+    const { statements, payments, revocations, givenUp } = accepted
     for (const { proofId, sequence } of statements) console.log(`accepted as lost: statement ${sequence} of ${proofId}`)
     if (payments.length > 0) console.log(paymentAdvice(payments.length))
-    finish(0)
+    if (revocations.length > 0) console.log(revocationAdvice(revocations.length))
+    for (const { host } of givenUp) console.log(`accepted as lost: the logbook of ${host}`)
+    const { awaited } = await examineDatabase(context, publications)
+    printAwaited(awaited)
+    finish(awaited.length)
   })
 }
 
@@ -44,11 +55,23 @@ function paymentAdvice(count: number): string {
   return `${count} payments are not in this database: each pays nothing but its own quote from now on. Their buyers confirm again and get the same receipt; where the quote is lost too, see docs/operations.md.`
 }
 
-function print({ statements, payments, anchors }: Examined): void {
+function revocationAdvice(count: number): string {
+  return `${count} revocations were repeated. Owners whose public links are closed by it open them again.`
+}
+
+function printAwaited(awaited: readonly AwaitedLogbook[]): void {
+  for (const { host, seenAt } of awaited)
+    console.log(`logbook of ${host}, last seen ${isoSeconds(seenAt)}: not compared with this database`)
+}
+
+function print({ anchors, awaited, ...missing }: Examined): void {
+  const { statements, payments, revocations } = missing
   for (const { proofId, sequence, digest } of statements) console.log(`statement ${proofId} ${sequence} ${digest}`)
   for (const { network, tx, kind } of payments) console.log(`${kind} ${network} ${tx}`)
+  for (const { revoked } of revocations) console.log(`revocation ${describeRevoked(revoked)}`)
+  printAwaited(awaited)
   if (anchors === null) console.error('The chain was not compared: nothing is published, or no node answers.')
-  finish(statements.length + payments.length)
+  finish(countMissing(missing) + awaited.length)
 }
 
 function finish(missing: number): void {

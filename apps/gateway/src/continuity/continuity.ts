@@ -10,18 +10,29 @@ import type { ServerIdentity } from '@svc/database/server-identity'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
-import type { ServiceError } from '@svc/http-service/service-error'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Transaction } from 'kysely'
 import type { Schema } from '../db/schema.ts'
 import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
 import { createClockGuard } from './clock-guard.ts'
-import { distinct, hasLostNonces, type Missing, missingInDatabase, missingOf, newestNote } from './compare.ts'
+import {
+  countMissing,
+  distinct,
+  hasLostNonces,
+  type Missing,
+  missingInDatabase,
+  missingOf,
+  NOTHING,
+  newestNote,
+} from './compare.ts'
 import type { Entry, LogGap, NotedStatement } from './entries.ts'
-import { databaseBehind, databaseUnchecked, envelopeBeforeLoss, logbookUnavailable } from './errors.ts'
-import { type Logbook, openLogbook } from './logbook.ts'
-import { newestReceipts, newestStatements } from './store.ts'
+import { databaseBehind, databaseUnchecked, envelopeBeforeLoss, logbooksAwaited, logbookUnavailable } from './errors.ts'
+import { createNotes } from './notes.ts'
+import { createReplica, type Replica } from './replicas/replica.ts'
+import type { AwaitedLogbook } from './replicas/store.ts'
+import { createRevoking, type Revoking } from './revoking.ts'
+import { newestReceipts, newestRevocations, newestStatements } from './store.ts'
 import { createUnclearCommits } from './unclear-commits.ts'
 
 export interface ContinuityStatus {
@@ -33,11 +44,13 @@ export interface ContinuityStatus {
   /** The file of the database was exchanged while this process had it open. */
   isReplaced: boolean
   missing: Missing
+  /** Logbooks of other machines that were not compared with this database, or miss something in it. */
+  awaited: AwaitedLogbook[]
   clock: { aheadSeconds: number | null; isWrong: boolean }
 }
 
 export interface Continuity {
-  /** Opens the logbook and begins to compare. Until then nothing is noted and nothing is refused: commands only read. */
+  /** Opens the logbook and begins to compare. Until then nothing is refused: commands note what they do, and no more. */
   start(): Promise<void>
   stop(): Promise<void>
   /** Called for every server that a new connection leads to. */
@@ -70,6 +83,8 @@ export interface Continuity {
   /** Durable when it resolves. Call it before anybody else learns of the statement. */
   noteStatement(statement: Omit<NotedStatement, 'kind'>): Promise<void>
   noteNonce(nonce: NonceTable): void
+  /** Whatever ends somebody's access is done by it. */
+  revoking: Revoking
 }
 
 export interface ContinuityOptions {
@@ -89,7 +104,6 @@ const MAX_REMEMBERED = 50_000
 /** A crash may have come between a commit and its note. Nothing waits that long in between. */
 const UNNOTED_SECONDS = 60
 const MAX_UNNOTED = 10_000
-const NOTHING: Missing = { statements: [], payments: [] }
 
 export function createContinuity(options: ContinuityOptions): Continuity {
   const { folder, database, publications, log, now } = options
@@ -99,12 +113,11 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   const unclear = createUnclearCommits(db, unixNow)
   const noted = lru<string, { sequence: number; digest: string }>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
-  let logbook: Logbook | null = null
+  const notes = createNotes({ folder, database, log, now: unixNow })
+  let replica: Replica | null = null
+  let awaited: AwaitedLogbook[] = []
   let state: 'unstarted' | ContinuityStatus['state'] = 'unstarted'
   let missing = NOTHING
-  let isLogbookFailing = false
-  /** What could not be noted after it was committed. */
-  let unnoted: Entry[] = []
   let server: ServerIdentity | null = null
   let isReplaced = false
   /** Envelopes issued up to then are refused. */
@@ -146,21 +159,27 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     }
   }
 
-  async function compareOnce(): Promise<void> {
+  async function compareOnce(asked: number): Promise<void> {
+    const history = server?.history ?? ''
     const noticed = folder === null ? NOTHING : await missingInDatabase(db, folder)
     anchored ??= await readChain()
     const published = await missingOf(db, [...(anchored?.statements ?? []), ...unseen])
-    missing = distinct({
-      statements: [...noticed.statements, ...published.statements],
-      payments: noticed.payments,
-    })
+    missing = distinct(noticed, published)
     await readLog()
     logGap ??= await anchoredGap(db, anchored?.checkpoints ?? [])
-    if (isReplaced || logGap || missing.statements.length + missing.payments.length > 0) return void setState('behind')
+    if (isReplaced || logGap || countMissing(missing) > 0) {
+      awaited = []
+      setState('behind')
+      return replica?.report(null)
+    }
     // Without a logbook only the chain can tell.
     if (folder === null && anchored === null) return void setState('checking')
     await catchUp()
-    setState('current')
+    await replica?.report(history)
+    awaited = (await replica?.awaited(history)) ?? []
+    // Another server may have answered meanwhile: it is compared next.
+    if (asked !== generation) return
+    setState(awaited.length > 0 ? 'behind' : 'current')
   }
 
   function compare(): Promise<void> {
@@ -168,7 +187,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       try {
         for (let seen = -1; seen !== generation; ) {
           seen = generation
-          await compareOnce()
+          await compareOnce(seen)
         }
       } catch (error) {
         // The database is away, or the logbook cannot be read: the next tick tries again.
@@ -186,15 +205,23 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     const since = ((await newestNote(folder)) ?? UNNOTED_SECONDS) - UNNOTED_SECONDS
     const statements = await newestStatements(db, since, MAX_UNNOTED)
     const receipts = await newestReceipts(db, isoSeconds(since), MAX_UNNOTED)
-    await note([...statements.reverse(), ...receipts.reverse()])
+    const revocations = await newestRevocations(db, since, MAX_UNNOTED)
+    await notes.note([...statements.reverse(), ...receipts.reverse(), ...revocations.reverse()])
     hasCaughtUp = true
   }
 
   function setState(next: ContinuityStatus['state']): void {
     if (next !== state && next === 'behind') {
-      const { statements, payments } = missing
+      const { statements, payments, revocations } = missing
       log.error(
-        { statements: statements.length, payments: payments.length, log: logGap?.kind ?? 'ok', isReplaced },
+        {
+          statements: statements.length,
+          payments: payments.length,
+          revocations: revocations.length,
+          log: logGap?.kind ?? 'ok',
+          isReplaced,
+          awaited: awaited.map(({ host }) => host),
+        },
         'the database is behind what this gateway has signed: it only reads, see /health and docs/operations.md',
       )
     }
@@ -206,13 +233,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   }
 
   async function note(entries: readonly Entry[]): Promise<void> {
-    if (!logbook || entries.length === 0) return
-    try {
-      await logbook.append(entries, unixNow())
-    } catch (error) {
-      unnoted.push(...entries)
-      throw logbookFailed(error)
-    }
+    await notes.note(entries)
     for (const entry of entries) if (entry.kind === 'statement') remember(entry)
   }
 
@@ -220,30 +241,36 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     if (sequence > (noted.get(proofId)?.sequence ?? 0)) noted.set(proofId, { sequence, digest })
   }
 
-  function logbookFailed(error: unknown): ServiceError {
-    isLogbookFailing = true
-    log.error({ err: error }, 'the logbook cannot be written: nothing is signed until it can')
-    return logbookUnavailable(error)
-  }
-
-  async function tryLogbookAgain(): Promise<void> {
-    if (!isLogbookFailing || !logbook) return
-    const entries = unnoted
-    await logbook.append(entries, unixNow())
-    unnoted = unnoted.slice(entries.length)
-    isLogbookFailing = unnoted.length > 0
+  const commit: Continuity['commit'] = async (work, writtenBy) => {
+    let written: readonly Entry[] = []
+    const committed = db.transaction().execute(async (tx) => {
+      const result = await work(tx)
+      written = writtenBy(result)
+      return result
+    })
+    const result = await committed.catch((error) => {
+      if (isDatabaseUnavailable(error)) unclear.add(written)
+      throw error
+    })
+    await note(written)
+    return result
   }
 
   async function onTick(): Promise<void> {
     try {
       serverSeen(await database.server())
-      await tryLogbookAgain()
+      await notes.tryAgain()
       await unclear.resolve(note)
     } catch {
       // Whatever is away is seen by those who need it.
     }
     const isChainDue = anchored === null && Date.now() - chainReadAt > CHAIN_AGAIN_MS
-    if (state !== 'current' || isChainDue) await compare()
+    if (state !== 'current' || isChainDue || (await isOtherAwaited())) await compare()
+  }
+
+  async function isOtherAwaited(): Promise<boolean> {
+    const found = await replica?.awaited(server?.history ?? '').catch(() => [])
+    return found !== undefined && found.length > 0
   }
 
   function serverSeen(seen: ServerIdentity): void {
@@ -258,7 +285,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
       if (database.dialect === 'sqlite') isReplaced = true
       log.warn({ database: seen.history }, 'another database answers: it is compared with what was signed')
-      void logbook?.turnTo(seen.history).catch(() => {})
+      notes.turnTo(seen.history)
     }
     state = 'checking'
     void compare()
@@ -272,9 +299,9 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   }
 
   function assertCurrent(): void {
-    if (state === 'behind') throw databaseBehind()
+    if (state === 'behind') throw awaited.length > 0 ? logbooksAwaited() : databaseBehind()
     if (state === 'checking') throw databaseUnchecked()
-    if (isLogbookFailing) throw logbookUnavailable()
+    if (notes.isFailing()) throw logbookUnavailable()
     clock.assertRight()
   }
 
@@ -282,12 +309,10 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     async start() {
       server = await database.server()
       clock.compared(server.clockAheadMs)
-      if (folder !== null) {
-        logbook = await openLogbook(folder, server.history)
-        if (await hasLostNonces(db, folder, unixNow())) {
-          lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
-          log.warn('the database has lost nonces: envelopes that may have been used are refused')
-        }
+      replica = createReplica(database, await notes.open(server.history))
+      if (folder !== null && (await hasLostNonces(db, folder, unixNow()))) {
+        lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
+        log.warn('the database has lost nonces: envelopes that may have been used are refused')
       }
       state = 'checking'
       void compare()
@@ -297,20 +322,25 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
     async stop() {
       clearInterval(tick)
-      const open = logbook
-      logbook = null
-      await open?.close()
+      await comparison
+      // Whoever waits for this logbook waits for the next process that writes to it.
+      await replica
+        ?.leave()
+        .catch((error) => log.warn({ err: error }, 'the database was not told that this process ends'))
+      replica = null
+      await notes.close()
     },
 
     serverSeen,
 
     status: () => ({
       state: state === 'unstarted' ? 'checking' : state,
-      logbook: folder === null ? 'off' : isLogbookFailing ? 'failing' : 'ok',
+      logbook: folder === null ? 'off' : notes.isFailing() ? 'failing' : 'ok',
       chain: !publications ? 'off' : anchored === null && !comparison ? 'failing' : 'ok',
       log: isLogFailing ? 'failing' : (logGap?.kind ?? 'ok'),
       isReplaced,
       missing,
+      awaited,
       clock: { aheadSeconds: clock.aheadSeconds(), isWrong: clock.isWrong() },
     }),
 
@@ -350,30 +380,12 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       }
     },
 
-    async commit(work, writtenBy) {
-      let written: readonly Entry[] = []
-      const committed = db.transaction().execute(async (tx) => {
-        const result = await work(tx)
-        written = writtenBy(result)
-        return result
-      })
-      const result = await committed.catch((error) => {
-        if (isDatabaseUnavailable(error)) unclear.add(written)
-        throw error
-      })
-      await note(written)
-      return result
-    },
+    commit,
     noteUnclear: () => unclear.resolve(note),
     async noteStatement(statement) {
       if (noted.get(statement.proofId)?.digest !== statement.digest) await note([{ kind: 'statement', ...statement }])
     },
-    noteNonce(nonce) {
-      try {
-        logbook?.keepNonce(nonce)
-      } catch (error) {
-        logbookFailed(error)
-      }
-    },
+    noteNonce: notes.keepNonce,
+    revoking: createRevoking(commit, unixNow),
   }
 }

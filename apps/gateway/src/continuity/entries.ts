@@ -5,6 +5,7 @@ import { hash } from 'node:crypto'
 import type { NonceTable } from '@svc/guard/tables'
 import { unixSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { parseRevoked, type Revoked } from './revoked.ts'
 
 export interface NotedStatement {
   kind: 'statement'
@@ -30,6 +31,16 @@ export interface NotedRefund {
   tx: string
 }
 
+/** What somebody had and has no longer. */
+export interface NotedRevocation {
+  kind: 'revocation'
+  /** Random: the database has a row with it. */
+  id: string
+  /** Unix seconds. */
+  revokedAt: number
+  revoked: Revoked
+}
+
 /** What is published of the log and not in the database. */
 export interface LogGap {
   /** `behind`: entries are missing. `forked`: others are in their places. `foreign`: another log is published there. */
@@ -38,7 +49,7 @@ export interface LogGap {
   missing: number
 }
 
-export type Entry = NotedStatement | NotedReceipt | NotedRefund
+export type Entry = NotedStatement | NotedReceipt | NotedRefund | NotedRevocation
 
 export function noteOfReceipt(receipt: SignedReceipt): NotedReceipt {
   return {
@@ -61,6 +72,8 @@ const NONE = '-'
 export function lineOf(entry: Entry, at: number): string {
   if (entry.kind === 'statement') return `statement ${at} ${entry.proofId} ${entry.sequence} ${entry.digest}\n`
   if (entry.kind === 'refund') return `refund ${at} ${entry.network} ${entry.tx}\n`
+  if (entry.kind === 'revocation')
+    return `revocation ${at} ${entry.id} ${entry.revokedAt} ${JSON.stringify(entry.revoked)}\n`
   const { network, tx, receiptHash: hashed, proofId, confirmedAt } = entry
   return `receipt ${at} ${network} ${tx} ${hashed} ${proofId ?? NONE} ${confirmedAt}\n`
 }
@@ -68,8 +81,9 @@ export function lineOf(entry: Entry, at: number): string {
 const STATEMENT = /^statement (\d+) ([0-9a-f]{32}) (\d+) ([0-9a-f]{64})$/
 const RECEIPT = /^receipt (\d+) (\S+) (\S+) ([0-9a-f]{64}) ([0-9a-f]{32}|-) (\d+)$/
 const REFUND = /^refund (\d+) (\S+) (\S+)$/
+const REVOCATION = /^revocation (\d+) ([0-9a-f]{32}) (\d+) (\{.*\})$/
 
-/** Null for a line that is not whole, which the last one of a crash may be. */
+/** Null for a line that is not whole, which the last one of a crash may be, and for what a later release has noted. */
 export function readLine(line: string): { at: number; entry: Entry } | null {
   const statement = STATEMENT.exec(line)
   if (statement) {
@@ -81,6 +95,12 @@ export function readLine(line: string): { at: number; entry: Entry } | null {
     const [, at, network, tx, hashed, proofId, confirmedAt] = receipt as unknown as string[]
     const entry = { network, tx, receiptHash: hashed, proofId: proofId === NONE ? null : proofId }
     return { at: Number(at), entry: { kind: 'receipt', ...entry, confirmedAt: Number(confirmedAt) } as NotedReceipt }
+  }
+  const revocation = REVOCATION.exec(line)
+  if (revocation) {
+    const [, at, id, revokedAt, text] = revocation as unknown as [string, string, string, string, string]
+    const revoked = parseRevoked(text)
+    return revoked && { at: Number(at), entry: { kind: 'revocation', id, revokedAt: Number(revokedAt), revoked } }
   }
   const refund = REFUND.exec(line)
   if (!refund) return null

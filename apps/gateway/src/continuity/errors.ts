@@ -10,6 +10,13 @@ export function databaseBehind(): ServiceError {
   })
 }
 
+export function logbooksAwaited(): ServiceError {
+  return new ServiceError('database_behind', 'the database was not compared with what other replicas have signed', {
+    hint: `nothing was changed, and everything can be read; ${HEAL}`,
+    headers: { 'retry-after': '5' },
+  })
+}
+
 export function databaseUnchecked(): ServiceError {
   return new ServiceError('database_behind', 'the gateway is comparing its database with what it has signed', {
     hint: 'nothing was changed, and everything can be read; try again in a few seconds',

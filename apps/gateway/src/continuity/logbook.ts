@@ -2,16 +2,20 @@
 // its own, so a file's entries are in the order of their commits. A database that was set back to an earlier moment lacks
 // the ends of those files.
 
+import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { batch } from '@svc/concurrency/sharing'
 import type { NonceTable } from '@svc/guard/tables'
-import { type Entry, lineOf, nonceText, readLine, readNonce } from './entries.ts'
+import { type Entry, lineOf, nonceText } from './entries.ts'
+import { ALIVE_MS, filesIn, ID, LOG, NONCE } from './logbook-files.ts'
 
 export interface Logbook {
+  /** Of the folder. */
+  id: string
   /** Durable when it resolves; entries of several callers share a sync. */
   append(entries: readonly Entry[], at: number): Promise<void>
   /** Keeps the last nonce of this process. It survives the process; a power cut may take it. */
@@ -21,9 +25,8 @@ export interface Logbook {
   close(): Promise<void>
 }
 
-const LOG = '.log'
-const NONCE = '.nonce'
 const HEADER = 'svc-logbook 1 '
+const MAX_HEAD_BYTES = 1024
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 /** Older entries are worth nothing: nobody restores a database that is this old, and the chain still has the anchors. */
@@ -34,8 +37,6 @@ const DAY_MS = 86_400_000
 const TOUCH_MS = 5000
 const TURN_MS = 25_000
 const AGAIN_MS = 1000
-/** A file that was not touched for this long belongs to nobody. */
-const ALIVE_MS = 20_000
 
 export async function openLogbook(folder: string, history: string): Promise<Logbook> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause) => {
@@ -48,6 +49,7 @@ export async function openLogbook(folder: string, history: string): Promise<Logb
     await sleep(AGAIN_MS)
   }
   await removeOld(folder)
+  const id = await idOf(folder)
   let writer = await beginFile(folder, history)
   let wanted = history
   /** The file may end in the middle of a line, which would take the next entry with it: that one begins a new file. */
@@ -80,6 +82,7 @@ export async function openLogbook(folder: string, history: string): Promise<Logb
   touch.unref()
 
   return {
+    id,
     append: (entries, at) => write(entries.map((entry) => lineOf(entry, at)).join('')),
     keepNonce(nonce) {
       writeSync(nonceFile, nonceText(nonce), 0)
@@ -96,6 +99,20 @@ export async function openLogbook(folder: string, history: string): Promise<Logb
       if (!hasNonce) await rm(noncePath, { force: true })
     },
   }
+}
+
+/** Made by the first process that opens the folder. */
+async function idOf(folder: string): Promise<string> {
+  const path = join(folder, ID)
+  const id = randomUUID()
+  const own = `${path}-${id}`
+  await writeFile(own, id, { mode: 0o600 })
+  // Unlike a file that is written in place, a link is there as a whole.
+  await link(own, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(own)
+  return readFile(path, 'utf8')
 }
 
 interface Writer {
@@ -167,84 +184,21 @@ function isAlive({ host, pid }: Owner): boolean {
   }
 }
 
-interface LogbookFile {
-  path: string
-  mtimeMs: number
-  size: number
-}
-
-/** The last touched first. */
-async function filesIn(folder: string, ending = LOG): Promise<LogbookFile[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  const files: LogbookFile[] = []
-  for (const name of names.filter((each) => each.endsWith(ending))) {
-    const path = join(folder, name)
-    // Another process may be removing it.
-    const found = await stat(path).catch(() => null)
-    if (found) files.push({ path, mtimeMs: found.mtimeMs, size: found.size })
-  }
-  return files.sort((a, b) => b.mtimeMs - a.mtimeMs)
-}
-
 async function removeOld(folder: string): Promise<void> {
   let total = 0
   for (const { path, mtimeMs, size } of await filesIn(folder)) {
     total += size
     const age = Date.now() - mtimeMs
     if (age < DAY_MS) continue
-    const isEmpty = size < PAGE_BYTES && (await pagesFromEnd(path).next()).done === true
-    if (isEmpty || total > MAX_TOTAL_BYTES || age > KEPT_DAYS * DAY_MS) await rm(path, { force: true })
+    if ((await isEmpty(path, size)) || total > MAX_TOTAL_BYTES || age > KEPT_DAYS * DAY_MS)
+      await rm(path, { force: true })
   }
   for (const { path, mtimeMs } of await filesIn(folder, NONCE)) {
     if (Date.now() - mtimeMs > DAY_MS) await rm(path, { force: true })
   }
 }
 
-/** The entries of each file, the last touched file first. Take as many pages of a file as are of interest. */
-export async function* readBackwards(folder: string): AsyncGenerator<() => AsyncGenerator<Dated[]>> {
-  for (const { path } of await filesIn(folder)) yield () => pagesFromEnd(path)
-}
-
-export interface Dated {
-  at: number
-  entry: Entry
-}
-
-/** About a thousand entries. */
-const PAGE_BYTES = 128 * 1024
-
-/** From the end, each page in the order it was written. A line that is not whole was cut off by a crash. */
-async function* pagesFromEnd(path: string): AsyncGenerator<Dated[]> {
-  const file = await open(path, 'r')
-  try {
-    let end = (await file.stat()).size
-    let rest = Buffer.alloc(0)
-    while (end > 0) {
-      const start = Math.max(0, end - PAGE_BYTES)
-      const block = Buffer.alloc(end - start)
-      await file.read(block, 0, block.length, start)
-      const bytes = Buffer.concat([block, rest])
-      const firstLine = start === 0 ? 0 : bytes.indexOf('\n') + 1
-      rest = bytes.subarray(0, firstLine)
-      end = start
-      const lines = bytes.subarray(firstLine).toString().split('\n')
-      const entries = lines.map(readLine).filter((read) => read !== null)
-      if (entries.length > 0) yield entries
-    }
-  } finally {
-    await file.close()
-  }
-}
-
-/** The last nonces of all processes that wrote here. */
-export async function readNonces(folder: string): Promise<NonceTable[]> {
-  const nonces: NonceTable[] = []
-  for (const { path } of await filesIn(folder, NONCE)) {
-    const nonce = readNonce(await readFile(path, 'utf8').catch(() => ''))
-    if (nonce) nonces.push(nonce)
-  }
-  return nonces
+/** Entries of a later release cannot be read here, and are kept. */
+async function isEmpty(path: string, size: number): Promise<boolean> {
+  return size < MAX_HEAD_BYTES && (await readFile(path, 'utf8')).trimEnd().split('\n').length === 1
 }

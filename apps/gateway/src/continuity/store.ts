@@ -3,7 +3,15 @@ import type { NonceTable } from '@svc/guard/tables'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { sql, type Transaction } from 'kysely'
 import type { Db, Locker, PublicationTable, Schema } from '../db/schema.ts'
-import { type NotedReceipt, type NotedRefund, type NotedStatement, noteOfReceipt, receiptHash } from './entries.ts'
+import {
+  type NotedReceipt,
+  type NotedRefund,
+  type NotedRevocation,
+  type NotedStatement,
+  noteOfReceipt,
+  receiptHash,
+} from './entries.ts'
+import { parseRevoked } from './revoked.ts'
 
 type Tx = Transaction<Schema>
 
@@ -51,6 +59,22 @@ export async function closedTransactions(db: Db, txs: readonly string[]): Promis
     .execute()
   const refunded = await db.selectFrom('refunds').select(['network', 'tx']).where('tx', 'in', txs).execute()
   return new Set([...closed, ...refunded].map(({ network, tx }) => `${network} ${tx}`))
+}
+
+export async function knownRevocations(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.selectFrom('revocations').select('revocation_id').where('revocation_id', 'in', ids).execute()
+  return new Set(rows.map(({ revocation_id }) => revocation_id))
+}
+
+/** False where the database has it already. */
+export async function recordRevocation(tx: Tx, { id, revokedAt, revoked }: NotedRevocation): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
+    .insertInto('revocations')
+    .values({ revocation_id: id, revoked_at: revokedAt, revoked: JSON.stringify(revoked) })
+    .onConflict((conflict) => conflict.column('revocation_id').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows > 0n
 }
 
 export async function hasNonce(db: Db, { signer, nonce }: NonceTable): Promise<boolean> {
@@ -137,6 +161,21 @@ export async function newestReceipts(db: Db, since: string, limit: number): Prom
     .limit(limit)
     .execute()
   return rows.map(({ receipt }) => noteOfReceipt(JSON.parse(receipt) as SignedReceipt))
+}
+
+/** The newest first. */
+export async function newestRevocations(db: Db, since: number, limit: number): Promise<NotedRevocation[]> {
+  const rows = await db
+    .selectFrom('revocations')
+    .selectAll()
+    .where('revoked_at', '>=', since)
+    .orderBy('revoked_at', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.flatMap(({ revocation_id: id, revoked_at: revokedAt, revoked: text }) => {
+    const revoked = parseRevoked(text)
+    return revoked ? [{ kind: 'revocation', id, revokedAt, revoked }] : []
+  })
 }
 
 /** The transaction pays no other quote from then on; the quote that it paid gets its receipt again. */

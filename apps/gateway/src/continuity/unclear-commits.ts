@@ -24,11 +24,11 @@ export function createUnclearCommits(db: Db, now: () => number): UnclearCommits 
     async resolve(note) {
       if (unclear.length === 0) return
       const [looked, at] = [new Set(unclear), now()]
-      const { statements, payments } = await missingOf(
+      const { statements, payments, revocations } = await missingOf(
         db,
         [...looked].map(({ entry }) => entry),
       )
-      const missing = new Set<Entry>([...statements, ...payments])
+      const missing = new Set<Entry>([...statements, ...payments, ...revocations])
       await note([...looked].map(({ entry }) => entry).filter((entry) => !missing.has(entry)))
       unclear = unclear.filter((each) => !looked.has(each) || (missing.has(each.entry) && at < each.until))
     },

@@ -880,6 +880,27 @@ export const migrations: Migrations = {
       .where(sql.ref('state'), 'in', sql`('sent', 'landed', 'finalized')`)
       .execute()
   },
+
+  '0039-revocations': async (db, column) => {
+    await db.schema
+      .createTable('revocations')
+      .addColumn('revocation_id', column.text, (c) => c.primaryKey())
+      .addColumn('revoked_at', column.integer, (c) => c.notNull())
+      .addColumn('revoked', column.text, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('revocations_newest').on('revocations').column('revoked_at').execute()
+  },
+
+  '0040-logbooks': async (db, column) => {
+    await db.schema
+      .createTable('logbooks')
+      .addColumn('process_id', column.text, (c) => c.primaryKey())
+      .addColumn('logbook_id', column.text, (c) => c.notNull())
+      .addColumn('host', column.text, (c) => c.notNull())
+      .addColumn('complete_on', column.text)
+      .addColumn('seen_at', column.integer, (c) => c.notNull())
+      .execute()
+  },
 }
 
 /** In the database, so that they hold for every release that writes to it, and for hands at its console. */

@@ -59,6 +59,8 @@ export interface Schema extends QueueTables, GuardTables {
   uncounted_receipts: { receipt_id: string }
   lost_statements: LostStatementTable
   lost_receipts: LostReceiptTable
+  revocations: RevocationTable
+  logbooks: LogbookTable
   logs: LogTable
   log_entries: LogEntryTable
   log_checkpoints: LogCheckpointTable
@@ -109,6 +111,27 @@ export interface LostReceiptTable {
   proof_id: string | null
   confirmed_at: number
   noted_at: number
+}
+
+/** What ended somebody's access. The logbook has the same rows, for a database that was set back. */
+export interface RevocationTable {
+  revocation_id: string
+  /** Unix seconds. */
+  revoked_at: number
+  /** JSON. */
+  revoked: string
+}
+
+/** A process of a replica, with PostgreSQL, and the logbook that it writes. */
+export interface LogbookTable {
+  process_id: string
+  /** Processes of one machine share it. */
+  logbook_id: string
+  host: string
+  /** The history of the database that has all of the logbook's entries; null where some are missing. */
+  complete_on: string | null
+  /** Unix seconds, by the clock of the database. */
+  seen_at: number
 }
 
 /** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be checked. */

@@ -5,6 +5,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
+import { countMissing } from '../continuity/compare.ts'
 import type { ContinuityStatus } from '../continuity/continuity.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
 import type { LogStanding } from './metrics/log.ts'
@@ -65,18 +66,19 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
 
 const MAX_MISSING = 100
 
-/** Named by proof and sequence, which are public: receipt ids open things. */
 function maySign({ state, logbook, clock }: ContinuityStatus): boolean {
   return state !== 'behind' && logbook !== 'failing' && !clock.isWrong
 }
 
+/** Statements are named by proof and sequence, which are public: receipt ids open things. */
 function shownContinuity({
   missing,
   isReplaced,
+  awaited,
   clock,
   ...status
 }: ContinuityStatus): NonNullable<Health['continuity']> {
-  const { statements, payments } = missing
+  const { statements, payments, revocations } = missing
   return {
     state: status.state,
     logbook: status.logbook,
@@ -86,22 +88,24 @@ function shownContinuity({
       .slice(0, MAX_MISSING)
       .map(({ proofId: proof_id, sequence, digest: statement_digest }) => ({ proof_id, sequence, statement_digest })),
     missing_payments: payments.length,
+    missing_revocations: revocations.length,
+    awaited_logbooks: awaited.length,
     log: status.log,
     ...(clock.aheadSeconds !== null && { clock_ahead_seconds: clock.aheadSeconds }),
-    ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced }) }),
+    ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced, awaited }) }),
   }
 }
 
 /** The log first: what is rebuilt finds its place in it. */
 function healing(
   { log }: Pick<ContinuityStatus, 'log'>,
-  rest: Pick<ContinuityStatus, 'missing' | 'isReplaced'>,
+  rest: Pick<ContinuityStatus, 'missing' | 'isReplaced' | 'awaited'>,
 ): string {
   if (rest.isReplaced) return RESTART
-  const { statements, payments } = rest.missing
+  if (rest.awaited.length > 0) return AWAITED
   return [
     ...(log === 'behind' ? [RESTORE_LOG] : log === 'forked' || log === 'foreign' ? [OTHER_LOG] : []),
-    ...(statements.length + payments.length > 0 ? [HEAL] : []),
+    ...(countMissing(rest.missing) > 0 ? [HEAL] : []),
   ].join('; then ')
 }
 
@@ -111,6 +115,8 @@ const OTHER_LOG =
   'the published log is not that of this database: restore the database that published it, or point LOG_DIR or LOG_STORE_BUCKET to its own log: docs/operations.md, "A database was restored"'
 const HEAL =
   'restore a newer backup; or run `svc-gateway continuity rebuild` with the evidence bundles of the missing statements, then `svc-gateway continuity accept` for what cannot be rebuilt: docs/operations.md, "A database was restored"'
+const AWAITED =
+  'gateways on other machines have not compared this database with what they have signed, or miss something: `svc-gateway continuity` names the machines; heal or start their gateways, or run `svc-gateway continuity accept` where a machine is gone: docs/operations.md, "Replicas on several machines"'
 const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'
 
 function continuityWarnings({ state, logbook, clock }: ContinuityStatus): string[] {

@@ -12,7 +12,7 @@ import { activateSigningKey, allKeyChanges, allSigningKeys } from './store.ts'
  * over to another one, does not come back: a replica with old settings would undo the rotation for all of them.
  */
 export async function noteSigningKey(context: Context): Promise<void> {
-  const { database, statementKeys } = context
+  const { continuity, database, statementKeys } = context
   const keys = await allSigningKeys(database.db)
   const active = keys.find(({ valid_to }) => valid_to === null)
   if (active && statementKeys.held(active.public_key_hex)) return
@@ -28,5 +28,9 @@ export async function noteSigningKey(context: Context): Promise<void> {
       `STATEMENT_KEY is ${issuerKeyId(configured)}, which ${objection}: set STATEMENT_KEY to the key that signs now, ${active ? issuerKeyId(active.public_key_hex) : 'a new one'}`,
     )
   }
-  await activateSigningKey(database.db, configured, isoSeconds(unixNow(context)))
+  const at = isoSeconds(unixNow(context))
+  await continuity.revoking(async (tx, revoke) => {
+    await activateSigningKey(tx, configured, at)
+    if (active) await revoke({ what: 'rotation', from: active.public_key_hex, to: configured, at, endorsement: null })
+  })
 }

@@ -1,24 +1,22 @@
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
 import type { KeyPurpose } from '@svc/protocol/names'
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import type { AnnouncedKeyTable, Db, Schema, SigningKeyTable } from '../db/schema.ts'
 
 type Tx = Transaction<Schema>
 
-export async function activateSigningKey(db: Kysely<Schema>, publicKeyHex: string, now: string): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    await tx
-      .updateTable('signing_keys')
-      .set({ valid_to: now })
-      .where('valid_to', 'is', null)
-      .where('public_key_hex', '!=', publicKeyHex)
-      .execute()
-    await tx
-      .insertInto('signing_keys')
-      .values({ public_key_hex: publicKeyHex, valid_from: now, valid_to: null })
-      .onConflict((conflict) => conflict.column('public_key_hex').doUpdateSet({ valid_to: null }))
-      .execute()
-  })
+export async function activateSigningKey(db: Db, publicKeyHex: string, now: string): Promise<void> {
+  await db
+    .updateTable('signing_keys')
+    .set({ valid_to: now })
+    .where('valid_to', 'is', null)
+    .where('public_key_hex', '!=', publicKeyHex)
+    .execute()
+  await db
+    .insertInto('signing_keys')
+    .values({ public_key_hex: publicKeyHex, valid_from: now, valid_to: null })
+    .onConflict((conflict) => conflict.column('public_key_hex').doUpdateSet({ valid_to: null }))
+    .execute()
 }
 
 /** The active key first, then retired ones, newest first. */
@@ -44,9 +42,46 @@ export async function handOver(tx: Tx, { from, to, at }: { from: string; to: str
   return true
 }
 
-export async function setRevoked(tx: Tx, publicKeyHex: string, since: string): Promise<void> {
-  const key = tx.updateTable('signing_keys').where('public_key_hex', '=', publicKeyHex)
-  await key.set({ revoked_since: since }).execute()
+interface Theft {
+  key: string
+  since: string
+  revocations: readonly Revocation[]
+  endorsement: Endorsement | null
+}
+
+export async function recordTheft(tx: Tx, { key, since, revocations, endorsement }: Theft): Promise<void> {
+  const stolen = tx.updateTable('signing_keys').where('public_key_hex', '=', key)
+  await stolen.set({ revoked_since: since }).execute()
+  for (const revocation of revocations) await insertRevocation(tx, revocation)
+  if (endorsement) await insertEndorsement(tx, endorsement)
+}
+
+interface HandOver {
+  from: string
+  to: string
+  at: string
+  endorsement: Endorsement | null
+}
+
+/** After the database was set back: the keys have the periods again that they had, and only the last one signs. */
+export async function repeatHandOver(tx: Tx, { from, to, at, endorsement }: HandOver): Promise<void> {
+  await tx
+    .updateTable('signing_keys')
+    .set({ valid_to: at })
+    .where('public_key_hex', '=', from)
+    .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', at)]))
+    .execute()
+  await tx
+    .insertInto('signing_keys')
+    .values({ public_key_hex: to, valid_from: at, valid_to: null })
+    .onConflict((conflict) =>
+      conflict.column('public_key_hex').doUpdateSet({ valid_from: at }).where('signing_keys.valid_from', '>', at),
+    )
+    .execute()
+  const [active] = await allSigningKeys(tx)
+  if (active && active.valid_to === null) await activateSigningKey(tx, active.public_key_hex, active.valid_from)
+  await deleteAnnouncedKey(tx, to)
+  if (endorsement) await insertEndorsement(tx, endorsement)
 }
 
 /** The first to begin first. */
@@ -96,7 +131,7 @@ export async function insertEndorsement(tx: Tx, endorsement: Endorsement): Promi
   await insertChange(tx, 'endorsement', { purpose, ...keys, document: JSON.stringify(endorsement), issuedAt })
 }
 
-export async function insertRevocation(tx: Tx, revocation: Revocation): Promise<void> {
+async function insertRevocation(tx: Tx, revocation: Revocation): Promise<void> {
   const { purpose, revoked, revoked_by, issued_at: issuedAt } = revocation.body
   const keys = { about: revoked.public_key_hex, by: revoked_by.public_key_hex }
   await insertChange(tx, 'revocation', { purpose, ...keys, document: JSON.stringify(revocation), issuedAt })

@@ -18,24 +18,34 @@ export async function addOperator({ database }: Context, { locker_id }: Locker, 
 }
 
 /** Ends the URLs and sessions that the key asked for, also if the key is added again. */
-export async function removeOperator({ database, adoptArrived }: LockersContext, of: Locker, pubkey: string) {
+export async function removeOperator({ continuity, adoptArrived }: LockersContext, of: Locker, pubkey: string) {
   const { locker_id } = of
   await adoptArrived(of, pubkey)
-  const operators = await database.db.transaction().execute(async (tx) => {
+  const operators = await continuity.revoking(async (tx, revoke) => {
     const locker = await lockLocker(tx, locker_id)
-    const before = operatorsOf(locker)
-    if (!before.includes(pubkey)) throw notRegistered()
-    const after = before.filter((operator) => operator !== pubkey)
-    const { [pubkey]: _, ...epochs } = epochsOf(locker)
-    await updateLocker(tx, locker_id, {
-      operators: JSON.stringify(after),
-      operator_epochs: JSON.stringify(epochs),
-      access_epoch: locker.access_epoch + 1,
-    })
-    await unindexOperator(tx, pubkey, locker.receipt_id)
-    return after
+    if (!operatorsOf(locker).includes(pubkey)) throw notRegistered()
+    const epoch = locker.access_epoch + 1
+    await revoke({ what: 'operator', locker: locker_id, operator: pubkey, epoch })
+    return removeOperatorFrom(tx, locker, { pubkey, epoch })
   })
   return { ok: true, locker_id, pubkey, operators, removed: true } as const
+}
+
+/** `epoch`: of the locker from then on. The caller holds its lock. */
+export async function removeOperatorFrom(
+  tx: Transaction<Schema>,
+  locker: Locker,
+  { pubkey, epoch }: { pubkey: string; epoch: number },
+): Promise<string[]> {
+  const operators = operatorsOf(locker).filter((operator) => operator !== pubkey)
+  const { [pubkey]: _, ...epochs } = epochsOf(locker)
+  await updateLocker(tx, locker.locker_id, {
+    operators: JSON.stringify(operators),
+    operator_epochs: JSON.stringify(epochs),
+    access_epoch: epoch,
+  })
+  await unindexOperator(tx, pubkey, locker.receipt_id)
+  return operators
 }
 
 /** Refuses weak keys too, under which anybody could sign (ADD-04). */

@@ -23,11 +23,11 @@ export function isLinkHandle(id: string): boolean {
 }
 
 export async function changePublicLink(
-  { database, randomBytes }: Context,
+  { continuity, randomBytes }: Context,
   { locker_id }: Locker,
   { action }: Body<typeof endpoint>,
 ) {
-  const public_link = await database.db.transaction().execute(async (tx) => {
+  const public_link = await continuity.revoking(async (tx, revoke) => {
     const locker = await lockLocker(tx, locker_id)
     if (action !== 'close') requireWritable(locker)
     const changes = {
@@ -35,6 +35,7 @@ export async function changePublicLink(
       ...(action === 'rotate' && { link_handle: PREFIX + toHex(randomBytes(16)) }),
     }
     await updateLocker(tx, locker_id, changes)
+    if (action !== 'open') await revoke({ what: 'link', locker: locker_id })
     return publicLinkOf({ ...locker, ...changes })
   })
   return { ok: true, locker_id, public_link } as const

@@ -3,11 +3,12 @@ import type { LockersContext } from './room.ts'
 import { lockLocker, updateLocker } from './store.ts'
 
 /** Ends all URLs and upload sessions, also those of the owner. */
-export async function revokeAccess({ database, adoptArrived }: LockersContext, locker: Locker) {
+export async function revokeAccess({ continuity, adoptArrived }: LockersContext, locker: Locker) {
   const { locker_id } = locker
   await adoptArrived(locker, null)
-  await database.db.transaction().execute(async (tx) => {
+  await continuity.revoking(async (tx, revoke) => {
     const epoch = (await lockLocker(tx, locker_id)).access_epoch + 1
+    await revoke({ what: 'urls', locker: locker_id, epoch })
     await updateLocker(tx, locker_id, { access_epoch: epoch, revoked_before: epoch })
   })
   return { ok: true, locker_id, revoked: true } as const

@@ -167,6 +167,16 @@ const selectS3Key = prepared((db: Db, accessKeyId: string) =>
   db.selectFrom('s3_keys').select('locker_id').where('access_key_id', '=', accessKeyId),
 )
 
+/** False when the locker has no such key. */
+export async function deleteS3Key(db: Db, lockerId: string, accessKeyId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('s3_keys')
+    .where('access_key_id', '=', accessKeyId)
+    .where('locker_id', '=', lockerId)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
 type Changeable =
   | 'operators'
   | 'operator_epochs'

@@ -3,38 +3,41 @@
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import { type UnknownAnchors, unknownAnchors } from '../continuity/anchored.ts'
-import { distinct, type Missing, missingInDatabase, missingOf } from '../continuity/compare.ts'
+import { distinct, type Missing, missingInDatabase, missingOf, NOTHING } from '../continuity/compare.ts'
 import type { NotedStatement } from '../continuity/entries.ts'
+import { readLogbookId } from '../continuity/logbook-files.ts'
+import { findAwaited, giveUpAbsent } from '../continuity/replicas/replica.ts'
+import type { AwaitedLogbook } from '../continuity/replicas/store.ts'
+import { describeRevoked } from '../continuity/revoked.ts'
 import { closeTransaction, recordLostReceipt, recordLostStatement } from '../continuity/store.ts'
 import type { Schema } from '../db/schema.ts'
 import type { Actor } from './actors.ts'
 import { appendAudit } from './audit.ts'
 import { type Publications, type Rebuilt, rebuildStatement } from './rebuild-statement.ts'
+import { repeatRevocations } from './repeat-revocations.ts'
 import type { OperationsContext } from './room.ts'
 
 export interface Examined extends Missing {
   /** Null where nothing is published, or no node answers. */
   anchors: UnknownAnchors['statements'] | null
+  /** Logbooks of other machines that were not compared with this database. */
+  awaited: AwaitedLogbook[]
 }
 
 /** Reads the whole logbook, unlike a gateway that starts. */
 export async function examineDatabase(
-  { database: { db }, config }: Pick<Context, 'database' | 'config'>,
+  { database, config }: Pick<Context, 'database' | 'config'>,
   publications: Publications | null,
 ): Promise<Examined> {
+  const { db } = database
   const { logbookDir } = config.continuity
   const noticed = logbookDir ? await missingInDatabase(db, logbookDir, { all: true }) : NOTHING
   const unknown = publications && (await unknownAnchors(db, publications.nodes, publications.signer).catch(() => null))
   const anchors = unknown?.statements ?? null
   const published = await missingOf(db, anchors ?? [])
-  const all = distinct({
-    statements: [...noticed.statements, ...published.statements],
-    payments: noticed.payments,
-  })
-  return { ...all, anchors }
+  const awaited = await findAwaited(database, logbookDir && (await readLogbookId(logbookDir)))
+  return { ...distinct(noticed, published), anchors, awaited }
 }
-
-const NOTHING: Missing = { statements: [], payments: [] }
 
 export interface RebuildReport {
   rebuilt: Rebuilt[]
@@ -42,8 +45,10 @@ export interface RebuildReport {
   refused: { file: string; why: string }[]
   /** Transactions that pay no other quote from now on; their own quotes get their receipts again. */
   closedPayments: number
+  repeatedRevocations: number
   /** What only `accept` can settle. */
   left: NotedStatement[]
+  awaited: AwaitedLogbook[]
 }
 
 export interface BundleFile {
@@ -71,16 +76,22 @@ export async function rebuildDatabase(
   }
   await context.database.db.transaction().execute(async (tx) => {
     await closePayments(context, tx, before)
+    await repeatRevocations(tx, before.revocations)
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: 'rebuild_database',
       target: 'database',
       reason,
-      details: { statements: rebuilt.length, payments: before.payments.length },
+      details: {
+        statements: rebuilt.length,
+        payments: before.payments.length,
+        revocations: before.revocations.map(({ revoked }) => describeRevoked(revoked)),
+      },
     })
   })
-  const { statements: left } = await examineDatabase(context, publications)
-  return { rebuilt, refused, closedPayments: before.payments.length, left }
+  const { statements: left, awaited } = await examineDatabase(context, publications)
+  const { payments, revocations } = before
+  return { rebuilt, refused, closedPayments: payments.length, repeatedRevocations: revocations.length, left, awaited }
 }
 
 /** So that each statement finds the one before it. */
@@ -89,16 +100,22 @@ function inOrder(bundles: readonly BundleFile[]): BundleFile[] {
   return bundles.toSorted((a, b) => sequenceOf(a) - sequenceOf(b))
 }
 
+export interface AcceptReport extends Missing {
+  /** Logbooks of machines that are gone, which nobody waits for any more. */
+  givenUp: AwaitedLogbook[]
+}
+
 /** The next statement of each proof follows on the highest that is known to be lost. */
 export async function acceptLosses(
   context: OperationsContext,
   actor: Actor,
   { publications, reason }: { publications: Publications | null; reason: string },
-): Promise<Missing> {
+): Promise<AcceptReport> {
   const missing = await examineDatabase(context, publications)
   await context.database.db.transaction().execute(async (tx) => {
     for (const statement of missing.statements) await recordLostStatement(tx, statement, unixNow(context))
     await closePayments(context, tx, missing)
+    await repeatRevocations(tx, missing.revocations)
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: 'accept_losses',
@@ -107,10 +124,11 @@ export async function acceptLosses(
       details: {
         statements: missing.statements.map(({ proofId, sequence, digest }) => `${proofId} ${sequence} ${digest}`),
         payments: missing.payments.map(({ network, tx: paidBy }) => `${network} ${paidBy}`),
+        revocations: missing.revocations.map(({ revoked }) => describeRevoked(revoked)),
       },
     })
   })
-  return missing
+  return { ...missing, givenUp: await giveUpAbsent(context.database) }
 }
 
 async function closePayments(context: Context, tx: Transaction<Schema>, { payments }: Missing): Promise<void> {

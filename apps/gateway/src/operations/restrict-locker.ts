@@ -21,11 +21,10 @@ const ACTIONS: Record<Order['restriction'], AuditAction> = {
 /** What it is already changes nothing. What has arrived at a provider by then is taken first (T-50). */
 export async function restrictLocker(context: OperationsContext, actor: Actor, lockerId: string, order: Order) {
   const { restriction, reason, notice = null } = order
-  const { db } = context.database
-  const found = await findLocker(db, lockerId)
+  const found = await findLocker(context.database.db, lockerId)
   if (!found) throw lockerNotFound()
   if (found.restriction === null && restriction !== 'none') await context.adoptArrived(found)
-  return db.transaction().execute(async (tx) => {
+  return context.continuity.revoking(async (tx, revoke) => {
     const before = await lockLocker(tx, lockerId)
     const state = restriction === 'none' ? null : restriction
     const shown = state === null ? null : notice
@@ -40,6 +39,7 @@ export async function restrictLocker(context: OperationsContext, actor: Actor, l
       restriction_notice: shown,
     }
     await updateLocker(tx, lockerId, changes)
+    await revoke({ what: 'restriction', locker: lockerId, restriction: state, notice: shown })
     if (before.restricted_at !== null && before.restriction !== state)
       await context.continueSessions(tx, lockerId, now - Date.parse(before.restricted_at) / 1000)
     await appendAudit(context, tx, {

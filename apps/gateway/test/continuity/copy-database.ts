@@ -4,7 +4,7 @@ import { copyFile, rm } from 'node:fs/promises'
 import type { TestDatabase } from '@svc/devnet/databases'
 import { sharedPostgres } from '@svc/devnet/postgres-server'
 
-/** No gateway may be connected. */
+/** No gateway may have a file open. Gateways on PostgreSQL lose their connections, and find the database again. */
 export async function copyDatabase({ url, dialect }: TestDatabase, from: 'live' | 'backup'): Promise<void> {
   if (dialect === 'sqlite') {
     const path = url.slice('sqlite:'.length)
@@ -16,7 +16,10 @@ export async function copyDatabase({ url, dialect }: TestDatabase, from: 'live' 
   const live = new URL(url).pathname.slice(1)
   const [source, target] = from === 'live' ? [live, `${live}_backup`] : [`${live}_backup`, live]
   await server.execute(`drop database if exists ${target} with (force)`)
+  await server.execute(`alter database ${source} with allow_connections false`)
+  await server.execute(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${source}'`)
   await server.execute(`create database ${target} template ${source} strategy file_copy`)
+  await server.execute(`alter database ${source} with allow_connections true`)
 }
 
 export async function dropBackup({ url, dialect }: TestDatabase): Promise<void> {

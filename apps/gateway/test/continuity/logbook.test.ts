@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,8 +9,10 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { hasLostNonces, missingInDatabase } from '../../src/continuity/compare.ts'
-import type { Entry } from '../../src/continuity/entries.ts'
-import { type Dated, openLogbook, readBackwards, readNonces } from '../../src/continuity/logbook.ts'
+import type { Entry, NotedRevocation, NotedStatement } from '../../src/continuity/entries.ts'
+import { openLogbook } from '../../src/continuity/logbook.ts'
+import { type Dated, readBackwards, readNonces } from '../../src/continuity/logbook-files.ts'
+import type { Revoked } from '../../src/continuity/revoked.ts'
 import { recordLostStatement } from '../../src/continuity/store.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -29,9 +31,15 @@ function statement(sequence: number): Entry {
   return { kind: 'statement', proofId: PROOF, sequence, digest: sequence.toString(16).padStart(64, '0') }
 }
 
+function revocation(digit: string, revokedAt: number, revoked: Revoked): NotedRevocation {
+  return { kind: 'revocation', id: digit.repeat(32), revokedAt, revoked }
+}
+
+const OF_A_LATER_RELEASE = `revocation 7 ${'3'.repeat(32)} 7 {"what":"something new"}\npromise 7 of another kind\n`
+
 async function pagesIn(): Promise<Dated[][]> {
   const pages: Dated[][] = []
-  for await (const file of readBackwards(folder)) for await (const page of file()) pages.push(page)
+  for await (const file of readBackwards(folder)) for await (const page of file.pages()) pages.push(page)
   return pages
 }
 
@@ -60,7 +68,7 @@ it('ADD-29 is read from its end in pages, without a line that a crash cut off, a
   await logbook.turnTo('another history')
   await logbook.append([statement(3001)], 3001)
   await logbook.close()
-  const names = (await readdir(folder)).sort()
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.log')).sort()
   expect(names).toHaveLength(2)
   expect(await readFile(join(folder, names[1]!), 'utf8')).toContain('"database":"another history"')
   expect((await stat(join(folder, names[0]!))).mode & 0o777).toBe(0o600)
@@ -90,12 +98,17 @@ forEachDatabase('a logbook and its database', (database) => {
     const payment = { network: 'evm-mainnet', tx: '0x01' }
     const receipt = { kind: 'receipt', ...payment, receiptHash: 'd'.repeat(64), proofId: null, confirmedAt: 5 } as const
     await logbook.append([statement(2), statement(1), statement(2), receipt, { kind: 'refund', ...payment }], 7)
+    const opened = revocation('2', 6, { what: 'restriction', locker: 'a', restriction: null, notice: null })
+    const closed = revocation('1', 5, { what: 'link', locker: 'a' })
+    await logbook.append([opened, closed], 7)
+    await appendFile(join(folder, (await readdir(folder)).find((name) => name.endsWith('.log'))!), OF_A_LATER_RELEASE)
     logbook.keepNonce({ signer: 'wallet', nonce: 'e'.repeat(32), forget_at: 100 })
 
     const missing = await missingInDatabase(db, folder)
     expect(missing).toEqual({
       statements: [statement(1), statement(2)],
       payments: [receipt, { kind: 'refund', ...payment }],
+      revocations: [closed, opened],
     })
     expect([await hasLostNonces(db, folder, 99), await hasLostNonces(db, folder, 100)]).toEqual([true, false])
 
@@ -105,5 +118,24 @@ forEachDatabase('a logbook and its database', (database) => {
     const { statements, payments } = await missingInDatabase(db, folder, { all: true })
     expect([statements, payments.length]).toEqual([[], 2])
     await logbook.close()
+  })
+
+  it('T-162 with more than twenty processes, none that lived with the newest known entry is left out', async () => {
+    const { db } = await database.open<Schema>(migrations)
+    await db.transaction().execute((tx) => recordLostStatement(tx, statement(1) as NotedStatement, 8))
+    const now = Math.floor(Date.now() / 1000)
+    const noted = async (sequence: number, touched: number) => {
+      const before = await readdir(folder)
+      const logbook = await openLogbook(folder, 'history')
+      await logbook.append([statement(sequence)], now)
+      await logbook.close()
+      const [name] = (await readdir(folder)).filter((each) => each.endsWith('.log') && !before.includes(each))
+      await utimes(join(folder, name!), touched, touched)
+    }
+    await noted(3, now - 3600)
+    await noted(2, now - 15)
+    for (let i = 0; i < 25; i++) await noted(1, now)
+    expect((await missingInDatabase(db, folder)).statements).toEqual([statement(2)])
+    expect((await missingInDatabase(db, folder, { all: true })).statements).toEqual([statement(2), statement(3)])
   })
 })

@@ -19,6 +19,7 @@ import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLoc
 import { outcomeOf, startCommand } from '../bin/command.ts'
 import { type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
 import { copyDatabase, dropBackup } from './copy-database.ts'
+import { healthIn } from './health.ts'
 import { openPostgresLine } from './postgres-line.ts'
 
 let market: Market
@@ -85,14 +86,8 @@ async function healthOf({ shop }: Open): Promise<Health> {
   return body
 }
 
-function untilState(open: Open, wanted: string): Promise<Health> {
-  return poll(
-    async () => {
-      const { body } = await open.shop.get<Health>('/health')
-      return body.continuity?.state === wanted ? body : null
-    },
-    { intervalMs: 100, timeoutMs: 60_000 },
-  ) as Promise<Health>
+function untilState({ shop }: Open, wanted: string): Promise<Health> {
+  return healthIn(shop.gateway, wanted)
 }
 
 /** Changes a file and attests: the sequence and digest of the new statement. */

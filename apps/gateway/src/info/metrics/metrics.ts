@@ -127,7 +127,11 @@ function continuityFamilies({ state, logbook, missing, clock }: ContinuityStatus
       name: 'svc_database_missing',
       type: 'gauge',
       help: 'What the database lacks.',
-      samples: byLabel('what', { statements: missing.statements.length, payments: missing.payments.length }),
+      samples: byLabel('what', {
+        statements: missing.statements.length,
+        payments: missing.payments.length,
+        revocations: missing.revocations.length,
+      }),
     },
     {
       name: 'svc_logbook_up',

@@ -4,7 +4,7 @@ import { namedKey, type Revocation, revocationMessage, signedChange } from '@svc
 import { KEY_REVOCATION_SCHEMA } from '@svc/protocol/names'
 import { type Context, unixNow } from '../../context.ts'
 import type { KeySigner } from '../../keys/signers/signer.ts'
-import { allKeyChanges, allSigningKeys, insertEndorsement, insertRevocation, setRevoked } from '../../keys/store.ts'
+import { allKeyChanges, allSigningKeys, recordTheft } from '../../keys/store.ts'
 import type { Actor } from '../actors.ts'
 import { appendAudit } from '../audit.ts'
 import { endorsementBy } from './rotate-key.ts'
@@ -49,10 +49,10 @@ export async function revokeKey(context: Context, actor: Actor, { keyId, since, 
   ]
   const endorsement =
     recovery && (await endorsementBy(context, recovery, active.public_key_hex, { from: active.valid_from, at }))
-  await db.transaction().execute(async (tx) => {
-    await setRevoked(tx, revoked.public_key_hex, earliest)
-    for (const revocation of revocations) await insertRevocation(tx, revocation)
-    if (endorsement) await insertEndorsement(tx, { ...endorsement })
+  await context.continuity.revoking(async (tx, revoke) => {
+    const theft = { key: revoked.public_key_hex, since: earliest, revocations, endorsement }
+    await recordTheft(tx, theft)
+    await revoke({ what: 'signing_key', ...theft })
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: 'revoke_key',

@@ -10,12 +10,12 @@ import { requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, S3KeyTable } from '../../db/schema.ts'
 import { grantTo, isGranted } from '../../lockers/access.ts'
-import { lockLocker } from '../../lockers/store.ts'
+import { deleteS3Key, lockLocker } from '../../lockers/store.ts'
 import type { CredentialsContext } from './find-credential.ts'
 import { newKeyId } from './key-ids.ts'
 import { scopeOfKey, secretOfKey, shownKey } from './key-rows.ts'
 import { connectionOf, requireDoor, requireFolder } from './scope.ts'
-import { countWorkingKeys, deleteKey, insertKey, keysOfLocker } from './store.ts'
+import { countWorkingKeys, insertKey, keysOfLocker } from './store.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -61,13 +61,13 @@ export async function listKeys(context: Context, locker: Locker): Promise<S3KeyL
   return { locker_id: locker.locker_id, keys, count: keys.length }
 }
 
-export async function revokeKey({ database, log }: Context, { locker_id }: Locker, access_key_id: string) {
-  const isDeleted = await database.db.transaction().execute(async (tx) => {
+export async function revokeKey({ continuity, log }: Context, { locker_id }: Locker, access_key_id: string) {
+  await continuity.revoking(async (tx, revoke) => {
     // Whoever is writing by this key at the moment holds the lock, and is through before the key ends.
     await lockLocker(tx, locker_id)
-    return deleteKey(tx, locker_id, access_key_id)
+    if (!(await deleteS3Key(tx, locker_id, access_key_id))) throw notFound()
+    await revoke({ what: 's3_key', locker: locker_id, key: access_key_id })
   })
-  if (!isDeleted) throw notFound()
   log.info({ locker_id, access_key_id }, 'an S3 key was revoked')
   return { ok: true, locker_id, access_key_id, revoked: true } as const
 }

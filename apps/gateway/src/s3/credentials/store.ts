@@ -53,16 +53,6 @@ export async function insertKey(tx: Transaction<Schema>, key: S3KeyTable): Promi
   await tx.insertInto('s3_keys').values(key).execute()
 }
 
-/** False when the locker has no such key. */
-export async function deleteKey(db: Db, lockerId: string, accessKeyId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('s3_keys')
-    .where('access_key_id', '=', accessKeyId)
-    .where('locker_id', '=', lockerId)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
-}
-
 /** Unless it was noted after `before`. */
 export async function noteLastUse(db: Db, accessKeyId: string, now: number, before: number): Promise<void> {
   await db

@@ -2,11 +2,11 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Locker, S3KeyTable, Schema } from '../../../src/db/schema.ts'
+import { deleteS3Key } from '../../../src/lockers/store.ts'
 import {
   countWorkingKeys,
   createKeyFinder,
   deleteExpiredKeys,
-  deleteKey,
   insertKey,
   keysOfLocker,
   noteLastUse,
@@ -47,9 +47,9 @@ forEachDatabase('the store of S3 keys', (database) => {
 
   it('ADD-42 a key is deleted by its own locker only, and once', async () => {
     const db = await opened(key('A'))
-    expect(await deleteKey(db, 'locker_2', 'A')).toBe(false)
-    expect(await deleteKey(db, 'locker_1', 'A')).toBe(true)
-    expect(await deleteKey(db, 'locker_1', 'A')).toBe(false)
+    expect(await deleteS3Key(db, 'locker_2', 'A')).toBe(false)
+    expect(await deleteS3Key(db, 'locker_1', 'A')).toBe(true)
+    expect(await deleteS3Key(db, 'locker_1', 'A')).toBe(false)
   })
 
   it('ADD-42 keys that have expired or were revoked with everything else do not count, and go', async () => {

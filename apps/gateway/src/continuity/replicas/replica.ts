@@ -1,0 +1,84 @@
+// Replicas on several machines have a logbook each, and none can read the others'. So each says in the database on which
+// history of it its logbook was found complete. What one replica misses then stops all of them, and on another history
+// nothing is signed before all logbooks that were in use have been compared with it (T-163).
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Database } from '@svc/database/open'
+import type { Schema } from '../../db/schema.ts'
+import {
+  type AwaitedLogbook,
+  awaitedLogbooks,
+  deleteAbsentLogbooks,
+  deleteLogbook,
+  deleteSilentLogbooks,
+  setComplete,
+  upsertLogbook,
+} from './store.ts'
+
+/** What a process says of its logbook, and hears of those of others. */
+export interface Replica {
+  /** `completeOn`: the history of the database that has all entries of the logbook; null where some are missing. */
+  report(completeOn: string | null): Promise<void>
+  /** Those that nothing may be signed without. */
+  awaited(history: string): Promise<AwaitedLogbook[]>
+  /** After it nothing is noted. */
+  leave(): Promise<void>
+}
+
+const REPORT_MS = 30_000
+/** Whoever did not report for this long is gone. */
+const ABSENT_SECONDS = 120
+/** A logbook that was silent for this long before the database was lost has nothing of what was lost. */
+const FORGOTTEN_SECONDS = 600
+
+/** A file of SQLite is used by one machine. */
+const ALONE: Replica = { report: async () => {}, awaited: async () => [], leave: async () => {} }
+
+/** `logbookId`: null for a process without a logbook, which others need not wait for. */
+export function createReplica({ db, dialect, server }: Database<Schema>, logbookId: string | null): Replica {
+  if (dialect === 'sqlite') return ALONE
+  const processId = randomUUID()
+  let reported: { completeOn: string | null; at: number } | null = null
+
+  async function write(logbook_id: string, complete_on: string | null): Promise<void> {
+    await upsertLogbook(db, { process_id: processId, logbook_id, host: hostname(), complete_on })
+    reported = { completeOn: complete_on, at: Date.now() }
+  }
+
+  return {
+    async report(completeOn) {
+      if (logbookId === null) return
+      await write(logbookId, completeOn)
+      // Also of processes that were killed: their entries are in the same logbook.
+      if (completeOn !== null) await setComplete(db, logbookId, completeOn)
+    },
+    async awaited(history) {
+      if (logbookId !== null && reported && Date.now() - reported.at > REPORT_MS)
+        await write(logbookId, reported.completeOn)
+      const awaited = await awaitedLogbooks(db, history)
+      // While one is awaited, it may be the only one that knows what is missing.
+      if (awaited.length === 0) await deleteSilentLogbooks(db, FORGOTTEN_SECONDS)
+      return awaited
+    },
+    async leave() {
+      if (reported) await deleteLogbook(db, processId, (await server()).history)
+    },
+  }
+}
+
+/** Those of others. `logbookId`: of this machine, whose logbook the caller reads. */
+export async function findAwaited(
+  { db, dialect, server }: Database<Schema>,
+  logbookId: string | null,
+): Promise<AwaitedLogbook[]> {
+  if (dialect === 'sqlite') return []
+  const awaited = await awaitedLogbooks(db, (await server()).history)
+  return awaited.filter((logbook) => logbook.logbookId !== logbookId)
+}
+
+/** For people who know that a machine does not come back. Replicas that live have to be healed themselves. */
+export async function giveUpAbsent({ db, dialect, server }: Database<Schema>): Promise<AwaitedLogbook[]> {
+  if (dialect === 'sqlite') return []
+  return deleteAbsentLogbooks(db, (await server()).history, ABSENT_SECONDS)
+}

@@ -1,0 +1,72 @@
+// Rows of logbooks are written with PostgreSQL only, and dated by its clock, which all replicas share.
+
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, LogbookTable } from '../../db/schema.ts'
+
+const CLOCK: RawBuilder<number> = sql`cast(extract(epoch from clock_timestamp()) as bigint)`
+
+export async function upsertLogbook(db: Db, logbook: Omit<LogbookTable, 'seen_at'>): Promise<void> {
+  await db
+    .insertInto('logbooks')
+    .values({ ...logbook, seen_at: CLOCK })
+    .onConflict((conflict) =>
+      conflict.column('process_id').doUpdateSet({ complete_on: logbook.complete_on, seen_at: CLOCK }),
+    )
+    .execute()
+}
+
+export async function setComplete(db: Db, logbookId: string, history: string): Promise<void> {
+  await db
+    .updateTable('logbooks')
+    .set({ complete_on: history })
+    .where('logbook_id', '=', logbookId)
+    .where('complete_on', 'is distinct from', history)
+    .execute()
+}
+
+/** Unless the logbook was last found complete on another history. */
+export async function deleteLogbook(db: Db, processId: string, history: string): Promise<void> {
+  await db.deleteFrom('logbooks').where('process_id', '=', processId).where('complete_on', '=', history).execute()
+}
+
+export interface AwaitedLogbook {
+  logbookId: string
+  host: string
+  /** Unix seconds. */
+  seenAt: number
+}
+
+/** Logbooks that were not found complete on this history of the database. */
+export async function awaitedLogbooks(db: Db, history: string): Promise<AwaitedLogbook[]> {
+  const rows = await db
+    .selectFrom('logbooks')
+    .select(['logbook_id', 'host', (eb) => eb.fn.max<number>('seen_at').as('seen_at')])
+    .where('complete_on', 'is distinct from', history)
+    .groupBy(['logbook_id', 'host'])
+    .orderBy('host')
+    .execute()
+  return rows.map(awaitedOf)
+}
+
+export async function deleteSilentLogbooks(db: Db, silentSeconds: number): Promise<void> {
+  await db.deleteFrom('logbooks').where('seen_at', '<', silentSince(silentSeconds)).execute()
+}
+
+/** Those that were not found complete on this history. */
+export async function deleteAbsentLogbooks(db: Db, history: string, silentSeconds: number): Promise<AwaitedLogbook[]> {
+  const rows = await db
+    .deleteFrom('logbooks')
+    .where('complete_on', 'is distinct from', history)
+    .where('seen_at', '<', silentSince(silentSeconds))
+    .returning(['logbook_id', 'host', 'seen_at'])
+    .execute()
+  return rows.map(awaitedOf)
+}
+
+function silentSince(seconds: number): RawBuilder<number> {
+  return sql`${CLOCK} - ${sql.lit(seconds)}`
+}
+
+function awaitedOf({ logbook_id, host, seen_at }: Omit<LogbookTable, 'process_id' | 'complete_on'>): AwaitedLogbook {
+  return { logbookId: logbook_id, host, seenAt: seen_at }
+}

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { testClock } from '@svc/devnet/clock'
+import { createFreshDatabase, type FreshDatabase, type TestDatabase } from '@svc/devnet/databases'
+import { startTestGateway } from '@svc/testbed/gateway'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { acceptLosses } from '../../src/operations/restored-database.ts'
+import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { copyDatabase, dropBackup } from './copy-database.ts'
+import { healthIn } from './health.ts'
+
+/** Two machines: each has a logbook that the other cannot read. */
+const clock = testClock(Date.now())
+const owner = ed25519Identity()
+const HEALED = { publications: null, reason: 'a standby took over' }
+let folder: string
+let fresh: FreshDatabase
+let database: Pick<TestDatabase, 'url' | 'dialect'>
+let first: LockerHouse
+let second: LockerHouse
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-replicas-'))
+  fresh = await createFreshDatabase('postgres')
+  database = { url: fresh.url, dialect: 'postgres' }
+  first = await open('first')
+  second = await open('second')
+})
+afterAll(async () => {
+  await first.close()
+  await second.close()
+  await dropBackup(database)
+  await fresh.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function open(machine: string): Promise<LockerHouse> {
+  const variables = { DATABASE_URL: fresh.url, LOGBOOK_DIR: join(folder, machine) }
+  const gateway = await startTestGateway(variables, { now: clock.now })
+  await healthIn(gateway, 'current')
+  return houseOf(gateway, clock)
+}
+
+/** By either replica. */
+function revoke(house: LockerHouse, { lockerId, receiptId }: TestLocker) {
+  const path = `/v1/lockers/${lockerId}/revoke`
+  return house.call(owner, { method: 'POST', path, body: {}, ops: ['locker:admin'], lockerId, receiptId })
+}
+
+const accept = ({ gateway }: LockerHouse) => acceptLosses(gateway.rooms.operations, { identity: 'a test' }, HEALED)
+
+it('T-163 what one of two replicas has noted and the database lost stops both until it is healed', async () => {
+  const locker = await first.locker(owner)
+  await copyDatabase(database, 'live')
+  for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
+  expect((await revoke(first, locker)).status).toBe(200)
+
+  await copyDatabase(database, 'backup')
+  const missing = await healthIn(first.gateway, 'behind')
+  expect(missing.continuity).toMatchObject({ missing_revocations: 1, awaited_logbooks: 0 })
+  const waiting = await healthIn(second.gateway, 'behind')
+  expect(waiting).toMatchObject({ status: 'degraded', continuity: { missing_revocations: 0, awaited_logbooks: 1 } })
+  clock.advance(31)
+  expectRefusal(await revoke(second, locker), 503, 'database_behind')
+  expectRefusal(await second.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
+
+  // The second machine has nothing to heal, and cannot give up a replica that lives.
+  expect((await accept(second)).givenUp).toEqual([])
+  expectRefusal(await revoke(second, locker), 503, 'database_behind')
+  await accept(first)
+  for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
+  expect((await revoke(second, locker)).status).toBe(200)
+})
+
+it('T-163 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', async () => {
+  const locker = await first.locker(owner)
+  const { db } = second.gateway.context.database
+  const { history } = await second.gateway.context.database.server()
+  await first.close()
+  expect(await db.selectFrom('logbooks').select('complete_on').execute()).toEqual([{ complete_on: history }])
+
+  const gone = { process_id: 'a process', logbook_id: 'a logbook', host: 'gone.example' }
+  await db
+    .insertInto('logbooks')
+    .values({ ...gone, complete_on: 'another history', seen_at: Math.floor(Date.now() / 1000) - 300 })
+    .execute()
+  first = houseOf(
+    await startTestGateway({ DATABASE_URL: fresh.url, LOGBOOK_DIR: join(folder, 'first') }, { now: clock.now }),
+    clock,
+  )
+  for (const { gateway } of [first, second])
+    expect((await healthIn(gateway, 'behind')).continuity).toMatchObject({ awaited_logbooks: 1 })
+  expect((await accept(second)).givenUp).toMatchObject([{ host: 'gone.example' }])
+  for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
+  clock.advance(31)
+  expect((await revoke(first, locker)).status).toBe(200)
+})
