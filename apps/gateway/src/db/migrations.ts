@@ -880,6 +880,10 @@ export const migrations: Migrations = {
       .where(sql.ref('state'), 'in', sql`('sent', 'landed', 'finalized')`)
       .execute()
   },
+
+  '0043-statement-budgets': async (db, column) => {
+    await db.schema.alterTable('attestations').addColumn('whole_budget_at', column.integer).execute()
+  },
 }
 
 /** In the database, so that they hold for every release that writes to it, and for hands at its console. */
