@@ -1,4 +1,5 @@
 import type { Health } from '@svc/api/info'
+import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import type { LockerRecord } from '@svc/api/lockers'
 import type { LogAnchors } from '@svc/api/log'
 import type { LockerUsage } from '@svc/api/usage'
@@ -46,6 +47,8 @@ forEachDatabase('anchors of the log', (database) => {
       LOG_ORIGIN: house.gateway.rooms.log.identity.key.name,
       ANCHOR_WAIT_SECONDS: '0',
       PUBLICATION_LAMPORTS_PER_DAY: '30000',
+      CRON_ATTEST_ENABLED: 'true',
+      CRON_ATTEST_PUSH: 'true',
     })
   })
   beforeEach(async () => {
@@ -193,7 +196,7 @@ forEachDatabase('anchors of the log', (database) => {
     await db().insertInto('log_anchors').values(kept).execute()
   })
 
-  it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, and pushes on request', async () => {
+  it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
     const { context, rooms } = house.gateway
     await anchor()
     const operator = ed25519Identity()
@@ -213,6 +216,9 @@ forEachDatabase('anchors of the log', (database) => {
     expect(attested.push_result).toMatchObject({ status: 'skipped', reason: 'push_disabled' })
     await locker.put('b', 'b')
     await runAttestJob(rooms.attestations, locker.receiptId, 1)
+    await locker.put('a', 'changed')
+    const { body: run } = await replica.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})
+    expect(run.results).toContainEqual({ receipt_id: locker.receiptId, status: 'attested' })
     expect(await publicationsOf(house, locker)).toEqual([])
     expect(await context.queue.counts()).not.toContainEqual(expect.objectContaining({ kind: 'push' }))
     const waiting = async () => (await attestationCounts(context)).oldest_nonfinal_age_sec
