@@ -81,15 +81,16 @@ export async function applyMigrations(
 }
 
 const LOCK_TIMEOUT = '55P03'
-const LOCK_ATTEMPTS = 20
+const LOCK_ATTEMPTS = 40
 const LOCK_PAUSE_MS = 1000
 
 /**
- * While a change of a table waits for the queries that use it, all later queries wait behind it. So it gives up soon and
- * is tried again: older releases may be serving.
+ * While a change of a table waits for the queries that use it, all later queries wait behind it; and one of those may
+ * hold what the next change waits for. So it gives up and is tried again, before PostgreSQL ends the query of an older
+ * release as a deadlock, which it does after a second (`deadlock_timeout`).
  */
 async function yieldToQueries(db: Kysely<unknown>): Promise<void> {
-  await sql`set local lock_timeout = '2s'`.execute(db)
+  await sql`set local lock_timeout = '500ms'`.execute(db)
 }
 
 function isLockTimeout(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Migrations } from '../src/migrate.ts'
+import type { Migration, Migrations } from '../src/migrate.ts'
 import { openDatabase } from '../src/open.ts'
 import { type JournalSchema, journalMigrations } from './programs/journal.ts'
 
@@ -99,30 +99,49 @@ forEachDatabase('a failing migration', (database) => {
 })
 
 describe('a migration of a table in use, on PostgreSQL', () => {
-  it('ADD-31 waits for the query that uses it, and lets others pass meanwhile', async () => {
+  const addColumn =
+    (...tables: string[]): Migration =>
+    async (trx, column) => {
+      for (const table of tables) await trx.schema.alterTable(table).addColumn('more', column.text).execute()
+    }
+
+  async function openJournal() {
     const { url, drop } = await createFreshDatabase('postgres')
     onTestFinished(drop)
     const { db, close } = await openDatabase<JournalSchema>({ url, migrations: journalMigrations })
-    const reading = await db.startTransaction().execute()
-    await reading.selectFrom('journal').selectAll().execute()
-    const migrating = openDatabase({
-      url,
-      migrations: {
-        ...journalMigrations,
-        '0004-more': async (trx, column) => {
-          await trx.schema.alterTable('journal').addColumn('more', column.text).execute()
-        },
-      },
-    })
+    onTestFinished(close)
     const isWaiting = async () => {
       const { rows } = await sql<{ count: number }>`select count(*) as count from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%journal%'`.execute(db)
       return (rows[0]?.count ?? 0) > 0
     }
-    await expect.poll(isWaiting, { interval: 50 }).toBe(true)
+    return {
+      db,
+      migrate: (change: Migration) => openDatabase({ url, migrations: { ...journalMigrations, '0004-more': change } }),
+      untilWaiting: () => expect.poll(isWaiting, { interval: 20 }).toBe(true),
+    }
+  }
+
+  it('ADD-31 waits for the query that uses it, and lets others pass meanwhile', async () => {
+    const { db, migrate, untilWaiting } = await openJournal()
+    const reading = await db.startTransaction().execute()
+    await reading.selectFrom('journal').selectAll().execute()
+    const migrating = migrate(addColumn('journal'))
+    await untilWaiting()
     expect(await db.selectFrom('journal').selectAll().execute()).toHaveLength(3)
     await reading.commit().execute()
     await (await migrating).close()
-    await close()
+  })
+
+  it('ADD-31 gives way to a query that waits for it in turn', async () => {
+    const { db, migrate, untilWaiting } = await openJournal()
+    await db.schema.createTable('notes').addColumn('note', 'text').execute()
+    const reading = await db.startTransaction().execute()
+    await reading.selectFrom('journal').selectAll().execute()
+    const migrating = migrate(addColumn('notes', 'journal'))
+    await untilWaiting()
+    await sql`select * from notes`.execute(reading)
+    await reading.commit().execute()
+    await (await migrating).close()
   })
 })

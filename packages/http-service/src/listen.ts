@@ -11,12 +11,17 @@ import type { Service } from './service.ts'
 const BACKLOG = 4096
 const LISTENERS = 64
 
+export interface Address {
+  host: string
+  port: number
+}
+
 /** Returns its address. Fails with EADDRINUSE where something listens already. */
-export async function listen({ app }: Service, { host, port }: { host: string; port: number }): Promise<string> {
-  // One of several processes gets its connections from the one that started it; elsewhere a port cannot be shared.
-  if (cluster.isWorker || process.platform !== 'linux') return app.listen({ host, port, backlog: BACKLOG })
-  // A port that can be shared could be shared with another process, too.
-  if (port !== 0) await close(await open({ host, port }))
+export async function listen({ app }: Service, address: Address): Promise<string> {
+  // Elsewhere a port cannot be shared: one of several processes gets its connections from the one that started it.
+  if (process.platform !== 'linux') return app.listen({ ...address, backlog: BACKLOG })
+  const { host } = address
+  const port = cluster.isWorker || address.port === 0 ? address.port : await findPort(address)
   const others: Server[] = []
   let closed: Promise<unknown> = Promise.resolve()
   app.addHook('preClose', async () => {
@@ -25,11 +30,22 @@ export async function listen({ app }: Service, { host, port }: { host: string; p
   app.addHook('onClose', () => closed)
   const shared = { backlog: BACKLOG, reusePort: true }
   const url = await app.listen({ host, port, ...shared } as FastifyListenOptions)
-  const address = app.server.address() as AddressInfo
-  const options = { host: address.address, port: address.port, ...shared }
+  const bound = app.server.address() as AddressInfo
+  const options = { host: bound.address, port: bound.port, ...shared }
   others.push(...(await Promise.all(Array.from({ length: LISTENERS - 1 }, () => open(options)))))
   for (const other of others) other.on('connection', (socket) => app.server.emit('connection', socket))
   return url
+}
+
+/**
+ * The port itself, or a free one for 0. A port that can be shared could be shared with a stranger, too: this fails with
+ * EADDRINUSE where something listens already. Of several processes, the one that starts them asks, and tells them.
+ */
+export async function findPort({ host, port }: Address): Promise<number> {
+  const server = await open({ host, port })
+  const { port: found } = server.address() as AddressInfo
+  await close(server)
+  return found
 }
 
 /** Its connections are as those of an HTTP server. */

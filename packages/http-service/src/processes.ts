@@ -1,5 +1,5 @@
-// Several processes of a service on one port: Node hands each connection to the next of them. This is the process that
-// starts them, replaces those that end, writes one log, and passes on what they ask each other. See own-process.ts.
+// Several processes of a service on one port, which share its connections. This is the process that starts them,
+// replaces those that end, writes one log, and passes on what they ask each other. See own-process.ts.
 
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'

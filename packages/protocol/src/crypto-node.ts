@@ -14,8 +14,11 @@ export const sha256Hex: typeof noble.sha256Hex = (data) => {
 }
 
 export const sha256Bytes: typeof noble.sha256Bytes = (data) => {
-  const { buffer, byteOffset, byteLength } = hash('sha256', data, 'buffer')
-  return new Uint8Array(buffer, byteOffset, byteLength)
+  // A buffer of its own for each result would take most of the time.
+  const characters = hash('sha256', data, 'latin1')
+  const bytes = new Uint8Array(characters.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i)
+  return bytes
 }
 
 /** They have no UTF-8 form; `hash` and `update` would replace them by U+FFFD. */

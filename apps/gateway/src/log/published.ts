@@ -5,7 +5,7 @@ import { singleFlight } from '@svc/concurrency/sharing'
 import type { NamedFiles } from '@svc/storage/named-files'
 import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/transparency/note'
-import { TILE_WIDTH, type TilePlace, tilePath, tileWidth } from '@svc/transparency/tiles'
+import { type TilePlace, tilePath, tileWidth } from '@svc/transparency/tiles'
 import { HASH_BYTES } from '@svc/transparency/tree'
 
 export const CHECKPOINT = 'checkpoint'
@@ -35,6 +35,7 @@ const CACHED_BYTES = 16 * 1024 * 1024
 const ATTEMPTS = 3
 
 export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
+  /** By the paths that were asked for: what has one never changes. */
   const cache = lru<string, Uint8Array>(CACHED_BYTES, ({ length }) => length)
   const share = singleFlight<PublishedCheckpoint | null>()
   let known: PublishedCheckpoint | null = null
@@ -67,12 +68,15 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     const { level, index } = place
     const whole = { ...place, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
     if (whole.width < place.width) return null
+    const path = tilePath(place)
+    const known = cache.get(path)
+    if (known) return known
     const bytesEach = level === 'entries' ? ENTRY_BYTES : HASH_BYTES
-    const path = tilePath(whole)
-    const bytes = cache.get(path) ?? (await files.read(path))
+    const bytes = await files.read(tilePath(whole))
     if (bytes?.length !== whole.width * bytesEach) return null
-    if (whole.width === TILE_WIDTH) cache.set(path, bytes)
-    return place.width === whole.width ? bytes : bytes.subarray(0, place.width * bytesEach)
+    const asked = place.width === whole.width ? bytes : bytes.slice(0, place.width * bytesEach)
+    cache.set(path, asked)
+    return asked
   }
 
   async function tile(place: TilePlace): Promise<Uint8Array | null> {

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
@@ -15,6 +16,7 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 describe('a gateway of two processes', () => {
   const closing: (() => Promise<unknown>)[] = []
   const lines: Record<string, unknown>[] = []
+  let env: NodeJS.ProcessEnv
   let gateway: ChildProcess
   let url: string
 
@@ -25,18 +27,16 @@ describe('a gateway of two processes', () => {
     closing.push(() => rm(folder, { recursive: true }))
     const port = String(await freePort())
     url = `http://127.0.0.1:${port}`
-    gateway = spawn(process.execPath, [main], {
-      env: {
-        PATH: process.env.PATH,
-        SVC_MODE: 'development',
-        DATABASE_URL: database.url,
-        DATA_DIR: folder,
-        HOST: '127.0.0.1',
-        PORT: port,
-        PROCESSES: '2',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    env = {
+      PATH: process.env.PATH,
+      SVC_MODE: 'development',
+      DATABASE_URL: database.url,
+      DATA_DIR: folder,
+      HOST: '127.0.0.1',
+      PORT: port,
+      PROCESSES: '2',
+    }
+    gateway = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] })
     createInterface(gateway.stdout!).on('line', (line) => lines.push(JSON.parse(line)))
   })
   afterAll(async () => {
@@ -85,6 +85,12 @@ describe('a gateway of two processes', () => {
     await expect.poll(() => logged('a process ended, and another takes its place').length).toBe(1)
     expect((await fetch(`${url}/health`)).status).toBe(200)
     await untilBothAnswer()
+  })
+
+  it('T-89 shares its port with nobody but its processes', async () => {
+    const other = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    expect(await text(other.stderr)).toContain(`Port ${env.PORT} is in use`)
+    expect(other.exitCode ?? (await once(other, 'exit'))[0]).toBe(1)
   })
 
   it('stops with its processes on SIGTERM', async () => {
