@@ -134,7 +134,11 @@ forEachDatabase('attesting in a job', (database) => {
     it('T-173 ADD-59 regains them sooner with more units, and all of them in a day', async () => {
       await locker.put('a', 'more')
       const { db } = house.gateway.context.database
-      const { terms } = await db.selectFrom('lockers').selectAll().where('locker_id', '=', locker.lockerId).executeTakeFirstOrThrow()
+      const { terms } = await db
+        .selectFrom('lockers')
+        .selectAll()
+        .where('locker_id', '=', locker.lockerId)
+        .executeTakeFirstOrThrow()
       const unit = JSON.parse(terms) as { storage_limit_bytes: number }
       const larger = JSON.stringify({ ...unit, storage_limit_bytes: 3 * unit.storage_limit_bytes })
       await db.updateTable('lockers').set({ terms: larger }).where('locker_id', '=', locker.lockerId).execute()

@@ -134,7 +134,8 @@ describe('the public link', () => {
     const confirm = (filename: string) =>
       house.send<ErrorBody>('POST', `/v1/files/confirm?${new URLSearchParams({ receipt_id, filename })}`)
     const query = new URLSearchParams([['receipt_id', receipt_id], ...filenames.map((name) => ['filenames', name])])
-    const batch = async () => (await house.send<ConfirmedFiles>('POST', `/v1/files/confirm-batch?${query}`)).body.results
+    const batch = async () =>
+      (await house.send<ConfirmedFiles>('POST', `/v1/files/confirm-batch?${query}`)).body.results
     expect((await confirm('folder/a.txt')).status).toBe(200)
     expect((await batch()).map(({ ok }) => ok)).toEqual([true, false])
     for (const action of ['rotate', 'close']) {

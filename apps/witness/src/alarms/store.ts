@@ -42,9 +42,7 @@ type OfKind = Pick<NewAlarm, 'origin' | 'kind'>
  */
 export async function trimAlarms(db: Db, { origin, kind }: OfKind, id: number): Promise<boolean> {
   const ofKind = db.selectFrom('alarms').where('origin', '=', origin).where('kind', '=', kind)
-  const { count } = await ofKind
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
+  const { count } = await ofKind.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   if (count <= MAX_ALARMS) return true
   const resolved = ofKind.select('id').where('resolved_at', 'is not', null).orderBy('id')
   const deleted = await db

@@ -71,7 +71,7 @@ it('WIT-06 alarms come in pages, the newest first, and each was logged once', as
 it('T-106 T-174 what a log can make the witness keep is bounded, and the newest fork is among it', async () => {
   const { db } = witness.context.database
   const kept = async (kind: AlarmKind) =>
-    (await db.selectFrom('alarms').select(['cause', 'resolved_at']).where('kind', '=', kind).orderBy('id').execute())
+    await db.selectFrom('alarms').select(['cause', 'resolved_at']).where('kind', '=', kind).orderBy('id').execute()
   const row = {
     origin: 'log.example',
     kind: 'fork',

@@ -9,7 +9,14 @@ import { unixNow } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'
 import { deliverLater } from '../delivery/schedule.ts'
 import { adoptUploads, bytesOf } from '../direct-uploads.ts'
-import { contentNotFound, fileNotFound, hashMismatch, keepsChanging, nothingToConfirm, storageError } from '../errors.ts'
+import {
+  contentNotFound,
+  fileNotFound,
+  hashMismatch,
+  keepsChanging,
+  nothingToConfirm,
+  storageError,
+} from '../errors.ts'
 import type { FilesContext } from '../room.ts'
 import { changeManifest, findFiles, recordHashes } from '../store.ts'
 import type { LockerToConfirm } from './confirm-request.ts'
@@ -61,11 +68,7 @@ export async function confirmNames(
   return { outcomes, reattest }
 }
 
-async function inspectFiles(
-  context: FilesContext,
-  { locker, tellsRecorded }: LockerToConfirm,
-  filenames: string[],
-) {
+async function inspectFiles(context: FilesContext, { locker, tellsRecorded }: LockerToConfirm, filenames: string[]) {
   const files = await findFiles(context.database.db, locker.locker_id, filenames)
   const known = new Set(files.map(({ filename }) => filename))
   const missing = filenames.filter((filename) => !known.has(filename))
@@ -78,7 +81,8 @@ async function inspectFiles(
       limited(async () => {
         const found = await inspectFile(context, locker, file)
         if ('verdict' in found) inspections.push(found)
-        else decided.set(file.filename, found instanceof ServiceError || tellsRecorded ? found : notFound(file.filename))
+        else
+          decided.set(file.filename, found instanceof ServiceError || tellsRecorded ? found : notFound(file.filename))
       }),
     ),
   )

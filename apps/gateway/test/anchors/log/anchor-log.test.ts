@@ -150,21 +150,26 @@ forEachDatabase('anchors of the log', (database) => {
     ['simulateTransaction', {}, 0],
     ['sendTransaction', {}, 1],
     ['sendTransaction', { when: 'after' }, 1],
-  ])('T-105 LOG-24 after a gateway is killed at %s %j, another one publishes the checkpoint once', async (at, options, noted) => {
-    const before = (await rows()).length
-    const sent = testbed.chain.timeline.transactionCount()
-    await grow(1)
-    const held = testbed.hold(at, options)
-    const { kill } = await startGatewayToKill(testbed, shared(), 'anchor-log')
-    await held.reached
-    await kill()
-    testbed.node.behave(honestly)
-    expect(await rows()).toHaveLength(before + noted)
-    await anchor()
-    await anchor()
-    expect((await rows()).slice(before).map(({ state }) => state)).toEqual([expect.stringMatching(/landed|finalized/)])
-    expect(testbed.chain.timeline.transactionCount() - sent).toBe(1)
-  })
+  ])(
+    'T-105 LOG-24 after a gateway is killed at %s %j, another one publishes the checkpoint once',
+    async (at, options, noted) => {
+      const before = (await rows()).length
+      const sent = testbed.chain.timeline.transactionCount()
+      await grow(1)
+      const held = testbed.hold(at, options)
+      const { kill } = await startGatewayToKill(testbed, shared(), 'anchor-log')
+      await held.reached
+      await kill()
+      testbed.node.behave(honestly)
+      expect(await rows()).toHaveLength(before + noted)
+      await anchor()
+      await anchor()
+      expect((await rows()).slice(before).map(({ state }) => state)).toEqual([
+        expect.stringMatching(/landed|finalized/),
+      ])
+      expect(testbed.chain.timeline.transactionCount() - sent).toBe(1)
+    },
+  )
 
   it('LOG-24 waits while the daily budget is used up', async () => {
     const before = (await rows()).length
