@@ -31,6 +31,7 @@ export async function startGatewayProgram(variables: Readonly<Record<string, str
     RATE_LIMIT_ADDRESS: '0',
     RATE_LIMIT_RECEIPT: '0',
     RATE_LIMIT_SIGNER: '0',
+    STATEMENTS_PER_DAY: '0',
     ...SELLING,
     ...PRODUCTION,
     ...variables,

@@ -32,6 +32,7 @@ func base58(data []byte) string {
 // Request is what an envelope binds. Now and Nonce are set in examples only.
 type Request struct {
 	Method, Path, Op, Locker, Receipt string
+	Audience                          string
 	Body                              []byte
 	Now                               int64
 	Nonce                             string
@@ -57,6 +58,9 @@ func SignedHeaders(key ed25519.PrivateKey, r Request) (envelope, signature strin
 		"v": 1, "locker_id": r.Locker, "receipt_id": r.Receipt, "nonce": r.Nonce,
 		"iat": r.Now, "exp": r.Now + 60, "ops": []string{r.Op}, "method": r.Method,
 		"path": r.Path, "body_sha256": hash, "sig_alg": "ed25519",
+	}
+	if r.Audience != "" {
+		fields["aud"] = r.Audience
 	}
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)

@@ -20,7 +20,7 @@ def base58(data: bytes) -> str:
     return "1" * zeros + text
 
 
-def signed_headers(key, method, path, op, body=b"", locker="", receipt="", now=None, nonce=None):
+def signed_headers(key, method, path, op, body=b"", locker="", receipt="", aud=None, now=None, nonce=None):
     now = int(time.time()) if now is None else now
     has_body = method not in ("GET", "HEAD", "DELETE")
     envelope = {
@@ -36,6 +36,8 @@ def signed_headers(key, method, path, op, body=b"", locker="", receipt="", now=N
         "body_sha256": hashlib.sha256(body).hexdigest() if has_body else "",
         "sig_alg": "ed25519",
     }
+    if aud is not None:
+        envelope["aud"] = aud
     data = json.dumps(envelope, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     return {
         "X-Svc-Envelope": base64.urlsafe_b64encode(data).rstrip(b"=").decode(),

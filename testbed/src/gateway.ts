@@ -17,6 +17,7 @@ const NO_LIMITS = {
   RATE_LIMIT_ADDRESS: '0',
   RATE_LIMIT_RECEIPT: '0',
   RATE_LIMIT_SIGNER: '0',
+  STATEMENTS_PER_DAY: '0',
 }
 
 /** Jobs run when a test drains the queue. Tests of the workers enable them. */

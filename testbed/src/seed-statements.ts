@@ -116,6 +116,7 @@ export async function seedOracleRecord(
     status_since: null,
     anchor_error: null,
     deferral: null,
+    whole_budget_at: null,
   }
   await context.database.db.transaction().execute(async (tx) => {
     await insertSnapshot(tx, snapshot.row)

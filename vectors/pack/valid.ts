@@ -42,6 +42,7 @@ const keyList = signingKeys(
   listedKey(RETIRED_KEY, 'evidence-envelope', retired),
   listedKey(STATEMENT_KEY, 'evidence-envelope', { valid_from: retired.valid_to }),
 )
+const v1Keys = (period: JsonObject) => signingKeys(listedKey(STATEMENT_KEY, 'attestation', period))
 
 export const VALID: Case[] = [
   { name: 'v2', what: 'a version-2 bundle of four files', document: base, given: PINNED, expect: {} },
@@ -78,6 +79,20 @@ export const VALID: Case[] = [
     of: 'v1',
     what: 'no key is pinned: the key list in the bundle holds the key',
     expect: { ...OF_V1, key_pinned: 'not_checked' },
+  },
+  {
+    name: 'v1-retired-key',
+    of: 'v1',
+    what: 'version 1 does not sign its time: whether the key was retired by then is open',
+    given: { pinned_keys: v1Keys(retired) },
+    expect: { ...OF_V1, key_pinned: 'not_checked' },
+  },
+  {
+    name: 'v1-listed-key',
+    of: 'v1',
+    what: 'the key in a list, still in use',
+    given: { pinned_keys: v1Keys({ valid_from: retired.valid_from }) },
+    expect: OF_V1,
   },
   {
     name: 'v2-retired-key',

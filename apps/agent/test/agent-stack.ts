@@ -100,9 +100,10 @@ export async function startAgentStack(variables: Variables = {}, overrides: Over
     return { status: response.status, headers: response.headers, body: (await response.json()) as Body }
   }
 
-  function sign(who: Identity, { identity = who.identity, headers, ...call }: AgentCall) {
+  function sign(who: Identity, { identity = who.identity, headers, envelope, ...call }: AgentCall) {
     const named = identity === null ? {} : { 'x-svc-identity': identity }
-    return signCall(who, { ...call, headers: { ...named, ...headers } }, now())
+    const request = { ...call, headers: { ...named, ...headers }, envelope: { aud: agent.url, ...envelope } }
+    return signCall(who, request, now())
   }
 
   async function call<Body>(who: Identity, request: AgentCall) {

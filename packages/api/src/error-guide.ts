@@ -59,8 +59,9 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Sign the `receipt_id` that the request is about.',
   },
   AUDIENCE_MISMATCH: {
-    cause: 'The envelope names no locker, and its `aud` is not the address of this gateway.',
-    next: 'Sign the base URL of the gateway as `aud`, and call it by that address.',
+    cause:
+      'The envelope is for another service: its `aud` is not the address of this one, or is missing where no locker is named.',
+    next: 'Sign the base URL of the service as `aud`, and call it by that address.',
   },
   LOCKER_ID_MISMATCH: {
     cause: 'The envelope names another locker than the request.',

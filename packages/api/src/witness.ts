@@ -79,6 +79,8 @@ const ALARM_KINDS = [
   'wrong_anchor',
   /** The log, or what the gateway says of it, cannot be read. */
   'unreachable_too_long',
+  /** More alarms of one kind than are kept. */
+  'too_many',
 ] as const
 export type AlarmKind = (typeof ALARM_KINDS)[number]
 

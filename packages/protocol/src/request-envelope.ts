@@ -18,7 +18,7 @@ export interface RequestEnvelope {
   path: string
   body_sha256: string
   sig_alg: SigAlg
-  /** The address of the service, in envelopes that name neither locker nor receipt. Elsewhere it is not read. */
+  /** The address of the service. A gateway reads it only where neither locker nor receipt is named. */
   aud?: unknown
 }
 

@@ -63,6 +63,7 @@ const gateway: Service = {
       recovery: recovery ? [recovery.public_key_hex] : [],
     }
   },
+  ownsLockers: true,
   signerHeaders: () => ({}),
 }
 
@@ -72,6 +73,8 @@ const agentService: Service = {
     const { body } = await call(context, discovery)
     return { ...NO_KEYS, keys: [trustedKey(body.signing_key.public_key_hex)] }
   },
+  // Several may work for one gateway.
+  ownsLockers: false,
   signerHeaders: (address) => ({ [HEADER_IDENTITY]: address }),
 }
 

@@ -65,6 +65,8 @@ export interface Service {
   readonly name: ServiceName
   /** The public keys that the service shows. */
   readKeys(context: Context): Promise<ShownKeys>
+  /** Whether lockers and receipts are of one such service, so that an envelope which names them is for it alone. */
+  readonly ownsLockers: boolean
   /** Headers of signed requests besides the signature. */
   signerHeaders(address: string): Record<string, string>
 }

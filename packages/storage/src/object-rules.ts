@@ -1,7 +1,7 @@
 // Rules of the provider interface that every driver checks: ids, ranges and sizes.
 
 import { isHex } from '@svc/protocol/bytes'
-import { type ByteRange, ProviderError } from './provider.ts'
+import { type ByteRange, type ObjectFacts, ProviderError } from './provider.ts'
 
 /** An id becomes part of a path or an address, and nothing else may. */
 export function requireObjectId(id: string): string {
@@ -41,4 +41,10 @@ export function tooLarge(): RangeError {
 export function parseSize(text: string | undefined): number {
   if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text)
   throw new ProviderError('unavailable', 'the provider does not say how long an object is')
+}
+
+/** `encoding`: as the provider states it. */
+export function objectFacts({ size, encoding }: { size: number; encoding: string | undefined }): ObjectFacts {
+  const isEncoded = encoding !== undefined && encoding !== '' && encoding !== 'identity'
+  return isEncoded ? { size, isEncoded } : { size }
 }

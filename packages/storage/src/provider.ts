@@ -32,6 +32,15 @@ interface UploadTerms {
   maxBytes: number | null
 }
 
+export interface ObjectFacts {
+  size: number
+  /**
+   * Whether the client that uploaded it called its bytes compressed. Those who are sent to the provider would get them
+   * decompressed, by it or by their browser (T-176).
+   */
+  isEncoded?: true
+}
+
 export interface StorageProvider {
   /** The largest object it accepts; `Infinity` when there is no limit. */
   readonly maxBytes: number
@@ -62,7 +71,7 @@ export interface StorageProvider {
    */
   read(key: ObjectKey, range?: ByteRange): Promise<FileStream | null>
   /** Null when there is no such object. */
-  stat(key: ObjectKey): Promise<{ size: number } | null>
+  stat(key: ObjectKey): Promise<ObjectFacts | null>
   /** The ids of those objects that are missing. There may be as many keys as a locker has files. */
   absent(keys: readonly ObjectKey[]): Promise<Set<string>>
   /** Also removes what an interrupted write left, and parts of an object that is not complete. An object that is missing counts as removed. */

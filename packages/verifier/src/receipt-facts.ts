@@ -57,7 +57,11 @@ export function receiptFacts(of: ReceiptTexts, bundle: Bundle): ReceiptFacts {
     receipt_key_pinned:
       bundle.followed.keys.length === 0
         ? notChecked('no key was pinned: the signature shows only that the receipt agrees with itself')
-        : keyPinned(receipt_signer_pubkey, bundle.followed, { use: 'receipt', at: unixSeconds(confirmed_at) }),
+        : keyPinned(receipt_signer_pubkey, bundle.followed, {
+            use: 'receipt',
+            at: unixSeconds(confirmed_at),
+            isDated: true,
+          }),
   }
   return { ...own, receipt_is_of_bundle: isOfBundle(receipt, own, bundle) }
 }

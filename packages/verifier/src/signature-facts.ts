@@ -39,6 +39,8 @@ interface Signed {
   ownKeys: string[]
   /** When it was signed, according to the bundle. */
   at: number | null
+  /** Whether that time is part of what was signed. */
+  isDated: boolean
   /** How the key contradicts what the bundle says about it; null when it does not. */
   contradicts(keyHex: string): string | null
 }
@@ -84,21 +86,24 @@ function unsigned(why: string, pinned: readonly PinnedKey[]): SignatureFacts {
   return { signature_valid: failed(why), key_pinned, key: null, revocation: null }
 }
 
+type TimeAndUse = Pick<Signed, 'use' | 'at' | 'isDated'>
+
 /** Whether the key that signed is trusted for that use, and was in use at that time. */
-export function keyPinned(signer: string, followed: FollowedKeys, signed: Pick<Signed, 'use' | 'at'>): Fact {
+export function keyPinned(signer: string, followed: FollowedKeys, signed: TimeAndUse): Fact {
   const since = followed.revoked.get(signer)
   return since === undefined ? keyTrusted(signer, followed, signed) : failed(revokedSince(since))
 }
 
-function keyTrusted(signer: string, followed: FollowedKeys, signed: Pick<Signed, 'use' | 'at'>): Fact {
+function keyTrusted(signer: string, followed: FollowedKeys, signed: TimeAndUse): Fact {
   const { keys, refused } = followed
+  const usable = keys.filter(({ use }) => use === null || use === signed.use)
   if (isTrustedKey(signer, keys, signed)) {
+    if (!signed.isDated && hasEnded(signer, usable)) return UNDATED
     const endorsers = endorsersOf(signer, followed)
     return endorsers.length === 0
       ? PASSED
       : { value: 'passed', why: `not pinned itself, but endorsed: ${[...endorsers, issuerKeyId(signer)].join(' → ')}` }
   }
-  const usable = keys.filter(({ use }) => use === null || use === signed.use)
   if (!isAmong(usable, signer)) {
     const refusal = refused.get(signer)
     const endorsement = refusal === undefined ? '' : `, and its endorsement is refused: ${refusal}`
@@ -106,6 +111,13 @@ function keyTrusted(signer: string, followed: FollowedKeys, signed: Pick<Signed,
   }
   const { at } = signed
   return failed(at === null ? 'the key has a period, and there is no time' : `the key was not in use ${isoSeconds(at)}`)
+}
+
+/** Somebody with a retired key can put any time beside a signature that does not cover it (T-172). */
+const UNDATED = notChecked('the key is retired, and version 1 does not sign its time: this may have been signed later')
+
+function hasEnded(signer: string, usable: readonly PinnedKey[]): boolean {
+  return usable.every(({ publicKeyHex, validTo }) => publicKeyHex !== signer || validTo !== null)
 }
 
 function revokedSince(since: number): string {
@@ -137,6 +149,7 @@ function signedStatement(envelope: JsonObject, domainTag: string): Signed | stri
     isSignedBy: (key) => isStatementSignedBy(key, envelope as unknown as EvidenceEnvelope, domainTag),
     ownKeys: issuer_pubkey === null ? [] : [issuer_pubkey],
     at: unixSeconds(body.issued_at),
+    isDated: true,
     contradicts(keyHex) {
       if (issuer_pubkey !== null && issuer_pubkey !== keyHex) return 'another key signed than issuer_pubkey'
       return body.issuer_key_id === issuerKeyId(keyHex) ? null : 'another key signed than issuer_key_id names'
@@ -154,6 +167,7 @@ function signedRoot({ commitment, v1Signature, signingKeys }: BundleParts): Sign
     isSignedBy: (key) => isManifestSignedBy(key, root, manifest_signature),
     ownKeys: listedKeys(signingKeys),
     at: unixSeconds(commitment.attested_at),
+    isDated: false,
     contradicts: () => (signed_message === root ? null : 'signed_message is not the Merkle root'),
   }
 }

@@ -43,6 +43,21 @@ describe('bundles of another implementation', () => {
     expect(verification).toMatchObject({ envelope: null, key: { pinned: true } })
   })
 
+  it('T-172 in version 1 leave open whether a retired key signed in time, since they do not sign the time', async () => {
+    const listed = (period: object) => {
+      const { public_key_hex, issuer_key_id: key_id } = statementKey
+      const key = { key_id, alg: 'ed25519', public_key_hex, use: 'attestation', status: 'active', ...period }
+      return { pinnedKeys: pinnedKeys({ schema: 'svc/signing-keys/v1', keys: [key] }) }
+    }
+    const keyPinned = async (period: object, attested_at: string = v1.commitment.attested_at) =>
+      (await verified({ ...v1, commitment: { ...v1.commitment, attested_at } }, listed(period))).facts.key_pinned
+    const retired = { status: 'retired', valid_from: '2020-01-01T00:00:00Z', valid_to: '2099-01-01T00:00:00Z' }
+    expect(await keyPinned(retired)).toMatchObject({ value: 'not_checked', why: expect.stringContaining('its time') })
+    expect(await keyPinned(retired, '2099-06-01T00:00:00Z')).toMatchObject({ value: 'failed' })
+    expect(await keyPinned({ valid_from: retired.valid_from })).toMatchObject({ value: 'passed' })
+    expect(await keyPinned({})).toMatchObject({ value: 'passed' })
+  })
+
   it('EVID-19 report which key was used, and whether it was pinned', async () => {
     expect(await verified(v2)).toMatchObject({ failed: [], key: { key_id: statementKey.issuer_key_id, pinned: false } })
     const unpinned = await verified(v2, { pinnedKeys: pinnedKeys([otherKey]) })

@@ -1,6 +1,7 @@
 // Who is calling. The envelope of a request names no key: the identity header or the request says whose it must be.
 
 import { addressKey } from '@svc/guard/address-key'
+import { createAudienceCheck } from '@svc/guard/audience'
 import { notSigned } from '@svc/guard/signers'
 import { readEnvelope, requireMatchingEnvelope } from '@svc/http-service/envelope'
 import { ServiceError } from '@svc/http-service/service-error'
@@ -10,7 +11,7 @@ import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import { type Context, unixNow } from '../context.ts'
 
 export interface Callers {
-  /** Throws unless the identity signed exactly this request, now and for the first time. */
+  /** Throws unless the identity signed exactly this request to this service, now and for the first time. */
   requireSignedBy(wire: WireRequest, identity: string, ops: readonly (Op | readonly Op[])[]): Promise<RequestEnvelope>
   /** Limits requests that anybody may make, by the address they come from. */
   limitStranger(wire: WireRequest): Promise<void>
@@ -20,6 +21,7 @@ const NONCE_KEPT_SECONDS = 60
 
 export function createCallers(context: Context): Callers {
   const { rateLimiter, config, findSigner, useNonce } = context
+  const requireAudience = createAudienceCheck(config.mode, config.http.baseUrl)
 
   /** Every wrong signature costs a verification, so an address may send only so many a minute. */
   async function requireSignature(
@@ -38,8 +40,9 @@ export function createCallers(context: Context): Callers {
   return {
     async requireSignedBy(wire, identity, ops) {
       const signed = readEnvelope(wire)
-      await requireSignature(wire, signed, identity)
       const { envelope } = signed
+      if (mustNameService(envelope)) requireAudience(envelope)
+      await requireSignature(wire, signed, identity)
       requireMatchingEnvelope(envelope, wire, ops, unixNow(context))
       const nonce = { signer: identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_KEPT_SECONDS }
       if (!(await useNonce(nonce))) throw replayed()
@@ -51,6 +54,11 @@ export function createCallers(context: Context): Callers {
       await rateLimiter.take({ key: `address ${addressKey(clientAddress)}`, perMinute: config.limits.perAddress })
     },
   }
+}
+
+/** Clients of earlier releases name no service where they name a locker: such an envelope hands over that one alone. */
+function mustNameService({ aud, locker_id, receipt_id }: RequestEnvelope): boolean {
+  return aud !== undefined || (locker_id === '' && receipt_id === '')
 }
 
 function replayed(): ServiceError {

@@ -1,5 +1,5 @@
 import type { Variables } from '@svc/http-service/config'
-import { bytesOf } from '@svc/testbed/signing'
+import { bytesOf, signCall } from '@svc/testbed/signing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type AgentCall, expectRefusal, startSecondAgent, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet, evmWallet } from '../wallets.ts'
@@ -67,6 +67,15 @@ describe('an envelope', () => {
     const reading = stack.sign(ann, { ...LISTING, path: ending, ops: ['locker:read', 'locker:admin'] })
     expectRefusal(await stack.send('DELETE', ending, undefined, reading.headers), 403, 'METHOD_MISMATCH')
     expectRefusal(await list({ envelope: { path: '/v1/lockers' } }), 403, 'PATH_MISMATCH')
+  })
+
+  it('T-171 rejects an envelope for another service or for none, and does not use up its nonce', async () => {
+    const nonce = 'ab'.repeat(16)
+    for (const aud of ['https://other.example', '', null, [stack.agent.url]])
+      expectRefusal(await list({ envelope: { aud, nonce } }), 403, 'AUDIENCE_MISMATCH')
+    const { headers } = signCall(ann, { ...LISTING, headers: { 'x-svc-identity': ann.identity } }, stack.clock.now())
+    expectRefusal(await repeat(headers), 403, 'AUDIENCE_MISMATCH')
+    expect((await list({ envelope: { aud: `${stack.agent.url}/`, nonce } })).status).toBe(200)
   })
 
   it('T-14 rejects an envelope whose identity header was replaced', async () => {

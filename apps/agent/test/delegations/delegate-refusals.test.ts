@@ -1,5 +1,6 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { type Locker, lockerOf } from '@svc/sdk'
+import { signCall } from '@svc/testbed/signing'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { delegationsOf } from '../../src/delegations/store.ts'
 import { type AgentCall, delegateCall, expectRefusal, startAgentStack, useAgentStack } from '../agent-stack.ts'
@@ -68,14 +69,22 @@ describe('a refused delegation', () => {
     expect(await kept()).toBe(1)
   })
 
+  it('T-171 accepts an envelope without `aud` that names the locker, as earlier clients send it', async () => {
+    const { headers, body } = signCall(owner, delegateCall(locker), stack.clock.now())
+    const nameless = signCall(owner, { ...delegateCall(locker), receiptId: '', lockerId: '' }, stack.clock.now())
+    expectRefusal(await stack.send('POST', '/v1/delegate', body, nameless.headers), 403, 'AUDIENCE_MISMATCH')
+    expect((await stack.send('POST', '/v1/delegate', body, headers)).status).toBe(200)
+  })
+
   it.each<[string, number, Partial<AgentCall>]>([
     ['MISSING_OPS', 403, { ops: ['locker:read', 'locker:write', 'locker:list'] }],
     ['PATH_MISMATCH', 403, { envelope: { path: '/v1/delegations' } }],
     ['METHOD_MISMATCH', 403, { envelope: { method: 'PUT' } }],
+    ['AUDIENCE_MISMATCH', 403, { envelope: { aud: 'https://other.example' } }],
     ['BODY_HASH_MISMATCH', 403, { envelope: { body_sha256: '00'.repeat(32) } }],
     ['RECEIPT_ID_MISMATCH', 401, { receiptId: 'rcpt_test_0001' }],
     ['LOCKER_ID_MISMATCH', 401, { lockerId: 'locker_14fa9d190572' }],
-  ])('AGENT-04 T-04 rejects an envelope for another request with %s', async (code, status, change) => {
+  ])('AGENT-04 T-04 T-171 rejects an envelope for another request with %s', async (code, status, change) => {
     expectRefusal(await ask(change), status, code)
     expect(await kept()).toBe(0)
   })

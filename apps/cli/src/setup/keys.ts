@@ -141,9 +141,10 @@ async function pin(session: Session, hexes: readonly string[], { replace = false
   if (!replace) requireUnpinned(await readPins(folder, gateway), read)
   const file = await savePins(folder, pins)
   const [keys, logs] = [keyHexes(read.keys), logTexts(read.logs)]
+  const ofLogs = logs.length > 0 ? `, and ${counted(logs.length, 'log')}: ${logs.join(', ')}` : ''
   output.result(
     { file, ...pins, keys, logs },
-    () => `${counted(keys.length, 'key')} of ${gateway} pinned: ${[...keys, ...logs].join(', ')}`,
+    () => `${counted(keys.length, 'key')} of ${gateway} pinned: ${keys.join(', ')}${ofLogs}`,
   )
   if (hexes.length === 0)
     output.note('They came from the gateway itself. Compare them with what its operator publishes elsewhere.')

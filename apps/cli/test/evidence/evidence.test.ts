@@ -199,7 +199,9 @@ describe('the log', () => {
     const { proxy, gateway } = home.house
     await gateway.rooms.log.publish()
     const vkey = formatKey(gateway.rooms.log.identity.key)
-    expect((await svc('keys', 'pin', '--replace')).stdout).toContain(vkey)
+    const { stdout } = await svc('keys', 'pin', '--replace')
+    expect(stdout.trimEnd()).toMatch(/^1 key of \S+ pinned: [0-9a-f]{64}, and 1 log: /)
+    expect(stdout.trimEnd().endsWith(`: ${vkey}`)).toBe(true)
     expect((await svc('keys')).stdout).toMatch(/ log +active +yes/)
     await svc('bundle', '-o', inHome('logged.json'))
     await svc('verify', inHome('logged.json'), '--require', 'log_included')

@@ -5,7 +5,8 @@ import { ServiceError } from '@svc/http-service/service-error'
 import { PermanentError } from '@svc/queue/queue'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
-import { openLockerOf, publishesEach } from './attest.ts'
+import { isCurrent, openLockerOf, publishesEach } from './attest.ts'
+import { secondsToWait, takeStatement } from './budget.ts'
 import { emptyFileList } from './errors.ts'
 import type { AttestationsContext } from './room.ts'
 import { deletePending, findAttestation, hasConfirmedFile, insertPending } from './store.ts'
@@ -16,11 +17,13 @@ export const ATTEST_ATTEMPTS = 10
 const POLL_AFTER_SECONDS = 2
 
 /** Until the job has run, a receipt without a statement has a pending stub (STATE-09). */
-export async function queueAttest(context: Context, { receipt_id, locker_id }: Locker): Promise<AttestQueued> {
+export async function queueAttest(context: Context, locker: Locker): Promise<AttestQueued> {
+  const { receipt_id, locker_id } = locker
   const { jobId, status } = await context.database.db.transaction().execute(async (tx) => {
     if (!(await hasConfirmedFile(tx, locker_id))) throw emptyFileList()
     await insertPending(tx, { receipt_id, locker_id }, unixNow(context))
     const known = await findAttestation(tx, receipt_id)
+    if (known && !isCurrent(known, locker)) takeStatement(context, locker, known)
     const jobId = await context.queue.enqueue(tx, 'attest', { receipt_id }, { key: receipt_id })
     return { jobId, status: known?.status ?? 'complete' }
   })
@@ -42,9 +45,11 @@ export async function runAttestJob(context: AttestationsContext, receiptId: stri
   try {
     const locker = await openLockerOf(context, receiptId)
     const publish = publishesEach(context, locker)
-    const { record } = await context.attest(locker, { publish })
+    const { record } = await context.attest(locker, { publish, isLimited: true })
     if (publish && !record.anchor) await queuePush(context, receiptId)
   } catch (error) {
+    const delaySeconds = secondsToWait(error)
+    if (delaySeconds !== null) return attestLater(context, receiptId, delaySeconds)
     const isPermanent = error instanceof ServiceError && error.status < 500
     if (!isPermanent && attempt < ATTEST_ATTEMPTS) throw error
     const hadStub = await deletePending(context.database.db, receiptId)
@@ -52,6 +57,12 @@ export async function runAttestJob(context: AttestationsContext, receiptId: stri
     if (!hadStub && error instanceof ServiceError && error.code === 'EMPTY_FILE_LIST') return
     throw new PermanentError(error instanceof ServiceError ? error.code : String(error), { cause: error })
   }
+}
+
+/** One statement is made of all changes until then. */
+async function attestLater({ database, queue }: Context, receipt_id: string, delaySeconds: number): Promise<void> {
+  const options = { key: receipt_id, delaySeconds }
+  await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }, options))
 }
 
 /** Needed for a statement that is still current (AMB-33), or was made by a caller that does not publish. */

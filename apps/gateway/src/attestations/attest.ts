@@ -8,6 +8,7 @@ import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'
 import { findLockerOf } from '../files/store.ts'
+import { takeStatement } from './budget.ts'
 import type { Publishing } from './publishing.ts'
 import { createLockerReader } from './read-locker.ts'
 import type { Attested } from './record.ts'
@@ -19,6 +20,8 @@ interface AttestOptions {
   replacing?: number | undefined
   /** Queue a job that publishes the statement, in the transaction that writes it. */
   publish?: boolean
+  /** Refuse a statement beyond those that the locker has in a day. */
+  isLimited?: boolean
 }
 
 /** Returns the newest statement, which is a new one if the locker has changed. */
@@ -41,16 +44,18 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
   async function run(
     locker: Locker,
     known: AttestationTable | null,
-    { replacing, publish }: Required<AttestOptions>,
+    { replacing, publish, isLimited }: Required<AttestOptions>,
   ): Promise<Run> {
     const basis = locker.manifest_version
+    // Before the work is done. It is decided when the statement is written.
+    if (isLimited && known) takeStatement(parts, locker, known)
     const snapshot = await readLocker(locker)
     if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
-    const work = { snapshot, replacing: known?.sequence ?? null, force: replacing ?? null, publish }
+    const work = { snapshot, replacing: known?.sequence ?? null, force: replacing ?? null, publish, isLimited }
     return { basis, outcome: await addStatement(parts, locker, work) }
   }
 
-  return async ({ locker_id, receipt_id }, { replacing, publish = false } = {}) => {
+  return async ({ locker_id, receipt_id }, { replacing, publish = false, isLimited = false } = {}) => {
     const locker = await findLockerOf(db, { locker_id })
     if (!locker) throw lockerNotFound()
     await parts.continuity.requireCurrent()
@@ -59,9 +64,9 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
       if (known && isCurrent(known, locker) && known.sequence !== replacing) {
         return { record: (await findRecord(db, receipt_id))!, isNew: false }
       }
-      // A caller who wants a successor does not share a run that may find nothing new.
-      const { basis, outcome } = await share(`${receipt_id} ${replacing}`, () =>
-        run(locker, known, { replacing, publish }),
+      // A caller who wants a successor does not share a run that may find nothing new, nor one that may be refused.
+      const { basis, outcome } = await share(`${receipt_id} ${replacing} ${isLimited}`, () =>
+        run(locker, known, { replacing, publish, isLimited }),
       )
       // A shared run may have begun before the last change that this caller knows of.
       if (basis < locker.manifest_version) continue
@@ -72,7 +77,7 @@ export function createAttest(parts: Parts, databaseUrl: string): Attest {
 }
 
 /** Whether the newest statement describes what the locker holds now. */
-function isCurrent({ sequence, manifest_version }: AttestationTable, locker: Locker): boolean {
+export function isCurrent({ sequence, manifest_version }: AttestationTable, locker: Locker): boolean {
   return sequence !== null && manifest_version !== null && manifest_version >= locker.manifest_version
 }
 

@@ -4,6 +4,7 @@ import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { ServiceError } from '@svc/http-service/service-error'
 import { unixNow } from '../context.ts'
+import { secondsToWait } from './budget.ts'
 import type { AttestationsContext } from './room.ts'
 import { type DueLocker, deleteCronFailure, findDueLockers, recordCronFailure } from './store.ts'
 
@@ -57,7 +58,8 @@ async function reattest(
   const { db } = context.database
   try {
     const publish = context.config.attestations.cron.publish && anchoring === 'each'
-    const { isNew } = await context.attest(locker, { replacing: isAged ? sequence : undefined, publish })
+    const successor = isAged ? { replacing: sequence } : { isLimited: true }
+    const { isNew } = await context.attest(locker, { ...successor, publish })
     await deleteCronFailure(db, locker.receipt_id)
     if (!isNew) return 'skipped'
     const isPublished = publish && (await context.push(locker.receipt_id)).status === 'pushed'
@@ -66,7 +68,7 @@ async function reattest(
     const code = error instanceof ServiceError ? error.code : 'internal_error'
     context.log.warn({ locker_id: locker.locker_id, code, err: error }, 'cannot attest a locker again')
     const failed_at = unixNow(context)
-    const pause = isRetryable(code) ? PAUSE.retryable : PAUSE.permanent
+    const pause = secondsToWait(error) ?? (isRetryable(code) ? PAUSE.retryable : PAUSE.permanent)
     await recordCronFailure(db, locker.receipt_id, { failed_at, retry_at: failed_at + pause })
     return code
   }

@@ -21,7 +21,7 @@ export function attestationRoutes(service: Service, auth: Auth, context: Attesta
     await limitSigner(context, caller.signer)
     if (!query.sync) return new Answer(202, await queueAttest(context, caller.locker))
     const publish = publishesEach(context, caller.locker)
-    const attested = await context.attest(caller.locker, { publish })
+    const attested = await context.attest(caller.locker, { publish, isLimited: true })
     return attestAnswer(context, await publishAttested(context, attested, { publish }))
   })
 

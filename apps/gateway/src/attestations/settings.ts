@@ -7,6 +7,8 @@ export interface AttestConfig {
   checkMode: CheckMode
   /** Make a statement after files are confirmed. */
   isAutomatic: boolean
+  /** How many statements the owner of a locker can have made in a day, for each unit of the locker; 0 for no limit. */
+  perUnitAndDay: number
   cron: CronAttestConfig
 }
 
@@ -30,6 +32,7 @@ export function readAttestConfig(settings: SettingsReader): AttestConfig {
   return {
     checkMode: settings.oneOf('ATTEST_CHECK_MODE', ['recorded_hashes', 'bytes_hashed'], 'recorded_hashes'),
     isAutomatic: isTrue(settings, 'AUTO_REATTEST'),
+    perUnitAndDay: settings.integer('STATEMENTS_PER_DAY', 500, { min: 0, max: 1_000_000 }),
     cron: readCron(settings),
   }
 }

@@ -7,6 +7,7 @@ import { MERKLE_VERSION } from '@svc/protocol/names'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { AttestationTable, Db, Locker, Schema, StatementTable } from '../db/schema.ts'
+import { takeStatement } from './budget.ts'
 import type { Publishing } from './publishing.ts'
 import { type AttestationRecord, type Attested, attestationRecord, type StatementRecord } from './record.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
@@ -29,6 +30,8 @@ interface Work {
   /** The sequence of a statement that gets a successor even if it says the same. */
   force: number | null
   publish: boolean
+  /** Whether the statement is one of those that the locker has in a day. */
+  isLimited: boolean
 }
 
 type Parts = Context & Pick<Publishing, 'publisher' | 'queueEntry'>
@@ -93,11 +96,12 @@ function isRepetition(
 async function writeStatement(
   tx: Transaction<Schema>,
   context: Parts,
-  { receipt_id, locker_id }: Locker,
+  locker: Locker,
   work: Work,
   record: NewStatement | null,
 ): Promise<Attested | null> {
-  const { snapshot, publish } = work
+  const { receipt_id, locker_id } = locker
+  const { snapshot, publish, isLimited } = work
   const before = await lockAttestation(tx, { receipt_id, locker_id })
   if (isOvertaken(before, work)) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
   const { newest, predecessor } = await standingOf(tx, receipt_id, before)
@@ -131,6 +135,7 @@ async function writeStatement(
     anchor_error: null,
     // A statement that waits to be published gives its place to this one.
     deferral: before.deferral,
+    whole_budget_at: isLimited ? takeStatement(context, locker, before) : before.whole_budget_at,
   }
   await insertSnapshot(tx, snapshot.row)
   await insertStatement(tx, statement)

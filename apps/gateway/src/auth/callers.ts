@@ -1,6 +1,7 @@
 // Who is calling, by a signed envelope. The checks run in the order of this page; the first that fails is answered.
 
 import { addressKey } from '@svc/guard/address-key'
+import type { AudienceCheck } from '@svc/guard/audience'
 import { createNonces } from '@svc/guard/nonces'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
 import {
@@ -21,7 +22,6 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import type { Continuity } from '../continuity/continuity.ts'
 import type { Db, Locker } from '../db/schema.ts'
-import type { AudienceCheck } from './audience.ts'
 import { lockerNotFound, lockerNotOpen, receiptNotFound } from './errors.ts'
 import { createLockerFinder, findReceiptAndLocker } from './store.ts'
 

@@ -1,7 +1,7 @@
 // Who is calling: signed envelopes, shared secrets, and tokens of identity providers.
 
+import { createAudienceCheck } from '@svc/guard/audience'
 import type { Context } from '../context.ts'
-import { createAudienceCheck } from './audience.ts'
 import { type Callers, createCallers } from './callers.ts'
 import {
   createInternalCallerCheck,

@@ -901,6 +901,10 @@ export const migrations: Migrations = {
       .addColumn('seen_at', column.integer, (c) => c.notNull())
       .execute()
   },
+
+  '0043-statement-budgets': async (db, column) => {
+    await db.schema.alterTable('attestations').addColumn('whole_budget_at', column.integer).execute()
+  },
 }
 
 /** In the database, so that they hold for every release that writes to it, and for hands at its console. */

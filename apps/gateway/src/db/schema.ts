@@ -528,6 +528,8 @@ export interface AttestationTable {
   anchor_error: string | null
   /** JSON of why publishing the newest statement waits, and until when. */
   deferral: string | null
+  /** When the locker has all statements of a day again, in Unix milliseconds; null before the first that counts. */
+  whole_budget_at: number | null
 }
 
 /** Every statement ever made. Its files are in its snapshot. Only the anchor is written later. */

@@ -26,6 +26,16 @@ export function fileNotFound(filename: string): ServiceError {
   })
 }
 
+/** The same for a file that is confirmed and one that never existed. */
+export function nothingToConfirm(filename: string): ServiceError {
+  return uploadError('FILE_NOT_FOUND', 'there is no file of this name that waits to be confirmed', {
+    layer: 'gateway',
+    recovery_hint: 'sign the confirmation: the owner has closed or rotated the public link of this locker',
+    next_best_method: 'POST /v1/files/confirm',
+    filename,
+  })
+}
+
 /** The entry exists without bytes: they were never uploaded, or the provider lost them. */
 export function contentNotFound(lockerId: string, filename: string): ServiceError {
   return uploadError('CONTENT_NOT_FOUND', 'the file is listed, but there are no bytes of it', {

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Bytes } from '@svc/http-service/answer'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import type { ByteRange } from '@svc/storage/provider'
+import type { ByteRange, ObjectFacts } from '@svc/storage/provider'
 import type { Context } from '../context.ts'
 import type { FileRow, Locker } from '../db/schema.ts'
 import { type CurrentBytes, currentBytes } from '../files/direct-uploads.ts'
@@ -19,9 +19,8 @@ export interface ReadingContext extends FilesContext {
   egress: Egress
 }
 
-export interface FoundBytes extends CurrentBytes {
+export interface FoundBytes extends CurrentBytes, ObjectFacts {
   locker: Locker
-  size: number
 }
 
 /** An object of another length than the recorded one counts as lost. */
@@ -31,7 +30,7 @@ export async function findBytes(context: FilesContext, locker: Locker, entry: Fi
   if (!found || (current.file.size_bytes ?? found.size) !== found.size) {
     throw contentNotFound(locker.locker_id, entry.filename)
   }
-  return { ...current, locker, size: found.size }
+  return { ...current, ...found, locker }
 }
 
 interface About {

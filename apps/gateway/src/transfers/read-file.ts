@@ -21,8 +21,8 @@ import { redirectDownload } from './redirects.ts'
 export async function readByToken(context: ReadingContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
   refuseAsCode(wire.headers, opened.file.content_type)
   const bytes = await findBytes(context, opened.locker, opened.file)
-  // A provider signs its addresses for GET only, and knows nothing of our tags.
-  const isProxied = wire.method === 'HEAD' || needsOurTags(wire.headers)
+  // A provider signs its addresses for GET only, knows nothing of our tags, and does not send compressed bytes as they are.
+  const isProxied = wire.method === 'HEAD' || needsOurTags(wire.headers) || bytes.isEncoded === true
   const redirect = isProxied ? null : await redirectDownload(context, opened, bytes)
   if (!redirect) return answerBytes(context, bytes, wire, aboutFile(bytes, TOKEN_HEADERS))
   context.egress.count(opened.locker.locker_id, requestedBytes(wire, bytes))

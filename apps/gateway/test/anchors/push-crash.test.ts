@@ -1,20 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
-import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
-import type { Variables } from '@svc/http-service/config'
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
-import type { Gateway } from '../../src/gateway.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
-import { houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import type { TestLocker } from '../auth/lockers.ts'
 import {
   type AnchorTestbed,
   askToPush,
@@ -24,9 +13,8 @@ import {
   push,
   startAnchorTestbed,
 } from './anchor-testbed.ts'
+import { startGatewayToKill } from './gateway-to-kill.ts'
 import { blindly, type HoldOptions, holdAt } from './node-faults.ts'
-
-const PROGRAM = fileURLToPath(new URL('./programs/gateway-at.ts', import.meta.url))
 
 interface Step {
   /** The call during which the gateway is killed. */
@@ -62,39 +50,6 @@ beforeAll(async () => {
 afterAll(() => testbed.stop())
 afterEach(() => testbed.node.behave(honestly))
 
-interface KilledGateway {
-  house: LockerHouse
-  kill(): Promise<void>
-}
-
-async function startGatewayToKill(variables: Variables): Promise<KilledGateway> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
-  const env = programEnvironment({
-    ...testbed.variables,
-    ...variables,
-    SVC_MODE: 'development',
-    HOST: '127.0.0.1',
-    PORT: String(await freePort()),
-    DATA_DIR: folder,
-    LOG_LEVEL: 'silent',
-    RUN_JOBS: 'false',
-    LOCAL_PROVIDERS: 'gcs',
-  })
-  const stdio = ['ignore', 'pipe', 'inherit'] as const
-  const child = spawn(process.execPath, [PROGRAM, String(testbed.clock.now())], { env, stdio: [...stdio] })
-  const exited = once(child, 'exit')
-  const kill = async () => {
-    child.kill('SIGKILL')
-    await exited
-  }
-  onTestFinished(async () => {
-    await kill()
-    await rm(folder, { recursive: true })
-  })
-  const [url] = await once(createInterface(child.stdout!), 'line')
-  return { house: houseOf({ url } as Gateway, testbed.clock), kill }
-}
-
 /** Makes a request and waits until it has reached the step. */
 async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Promise<unknown>): Promise<void> {
   const held = holdAt(at, options)
@@ -129,7 +84,7 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
     const untilNoted = (locker: TestLocker) => expect.poll(() => publicationsOf(house, locker)).toHaveLength(1)
     const pushedInTheEnd = (locker: TestLocker) =>
       expect.poll(async () => (await push(house, locker)).attestation_status).toBe('complete')
-    const starting = startGatewayToKill(variables)
+    const starting = startGatewayToKill(testbed, variables)
     const asked = await Promise.all(STEPS.map(attested))
     const watched = await Promise.all(NOTED.map(attested))
     const done = await attested()

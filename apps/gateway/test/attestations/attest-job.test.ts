@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { AttestQueued } from '@svc/api/attestations'
+import type { ErrorBody } from '@svc/api/errors'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { ProviderError } from '@svc/storage/provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -7,6 +8,10 @@ import { ATTEST_ATTEMPTS } from '../../src/attestations/attest-job.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 import { askToAttest, attest, expectChain, objectPath, queueToAttest, statementsOf, statusOf } from './attest.ts'
+
+/** More than any locker here has, but for the one that uses them up. */
+const PER_DAY = 4
+const SECONDS_EACH = 86_400 / PER_DAY
 
 forEachDatabase('attesting in a job', (database) => {
   let house: LockerHouse
@@ -21,7 +26,7 @@ forEachDatabase('attesting in a job', (database) => {
       return local.absent(keys)
     }
     const providers = { ...storage.providers, named: () => ({ ...local, absent }) }
-    const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
+    const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, STATEMENTS_PER_DAY: String(PER_DAY) }
     house = await openLockerHouse(variables, { providers })
   })
   afterAll(async () => {
@@ -100,6 +105,71 @@ forEachDatabase('attesting in a job', (database) => {
     await attest(house, locker)
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
     expect(await expectChain(house, locker)).toHaveLength(1)
+  })
+
+  describe('over the statements of a day', () => {
+    beforeEach(async () => {
+      for (let i = 0; i < PER_DAY; i++) {
+        await locker.put('a', `${i}`)
+        await attest(house, locker)
+      }
+    })
+
+    it('T-173 ADD-59 refuses another with the time to wait, and still answers what has not changed', async () => {
+      expect(await attest(house, locker)).toMatchObject({ unchanged: true })
+      expect((await queueToAttest(house, locker)).attestation_status).toBe('computed')
+      await locker.put('a', 'more')
+      for (const sync of [true, false]) {
+        const refused = await askToAttest<ErrorBody>(house, locker, { sync })
+        expectRefusal(refused, 429, 'RATE_LIMITED')
+        expect(refused.headers.get('retry-after')).toBe(String(SECONDS_EACH))
+        expect(refused.body.details).toEqual({ limit_per_day: PER_DAY, retry_after_seconds: SECONDS_EACH })
+      }
+      house.clock.advance(SECONDS_EACH)
+      expect(await attest(house, locker)).toMatchObject({ unchanged: false })
+      await locker.put('a', 'and more')
+      expectRefusal(await askToAttest(house, locker), 429, 'RATE_LIMITED')
+    })
+
+    it('T-173 ADD-59 regains them sooner with more units, and all of them in a day', async () => {
+      await locker.put('a', 'more')
+      const { db } = house.gateway.context.database
+      const { terms } = await db
+        .selectFrom('lockers')
+        .selectAll()
+        .where('locker_id', '=', locker.lockerId)
+        .executeTakeFirstOrThrow()
+      const unit = JSON.parse(terms) as { storage_limit_bytes: number }
+      const larger = JSON.stringify({ ...unit, storage_limit_bytes: 3 * unit.storage_limit_bytes })
+      await db.updateTable('lockers').set({ terms: larger }).where('locker_id', '=', locker.lockerId).execute()
+      const { headers } = await askToAttest(house, locker)
+      expect(headers.get('retry-after')).toBe(String(SECONDS_EACH / 3))
+      await db.updateTable('lockers').set({ terms }).where('locker_id', '=', locker.lockerId).execute()
+      house.clock.advance(10 * 86_400)
+      for (let i = 0; i < PER_DAY; i++) {
+        await locker.put('a', `again ${i}`)
+        await attest(house, locker)
+      }
+      await locker.put('a', 'too many')
+      expectRefusal(await askToAttest(house, locker), 429, 'RATE_LIMITED')
+    })
+
+    it('T-173 makes one statement of all later changes, and lets the operator make more', async () => {
+      const { queue, database } = house.gateway.context
+      const payload = { receipt_id: locker.receiptId }
+      await locker.put('a', 'more')
+      await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', payload, { key: locker.receiptId }))
+      expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
+      expect(await statementsOf(house, locker)).toHaveLength(PER_DAY)
+      await locker.put('b', 'and more')
+      house.clock.advance(SECONDS_EACH)
+      await drain()
+      expect((await expectChain(house, locker)).map(({ file_count }) => file_count).slice(PER_DAY)).toEqual([2])
+      await locker.put('c', 'c')
+      expectRefusal(await askToAttest(house, locker), 429, 'RATE_LIMITED')
+      expect((await house.send('POST', '/v1/internal/attest', payload)).status).toBe(200)
+      expect(await expectChain(house, locker)).toHaveLength(PER_DAY + 2)
+    })
   })
 
   it('AMB-44 makes a job that can never succeed a dead letter, and deletes its stub', async () => {

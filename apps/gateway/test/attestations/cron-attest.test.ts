@@ -33,7 +33,7 @@ const NOTHING = { selected: 0, attested: 0, pushed: 0, skipped: 0, failed: 0, re
 forEachDatabase('cron-attest', (database) => {
   let house: LockerHouse
   beforeAll(async () => {
-    house = await enabledOn(database)
+    house = await enabledOn(database, { STATEMENTS_PER_DAY: '6' })
   })
   afterAll(() => house.close())
   beforeEach(async () => {
@@ -100,6 +100,21 @@ forEachDatabase('cron-attest', (database) => {
     expect(second!.snapshot_id).toBe(first!.snapshot_id)
     expect((await expectChain(house, changed)).at(-1)).toMatchObject({ evidence_seq: 3, file_count: 2 })
     expect(await cron(house)).toMatchObject(NOTHING)
+  })
+
+  it('CRON-04 T-173 lets a locker that has had its statements of a day wait until it has one again', async () => {
+    const locker = await attestedLocker(house)
+    for (let i = 1; i < 6; i++) {
+      await locker.put('a', `${i}`)
+      await attest(house, locker)
+    }
+    await locker.put('a', 'more')
+    const waiting = { receipt_id: locker.receiptId, status: 'RATE_LIMITED' }
+    expect(await cron(house)).toMatchObject({ selected: 1, attested: 0, failed: 1, results: [waiting] })
+    expect(await cron(house)).toMatchObject(NOTHING)
+    house.clock.advance(4 * HOUR)
+    expect(await cron(house)).toMatchObject({ selected: 1, attested: 1, failed: 0 })
+    expect(await expectChain(house, locker)).toHaveLength(7)
   })
 
   it('AMB-43 skips lockers that were never attested', async () => {

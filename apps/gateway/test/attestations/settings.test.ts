@@ -14,6 +14,7 @@ describe('the settings of attestations', () => {
     expect(read()).toEqual({
       checkMode: 'recorded_hashes',
       isAutomatic: false,
+      perUnitAndDay: 500,
       cron: { isEnabled: false, publish: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] },
     })
   })
@@ -22,6 +23,7 @@ describe('the settings of attestations', () => {
     const set = read({
       ATTEST_CHECK_MODE: 'bytes_hashed',
       AUTO_REATTEST: 'true',
+      STATEMENTS_PER_DAY: '0',
       CRON_ATTEST_ENABLED: 'true',
       CRON_ATTEST_PUSH: 'true',
       CRON_ATTEST_BATCH_SIZE: '7',
@@ -32,6 +34,7 @@ describe('the settings of attestations', () => {
     expect(set).toEqual({
       checkMode: 'bytes_hashed',
       isAutomatic: true,
+      perUnitAndDay: 0,
       cron: {
         isEnabled: true,
         publish: true,
@@ -46,6 +49,7 @@ describe('the settings of attestations', () => {
   it.each([
     ['ATTEST_CHECK_MODE', 'none'],
     ['AUTO_REATTEST', 'yes'],
+    ['STATEMENTS_PER_DAY', '-1'],
     ['CRON_ATTEST_ENABLED', '1'],
     ['CRON_ATTEST_BATCH_SIZE', '0'],
     ['CRON_ATTEST_MIN_AGE_HOURS', '-1'],

@@ -1,7 +1,16 @@
 // The owner of a locker whose receipt id has leaked rotates its public link, or closes it.
 
+import type { ConfirmedFiles } from '@svc/api/confirm-files'
+import type { ErrorBody } from '@svc/api/errors'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ed25519Identity, type Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type Identity,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../auth/lockers.ts'
 import { openTestSession } from './sessions/sessions.ts'
 
 interface Changed {
@@ -117,6 +126,33 @@ describe('the public link', () => {
     expect(await recorded()).toEqual(rotated)
     await changed('close')
     expect([await viewerUrl(), await recorded()]).toEqual([null, { status: 'closed', id: null }])
+  })
+
+  it('T-175 AMB-05 what no longer opens it confirms new bytes, and does not tell what a file holds', async () => {
+    const { receiptId: receipt_id } = locker
+    const filenames = ['folder/a.txt', 'unknown']
+    const confirm = (filename: string) =>
+      house.send<ErrorBody>('POST', `/v1/files/confirm?${new URLSearchParams({ receipt_id, filename })}`)
+    const query = new URLSearchParams([['receipt_id', receipt_id], ...filenames.map((name) => ['filenames', name])])
+    const batch = async () =>
+      (await house.send<ConfirmedFiles>('POST', `/v1/files/confirm-batch?${query}`)).body.results
+    expect((await confirm('folder/a.txt')).status).toBe(200)
+    expect((await batch()).map(({ ok }) => ok)).toEqual([true, false])
+    for (const action of ['rotate', 'close']) {
+      await changed(action)
+      const answers = await Promise.all(filenames.map(confirm))
+      for (const answer of answers) expectRefusal(answer, 404, 'FILE_NOT_FOUND')
+      const [known, unknown] = answers.map(({ body: { message, hint } }) => ({ message, hint }))
+      expect(known).toEqual(unknown)
+      expect(await batch()).toMatchObject(filenames.map((filename) => ({ filename, error: 'FILE_NOT_FOUND' })))
+      await locker.put('new.txt', action)
+      const path = '/v1/files/confirm'
+      const body = { receipt_id, filename: 'folder/a.txt' }
+      const signed = { method: 'POST', path, body, ops: ['locker:write'], receiptId: receipt_id }
+      expect((await house.call(locker.owner, signed)).status).toBe(200)
+    }
+    await changed('open')
+    expect((await confirm('folder/a.txt')).status).toBe(404)
   })
 
   it('T-49 RCPT-01 the receipt and the evidence stay public under the receipt id', async () => {

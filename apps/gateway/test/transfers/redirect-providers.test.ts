@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import type { ErrorBody } from '@svc/api/errors'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import type { Variables } from '@svc/http-service/config'
@@ -60,6 +61,31 @@ it.each(Object.keys(stores))(
     const about = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'a.txt' })
     const confirmed = await house.send('POST', `/v1/files/confirm?${about}`)
     expect(confirmed.body).toMatchObject({ content_hash: expect.stringContaining(hash) })
+  },
+)
+
+it.each(Object.keys(stores))(
+  'T-176 SHORT-13 bytes that a client uploaded to %s as compressed are hashed and read as they were sent',
+  async (provider) => {
+    const house = await openLockerHouse({ ...(await stores[provider]!()), LOCAL_PROVIDERS: '' })
+    onTestFinished(() => house.close())
+    const locker = await house.locker(ed25519Identity(), { provider })
+    const order = { filename: 'a.txt', content_type: 'text/plain' }
+    const { body: made } = await locker.call<UrlSet>(['locker:write'], 'POST', '/files', order)
+    const path = (url: string) => house.gateway.url + new URL(url).pathname
+    const bytes = gzipSync('hello '.repeat(100))
+    const headers = made.upload_headers
+    const put = (address: string, more: RequestInit) => fetch(address, { method: 'PUT', body: bytes, ...more })
+    const sent = await put(path(made.upload_url), { headers, redirect: 'manual' })
+    const encoded = { ...headers, 'content-encoding': 'gzip' }
+    expect((await put(sent.headers.get('location')!, { headers: encoded })).status).toBe(200)
+    const about = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'a.txt' })
+    const confirmed = await house.send('POST', `/v1/files/confirm?${about}`)
+    expect(confirmed.body).toMatchObject({ content_hash: `sha256:${sha256(bytes)}`, size_bytes: bytes.length })
+    for (const address of [path(made.download_url), `${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`]) {
+      const read = await fetch(address)
+      expect(Buffer.from(await read.arrayBuffer()).equals(bytes)).toBe(true)
+    }
   },
 )
 

@@ -57,8 +57,8 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   METHOD_MISMATCH: of('The signature is for another request.', fresh),
   PATH_MISMATCH: of('The signature is for another request.', fresh),
   AUDIENCE_MISMATCH: of(
-    'The signed request is for another gateway.',
-    'the user must set SVC_GATEWAY to the address that the gateway itself gives',
+    'The signed request is for another gateway or agent service.',
+    'the user must set SVC_GATEWAY, or SVC_AGENT for the agent service, to the address that the service itself gives',
   ),
   NONCE_REPLAYED: of('The request was seen before.', fresh),
   OWNER_REQUIRED: of('Only the owner of the locker may do this.', owner),

@@ -1,9 +1,23 @@
 import { type Context, unixNow } from '../context.ts'
 import type { Db } from '../db/schema.ts'
-import { insertAlarm, type NewAlarm } from './store.ts'
+import { insertAlarm, type NewAlarm, resolveAlarm, trimAlarms } from './store.ts'
 
-/** Once for each cause; a log that misbehaves in many ways fills neither disk nor log. */
+/**
+ * Once for each cause. A log that misbehaves in many ways fills neither disk nor log: of too many, one alarm says so for
+ * each kind (T-174).
+ */
 export async function raiseAlarm(context: Pick<Context, 'log' | 'now'>, db: Db, alarm: NewAlarm): Promise<void> {
   const { origin, kind, cause, message } = alarm
-  if (await insertAlarm(db, alarm, unixNow(context))) context.log.error({ origin, kind, cause }, message)
+  const now = unixNow(context)
+  const id = await insertAlarm(db, alarm, now)
+  if (id === null) return
+  const more = { origin, kind: 'too_many', cause: kind } as const
+  if (await trimAlarms(db, alarm, id)) {
+    context.log.error({ origin, kind, cause }, message)
+    await resolveAlarm(db, more, now)
+  } else if (kind !== more.kind) await raiseAlarm(context, db, { ...more, ...tooMany(kind) })
+}
+
+function tooMany(kind: NewAlarm['kind']): Pick<NewAlarm, 'message' | 'evidence'> {
+  return { message: `the log has raised more alarms of the kind ${kind} than are kept`, evidence: [] }
 }

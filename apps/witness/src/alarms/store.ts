@@ -3,7 +3,7 @@
 import type { AlarmKind } from '@svc/api/witness'
 import type { AlarmRow, Db } from '../db/schema.ts'
 
-/** Of one kind and one log: the first ones are kept. */
+/** Of one kind and one log. */
 const MAX_ALARMS = 1000
 
 export interface NewAlarm {
@@ -16,16 +16,8 @@ export interface NewAlarm {
   evidence: readonly string[]
 }
 
-/** False for a cause that is open already, and for a log that has raised too many. A resolved one is opened again. */
-export async function insertAlarm(db: Db, alarm: NewAlarm, raisedAt: number): Promise<boolean> {
-  const { origin, kind } = alarm
-  const { count } = await db
-    .selectFrom('alarms')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('origin', '=', origin)
-    .where('kind', '=', kind)
-    .executeTakeFirstOrThrow()
-  if (count >= MAX_ALARMS) return false
+/** The id of the alarm; null for a cause that is open already. A resolved one is opened again. */
+export async function insertAlarm(db: Db, alarm: NewAlarm, raisedAt: number): Promise<number | null> {
   const { message } = alarm
   const raised = { message, evidence: JSON.stringify(alarm.evidence), raised_at: raisedAt, resolved_at: null }
   const inserted = await db
@@ -39,7 +31,31 @@ export async function insertAlarm(db: Db, alarm: NewAlarm, raisedAt: number): Pr
     )
     .returning('id')
     .executeTakeFirst()
-  return inserted !== undefined
+  return inserted?.id ?? null
+}
+
+type OfKind = Pick<NewAlarm, 'origin' | 'kind'>
+
+/**
+ * Deletes what is more than is kept after the alarm `id` was added: the oldest of those that are resolved. Where all are
+ * open, the first ones stay; the newest fork takes the place of the one before it, another alarm is not kept. False then.
+ */
+export async function trimAlarms(db: Db, { origin, kind }: OfKind, id: number): Promise<boolean> {
+  const ofKind = db.selectFrom('alarms').where('origin', '=', origin).where('kind', '=', kind)
+  const { count } = await ofKind.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  if (count <= MAX_ALARMS) return true
+  const resolved = ofKind.select('id').where('resolved_at', 'is not', null).orderBy('id')
+  const deleted = await db
+    .deleteFrom('alarms')
+    .where('id', 'in', resolved.limit(count - MAX_ALARMS))
+    .executeTakeFirst()
+  if (Number(deleted.numDeletedRows) === count - MAX_ALARMS) return true
+  const before = ofKind.select('id').where('id', '<', id).orderBy('id', 'desc').limit(1)
+  await db
+    .deleteFrom('alarms')
+    .where('id', 'in', kind === 'fork' ? before : [id])
+    .execute()
+  return false
 }
 
 export async function resolveAlarm(

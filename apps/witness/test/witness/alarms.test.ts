@@ -1,4 +1,4 @@
-import type { Alarm } from '@svc/api/witness'
+import type { Alarm, AlarmKind } from '@svc/api/witness'
 import { createLog } from '@svc/http-service/log'
 import { startTestWitness, type TestWitness } from '@svc/testbed/witness'
 import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
@@ -68,8 +68,10 @@ it('WIT-06 alarms come in pages, the newest first, and each was logged once', as
   ])
 })
 
-it('T-106 what a log can make the witness keep is bounded', async () => {
+it('T-106 T-174 what a log can make the witness keep is bounded, and the newest fork is among it', async () => {
   const { db } = witness.context.database
+  const kept = async (kind: AlarmKind) =>
+    await db.selectFrom('alarms').select(['cause', 'resolved_at']).where('kind', '=', kind).orderBy('id').execute()
   const row = {
     origin: 'log.example',
     kind: 'fork',
@@ -80,9 +82,35 @@ it('T-106 what a log can make the witness keep is bounded', async () => {
   } as const
   const rows = Array.from({ length: 998 }, (_, i) => ({ ...row, cause: `${i}` }))
   await db.insertInto('alarms').values(rows).execute()
+  const first = (await kept('fork'))[0]
   const before = lines.length
-  expect((await post(witness.url, requestBody(12, [], await forked(12)))).status).toBe(409)
-  expect(lines.length).toBe(before)
+  for (const root of [1, 2]) {
+    const fork = await log.signHead({ size: 12, root: new Uint8Array(32).fill(root) })
+    expect((await post(witness.url, requestBody(12, [], fork))).status).toBe(409)
+    const found = (await alarms('?limit=3')).alarms
+    expect(found.find(({ kind }) => kind === 'fork')?.evidence.at(-1)).toBe(fork)
+    expect(await kept('fork')).toHaveLength(1000)
+  }
+  expect((await kept('fork'))[0]).toEqual(first)
+  expect(await kept('too_many')).toEqual([{ cause: 'fork', resolved_at: null }])
+  expect(lines.slice(before).map(({ kind }) => kind)).toEqual(['too_many'])
+
+  const unproven = Array.from({ length: 1200 }, (_, i) => {
+    return { ...row, kind: 'unproven', cause: `${i}`, resolved_at: 1 } as const
+  })
+  await db.insertInto('alarms').values(unproven).execute()
+  const wrong = requestBody(12, [], await forked(14))
+  expect((await post(witness.url, wrong)).status).toBe(422)
+  const unproved = await kept('unproven')
+  expect(unproved).toHaveLength(1000)
+  expect(unproved.at(-1)).toMatchObject({ cause: expect.stringMatching(/^14 /), resolved_at: null })
+  await db.updateTable('alarms').set({ resolved_at: null }).where('kind', '=', 'unproven').execute()
+  expect((await post(witness.url, requestBody(12, [], await forked(15)))).status).toBe(422)
+  expect((await kept('unproven')).map(({ cause }) => cause)).toEqual(unproved.map(({ cause }) => cause))
+  expect((await kept('too_many')).map(({ cause }) => cause)).toEqual(['fork', 'unproven'])
+  await db.updateTable('alarms').set({ resolved_at: 2 }).where('kind', '=', 'unproven').execute()
+  expect((await post(witness.url, requestBody(12, [], await forked(16)))).status).toBe(422)
+  expect((await kept('too_many')).map(({ resolved_at }) => resolved_at === null)).toEqual([true, false])
 })
 
 it('WIT-09 a page says who the witness is, in the words of a policy', async () => {

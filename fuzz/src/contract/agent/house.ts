@@ -37,7 +37,7 @@ export async function agentHouse(world: GatewayWorld): Promise<ContractHouse> {
   const ask = askBy(description.operations, line)
   const owner = ed25519Identity(SEED)
   const values = { 'X-Svc-Identity': owner.identity }
-  const envelope = envelopeOf({ owner, lockerId: '', receiptId: '' }, now)
+  const envelope = envelopeOf({ owner, lockerId: '', receiptId: '' }, now, { aud: agent.url })
   const payments = paymentRecipes(agent.url, ask, now)
 
   async function paid(): Promise<Given> {

@@ -146,7 +146,7 @@ export type DelegationList = Static<typeof DelegationList>
 
 const requestHeaders = Type.Object({ 'X-Svc-Identity': Identity })
 const params = Type.Object({ delegation_id: DelegationId })
-const COMMON_ERRORS = [...ENVELOPE_ERRORS, 'RATE_LIMITED', 'validation_error'] as const
+const COMMON_ERRORS = [...ENVELOPE_ERRORS, 'AUDIENCE_MISMATCH', 'RATE_LIMITED', 'validation_error'] as const
 
 export const delegate = endpoint({
   name: 'delegate',

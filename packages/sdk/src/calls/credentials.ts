@@ -52,8 +52,8 @@ async function signed(
   const bytes = encodeEnvelope({
     v: 1,
     ...ids,
-    // Ids are of one service. Without them the service could send the envelope on to another one.
-    ...(ids.locker_id === '' && ids.receipt_id === '' && { aud: context.baseUrl }),
+    // Without it a service could send the envelope on to another one.
+    ...(!isTiedBy(ids, context) && { aud: context.baseUrl }),
     nonce: toHex(randomBytes(16)),
     iat,
     exp: iat + MAX_LIFETIME_SECONDS,
@@ -71,8 +71,17 @@ async function signed(
   }
 }
 
+interface Ids {
+  locker_id: string
+  receipt_id: string
+}
+
+function isTiedBy({ locker_id, receipt_id }: Ids, { service }: Context): boolean {
+  return service.ownsLockers && (locker_id !== '' || receipt_id !== '')
+}
+
 /** The locker and receipt of a request, from its path, query or body. */
-function idsOf({ params = {}, query = {}, body }: AnyInput): { locker_id: string; receipt_id: string } {
+function idsOf({ params = {}, query = {}, body }: AnyInput): Ids {
   const named = { ...(body as Record<string, unknown> | undefined), ...query, ...params }
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   return { locker_id: text(named.locker_id), receipt_id: text(named.receipt_id) }

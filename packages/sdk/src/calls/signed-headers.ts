@@ -32,4 +32,9 @@ export function signedHeaders(
   return credentials(createContext(GATEWAY, options, { now }), endpoint, { path, body, input })
 }
 
-const GATEWAY: Service = { name: 'gateway', readKeys: async () => NO_KEYS, signerHeaders: () => ({}) }
+const GATEWAY: Service = {
+  name: 'gateway',
+  readKeys: async () => NO_KEYS,
+  ownsLockers: true,
+  signerHeaders: () => ({}),
+}

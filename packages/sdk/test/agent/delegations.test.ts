@@ -63,6 +63,18 @@ describe('delegating', () => {
     await expect(market.agentClient().delegations()).rejects.toThrow('a client with a signer')
   })
 
+  it('T-171 signs for the address that it calls, so that no other service can send the request on', async () => {
+    const { signer } = market.solana(0)
+    const { receipt_id } = await market.locker(signer)
+    const elsewhere = market.agentClient({
+      signer,
+      baseUrl: 'https://other.example',
+      fetch: (input, init) => fetch(String(input).replace('https://other.example', market.agentProxy.url), init),
+    })
+    for (const attempt of [() => elsewhere.delegate(receipt_id), () => elsewhere.delegations()])
+      await expect(attempt()).rejects.toMatchObject({ code: 'AUDIENCE_MISMATCH', service: 'agent service' })
+  })
+
   it('corrects a wrong clock by the clock of the agent service', async () => {
     const { signer } = market.solana(0)
     const late = market.agentClient({ signer }, { now: () => market.now() - 3_600_000 })

@@ -11,6 +11,8 @@ import { answerError, isBucketMissing, isTokenRejected } from './errors.ts'
 
 interface ObjectMetadata {
   size: number
+  /** As the client that uploaded it called it. */
+  encoding: string | undefined
   generation: string
   /** Of the write that made it; null when a client uploaded it. */
   mark: string | null
@@ -45,6 +47,7 @@ interface ObjectAnswer {
   size: string
   generation: string
   metadata?: Record<string, string>
+  contentEncoding?: string
 }
 
 export function openBucket(endpoint: string, name: string, account: Account, timeouts: HttpTimeouts): GcsBucket {
@@ -89,11 +92,12 @@ export function openBucket(endpoint: string, name: string, account: Account, tim
       })
     },
     async find(objectName) {
-      const url = bucket.url('storage', objectName, { fields: 'size,generation,metadata' })
+      const url = bucket.url('storage', objectName, { fields: 'size,generation,metadata,contentEncoding' })
       const answer = await bucket.ask({ method: 'GET', url }, [404])
       if (answer.status === 404) return null
-      return parseAnswer(answer, ({ size, generation, metadata }: ObjectAnswer) => ({
+      return parseAnswer(answer, ({ size, generation, metadata, contentEncoding }: ObjectAnswer) => ({
         size: parseSize(size),
+        encoding: contentEncoding,
         generation,
         mark: metadata?.['svc-write'] ?? null,
       }))

@@ -1,4 +1,4 @@
-import { requireObjectId } from '../object-rules.ts'
+import { objectFacts, requireObjectId } from '../object-rules.ts'
 import { type StorageProvider, succeeds } from '../provider.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../timeouts.ts'
 import { findAbsent } from './absent.ts'
@@ -40,7 +40,7 @@ export async function openGcs(settings: GcsSettings, timeouts = TIMEOUTS): Promi
     read: async ({ id }, range) => readObject(bucket, nameOf(id), range),
     async stat({ id }) {
       const found = await bucket.find(nameOf(id))
-      return found && { size: found.size }
+      return found && objectFacts(found)
     },
     async absent(keys) {
       const names = keys.map(({ id }) => nameOf(id))

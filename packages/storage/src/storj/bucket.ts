@@ -83,6 +83,8 @@ export function openBucket(settings: BucketSettings, timeouts: HttpTimeouts): S3
 
 interface FoundObject {
   size: number
+  /** As the client that uploaded it called it. */
+  encoding: string | undefined
   /** Of the write that made it; null when a client uploaded it. */
   mark: string | null
 }
@@ -94,7 +96,11 @@ export const MARK_HEADER = 'x-amz-meta-svc-write'
 export async function findObject(bucket: S3Bucket, key: string): Promise<FoundObject | null> {
   try {
     const { headers } = await bucket.ask({ method: 'HEAD', key })
-    return { size: parseSize(headers['content-length']), mark: headers[MARK_HEADER]?.toString() ?? null }
+    return {
+      size: parseSize(headers['content-length']),
+      encoding: headers['content-encoding'],
+      mark: headers[MARK_HEADER]?.toString() ?? null,
+    }
   } catch (error) {
     if (hasStatus(error, 404)) return null
     throw error

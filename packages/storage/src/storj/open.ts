@@ -1,3 +1,4 @@
+import { objectFacts } from '../object-rules.ts'
 import { type StorageProvider, succeeds } from '../provider.ts'
 import { HTTP_TIMEOUTS } from '../timeouts.ts'
 import { findAbsent } from './absent.ts'
@@ -35,7 +36,7 @@ export async function openStorj(settings: StorjSettings, timeouts = HTTP_TIMEOUT
     async stat({ id }) {
       const found = await findObject(bucket, bucket.keyOf(id))
       if (!found) await requireBucket(bucket)
-      return found && { size: found.size }
+      return found && objectFacts(found)
     },
     absent: async (keys) => findAbsent(bucket, new Set(keys.map(({ id }) => id))),
     async remove({ id }) {

@@ -10,8 +10,8 @@ export async function confirmFile(
   request: ConfirmRequest<{ receipt_id: string; filename: string }>,
 ): Promise<ConfirmedFile> {
   const { receipt_id, filename } = requestedFields(request, 'receipt_id', 'filename')
-  const locker = await lockerToConfirm(context, request, receipt_id)
-  const { outcomes } = await confirmNames(context, locker, [filename])
+  const access = await lockerToConfirm(context, request, receipt_id)
+  const { outcomes } = await confirmNames(context, access, [filename])
   const outcome = outcomes.get(filename)!
   if (outcome instanceof ServiceError) throw outcome
   const { locker_id, size_bytes, content_hash, hash_recorded_at } = outcome
@@ -24,12 +24,12 @@ export async function confirmFiles(
   request: ConfirmRequest<{ receipt_id: string; filenames: string[] }>,
 ): Promise<ConfirmedFiles> {
   const { receipt_id, filenames } = requestedFields(request, 'receipt_id', 'filenames')
-  const locker = await lockerToConfirm(context, request, receipt_id)
-  const { outcomes, reattest } = await confirmNames(context, locker, filenames)
+  const access = await lockerToConfirm(context, request, receipt_id)
+  const { outcomes, reattest } = await confirmNames(context, access, filenames)
   const results = filenames.map((filename) => result(filename, outcomes.get(filename)!))
   const confirmed = results.filter(({ ok }) => ok).length
   const summary = { total: results.length, confirmed, failed: results.length - confirmed }
-  return { receipt_id, locker_id: locker.locker_id, results, summary, reattest }
+  return { receipt_id, locker_id: access.locker.locker_id, results, summary, reattest }
 }
 
 function result(filename: string, outcome: Outcome): ConfirmedFiles['results'][number] {

@@ -9,9 +9,17 @@ import { unixNow } from '../../context.ts'
 import type { FileRow, Locker } from '../../db/schema.ts'
 import { deliverLater } from '../delivery/schedule.ts'
 import { adoptUploads, bytesOf } from '../direct-uploads.ts'
-import { contentNotFound, fileNotFound, hashMismatch, keepsChanging, storageError } from '../errors.ts'
+import {
+  contentNotFound,
+  fileNotFound,
+  hashMismatch,
+  keepsChanging,
+  nothingToConfirm,
+  storageError,
+} from '../errors.ts'
 import type { FilesContext } from '../room.ts'
 import { changeManifest, findFiles, recordHashes } from '../store.ts'
+import type { LockerToConfirm } from './confirm-request.ts'
 import type { Reading } from './hash-object.ts'
 
 type ConfirmedRow = FileRow & { size_bytes: number; content_hash: string; hash_recorded_at: string }
@@ -40,14 +48,15 @@ const READ_AT_ONCE = 4
 /** Inspects and records the files; those that changed meanwhile are inspected again. */
 export async function confirmNames(
   context: FilesContext,
-  locker: Locker,
+  access: LockerToConfirm,
   filenames: readonly string[],
 ): Promise<Confirmation> {
+  const { locker } = access
   const outcomes = new Map<string, Outcome>()
   const open = new Set(filenames)
   let reattest: Confirmation['reattest'] = context.config.attestations.isAutomatic ? 'skipped' : 'off'
   for (let attempt = 1; attempt <= MAX_ATTEMPTS && open.size > 0; attempt++) {
-    const { inspections, decided } = await inspectFiles(context, locker, [...open])
+    const { inspections, decided } = await inspectFiles(context, access, [...open])
     const recorded = await recordInspections(context, locker, inspections)
     reattest = recorded.reattest ?? reattest
     for (const [filename, outcome] of [...decided, ...recorded.outcomes]) {
@@ -59,11 +68,12 @@ export async function confirmNames(
   return { outcomes, reattest }
 }
 
-async function inspectFiles(context: FilesContext, locker: Locker, filenames: string[]) {
+async function inspectFiles(context: FilesContext, { locker, tellsRecorded }: LockerToConfirm, filenames: string[]) {
   const files = await findFiles(context.database.db, locker.locker_id, filenames)
   const known = new Set(files.map(({ filename }) => filename))
   const missing = filenames.filter((filename) => !known.has(filename))
-  const decided = new Map<string, Outcome>(missing.map((filename) => [filename, fileNotFound(filename)]))
+  const notFound = tellsRecorded ? fileNotFound : nothingToConfirm
+  const decided = new Map<string, Outcome>(missing.map((filename) => [filename, notFound(filename)]))
   const inspections: Inspection[] = []
   const limited = limit(READ_AT_ONCE)
   await Promise.all(
@@ -71,7 +81,8 @@ async function inspectFiles(context: FilesContext, locker: Locker, filenames: st
       limited(async () => {
         const found = await inspectFile(context, locker, file)
         if ('verdict' in found) inspections.push(found)
-        else decided.set(file.filename, found)
+        else
+          decided.set(file.filename, found instanceof ServiceError || tellsRecorded ? found : notFound(file.filename))
       }),
     ),
   )

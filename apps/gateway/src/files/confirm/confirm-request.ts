@@ -9,6 +9,7 @@ import { limitSigner, limitStranger } from '../../auth/limits.ts'
 import { findReceiptAndLocker } from '../../auth/store.ts'
 import type { Context } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
+import { publicLinkOf } from '../../lockers/public-link.ts'
 import { uploadError } from '../errors.ts'
 
 export interface ConfirmRequest<Fields> {
@@ -39,19 +40,26 @@ function refuseInputs([first, ...rest]: InvalidInput[]): void {
   if (first) throw new ValidationError(first, ...rest)
 }
 
+export interface LockerToConfirm {
+  locker: Locker
+  /** Whether the caller may learn what was recorded before: a receipt id that no longer opens the files does not (T-175). */
+  tellsRecorded: boolean
+}
+
 /** Rate limits come before the look-up, so that strangers cannot make the gateway work (T-10). */
 export async function lockerToConfirm(
   context: Context,
   { caller, wire }: Pick<ConfirmRequest<object>, 'caller' | 'wire'>,
   receiptId: string,
-): Promise<Locker> {
+): Promise<LockerToConfirm> {
   if (caller && caller.receipt.receipt_id !== receiptId) {
     throw receiptMismatch('the envelope is for another receipt than the request')
   }
   await (caller ? limitSigner(context, caller.signer) : limitStranger(context, wire, receiptId))
   const found = caller ?? (await findReceiptAndLocker(context.database.db, receiptId))
   if (!found) throw receiptNotFound()
-  if (found.locker) return found.locker
+  const { locker } = found
+  if (locker) return { locker, tellsRecorded: caller !== null || publicLinkOf(locker).id === receiptId }
   throw found.receipt.extends === undefined ? noLocker() : receiptIsRenewal(found.receipt.extends)
 }
 

@@ -1,4 +1,5 @@
 import type { Health } from '@svc/api/info'
+import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import type { LockerRecord } from '@svc/api/lockers'
 import type { LogAnchors } from '@svc/api/log'
 import type { LockerUsage } from '@svc/api/usage'
@@ -22,7 +23,8 @@ import { attest } from '../../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse } from '../../auth/lockers.ts'
 import { addStatements } from '../../log/log-reader.ts'
 import { type AnchorTestbed, publicationsOf, push, readTransaction, startAnchorTestbed } from '../anchor-testbed.ts'
-import { forgetfully } from '../node-faults.ts'
+import { startGatewayToKill } from '../gateway-to-kill.ts'
+import { forgetfully, type HoldOptions } from '../node-faults.ts'
 
 const HOUR = 3600
 
@@ -37,15 +39,13 @@ forEachDatabase('anchors of the log', (database) => {
   let house: LockerHouse
   let replica: LockerHouse
   beforeAll(async () => {
-    const variables = { DATABASE_URL: database.url, RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32) }
-    house = await testbed.open(variables)
-    const { folder } = house.gateway.context.config.transparency
+    house = await testbed.open(variables())
     replica = await testbed.open({
-      ...variables,
-      LOG_DIR: folder,
-      LOG_ORIGIN: house.gateway.rooms.log.identity.key.name,
+      ...shared(),
       ANCHOR_WAIT_SECONDS: '0',
       PUBLICATION_LAMPORTS_PER_DAY: '30000',
+      CRON_ATTEST_ENABLED: 'true',
+      CRON_ATTEST_PUSH: 'true',
     })
   })
   beforeEach(async () => {
@@ -53,6 +53,12 @@ forEachDatabase('anchors of the log', (database) => {
     await db().deleteFrom('spending').execute()
   })
 
+  const variables = () => ({ DATABASE_URL: database.url, RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32) })
+  /** Of a gateway that writes the same log. */
+  const shared = () => {
+    const { context, rooms } = house.gateway
+    return { ...variables(), LOG_DIR: context.config.transparency.folder, LOG_ORIGIN: rooms.log.identity.key.name }
+  }
   const db = () => house.gateway.context.database.db
   const anchor = ({ gateway }: LockerHouse = house) => anchorLog(gateway.rooms.anchors, gateway.rooms.log)
   const rows = () => db().selectFrom('log_anchors').select(['size', 'state']).orderBy('sent_at').orderBy('tx').execute()
@@ -140,6 +146,31 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await rows()).slice(before)).toMatchObject([{ state: 'landed' }])
   })
 
+  it.each<[string, HoldOptions, number]>([
+    ['simulateTransaction', {}, 0],
+    ['sendTransaction', {}, 1],
+    ['sendTransaction', { when: 'after' }, 1],
+  ])(
+    'T-105 LOG-24 after a gateway is killed at %s %j, another one publishes the checkpoint once',
+    async (at, options, noted) => {
+      const before = (await rows()).length
+      const sent = testbed.chain.timeline.transactionCount()
+      await grow(1)
+      const held = testbed.hold(at, options)
+      const { kill } = await startGatewayToKill(testbed, shared(), 'anchor-log')
+      await held.reached
+      await kill()
+      testbed.node.behave(honestly)
+      expect(await rows()).toHaveLength(before + noted)
+      await anchor()
+      await anchor()
+      expect((await rows()).slice(before).map(({ state }) => state)).toEqual([
+        expect.stringMatching(/landed|finalized/),
+      ])
+      expect(testbed.chain.timeline.transactionCount() - sent).toBe(1)
+    },
+  )
+
   it('LOG-24 waits while the daily budget is used up', async () => {
     const before = (await rows()).length
     await grow(1)
@@ -193,7 +224,7 @@ forEachDatabase('anchors of the log', (database) => {
     await db().insertInto('log_anchors').values(kept).execute()
   })
 
-  it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, and pushes on request', async () => {
+  it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
     const { context, rooms } = house.gateway
     await anchor()
     const operator = ed25519Identity()
@@ -213,6 +244,9 @@ forEachDatabase('anchors of the log', (database) => {
     expect(attested.push_result).toMatchObject({ status: 'skipped', reason: 'push_disabled' })
     await locker.put('b', 'b')
     await runAttestJob(rooms.attestations, locker.receiptId, 1)
+    await locker.put('a', 'changed')
+    const { body: run } = await replica.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})
+    expect(run.results).toContainEqual({ receipt_id: locker.receiptId, status: 'attested' })
     expect(await publicationsOf(house, locker)).toEqual([])
     expect(await context.queue.counts()).not.toContainEqual(expect.objectContaining({ kind: 'push' }))
     const waiting = async () => (await attestationCounts(context)).oldest_nonfinal_age_sec

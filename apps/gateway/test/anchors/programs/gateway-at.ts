@@ -1,10 +1,14 @@
-// A gateway whose clock stands still at the time given as argument. Prints its URL.
+// A gateway whose clock stands still at the time given as argument. Prints its URL. With `anchor-log` it then publishes
+// the newest checkpoint of its log.
 
 import { writeSync } from 'node:fs'
+import { anchorLog } from '../../../src/anchors/log/anchor-log.ts'
 import { readConfig } from '../../../src/config.ts'
 import { startGateway } from '../../../src/gateway.ts'
 
 const { config, secrets } = readConfig(process.env)
-const now = Number(process.argv[2])
-const { url } = await startGateway(config, secrets, { now: () => now })
+const [time, task] = process.argv.slice(2)
+const now = Number(time)
+const { url, rooms } = await startGateway(config, secrets, { now: () => now })
 writeSync(1, `${url}\n`)
+if (task === 'anchor-log') await anchorLog(rooms.anchors, rooms.log)

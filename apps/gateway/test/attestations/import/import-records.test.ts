@@ -60,6 +60,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
       status_since: null,
       anchor_error: null,
       deferral: null,
+      whole_budget_at: null,
     })
   })
 

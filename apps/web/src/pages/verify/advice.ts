@@ -12,7 +12,8 @@ interface Advice {
   href: string | null
 }
 
-export function adviceFor(name: string, { anchor, envelope, redacted, facts }: CheckedBundle): Advice {
+export function adviceFor(name: string, { anchor, envelope, redacted, facts, key }: CheckedBundle): Advice {
+  if (name === 'key_pinned' && key?.pinned) return { text: t.statement, href: null }
   if (name === 'key_pinned' || name === 'receipt_key_pinned') return { text: t.keys, href: '#keys' }
   if (name === 'receipt_is_of_bundle' && envelope) return { text: t.keys, href: '#keys' }
   if (name === 'files_match') return { text: t.files, href: '#files' }

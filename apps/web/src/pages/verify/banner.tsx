@@ -78,7 +78,7 @@ function ResultBanner({ result }: { result: CheckResult }) {
   if (open.length > 0) {
     return (
       <Verdict kind="open" icon="warning" title={t.verdict.open(open.length)}>
-        {open.includes('key_pinned') && (
+        {open.includes('key_pinned') && !result.key?.pinned && (
           <p>
             <b>{t.verdict.noKey}</b>
           </p>

@@ -3,6 +3,7 @@
 import { createWriteStream } from 'node:fs'
 import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
 import type { Exchange } from './exchange.ts'
 import type { GcsObject, Objects } from './objects.ts'
 
@@ -88,9 +89,19 @@ function listObjects(exchange: Exchange, objects: Objects, pageSize: number): vo
 
 const CHUNK_BYTES = 256 * 1024
 
-/** The bytes of an object, or the requested range. */
+/** The bytes of an object, or the requested range. Clients that do not accept gzip get compressed ones decompressed. */
 export async function serveMedia(exchange: Exchange, objects: Objects, found: GcsObject, contentType: string) {
-  const { size, generation } = found
+  const { size, generation, contentEncoding = 'identity' } = found
+  const stored = {
+    'content-type': contentType,
+    'x-goog-generation': generation,
+    'x-goog-stored-content-encoding': contentEncoding,
+    'x-goog-stored-content-length': size,
+  }
+  if (contentEncoding === 'gzip' && !/gzip/.test(`${exchange.headers['accept-encoding'] ?? ''}`)) {
+    const compressed = (await objects.read(found)).createReadStream()
+    return exchange.answerStream(200, stored, compressed.pipe(createGunzip()))
+  }
   const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(exchange.headers.range ?? '') ?? []
   const start = Number(first ?? 0)
   const end = Math.min(last ? Number(last) : size - 1, size - 1)
@@ -98,11 +109,9 @@ export async function serveMedia(exchange: Exchange, objects: Objects, found: Gc
     return exchange.answer(416, 'Requested range not satisfiable', { 'content-range': `bytes */${size}` })
   }
   const headers = {
-    'content-type': contentType,
+    ...stored,
     'content-length': end - start + 1,
-    'x-goog-generation': generation,
-    'x-goog-stored-content-encoding': 'identity',
-    'x-goog-stored-content-length': size,
+    ...(contentEncoding !== 'identity' && { 'content-encoding': contentEncoding }),
     ...(first && { 'content-range': `bytes ${start}-${end}/${size}` }),
   }
   const file = await objects.read(found)

@@ -9,6 +9,8 @@ export interface GcsObject {
   size: number
   contentType: string
   metadata: Record<string, string>
+  /** As the client called it. */
+  contentEncoding?: string
 }
 
 export type NewObject = Omit<GcsObject, 'generation' | 'size'>

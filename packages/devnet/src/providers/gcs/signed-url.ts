@@ -21,7 +21,9 @@ export async function serveSigned(
   if (exchange.method === 'PUT') {
     const path = objects.newFile()
     await pipeline(exchange.body, async (chunks) => writeFile(path, chunks))
-    const contentType = exchange.headers['content-type'] ?? 'application/octet-stream'
+    const { 'content-type': contentType = 'application/octet-stream', 'content-encoding': contentEncoding } =
+      exchange.headers
+    const about = { name, contentType, metadata: {}, ...(contentEncoding && { contentEncoding }) }
     const { size } = await stat(path)
     const tooLarge = sizeProblem(exchange.headers['x-goog-content-length-range'], size)
     if (tooLarge) {
@@ -29,7 +31,7 @@ export async function serveSigned(
       return refuse(exchange, 400, tooLarge)
     }
     const isNew = exchange.headers['x-goog-if-generation-match'] === '0'
-    const kept = await objects.keep(path, size, { name, contentType, metadata: {} }, isNew)
+    const kept = await objects.keep(path, size, about, isNew)
     return kept ? exchange.answer(200) : refuse(exchange, 412, 'PreconditionFailed')
   }
   const found = objects.find(name)

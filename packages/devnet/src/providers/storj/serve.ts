@@ -33,7 +33,7 @@ async function put(exchange: Exchange, objects: Objects, key: string, mustBeNew:
 
 /** The request headers that are stored with an object. */
 function keptHeaders({ headers }: Exchange): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name]) => name === 'content-type' || name.startsWith('x-amz-meta-'))
+  const kept = Object.entries(headers).filter(([name]) => /^(content-type|content-encoding|x-amz-meta-.*)$/.test(name))
   return Object.fromEntries(kept.map(([name, value]) => [name, `${value}`]))
 }
 

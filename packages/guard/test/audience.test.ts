@@ -1,6 +1,6 @@
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 import { expect, it } from 'vitest'
-import { createAudienceCheck } from '../../src/auth/audience.ts'
+import { createAudienceCheck } from '../src/audience.ts'
 
 const own = 'https://gateway.example/storage'
 
@@ -14,7 +14,7 @@ function accepts(mode: 'production' | 'development', aud: unknown): boolean {
   }
 }
 
-it('T-55 an envelope is for a gateway by its own address, however that is written', () => {
+it('T-55 an envelope is for a service by its own address, however that is written', () => {
   for (const aud of [own, `${own}/`, 'HTTPS://GATEWAY.example:443/storage'])
     expect(accepts('production', aud), aud).toBe(true)
 })
@@ -33,11 +33,11 @@ it.each([
   'https://gateway.example/storage/x',
   'https://gateway.example.evil.example/storage',
   'https://gateway.example@evil.example/storage',
-])('T-55 an envelope for %j is for another gateway', (aud) => {
+])('T-55 an envelope for %j is for another service', (aud) => {
   for (const mode of ['production', 'development'] as const) expect(accepts(mode, aud)).toBe(false)
 })
 
-it('T-55 only a development gateway takes addresses of its own machine and network', () => {
+it('T-55 only a service in development takes addresses of its own machine and network', () => {
   for (const aud of ['http://localhost:8402', 'http://127.0.0.1:9', 'http://[::1]:8402', 'http://gateway:80']) {
     expect(accepts('development', aud), aud).toBe(true)
     expect(accepts('production', aud), aud).toBe(false)

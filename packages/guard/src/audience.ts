@@ -1,23 +1,23 @@
-// Whether an envelope is for this gateway, by the address in `aud`. Without a locker nothing else ties it to this one:
-// another gateway could send on what it was sent (T-55). The Host header says nothing, because the sender chooses it.
+// Whether an envelope is for this service, by the address in `aud`. Where nothing else ties it to one service, another
+// one could send on what it was sent (T-55, T-171). The Host header says nothing, because the sender chooses it.
 
 import type { Mode } from '@svc/http-service/config'
 import { ServiceError } from '@svc/http-service/service-error'
 import { mayBePublicHost } from '@svc/protocol/public-address'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
 
-/** Throws for an envelope that is not for this gateway. */
+/** Throws for an envelope that is not for this service. */
 export type AudienceCheck = (envelope: RequestEnvelope) => void
 
-/** In development the gateway has many addresses: localhost, 127.0.0.1, the name of a container. */
+/** In development a service has many addresses: localhost, 127.0.0.1, the name of a container. */
 export function createAudienceCheck(mode: Mode, baseUrl: string): AudienceCheck {
   const own = normalized(new URL(baseUrl))
   return ({ aud }) => {
     const url = typeof aud === 'string' ? URL.parse(aud) : null
     const isOwn = url && (normalized(url) === own || (mode === 'development' && isPrivate(url)))
     if (isOwn) return
-    throw new ServiceError('AUDIENCE_MISMATCH', 'the envelope is not for this gateway', {
-      hint: `this gateway is ${baseUrl}: call it by that address, and sign it as \`aud\``,
+    throw new ServiceError('AUDIENCE_MISMATCH', 'the envelope is not for this service', {
+      hint: `this service is ${baseUrl}: call it by that address, and sign it as \`aud\``,
     })
   }
 }
