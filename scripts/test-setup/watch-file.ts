@@ -3,6 +3,8 @@
 
 import { afterAll, expect } from 'vitest'
 import { watch } from './watch.ts'
+// Once for all test files of a process, as all that is imported.
+import './compare-bytes.ts'
 
 /** Many times what the longest file takes. */
 const LIMIT_MS = 10 * 60_000

@@ -1,4 +1,4 @@
-// For tests: a gateway with everything the pages show, at its root and under a prefix, and one browser.
+// For tests: a gateway with everything the pages show, at its root and under a prefix, and a browser.
 
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -45,6 +45,17 @@ export interface SiteOptions {
   variables?: Parameters<typeof startTestGateway>[0]
 }
 
+/** One for all test files of a process; it ends with the process. */
+let browser: Promise<Browser> | undefined
+
+function sharedBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({
+    executablePath: chromiumPath(),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+  })
+  return browser
+}
+
 export async function openSite({ withAllAssets = false, variables }: SiteOptions = {}): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
@@ -77,11 +88,7 @@ export async function openSite({ withAllAssets = false, variables }: SiteOptions
   const { attestation, push_result } = await client.attest(locker)
   const bundle = await (await fetch(`${url}/v1/storage/evidence-bundle?receipt_id=${receipt_id}`)).text()
 
-  const browser = await chromium.launch({
-    executablePath: chromiumPath(),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  })
-  opened.defer(() => browser.close())
+  const browser = await sharedBrowser()
   const running = opened.move()
   return {
     url,

@@ -1,5 +1,5 @@
 /** The test runner sets others of its own, BASE_URL among them. */
-const PASSED_ON = ['PATH', 'NODE_COMPILE_CACHE']
+const PASSED_ON = ['PATH', 'NODE_COMPILE_CACHE', 'TMPDIR']
 
 /** The environment of a program that a test starts: these variables, and none of ours that would change what it does. */
 export function programEnvironment(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
