@@ -155,7 +155,7 @@ describe('with a key', () => {
     await tab(page, 'People')
     const add = page.getByRole('form', { name: 'Add an operator' })
     for (const [wrong, message] of [
-      [EVM_PAYER.address, 'This is no Ed25519 public key'],
+      [EVM_PAYER.address, 'This is not an Ed25519 public key'],
       [PAYER.address, 'The owner may do everything already.'],
     ] as const) {
       await add.getByRole('textbox').fill(wrong)
@@ -284,7 +284,7 @@ describe('with a wallet', () => {
     const expectNoSecret = watchSecrets(page)
     const signatures = () => wallet?.seen.length
     await page.getByRole('button', { name: 'Test wallet' }).click()
-    await page.getByText('Your wallet signs 1 time now.').waitFor()
+    await page.getByText('Your wallet signs once now.').waitFor()
     expect(signatures()).toBe(0)
     await expectGoodLooks(visited, 'locker-choose-mode')
     wallet?.answer('reject')

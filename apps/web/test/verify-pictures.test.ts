@@ -94,14 +94,14 @@ describe('the picture of the tree', () => {
     await page.getByRole('button', { name: /^Show path of <img/ }).click()
     await page.getByText('Leads to the root of the statement').waitFor()
     expect(await page.locator('.tree-detail').textContent()).toContain('\\u{202e}gnp.exe')
-    await page.getByText('Characters that cannot be seen').waitFor()
+    await page.getByText('Invisible characters').waitFor()
     expect(await page.locator('.tree img').count()).toBe(0)
 
     const altered = { ...bundle, files: bundle.files.map((file, i) => (i === 1 ? { ...file, size_bytes: 4 } : file)) }
     await page.getByRole('button', { name: 'Check another bundle' }).click()
     await openBundle(page, altered)
     await showPath(page, 'a.txt')
-    await page.getByText('Leads to another root than that of the statement').waitFor()
+    await page.getByText('Leads to a root other than that of the statement').waitFor()
     expect(await page.locator('.tree-edge-good').count()).toBe(0)
     expect(await page.locator('.tree-edge-bad').count()).toBe(1)
     await expectGoodLooks(visited, 'tree-broken')

@@ -11,7 +11,7 @@ export const texts = {
   files: 'Files',
   egress: 'Downloads included',
   time: 'Kept for',
-  days: (days: number) => (days % 365 === 0 ? years(days / 365) : `${common.number(days)} days`),
+  days: (days: number) => (days % 365 === 0 ? years(days / 365) : days === 1 ? '1 day' : `${common.number(days)} days`),
   total: 'Total',
   once: 'once, for the whole time',
   asset: 'Pay with',
@@ -19,7 +19,7 @@ export const texts = {
   network: 'On',
   caption: 'The price in each asset',
   failed: 'Prices did not load',
-  gatewayDisk: "Kept on the gateway's own disk.",
+  gatewayDisk: 'Kept on the gateway’s own disk.',
 }
 
 function years(number: number): string {

@@ -5,10 +5,10 @@ const count = new Intl.NumberFormat('en')
 const files = (number: number) => (number === 1 ? '1 file' : `${count.format(number)} files`)
 
 const problems: Record<PathProblem, string> = {
-  no_such_leaf: 'There is no such leaf in a tree of so many files.',
-  wrong_length: 'The path has another length than a tree of so many files.',
+  no_such_leaf: 'There is no such leaf in a tree of this many files.',
+  wrong_length: 'The path does not have the length of a tree of this many files.',
   wrong_side: 'A hash stands on the wrong side for this leaf.',
-  not_repeated: 'The last node of an odd level is paired with another one than itself.',
+  not_repeated: 'The last node of an odd level is paired with a node other than itself.',
   repeated: 'A node is paired with itself, though it is not the last one of an odd level.',
   malformed: 'One of the hashes is not SHA-256.',
 }
@@ -23,13 +23,13 @@ const changes: Record<Change, string> = {
 
 export const texts = {
   files,
-  invisible: 'Characters that cannot be seen are written as \\u{…} here. What you copy has them as they are.',
+  invisible: 'Invisible characters are written as \\u{…} here. Copying keeps them as they are.',
 
   tree: {
     title: 'How this file is part of the statement',
     label: 'Merkle tree, from the root at the top to the leaf of the file at the bottom. Arrow keys move in it.',
     leads: 'Leads to the root of the statement',
-    leadsElsewhere: 'Leads to another root than that of the statement',
+    leadsElsewhere: 'Leads to a root other than that of the statement',
     noStatement: 'No statement to compare the root with',
     wrongPath: 'Not a path of this tree',
     problems,
@@ -41,7 +41,7 @@ export const texts = {
         : `${depth === 1 ? 'One hash' : `${depth} hashes`} beside the path ${depth === 1 ? 'stands' : 'stand'} for all the other files.`,
     showAll: (depth: number) => `Show all ${depth} levels`,
     showFewer: 'Show fewer levels',
-    between: (levels: number) => `${levels} more levels`,
+    between: (levels: number) => (levels === 1 ? '1 more level' : `${levels} more levels`),
     statement: 'Root in the statement',
     unknown: 'not known',
     root: 'Root, computed here',
@@ -85,7 +85,7 @@ export const texts = {
         `Level ${height}: it is the last of an odd number; put itself after it, and hash both:`,
       same: 'This is the root that the statement names.',
       other: 'This is not the root that the statement names, which is:',
-      none: 'No statement is there to compare this root with.',
+      none: 'There is no statement to compare this root with.',
     },
   },
 
@@ -98,8 +98,8 @@ export const texts = {
     noneText: 'The owner makes the first one by attesting.',
     checkedAll: (statements: number) =>
       statements === 1
-        ? 'The statement was computed again here, and its signature checked.'
-        : `${count.format(statements)} statements were computed again here: each signature and each link holds.`,
+        ? 'The statement was recomputed here, and its signature checked.'
+        : `${count.format(statements)} statements were recomputed here: each signature and each link holds.`,
     checkedSome: (broken: number) =>
       broken === 1
         ? 'One statement or link does not hold.'
@@ -111,7 +111,7 @@ export const texts = {
     statement: (sequence: number) => `Statement ${count.format(sequence)}`,
     here: 'this bundle',
     otherHere: 'The bundle on this page has another statement with this number.',
-    foreign: 'Of another locker than the bundle on this page.',
+    foreign: 'About another locker than the bundle on this page.',
     digest: 'digest of the statement',
     root: 'Merkle root',
     size: (number: number, bytes: string) => `${files(number)}, ${bytes}`,
@@ -123,7 +123,7 @@ export const texts = {
     },
     listedOnly: 'The gateway sent no signed statement: this is only what it says.',
     malformed: 'This is not a statement.',
-    mislabelled: 'The gateway lists it under other values than the statement has.',
+    mislabelled: 'The gateway lists it with values that differ from the statement.',
     links: {
       first: 'The first statement',
       linked: 'Names the digest of the statement before',
@@ -140,7 +140,7 @@ export const texts = {
       slot: (slot: number) => `slot ${count.format(slot)}`,
       explorer: 'See the transaction',
       transaction: 'transaction',
-      unchecked: 'Where they were published is as the gateway says: ask a node to check the one on this page.',
+      unchecked: 'Where they were published is only what the gateway says: ask a node to check the one on this page.',
       other: 'Names another statement',
       networks: {
         'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
@@ -150,7 +150,7 @@ export const texts = {
       none: 'Not published',
       absence: {
         limit_reached: 'Not published: the locker has used up its publications.',
-        daily_budget_used: 'Not published yet: the budget of the day is used up.',
+        daily_budget_used: 'Not published yet: the daily budget is used up.',
         superseded: 'Not published: a newer statement came first.',
       },
     },
@@ -163,7 +163,7 @@ export const texts = {
     utc: 'UTC',
     later: (milliseconds: number) => {
       const seconds = Math.round(milliseconds / 1000)
-      if (seconds < 0) return 'dated earlier than it'
+      if (seconds < 0) return 'dated before it'
       const units = [
         [31_536_000, 'year'],
         [86_400, 'day'],
@@ -199,7 +199,7 @@ export const texts = {
     redacted: 'a redacted bundle does not show all files, so nothing can be said about the others',
     wrongSequence: (sequence: number) => `the gateway sent statement ${count.format(sequence)} instead`,
     same: 'Both lists have the same files.',
-    otherProof: 'These are statements about two lockers. The one did not become the other.',
+    otherProof: 'These are statements about two lockers. One did not become the other.',
     noProof: 'At least one of them has no signed statement, so nothing shows that they are about one locker.',
     reversed: 'The second statement is older than the first.',
     unfit: (side: string, why: string) => `${side}: do not rely on its list: ${why}.`,
