@@ -263,13 +263,13 @@ describe('in words', () => {
     expect(usageWarnings(usage, now)).toEqual([])
     expect(usageWarnings({ ...usage, files: { used: 799, bought: 1000 } }, now)).toEqual([])
     expect(usageWarnings({ ...usage, files: { used: 800, bought: 1000 } }, now)).toEqual([
-      '80 % of the number of files is used. Renewing adds to it.',
+      'You have used 80 % of the file limit. Renewing adds to it.',
     ])
     expect(usageWarnings({ ...usage, expires_at: '2026-12-17T12:00:01Z' }, now)).toEqual([])
     expect(usageWarnings({ ...usage, expires_at: '2026-11-17T12:00:00Z' }, now)[0]).toMatch(
-      /^This locker ends in 1 day/,
+      /^This locker expires in 1 day/,
     )
-    expect(usageWarnings({ ...usage, expires_at: '2026-11-16T11:00:00Z' }, now)[0]).toMatch(/time .* is over/)
+    expect(usageWarnings({ ...usage, expires_at: '2026-11-16T11:00:00Z' }, now)[0]).toMatch(/has expired/)
   })
 })
 

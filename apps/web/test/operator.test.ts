@@ -307,7 +307,7 @@ describe('acting', () => {
     await expectGoodLooks(visited, 'operator-action')
     await page.keyboard.press('Escape')
     await done(await act(page, 'Freeze…', 'Freeze'), 'froze a locker')
-    await page.getByText('This locker is frozen since').waitFor()
+    await page.getByText('This locker has been frozen since').waitFor()
     await done(await act(page, 'Take down…', 'Take down'), 'took down a locker')
     await page.getByText('This locker is taken down since').waitFor()
     const download = await fetch(`${site.url}/v1/storage/retrieve/${receipt_id}/hello.txt`)

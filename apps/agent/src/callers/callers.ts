@@ -55,6 +55,6 @@ export function createCallers(context: Context): Callers {
 
 function replayed(): ServiceError {
   return new ServiceError('NONCE_REPLAYED', 'this envelope was used before', {
-    hint: 'sign each request anew, with a fresh nonce',
+    hint: 'sign each request separately, with a fresh nonce',
   })
 }

@@ -226,7 +226,7 @@ describe('svc buy', () => {
     const { exitCode, stderr } = await home.svc(['buy', '--asset', 'USDC', '--yes', ...wallet], {
       env: { XDG_CONFIG_HOME: config },
     })
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/cannot be noted: .*\. Nothing was paid/)])
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/cannot be recorded: .*\. Nothing was paid/)])
   })
 
   it.each<[string, (leg: PaymentLeg) => PaymentLeg, string]>([

@@ -80,19 +80,19 @@ describe('svc status', () => {
   it('T-56 warns from 80 % and from 30 days before the end, and says what to do', async () => {
     await change('music', { expires_at: inDays(29.5) })
     const { stderr } = await home.svc(['status', 'music'])
-    expect(stderr).toMatch(/warning: music ends in 29 days: `svc renew music` extends it/)
+    expect(stderr).toMatch(/warning: music expires in 29 days: `svc renew music` extends it/)
     await change('music', { expires_at: inDays(-2) })
-    expect((await home.svc(['status', 'music'])).stderr).toMatch(/the time of music is over: `svc renew music`/)
-    expect((await home.svc(['status', 'music'])).stdout).toMatch(/until .*, over for 2 days/)
+    expect((await home.svc(['status', 'music'])).stderr).toMatch(/music has expired: `svc renew music`/)
+    expect((await home.svc(['status', 'music'])).stdout).toMatch(/until .*, expired 2 days ago/)
     const { warnings } = await statusOf('music')
-    expect(warnings).toEqual([expect.stringContaining('is over')])
+    expect(warnings).toEqual([expect.stringContaining('has expired')])
     const usage = {
       ...(await statusOf('photos')),
       bytes: { used: 80, bought: 100 },
       files: { used: 790, bought: 1000 },
     }
     const locker = { name: 'photos', receipt_id: '', locker_id: '', owner: null }
-    expect(usageWarnings(locker, usage, Date.now())).toEqual([expect.stringContaining('80 % of the bytes of photos')])
+    expect(usageWarnings(locker, usage, Date.now())).toEqual([expect.stringContaining('photos has used 80 % of its storage')])
   })
 })
 

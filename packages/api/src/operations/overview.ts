@@ -67,7 +67,7 @@ const PriceFeed = Type.Object(
   {
     title: 'PriceFeed',
     description:
-      '`last_price` and `configured` stand in for a price that the feed does not tell; a coin that is `missing` is not sold. `disabled`: nothing that is sold needs a price.',
+      '`last_price` and `configured` stand in for a price that the feed does not give; a coin that is `missing` is not sold. `disabled`: nothing that is sold needs a price.',
   },
 )
 export type PriceFeed = Static<typeof PriceFeed>

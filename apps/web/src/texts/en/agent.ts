@@ -1,6 +1,7 @@
 // The agent page.
 
 import type { DelegationStatus, FindingKind, Run, TaskName } from '@svc/api/agent/delegations'
+import { common } from './common.ts'
 
 const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long' })
@@ -55,7 +56,7 @@ const outcomes: Record<Run['outcome'], string> = {
   stopped: 'Stopped',
 }
 
-const entries = (count: number) => (count === 1 ? '1 entry' : `${count} entries`)
+const entries = (count: number) => common.counted(count, 'entry', 'entries')
 
 export const texts = {
   title: 'Agent service',
@@ -147,7 +148,7 @@ export const texts = {
     locker: 'Locker',
     since: (time: string) => `Delegated ${time}`,
     found: (count: number, alerts: number) =>
-      count === 0 ? 'no findings yet' : `${entries(count)} in its log, ${alerts === 1 ? '1 alert' : `${alerts} alerts`}`,
+      count === 0 ? 'no findings yet' : `${entries(count)} in its log, ${common.counted(alerts, 'alert')}`,
     next: (task: TaskName, time: string) => `${tasks[task] ?? task}: next ${time}`,
     open: 'Show findings',
     close: 'Hide findings',
@@ -198,7 +199,7 @@ export const texts = {
     doesWatch: (often: string, isBytes: boolean) =>
       `It checks ${often}${isBytes ? ' and reads all bytes' : ', records only'}.`,
     doesMirror: (count: number, often: string) =>
-      `It fetches ${count === 1 ? '1 address' : `${count} addresses`} ${often} and overwrites those files when they change.`,
+      `It fetches ${common.counted(count, 'address', 'addresses')} ${often} and overwrites those files when they change.`,
     doesTell: (host: string, isAlerts: boolean) =>
       `It sends ${isAlerts ? 'alerts' : 'all findings'}, with names of files, to ${host}.`,
     not: 'Nothing else: it cannot manage people, attest, or spend.',

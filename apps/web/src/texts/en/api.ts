@@ -1,4 +1,4 @@
-const count = new Intl.NumberFormat('en')
+import { common } from './common.ts'
 
 export const texts = {
   title: 'API',
@@ -110,7 +110,7 @@ export const texts = {
     answer: 'The gateway’s answer',
     none: (problem: string) => `No answer: ${problem}`,
     redirect: 'The answer redirects to another address, which this page does not follow.',
-    bytesAnswer: (bytes: number) => `${count.format(bytes)} bytes`,
+    bytesAnswer: (bytes: number) => common.counted(bytes, 'byte'),
     milliseconds: (ms: number) => `${ms} ms`,
     quoteFirst: 'A 402 is not a failure here: it is the price.',
   },

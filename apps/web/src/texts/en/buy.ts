@@ -128,7 +128,7 @@ export const texts = {
     removeIt: 'Remove it',
     removeBusy: 'Another tab of this browser is working on this purchase. Close that tab, then remove it here.',
     cancel: 'Keep it',
-    units: (units: number) => (units === 1 ? '1 unit' : `${common.number(units)} units`),
+    units: (units: number) => common.counted(units, 'unit'),
     renewal: 'renewal',
     paid: 'paid',
     unfinished: 'not finished',

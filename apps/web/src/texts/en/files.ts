@@ -1,8 +1,9 @@
-const count = new Intl.NumberFormat('en')
+import { common } from './common.ts'
+
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 
-const files = (number: number) => (number === 1 ? '1 file' : `${count.format(number)} files`)
-const entries = (number: number) => (number === 1 ? '1 entry' : `${count.format(number)} entries`)
+const files = (number: number) => common.counted(number, 'file')
+const entries = (number: number) => common.counted(number, 'entry', 'entries')
 
 export const texts = {
   list: {
@@ -43,12 +44,12 @@ export const texts = {
     unreadable: (number: number) =>
       number === 1
         ? 'The browser could not read one file or folder. The rest is being uploaded.'
-        : `The browser could not read ${count.format(number)} files or folders. The rest is being uploaded.`,
+        : `The browser could not read ${common.number(number)} files or folders. The rest is being uploaded.`,
   },
   uploads: {
     title: 'Uploads',
     total: (done: number, all: number, bytes: string, ofBytes: string) =>
-      `${count.format(done)} of ${files(all)} · ${bytes} of ${ofBytes}`,
+      `${common.number(done)} of ${files(all)} · ${bytes} of ${ofBytes}`,
     summary: (done: number, failed: number) =>
       failed === 0 ? `${files(done)} uploaded` : `${files(done)} uploaded, ${files(failed)} not uploaded`,
     states: {
@@ -72,7 +73,7 @@ export const texts = {
     cancel: 'Cancel',
     cancelLabel: (name: string) => `Cancel ${name}`,
     retryLabel: (name: string) => `Try again: ${name}`,
-    more: (number: number) => `and ${count.format(number)} more`,
+    more: (number: number) => `and ${common.number(number)} more`,
   },
   unfinished: {
     title: 'Unfinished uploads',

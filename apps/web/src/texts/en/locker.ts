@@ -39,7 +39,7 @@ export const texts = {
   until: (iso: string, now: number) =>
     `${Date.parse(iso) > now ? 'Paid until' : 'Was paid until'} ${texts.date(iso)} (${texts.distance(iso, now)})`,
   ofBought: (used: number, bought: number) => `${common.bytes(used)} of ${common.bytes(bought)}`,
-  files: (files: number) => (files === 1 ? '1 file' : `${common.number(files)} files`),
+  files: (files: number) => common.counted(files, 'file'),
 
   proof: {
     title: 'Prove what is here',
@@ -142,7 +142,7 @@ export const texts = {
     ends: (days: number) =>
       days < 0
         ? 'This locker has expired. Nothing is deleted automatically; renewing extends it.'
-        : `This locker expires ${distance.format(days, 'day')}. Renewing extends it.`,
+        : `This locker expires ${days === 0 ? 'within a day' : `in ${common.counted(days, 'day')}`}. Renewing extends it.`,
     used: (percent: number, what: string) => `You have used ${percent} % of ${what}. Renewing adds to it.`,
     terms: { bytes: 'the storage', files: 'the file limit', egress: 'the downloads' },
     renew: 'Renew',

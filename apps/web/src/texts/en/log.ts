@@ -2,7 +2,7 @@ import { common } from './common.ts'
 
 const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
 
-const entries = (count: number) => (count === 1 ? '1 entry' : `${common.number(count)} entries`)
+const entries = (count: number) => common.counted(count, 'entry', 'entries')
 
 export const texts = {
   title: 'Public log',

@@ -1,5 +1,4 @@
-const count = new Intl.NumberFormat('en')
-const plural = (number: number, one: string, many = `${one}s`) => `${count.format(number)} ${number === 1 ? one : many}`
+import { common } from './common.ts'
 
 const UTC = { timeZone: 'UTC', hourCycle: 'h23' } as const
 const date = new Intl.DateTimeFormat('en', { ...UTC, dateStyle: 'medium' })
@@ -12,10 +11,10 @@ const HOUR = 3_600
 const DAY = 24 * HOUR
 
 const duration = (seconds: number) => {
-  if (seconds < 60) return plural(Math.round(seconds), 'second')
-  if (seconds < HOUR) return plural(Math.floor(seconds / 60), 'minute')
-  if (seconds < 2 * DAY) return plural(Math.floor(seconds / HOUR), 'hour')
-  return plural(Math.floor(seconds / DAY), 'day')
+  if (seconds < 60) return common.counted(Math.round(seconds), 'second')
+  if (seconds < HOUR) return common.counted(Math.floor(seconds / 60), 'minute')
+  if (seconds < 2 * DAY) return common.counted(Math.floor(seconds / HOUR), 'hour')
+  return common.counted(Math.floor(seconds / DAY), 'day')
 }
 
 export const texts = {
@@ -128,46 +127,46 @@ export const texts = {
     allWell: 'Everything works.',
     findings: (bad: number, warn: number) =>
       [
-        bad > 0 && `${plural(bad, 'problem needs', 'problems need')} you now`,
-        warn > 0 && `${plural(warn, 'warning')}`,
+        bad > 0 && `${common.counted(bad, 'problem needs', 'problems need')} you now`,
+        warn > 0 && `${common.counted(warn, 'warning')}`,
       ]
         .filter(Boolean)
         .join(', '),
     tone: { bad: 'wrong', warn: 'watch' },
     provider: (name: string) => `Storage provider ${name} does not answer. It is left out of quotes.`,
     chain: (network: string) => `No node of ${network} answers.`,
-    dead: (jobs: number) => `${plural(jobs, 'job')} failed for good.`,
+    dead: (jobs: number) => `${common.counted(jobs, 'job')} failed for good.`,
     budget: (name: string, resetsAt: string) => `The daily budget “${name}” is used up until ${resetsAt}.`,
     balance: (lamports: string) => `The publication key is low: ${lamports} left.`,
     lag: (seconds: number) => `The oldest unfinished attestation is ${duration(seconds)} old.`,
     feedFailing: 'The price feed does not answer; coins without a price are not sold.',
     feedDegraded: 'The price feed is degraded; other prices stand in.',
     overTerms: (lockers: number, more: boolean) =>
-      `${more ? 'More than ' : ''}${plural(lockers, 'locker')} over terms.`,
-    auditBroken: (sequence: number) => `The audit log is broken at entry ${count.format(sequence)}.`,
+      `${more ? 'More than ' : ''}${common.counted(lockers, 'locker')} over terms.`,
+    auditBroken: (sequence: number) => `The audit log is broken at entry ${common.number(sequence)}.`,
     warnings: 'Warnings from /health',
     week: 'Sold in 7 days',
-    weekDetail: (purchases: number) => plural(purchases, 'purchase'),
+    weekDetail: (purchases: number) => common.counted(purchases, 'purchase'),
     total: 'Sold in total',
-    totalDetail: (purchases: number) => `${plural(purchases, 'purchase')}, renewals included`,
+    totalDetail: (purchases: number) => `${common.counted(purchases, 'purchase')}, renewals included`,
     lockers: 'Lockers',
     lockersDetail: (frozen: number, takenDown: number) =>
-      `${count.format(frozen)} frozen, ${count.format(takenDown)} taken down`,
+      `${common.number(frozen)} frozen, ${common.number(takenDown)} taken down`,
     bytes: 'Stored',
-    bytesDetail: (files: number) => plural(files, 'file'),
+    bytesDetail: (files: number) => common.counted(files, 'file'),
     attestations: 'Attestations unfinished',
-    attestationsDetail: (complete: number) => `${count.format(complete)} complete`,
+    attestationsDetail: (complete: number) => `${common.number(complete)} complete`,
     anchors: 'Anchors published',
     anchorsDetail: (spent: string) => `${spent} spent on fees`,
     anchorsOff: 'This gateway does not publish',
     jobs: 'Jobs dead',
     jobsDetail: (waiting: number, running: number) =>
-      `${count.format(waiting)} waiting, ${count.format(running)} running`,
+      `${common.number(waiting)} waiting, ${common.number(running)} running`,
     providers: 'Providers up',
-    providersDetail: (chains: number, all: number) => `${count.format(chains)} of ${count.format(all)} chains answer`,
+    providersDetail: (chains: number, all: number) => `${common.number(chains)} of ${common.number(all)} chains answer`,
     feed: 'Price feed',
-    feedDetail: (prices: number) => plural(prices, 'price'),
-    of: (some: number, all: number) => `${count.format(some)} of ${count.format(all)}`,
+    feedDetail: (prices: number) => common.counted(prices, 'price'),
+    of: (some: number, all: number) => `${common.number(some)} of ${common.number(all)}`,
     countedAt: (time: string) => `Lockers, files and sales were counted at ${time}.`,
   },
   sales: {
@@ -189,7 +188,7 @@ export const texts = {
     paid: 'Paid',
     usd: 'US dollars',
     all: 'All',
-    uncounted: (receipts: number) => `${plural(receipts, 'newer receipt')} will be counted in a moment.`,
+    uncounted: (receipts: number) => `${common.counted(receipts, 'newer receipt')} will be counted in a moment.`,
     exports: 'Receipts of this range',
     exportsText: 'Every receipt, one line each, in order of time.',
     csv: 'Save CSV',
@@ -207,7 +206,7 @@ export const texts = {
     received: 'Received',
     receipts: 'Receipts',
     unavailable: 'no node answers',
-    total: (receipts: number) => `${plural(receipts, 'receipt')} in total`,
+    total: (receipts: number) => `${common.counted(receipts, 'receipt')} in total`,
     empty: 'Nothing is sold on any chain',
     emptyText: 'No treasury address is configured.',
     statement: 'Statement',
@@ -238,7 +237,7 @@ export const texts = {
     network: 'Network',
     used: 'Used',
     usedOf: (used: string, bought: string) => `${used} of ${bought}`,
-    percent: (percent: number) => `${count.format(percent)} %`,
+    percent: (percent: number) => `${common.number(percent)} %`,
     files: 'Files',
     storage: 'Storage',
     egress: 'Downloads',
@@ -294,7 +293,7 @@ export const texts = {
     pushing: 'Publishing',
     complete: 'Complete',
     oldest: 'Oldest unfinished',
-    unknownAge: (some: number) => `${count.format(some)} of unknown age`,
+    unknownAge: (some: number) => `${common.number(some)} of unknown age`,
     noneWaits: 'none waiting',
     anchors: 'Anchors and what they cost',
     off: 'This gateway does not publish statements.',
@@ -487,9 +486,9 @@ export const texts = {
   },
   audit: {
     intact: (entries: number) =>
-      `The log is intact: ${plural(entries, 'entry', 'entries')}, each linked to the one before.`,
+      `The log is intact: ${common.counted(entries, 'entry', 'entries')}, each linked to the one before.`,
     broken: (sequence: number) =>
-      `The log was changed: entry ${count.format(sequence)} does not follow from the one before.`,
+      `The log was changed: entry ${common.number(sequence)} does not follow from the one before.`,
     head: 'Last entry',
     headText: 'Keep it elsewhere: with it you notice when entries are cut off.',
     caption: 'What was done by hand, the newest first',

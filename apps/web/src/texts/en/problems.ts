@@ -1,5 +1,7 @@
 // What the gateway or a wallet refuses, and what to do next.
 
+import { common } from './common.ts'
+
 /** What went wrong, and what to do next. */
 type Problem = [title: string, next: string]
 
@@ -35,7 +37,7 @@ export const texts = {
   ],
   busy: (seconds: number | null) => [
     'Too many requests',
-    seconds === null ? 'Wait a little, then try again.' : `Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`,
+    seconds === null ? 'Wait a little, then try again.' : `Try again in ${common.counted(seconds, 'second')}.`,
   ],
   storage: ['The storage behind the gateway does not answer', 'Nothing was changed. Try again in a minute.'],
   unavailable: ['The gateway cannot do this right now', 'Nothing was changed. Try again in a minute.'],

@@ -1,8 +1,8 @@
 import type { Change } from '../../pages/verify/pictures/differences.ts'
 import type { PathProblem } from '../../pages/verify/pictures/merkle-path.ts'
+import { common } from './common.ts'
 
-const count = new Intl.NumberFormat('en')
-const files = (number: number) => (number === 1 ? '1 file' : `${count.format(number)} files`)
+const files = (number: number) => common.counted(number, 'file')
 
 const problems: Record<PathProblem, string> = {
   no_such_leaf: 'There is no such leaf in a tree of this many files.',
@@ -33,15 +33,15 @@ export const texts = {
     noStatement: 'No statement to compare the root with',
     wrongPath: 'Not a path of this tree',
     problems,
-    place: (index: number, of: number) => `File ${count.format(index + 1)} of ${count.format(of)}, by name.`,
-    withoutName: (index: number) => `Leaf ${count.format(index + 1)}`,
+    place: (index: number, of: number) => `File ${common.number(index + 1)} of ${common.number(of)}, by name.`,
+    withoutName: (index: number) => `Leaf ${common.number(index + 1)}`,
     levels: (depth: number) =>
       depth === 0
         ? 'It is the only file: its leaf is the root.'
         : `${depth === 1 ? 'One hash' : `${depth} hashes`} beside the path ${depth === 1 ? 'stands' : 'stand'} for all the other files.`,
     showAll: (depth: number) => `Show all ${depth} levels`,
     showFewer: 'Show fewer levels',
-    between: (levels: number) => (levels === 1 ? '1 more level' : `${levels} more levels`),
+    between: (levels: number) => common.counted(levels, 'more level'),
     statement: 'Root in the statement',
     unknown: 'not known',
     root: 'Root, computed here',
@@ -60,8 +60,8 @@ export const texts = {
     sides: { left: 'left', right: 'right' },
     range: (first: number, last: number) =>
       first === last
-        ? `file ${count.format(first + 1)}`
-        : `files ${count.format(first + 1)} to ${count.format(last + 1)}`,
+        ? `file ${common.number(first + 1)}`
+        : `files ${common.number(first + 1)} to ${common.number(last + 1)}`,
     hash: 'hash',
     text: 'hashed text',
     how: 'How it is computed',
@@ -99,16 +99,16 @@ export const texts = {
     checkedAll: (statements: number) =>
       statements === 1
         ? 'The statement was recomputed here, and its signature checked.'
-        : `${count.format(statements)} statements were recomputed here: each signature and each link holds.`,
+        : `${common.number(statements)} statements were recomputed here: each signature and each link holds.`,
     checkedSome: (broken: number) =>
       broken === 1
         ? 'One statement or link does not hold.'
-        : `${count.format(broken)} statements or links do not hold.`,
+        : `${common.number(broken)} statements or links do not hold.`,
     uncheckedSome: 'Some of it could not be checked here.',
     notPinned: 'Whose key signed is not known here: no key was pinned.',
     earlier: 'Show earlier statements',
-    earlierOf: (left: number) => `${count.format(left)} earlier`,
-    statement: (sequence: number) => `Statement ${count.format(sequence)}`,
+    earlierOf: (left: number) => `${common.number(left)} earlier`,
+    statement: (sequence: number) => `Statement ${common.number(sequence)}`,
     here: 'this bundle',
     otherHere: 'The bundle on this page has another statement with this number.',
     foreign: 'About another locker than the bundle on this page.',
@@ -130,14 +130,14 @@ export const texts = {
       linkedUnpinned: 'Names the statement before, but another key signed, and not both are pinned',
       broken: 'Does not follow the statement before',
       gap: (missing: number) =>
-        missing === 1 ? 'One statement is missing here' : `${count.format(missing)} statements are missing here`,
+        missing === 1 ? 'One statement is missing here' : `${common.number(missing)} statements are missing here`,
       listed: 'As the gateway lists it; not checked',
       earlier: 'The statement before is not loaded yet',
     },
     anchor: {
       title: 'Published',
       by: (network: string) => `Published on ${network}`,
-      slot: (slot: number) => `slot ${count.format(slot)}`,
+      slot: (slot: number) => `slot ${common.number(slot)}`,
       explorer: 'See the transaction',
       transaction: 'transaction',
       unchecked: 'Where they were published is only what the gateway says: ask a node to check the one on this page.',
@@ -173,7 +173,7 @@ export const texts = {
       ] as const
       const [size, unit] = units.find(([length]) => seconds >= length) ?? ([1, 'second'] as const)
       const number = Math.floor(seconds / size)
-      return `${count.format(number)} ${unit}${number === 1 ? '' : 's'} after it`
+      return `${common.counted(number, unit)} after it`
     },
   },
 
@@ -197,13 +197,13 @@ export const texts = {
     refused: (side: string, why: string) => `${side}: ${why}`,
     noAnswer: (side: string, why: string) => `${side}: the gateway did not send it. ${why}`,
     redacted: 'a redacted bundle does not show all files, so nothing can be said about the others',
-    wrongSequence: (sequence: number) => `the gateway sent statement ${count.format(sequence)} instead`,
+    wrongSequence: (sequence: number) => `the gateway sent statement ${common.number(sequence)} instead`,
     same: 'Both lists have the same files.',
     otherProof: 'These are statements about two lockers. One did not become the other.',
     noProof: 'At least one of them has no signed statement, so nothing shows that they are about one locker.',
     reversed: 'The second statement is older than the first.',
     unfit: (side: string, why: string) => `${side}: do not rely on its list: ${why}.`,
-    statement: (sequence: number, issued: string) => `Statement ${count.format(sequence)}, ${issued}`,
+    statement: (sequence: number, issued: string) => `Statement ${common.number(sequence)}, ${issued}`,
     record: 'A record without a signed statement',
     changes,
     show: 'Show',
@@ -213,6 +213,6 @@ export const texts = {
     from: (name: string) => `was ${name}`,
     noRows: 'No file matches.',
     more: 'Show more',
-    shown: (shown: number, of: number) => `${count.format(shown)} of ${count.format(of)}`,
+    shown: (shown: number, of: number) => `${common.number(shown)} of ${common.number(of)}`,
   },
 }
