@@ -3,7 +3,7 @@
 import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { sendBytes, textOf } from './bytes.ts'
 import { REQUESTS, routeOf, SMALL, startGrown } from './growth.ts'
-import { type Route, requestsPerCpuSecond, warmUp } from './load.ts'
+import { type Route, requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { lockerClient } from './locker-client.ts'
 import { median, type Row } from './row.ts'
 import { scaled } from './scale.ts'
