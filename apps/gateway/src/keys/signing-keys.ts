@@ -48,7 +48,8 @@ function listedKey(key: Selectable<SigningKeyTable>, use: SigningKey['use']): Si
   }
 }
 
-function endOf({ valid_from, valid_to, revoked_since }: Selectable<SigningKeyTable>): string | null {
+/** When a key ended, or ends by its revocation. */
+export function endOf({ valid_from, valid_to, revoked_since }: Selectable<SigningKeyTable>): string | null {
   if (revoked_since === null) return valid_to
   const since = revoked_since > valid_from ? revoked_since : valid_from
   return valid_to !== null && valid_to < since ? valid_to : since
