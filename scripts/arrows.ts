@@ -170,7 +170,7 @@ const AGENT: Arrows = {
   gateway: ['db'],
   subscriptions: ['callers', 'db'],
   delegations: ['callers', 'db', 'gateway', 'subscriptions', 'work'],
-  work: ['callers', 'db', 'subscriptions'],
+  work: ['db', 'subscriptions'],
 }
 
 /** Inside a witness; the files at its root wire the rooms together. */

@@ -4,7 +4,7 @@ import type { S3Credentials } from '@svc/sdk'
 import { jsonLine } from '../output/shown.ts'
 import type { Session } from '../session.ts'
 import { sessionSetup } from './setup.ts'
-import { shellWord } from './shell-word.ts'
+import { shellWord } from '../output/shell-word.ts'
 
 export const FORMATS = ['env', 'json', 'process'] as const
 

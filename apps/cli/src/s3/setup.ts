@@ -1,7 +1,7 @@
 // How common clients are set up, ready to be pasted. The placeholders stand for secrets, which are shown only when asked.
 
 import type { NewS3Key, S3Credentials } from '@svc/sdk'
-import { shellWord } from './shell-word.ts'
+import { shellWord } from '../output/shell-word.ts'
 
 type Connection = Pick<S3Credentials, 'endpoint' | 'region' | 'bucket' | 'prefix'>
 

@@ -1,7 +1,7 @@
 import type { Tasks } from '@svc/api/agent/tasks'
+import { isWithinLimits } from '@svc/guard/rate-limiter'
 import { isBlocked, SourceError } from '@svc/outgoing/public-request'
 import type { JobRun } from '@svc/queue/queue'
-import { isWithinLimits } from '../../callers/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type Delivery, findDelivery, setDelivery } from './store.ts'
 import { webhookHeaders } from './webhook-request.ts'
