@@ -14,7 +14,8 @@ import { findEgressBytes } from '../lockers/store.ts'
 import { isEnded, termsOf, usedBytes } from '../lockers/terms.ts'
 import { auditEntry } from './audit.ts'
 import type { OperationsContext } from './room.ts'
-import { findLocker, type LockerSearch, pageOfAuditLog, searchLockers } from './store.ts'
+import { pageOfAuditLog } from './audit-store.ts'
+import { findLocker, type LockerSearch, searchLockers } from './store.ts'
 
 const PAGE = 100
 
