@@ -46,8 +46,7 @@ export async function s3Credentials(
   }
   const { body: credentials } = await call(context, endpoint, { params: { locker_id }, body, signal })
   requireSafe(credentials, locker_id)
-  if (!TOKEN.test(credentials.session_token))
-    throw new UntrueAnswer('the S3 session token is malformed')
+  if (!TOKEN.test(credentials.session_token)) throw new UntrueAnswer('the S3 session token is malformed')
   return credentials
 }
 

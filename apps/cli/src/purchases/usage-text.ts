@@ -65,7 +65,9 @@ const REASONS: Record<NonNullable<LockerUsage['next_anchor']>['reason'], string>
 
 export function anchorOutlook({ next_anchor, has_unattested_changes }: LockerUsage): string {
   if (next_anchor === null)
-    return has_unattested_changes ? 'none waiting: `svc attest` makes a statement about what has changed' : 'none waiting'
+    return has_unattested_changes
+      ? 'none waiting: `svc attest` makes a statement about what has changed'
+      : 'none waiting'
   const { at, reason } = next_anchor
   return shown(at === null ? REASONS[reason] : `${timeText(at)} at the earliest: ${REASONS[reason]}`)
 }
@@ -79,8 +81,7 @@ export function usageWarnings(locker: NamedLocker, usage: LockerUsage, now: numb
   const name = lockerName(locker)
   const renewal = `\`svc renew ${name}\``
   const days = Math.floor((Date.parse(usage.expires_at) - now) / 86_400_000)
-  const end =
-    days < 0 ? 'has expired' : days === 0 ? 'expires within a day' : `expires in ${counted(days, 'day')}`
+  const end = days < 0 ? 'has expired' : days === 0 ? 'expires within a day' : `expires in ${counted(days, 'day')}`
   const used = (['bytes', 'files', 'egress'] as const).flatMap((term) => {
     const share = percent(usage[term])
     return share >= WARN_PERCENT ? [`${name} has used ${share} % of its ${TERMS[term]}: ${renewal} adds to it`] : []

@@ -93,7 +93,11 @@ function healthFinding(gateway: string, { status, checks, providers, warnings = 
   const parts = Object.entries({ ...checks, ...providers }).filter(([, state]) => state === 'failing')
   if (status === 'ok' && parts.length === 0 && warnings.length === 0) return ok('gateway', `${gateway} (${text})`)
   const problems = [...parts.map(([name]) => `${name} is failing`), ...warnings].join('; ')
-  return warning('gateway', `${gateway} (${text}) is unhealthy: ${problems}`, 'some commands may fail; ask its operator')
+  return warning(
+    'gateway',
+    `${gateway} (${text}) is unhealthy: ${problems}`,
+    'some commands may fail; ask its operator',
+  )
 }
 
 function versionFinding({ version }: Health): Finding {

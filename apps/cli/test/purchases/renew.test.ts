@@ -92,7 +92,9 @@ describe('svc status', () => {
       files: { used: 790, bought: 1000 },
     }
     const locker = { name: 'photos', receipt_id: '', locker_id: '', owner: null }
-    expect(usageWarnings(locker, usage, Date.now())).toEqual([expect.stringContaining('photos has used 80 % of its storage')])
+    expect(usageWarnings(locker, usage, Date.now())).toEqual([
+      expect.stringContaining('photos has used 80 % of its storage'),
+    ])
   })
 })
 

@@ -37,7 +37,10 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
     'The payment credential does not answer a challenge of this gateway.',
     'do not pay again; confirm with the transaction',
   ),
-  tx_not_found: of('The chain does not show the transaction yet.', 'wait a few seconds and ask again; do not pay again'),
+  tx_not_found: of(
+    'The chain does not show the transaction yet.',
+    'wait a few seconds and ask again; do not pay again',
+  ),
   payment_verification_failed: of(
     'The transaction does not pay this quote.',
     'do not pay again; `purchase_status` tells what was paid',

@@ -75,7 +75,8 @@ function statusText({ subscription, delegations }: StatusData): string {
       ? `Paid until ${subscription.expires_at}.`
       : 'Not paid for: `subscribe` buys thirty days.'
   const lines = delegations.map(
-    ({ delegation_id, receipt_id, status, alerts }) => `${delegation_id}: ${receipt_id}, ${status}, ${counted(alerts, 'alert')}`,
+    ({ delegation_id, receipt_id, status, alerts }) =>
+      `${delegation_id}: ${receipt_id}, ${status}, ${counted(alerts, 'alert')}`,
   )
   return [paid, ...lines, ...(lines.length === 0 ? ['No locker is delegated: `delegate` does it.'] : [])].join('\n')
 }

@@ -23,7 +23,9 @@ export const quote = tool({
     network_fee: Type.Optional(
       Type.Object(
         { asset: Type.String(), at_most: Type.String() },
-        { description: 'What the network may charge the wallet of this server for paying in USDC, on top of the price.' },
+        {
+          description: 'What the network may charge the wallet of this server for paying in USDC, on top of the price.',
+        },
       ),
     ),
     terms: Terms,

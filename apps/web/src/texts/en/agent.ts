@@ -78,7 +78,8 @@ export const texts = {
   },
   foreign: {
     title: 'This agent service works for another gateway',
-    text: (gateway: string) => `It says that it works for ${gateway}. This page does not hand over lockers of this gateway to it.`,
+    text: (gateway: string) =>
+      `It says that it works for ${gateway}. This page does not hand over lockers of this gateway to it.`,
   },
 
   what: {
@@ -125,8 +126,7 @@ export const texts = {
       wallet: 'Check your wallet: it is asking you to pay.',
       sending: 'Sent. Waiting for it to appear on the chain…',
       confirming: 'Paid. Waiting for the service to confirm…',
-      looking:
-        'Your wallet was asked to pay, but its answer did not arrive. Looking for the payment on the chain…',
+      looking: 'Your wallet was asked to pay, but its answer did not arrive. Looking for the payment on the chain…',
       other_tab: 'Another tab is working on this payment…',
       checking: 'One moment…',
     },
@@ -195,7 +195,8 @@ export const texts = {
     twice: 'Each file can have only one address',
     nothing: 'Choose at least one thing for it to do.',
     summary: 'You hand over',
-    rights: (locker: string) => `Listing, reading and writing files of ${locker}, with a key made for this locker alone.`,
+    rights: (locker: string) =>
+      `Listing, reading and writing files of ${locker}, with a key made for this locker alone.`,
     doesWatch: (often: string, isBytes: boolean) =>
       `It checks ${often}${isBytes ? ' and reads all bytes' : ', records only'}.`,
     doesMirror: (count: number, often: string) =>

@@ -46,7 +46,6 @@ export const texts = {
     phone: 'Phone',
     elsewhere: 'Elsewhere',
     payNow: (amount: string, asset: string) => `Pay ${amount} ${asset}`,
-    from: 'From',
     otherWallet: 'Use another wallet',
     owner: 'This wallet will own the locker.',
     renewalOwner: 'Anybody may pay for a renewal. The locker keeps its owner.',

@@ -137,7 +137,8 @@ export const texts = {
   },
   deletion: {
     label: 'Deleting',
-    pending: (number: number) => `${entries(number)} will be deleted. Leaving the page deletes ${number === 1 ? 'it' : 'them'} at once.`,
+    pending: (number: number) =>
+      `${entries(number)} will be deleted. Leaving the page deletes ${number === 1 ? 'it' : 'them'} at once.`,
     seconds: (seconds: number) => `${seconds} s`,
     undo: 'Undo',
     now: 'Delete now',
@@ -233,8 +234,14 @@ export const texts = {
       'The bytes do not match the record',
       'Their hash differs from what the gateway says. Nothing was saved. Try again, and do not rely on these bytes.',
     ],
-    wrongKey: ['This key does not open the file', 'It is encrypted for another key or with another passphrase. Try that one.'],
-    damaged: ['The encrypted file is damaged', 'It is cut off or was changed. Nothing was saved. Ask its owner to upload it again.'],
+    wrongKey: [
+      'This key does not open the file',
+      'It is encrypted for another key or with another passphrase. Try that one.',
+    ],
+    damaged: [
+      'The encrypted file is damaged',
+      'It is cut off or was changed. Nothing was saved. Ask its owner to upload it again.',
+    ],
     noBytes: ['The file has no bytes yet', 'Its upload was not finished. Upload it again.'],
     tooLargeHere: [
       'This browser cannot decrypt a file this large',

@@ -380,7 +380,12 @@ export const texts = {
   keys: {
     caption: 'Keys of this gateway',
     use: 'Use',
-    uses: { statement: 'Receipts and statements', publication: 'Anchors', 'short-url': 'Short URLs', log: 'Checkpoints of the log' },
+    uses: {
+      statement: 'Receipts and statements',
+      publication: 'Anchors',
+      'short-url': 'Short URLs',
+      log: 'Checkpoints of the log',
+    },
     id: 'Key',
     status: 'State',
     statuses: { active: 'active', retired: 'retired', revoked: 'revoked' },

@@ -51,5 +51,8 @@ export const texts = {
     `Do not rely on it, and tell its operator: ${message}.`,
   ],
   audience: ['The gateway has another address', 'Open this page under the address that the gateway is known by.'],
-  other: (message: string, hint: string | null) => [message, hint ?? 'Try again. If it keeps happening, tell the operator.'],
+  other: (message: string, hint: string | null) => [
+    message,
+    hint ?? 'Try again. If it keeps happening, tell the operator.',
+  ],
 } satisfies Record<string, Problem | ((...values: never[]) => Problem)>

@@ -288,7 +288,6 @@ export const texts = {
     isRemembered: 'remembered',
     notKept: 'The browser does not let pages store anything: the key is trusted until you leave.',
     tooLarge: 'The file is too large to be a list of keys.',
-    count: (count: number) => common.counted(count, 'key'),
     more: 'Publication keys, domain tag and logs',
     signers: 'Publication keys',
     signersHint: 'Base58, one per line: keys that must have signed the anchor on chain.',

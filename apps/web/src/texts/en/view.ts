@@ -11,7 +11,6 @@ export const texts = {
   download: 'Download',
   copyLink: 'link to this page',
   copyLabel: 'Copy link',
-  actions: 'Actions',
   moment: (date: Date) => moment.format(date),
 
   about: {
@@ -166,6 +165,9 @@ export const texts = {
       title: 'The connection was lost',
       text: 'The file was not read to its end. Nothing is lost: the file stays where it is.',
     },
-    other: { title: 'This file cannot be shown', text: 'The gateway gave an answer that this page does not understand. Reload the page; if it keeps happening, tell the operator.' },
+    other: {
+      title: 'This file cannot be shown',
+      text: 'The gateway gave an answer that this page does not understand. Reload the page; if it keeps happening, tell the operator.',
+    },
   },
 }

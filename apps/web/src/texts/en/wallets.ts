@@ -3,7 +3,6 @@
 import type { Namespace, WalletProblem } from '../../wallets/wallet.ts'
 
 export const texts = {
-  title: 'Choose a wallet',
   found: 'Wallets in this browser',
   chains: { solana: 'Solana', eip155: 'EVM' } satisfies Record<Namespace, string>,
   none: 'No wallet was found in this browser. Install one and reload the page, or use a key.',
