@@ -145,7 +145,6 @@ export const texts = {
     title: 'Delegated lockers',
     none: 'No locker is delegated yet.',
     statuses,
-    locker: 'Locker',
     since: (time: string) => `Delegated ${time}`,
     found: (count: number, alerts: number) =>
       count === 0 ? 'no findings yet' : `${entries(count)} in its log, ${common.counted(alerts, 'alert')}`,
