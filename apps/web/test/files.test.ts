@@ -234,7 +234,7 @@ describe('uploads', () => {
     await nameButton(page, 'a.txt').waitFor()
     const chosen = [textFile('a.txt', 'new'), textFile('b.txt', 'new'), textFile('c.txt', 'new')]
     await picker(page).setInputFiles(chosen)
-    await dialog(page).getByText('2 files of these names are there already').waitFor()
+    await dialog(page).getByText('2 files with these names already exist').waitFor()
     await looks(visited, 'files-conflicts')
     await click(page, 'Skip')
     await page.getByText('1 of 1 file').waitFor()

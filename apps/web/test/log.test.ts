@@ -89,7 +89,7 @@ it('LOG-40 LOG-41 LOG-42 shows an empty log, then what is signed, who vouches, a
 
   await publish()
   await page.getByRole('button', { name: 'Read again' }).click()
-  await page.getByText('Your browser sees this log for the first time, and remembers it with 1 entry.').waitFor()
+  await page.getByText('Your browser is seeing this log for the first time, and remembers it with 1 entry.').waitFor()
   await page.getByText('No checkpoint has been published on chain yet.').waitFor()
   await page.getByText(/^one cosigned on .* UTC$/).waitFor()
 

@@ -309,7 +309,7 @@ describe('acting', () => {
     await done(await act(page, 'Freeze…', 'Freeze'), 'froze a locker')
     await page.getByText('This locker has been frozen since').waitFor()
     await done(await act(page, 'Take down…', 'Take down'), 'took down a locker')
-    await page.getByText('This locker is taken down since').waitFor()
+    await page.getByText('This locker has been taken down since').waitFor()
     const download = await fetch(`${site.url}/v1/storage/retrieve/${receipt_id}/hello.txt`)
     expect(download.ok).toBe(false)
     await expectGoodLooks(visited, 'operator-locker')

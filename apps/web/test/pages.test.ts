@@ -127,7 +127,7 @@ describe('the welcome page', () => {
     const asked: string[] = []
     page.on('request', (request) => request.method() !== 'GET' && asked.push(request.url()))
     await drop('image.png', 'not json')
-    await page.getByText('image.png is no evidence bundle: it is not JSON.').waitFor()
+    await page.getByText('image.png is not an evidence bundle: it is not JSON.').waitFor()
     await drop("it's mine.json", site.bundle)
     await page.getByRole('heading', { name: /Nothing failed/ }).waitFor()
     await page.getByText("it's mine.json").waitFor()

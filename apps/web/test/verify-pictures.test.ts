@@ -122,7 +122,7 @@ describe('the picture of the history', () => {
     const visited = await visit(site, `/verify/${site.locker.receipt_id}`)
     const { page } = visited
     await openTab(page, 'History')
-    await page.getByText('3 statements were computed again here: each signature and each link holds.').waitFor()
+    await page.getByText('3 statements were recomputed here: each signature and each link holds.').waitFor()
     await page.getByText('Whose key signed is not known here').waitFor()
     const statements = page.locator('.statement')
     expect(await statements.locator('h3').allTextContents()).toEqual(['Statement 3', 'Statement 2', 'Statement 1'])

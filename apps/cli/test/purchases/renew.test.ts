@@ -57,7 +57,7 @@ describe('svc status', () => {
     expect(stdout).toMatch(/^files +1 of 1,000 \(0 %\)$/m)
     expect(stdout).toMatch(/^egress +about \d+(\.\d+)? \w+ of 1\.00 GiB$/m)
     expect(stdout).toMatch(/^bought +0\.25 USDC \(0\.25 USD\) on 20\d\d-\d\d-\d\d, receipt rcpt_\w+$/m)
-    expect(stdout).toMatch(/^next anchor +none waits: `svc attest`/m)
+    expect(stdout).toMatch(/^next anchor +none waiting: `svc attest`/m)
     expect(stderr).not.toContain('warning')
     expect(await statusOf('photos')).toMatchObject({ name: 'photos', bytes: { used: 2048 }, warnings: [] })
   })
