@@ -126,10 +126,10 @@ it('T-74 sells, delegates a locker by two signatures, shows what was found, and 
   await page.getByLabel('Locker', { exact: true }).selectOption(locker.receipt_id)
   await page.getByRole('checkbox', { name: 'Mirror addresses into the locker' }).check()
   await button(page, 'Delegate').click()
-  await page.getByText('An address begins with https://').waitFor()
+  await page.getByText('The address must begin with https://').waitFor()
   await page.getByLabel('Address, https').fill('https://files.example/list.csv')
   expect(await page.getByLabel('File in the locker').inputValue()).toBe('list.csv')
-  await page.getByText('An address begins with https://').waitFor({ state: 'hidden' })
+  await page.getByText('The address must begin with https://').waitFor({ state: 'hidden' })
   await expectGoodLooks(visited, 'agent-delegate')
   const signatures = wallet.seen.length
   await button(page, 'Delegate').click()
