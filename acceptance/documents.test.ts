@@ -31,10 +31,18 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
+/** One reader follows these, one after the other, with one home. */
+const START = ['developer', 'agents', 'operator'].map((name) => `docs/start/${name}.md`)
+
+function homeOf(name: string): string {
+  return join(folder, 'homes', START.includes(name) ? 'start' : name.replaceAll('/', '-'))
+}
+
 /** The repository by links, so that what commands write stays out of it. */
 async function openClone(name: string): Promise<string> {
   const clone = join(folder, name.replaceAll('/', '-'))
-  await mkdir(join(clone, 'home'), { recursive: true })
+  await mkdir(clone)
+  await mkdir(homeOf(name), { recursive: true })
   const isOurs = (entry: string) => !['.git', 'data', 'dist', 'photos'].includes(entry)
   for (const entry of (await readdir(root)).filter(isOurs))
     await symlink(fileURLToPath(new URL(entry, root)), join(clone, entry))
@@ -60,7 +68,7 @@ async function runShell(name: string, commands: readonly string[]): Promise<void
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: programEnvironment({
-      HOME: join(clone, 'home'),
+      HOME: homeOf(name),
       CLONE: clone,
       SVC_GATEWAY: service.gateway,
       SVC_AGENT: service.agent,
@@ -90,7 +98,9 @@ function endGroup(group: number): void {
 }
 
 describe('the commands of the documents', () => {
-  const withCommands = documents.filter(({ commands }) => commands.length > 0)
+  const withCommands = documents
+    .filter(({ commands }) => commands.length > 0)
+    .sort((a, b) => START.indexOf(a.path) - START.indexOf(b.path))
 
   it.each(withCommands.map((document) => [document.path, document] as const))('of %s work', (_, document) =>
     runCommands(document),
@@ -117,6 +127,7 @@ describe('the commands of the documents', () => {
       'apps/web/README.md: run by acceptance/start.test.ts',
       'apps/witness/README.md: not run: a production host with its key',
       'apps/witness/README.md: not run: an alarm that was saved',
+      'bench/README.md: not run: takes hours',
       'deploy/README.md: run by acceptance/production.test.ts',
       'deploy/README.md: not run: needs Docker and images from the network',
       'deploy/README.md: not run: needs Docker and images from the network',

@@ -1,9 +1,12 @@
-// Who may import whom. `npm run check` fails on an import that is not in these tables, and on files that import each
-// other in a circle.
+// Who may import whom. `npm run check` fails on an import that is not in these tables, on an arrow in them that no
+// import uses, and on files that import each other in a circle.
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 
-const PACKAGES: Record<string, readonly string[]> = {
+/** What each place may import. */
+type Arrows = Readonly<Record<string, readonly string[]>>
+
+const PACKAGES: Arrows = {
   protocol: [],
   api: ['protocol'],
   transparency: ['protocol'],
@@ -13,7 +16,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   concurrency: [],
   database: ['concurrency'],
   outgoing: ['protocol'],
-  s3: ['concurrency', 'protocol'],
+  s3: ['protocol'],
   storage: ['api', 'concurrency', 'http-service', 'protocol'],
   devnet: ['concurrency', 'database', 'http-service', 'protocol'],
   contracts: [],
@@ -72,21 +75,9 @@ const PACKAGES: Record<string, readonly string[]> = {
     'web',
     'witness',
   ],
-  acceptance: ['api', 'devnet', 'protocol', 'sdk', 'testbed', 'transparency', 'verifier'],
-  bench: [
-    'api',
-    'concurrency',
-    'devnet',
-    'gateway',
-    'http-service',
-    'protocol',
-    'storage',
-    'testbed',
-    'transparency',
-    'verifier',
-  ],
+  acceptance: ['api', 'protocol', 'sdk', 'transparency'],
+  bench: ['api', 'concurrency', 'devnet', 'gateway', 'protocol', 'storage', 'testbed', 'transparency', 'verifier'],
   fuzz: [
-    'agent',
     'api',
     'chains',
     'devnet',
@@ -97,7 +88,6 @@ const PACKAGES: Record<string, readonly string[]> = {
     's3',
     'sales',
     'sdk',
-    'storage',
     'testbed',
     'transparency',
     'verifier',
@@ -106,7 +96,7 @@ const PACKAGES: Record<string, readonly string[]> = {
 }
 
 /** Inside the gateway: what each room, and each file at the root, may import. */
-const GATEWAY: Record<string, readonly string[]> = {
+const GATEWAY: Arrows = {
   db: [],
   continuity: ['db'],
   auth: ['continuity', 'db'],
@@ -115,32 +105,19 @@ const GATEWAY: Record<string, readonly string[]> = {
   info: ['auth', 'budgets', 'continuity', 'db', 'keys'],
   pages: ['info'],
   lockers: ['auth', 'db'],
-  purchases: ['auth', 'continuity', 'db', 'info', 'keys', 'lockers'],
+  purchases: ['auth', 'continuity', 'db', 'keys', 'lockers'],
   x402: ['auth', 'budgets', 'db', 'lockers', 'purchases'],
   mpp: ['auth', 'purchases', 'x402'],
   files: ['auth', 'db', 'lockers'],
   transfers: ['auth', 'db', 'files', 'lockers'],
   s3: ['auth', 'db', 'files', 'lockers', 'transfers'],
   tus: ['auth', 'db', 'files', 'lockers', 'transfers'],
-  attestations: ['auth', 'db', 'files', 'info', 'lockers'],
-  log: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys'],
-  anchors: ['attestations', 'auth', 'budgets', 'db', 'files', 'log'],
+  attestations: ['auth', 'db', 'files', 'info'],
+  log: ['attestations', 'continuity', 'db'],
+  anchors: ['attestations', 'auth', 'budgets', 'db', 'log'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'log', 'purchases'],
   operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'log', 'purchases'],
-  jobs: [
-    'anchors',
-    'attestations',
-    'auth',
-    'budgets',
-    'files',
-    'log',
-    'operations',
-    'purchases',
-    's3',
-    'transfers',
-    'tus',
-    'x402',
-  ],
+  jobs: ['anchors', 'attestations', 'budgets', 'files', 'log', 'operations', 'purchases', 's3', 'transfers', 'x402'],
   'config.ts': [
     'anchors',
     'attestations',
@@ -156,7 +133,6 @@ const GATEWAY: Record<string, readonly string[]> = {
     'pages',
     'purchases',
     's3',
-    'tus',
     'x402',
   ],
   'context.ts': ['config.ts', 'continuity', 'db', 'jobs', 'keys'],
@@ -182,36 +158,23 @@ const GATEWAY: Record<string, readonly string[]> = {
     'x402',
   ],
   'gateway.ts': ['config.ts', 'context.ts', 'create-context.ts', 'db', 'jobs', 'keys', 'wire.ts'],
-  bin: [
-    'anchors',
-    'attestations',
-    'continuity',
-    'create-context.ts',
-    'config.ts',
-    'db',
-    'evm',
-    'gateway.ts',
-    'keys',
-    'log',
-    'operations',
-    'wire.ts',
-  ],
+  bin: ['anchors', 'attestations', 'create-context.ts', 'db', 'gateway.ts', 'keys', 'log', 'operations', 'wire.ts'],
   'main.ts': ['bin'],
 }
 
 /** Inside the agent service; the files at its root wire the rooms together. */
-const AGENT: Record<string, readonly string[]> = {
+const AGENT: Arrows = {
   db: [],
   callers: [],
   info: [],
   gateway: ['db'],
   subscriptions: ['callers', 'db'],
   delegations: ['callers', 'db', 'gateway', 'subscriptions', 'work'],
-  work: ['callers', 'db', 'delegations', 'gateway', 'subscriptions'],
+  work: ['db', 'subscriptions'],
 }
 
 /** Inside a witness; the files at its root wire the rooms together. */
-const WITNESS: Record<string, readonly string[]> = {
+const WITNESS: Arrows = {
   db: [],
   logs: [],
   alarms: ['db'],
@@ -224,14 +187,21 @@ const WITNESS: Record<string, readonly string[]> = {
 /** What every room works with. */
 const TOOLS = ['config.ts', 'context.ts']
 
+/** What every test works with, besides its own package. */
+const TEST_PACKAGES = ['devnet', 'testbed', 'verifier', 'storage']
+
 /** Where the browser is, also for programs that are run by hand. */
 const CHROMIUM = 'scripts/chromium.ts'
 
 const FILES = new Set(sourceFiles())
 const IMPORTS = new Map([...FILES].map((file) => [file, importsOf(file)]))
+const USES = [...IMPORTS].flatMap(([file, targets]) => targets.flatMap((target) => useOf(file, target) ?? []))
 
 const problems = [
-  ...[...IMPORTS].flatMap(([file, targets]) => targets.flatMap((target) => objection(file, target) ?? [])),
+  ...USES.filter(({ arrows, from, to }) => !arrows[from]?.includes(to)).map(
+    ({ file, from, to }) => `${file}: ${from} may not import ${to}`,
+  ),
+  ...[PACKAGES, GATEWAY, AGENT, WITNESS].flatMap(unusedArrows),
   ...circles().map((circle) => `import circle: ${[...circle, circle[0]].join(' → ')}`),
 ]
 for (const problem of problems) console.error(problem)
@@ -262,34 +232,47 @@ function nameOf(home: string): string {
   return home.split('/').at(-1) as string
 }
 
-function objection(file: string, target: string): string | null {
+interface Use {
+  file: string
+  arrows: Arrows
+  from: string
+  to: string
+}
+
+/** The arrow that an import needs; null where it needs none. */
+function useOf(file: string, target: string): Use | null {
   const home = homeOf(file)
   const owner = nameOf(home)
   if (home === 'scripts') return null
   const isTest = /(?:\/test\/|^acceptance\/)/.test(file)
   const imported = /^@svc\/([^/]+)/.exec(target)?.[1]
   if (imported) {
-    const allowed = [...(PACKAGES[owner] ?? []), ...(isTest ? ['devnet', 'testbed', 'verifier', 'storage', owner] : [])]
-    return allowed.includes(imported) ? null : `${file}: ${owner} may not import ${imported}`
+    const isFree = isTest && [...TEST_PACKAGES, owner].includes(imported)
+    return isFree ? null : { file, arrows: PACKAGES, from: owner, to: imported }
   }
   if (!target.startsWith('.') || isTest) return null
   const path = relativeTarget(file, target)
   if (path === CHROMIUM) return null
-  if (!path.startsWith(`${home}/`)) return `${file}: ${target} leaves the package`
-  if (owner === 'gateway') return placeObjection(GATEWAY, file, path)
+  if (!path.startsWith(`${home}/`)) return { file, arrows: PACKAGES, from: owner, to: path }
+  if (owner === 'gateway') return placeUse(GATEWAY, file, path)
   const rooms = owner === 'agent' ? AGENT : owner === 'witness' ? WITNESS : {}
-  return placeOf(file) in rooms ? placeObjection(rooms, file, path) : null
+  return placeOf(file) in rooms ? placeUse(rooms, file, path) : null
 }
 
 function relativeTarget(file: string, target: string): string {
   return new URL(target, `file:///${file}`).pathname.slice(1)
 }
 
-function placeObjection(table: Record<string, readonly string[]>, file: string, target: string): string | null {
+function placeUse(arrows: Arrows, file: string, target: string): Use | null {
   const [from, to] = [placeOf(file), placeOf(target)]
-  if (from === to) return null
   const isRoom = !from.endsWith('.ts')
-  return table[from]?.includes(to) || (isRoom && TOOLS.includes(to)) ? null : `${file}: ${from} may not import ${to}`
+  return from === to || (isRoom && TOOLS.includes(to)) ? null : { file, arrows, from, to }
+}
+
+function unusedArrows(arrows: Arrows): string[] {
+  const used = new Set(USES.filter((use) => use.arrows === arrows).map(({ from, to }) => `${from} → ${to}`))
+  const allowed = Object.entries(arrows).flatMap(([from, all]) => all.map((to) => `${from} → ${to}`))
+  return allowed.filter((arrow) => !used.has(arrow)).map((arrow) => `scripts/arrows.ts: no import uses ${arrow}`)
 }
 
 /** A room, or a file at the root of `src`. */

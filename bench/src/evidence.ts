@@ -1,5 +1,5 @@
 import { drainBytes } from './bytes.ts'
-import { type Route, requestsPerCpuSecond, warmUp } from './load.ts'
+import { type Route, requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
 import { countText, scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'

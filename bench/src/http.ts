@@ -1,4 +1,4 @@
-import { requestsPerCpuSecond, warmUp } from './load.ts'
+import { requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
 import { scaled } from './scale.ts'
 import { startServer } from './server-process.ts'

@@ -1,6 +1,6 @@
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
-import { requestsPerCpuSecond, warmUp } from './load.ts'
+import { requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
 import { scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'

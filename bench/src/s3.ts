@@ -1,10 +1,10 @@
 // The S3 door, against the same through our own interface, and against another S3 server.
 
 import { drainBytes, secondsOf, sendBytes, textOf } from './bytes.ts'
-import { requestsPerCpuSecond, warmUp } from './load.ts'
 import { lockerClient } from './locker-client.ts'
 import { startS3rver } from './peers/s3rver.ts'
 import { presign, type S3Place } from './presign.ts'
+import { requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
 import { scaled, sizeText } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'

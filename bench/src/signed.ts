@@ -1,5 +1,5 @@
 import { ed25519PublicKey, ed25519Signer, personalSign, recoverPersonalSigner, type SigAlg } from '@svc/protocol/keys'
-import { requestsPerCpuSecond, warmUp } from './load.ts'
+import { requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
 import { scaled } from './scale.ts'
 import { startServer } from './server-process.ts'

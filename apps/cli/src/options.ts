@@ -12,7 +12,7 @@ export interface OrderOptions {
 /** The options of an order, for `quote` and `buy`. */
 export function withOrderOptions(command: Command, asset: Option): Command {
   return command
-    .addOption(unitsOption('how many units of storage; `svc quote` tells what they hold').default(1))
+    .addOption(unitsOption('how many units of storage; `svc quote` shows what they hold').default(1))
     .addOption(new Option('--provider <name>', 'where the files are kept').choices(PROVIDERS))
     .addOption(asset)
 }

@@ -80,7 +80,7 @@ export async function createProgram(argv: readonly string[], world: World, run: 
     .option('-l, --locker <locker>', 'name, receipt or id of a locker; not needed where there is only one (SVC_LOCKER)')
     .option('--primary-rpc <url>', 'node of the primary chain, for paying (SVC_PRIMARY_RPC)')
     .option('--evm-rpc <url>', 'node of the EVM chain, for paying (SVC_EVM_RPC)')
-    .option('--json', 'results as JSON, a document a line; nothing else on stdout')
+    .option('--json', 'results as JSON, one document per line; nothing else on stdout')
     .option('-q, --quiet', 'results, warnings and errors only')
     .option('-y, --yes', 'do not ask: pay, delete')
     .option('--wait', 'wait for storage that is busy or slow, as long as it takes')

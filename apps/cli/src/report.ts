@@ -183,7 +183,7 @@ const COMMANDS_FOR: Record<string, string> = {
   attestation_not_available: 'run `svc attest` first',
   EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
   FILE_NOT_FOUND: '`svc ls` shows what is there',
-  PRECONDITION_FAILED: 'it has changed meanwhile: run the same command again',
+  PRECONDITION_FAILED: 'it has changed in the meantime: run the same command again',
   STORAGE_UNAVAILABLE:
     'what was stored before is safe; run the same command again later, or add --wait to go on until it is back',
   EXPIRED_ENVELOPE: 'the clock of this machine may be wrong: `svc doctor` says by how much',

@@ -1,6 +1,7 @@
 // Files of lockers that are small enough for a conversation: as text, and as MCP resources.
 
 import type { ResourceLink } from '@modelcontextprotocol/sdk/types.js'
+import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
 import { contentTypeOf, lockerOf } from '@svc/sdk'
 import { type Context, requireOwner } from './context.ts'
 import { Refusal } from './errors.ts'
@@ -26,18 +27,14 @@ export async function readStored(context: Context, name: FileName, signal: Abort
   const { size, stream, contentType, contentHash } = await context.client.get(lockerOf(receipt_id), filename, {
     signal,
   })
-  const chunks: Uint8Array[] = []
-  let length = size ?? 0
-  if (length <= MAX_TEXT_BYTES) {
-    length = 0
-    for await (const chunk of stream) {
-      length += chunk.length
-      if (length > MAX_TEXT_BYTES) break
-      chunks.push(chunk)
-    }
-  } else await stream.cancel()
-  if (length > MAX_TEXT_BYTES) throw tooLarge(filename, size)
-  return { bytes: Buffer.concat(chunks), contentType, contentHash }
+  if (size !== null && size > MAX_TEXT_BYTES) {
+    await stream.cancel()
+    throw tooLarge(filename, size)
+  }
+  const bytes = await readAtMost(MAX_TEXT_BYTES, stream).catch((error) => {
+    throw error instanceof TooManyBytes ? tooLarge(filename, size) : error
+  })
+  return { bytes, contentType, contentHash }
 }
 
 /** Null if the bytes are not UTF-8. */

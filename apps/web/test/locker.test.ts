@@ -155,7 +155,7 @@ describe('with a key', () => {
     await tab(page, 'People')
     const add = page.getByRole('form', { name: 'Add an operator' })
     for (const [wrong, message] of [
-      [EVM_PAYER.address, 'This is no Ed25519 public key'],
+      [EVM_PAYER.address, 'This is not an Ed25519 public key'],
       [PAYER.address, 'The owner may do everything already.'],
     ] as const) {
       await add.getByRole('textbox').fill(wrong)
@@ -263,13 +263,13 @@ describe('in words', () => {
     expect(usageWarnings(usage, now)).toEqual([])
     expect(usageWarnings({ ...usage, files: { used: 799, bought: 1000 } }, now)).toEqual([])
     expect(usageWarnings({ ...usage, files: { used: 800, bought: 1000 } }, now)).toEqual([
-      '80 % of the number of files is used. Renewing adds to it.',
+      'You have used 80 % of the file limit. Renewing adds to it.',
     ])
     expect(usageWarnings({ ...usage, expires_at: '2026-12-17T12:00:01Z' }, now)).toEqual([])
     expect(usageWarnings({ ...usage, expires_at: '2026-11-17T12:00:00Z' }, now)[0]).toMatch(
-      /^This locker ends in 1 day/,
+      /^This locker expires in 1 day/,
     )
-    expect(usageWarnings({ ...usage, expires_at: '2026-11-16T11:00:00Z' }, now)[0]).toMatch(/time .* is over/)
+    expect(usageWarnings({ ...usage, expires_at: '2026-11-16T11:00:00Z' }, now)[0]).toMatch(/has expired/)
   })
 })
 
@@ -284,7 +284,7 @@ describe('with a wallet', () => {
     const expectNoSecret = watchSecrets(page)
     const signatures = () => wallet?.seen.length
     await page.getByRole('button', { name: 'Test wallet' }).click()
-    await page.getByText('Your wallet signs 1 time now.').waitFor()
+    await page.getByText('Your wallet signs once now.').waitFor()
     expect(signatures()).toBe(0)
     await expectGoodLooks(visited, 'locker-choose-mode')
     wallet?.answer('reject')

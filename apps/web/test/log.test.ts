@@ -89,8 +89,8 @@ it('LOG-40 LOG-41 LOG-42 shows an empty log, then what is signed, who vouches, a
 
   await publish()
   await page.getByRole('button', { name: 'Read again' }).click()
-  await page.getByText('Your browser sees this log for the first time, and remembers it with 1 entry.').waitFor()
-  await page.getByText('No checkpoint was published on chain yet.').waitFor()
+  await page.getByText('Your browser is seeing this log for the first time, and remembers it with 1 entry.').waitFor()
+  await page.getByText('No checkpoint has been published on chain yet.').waitFor()
   await page.getByText(/^one cosigned on .* UTC$/).waitFor()
 
   // An hour later the checkpoint is anchored, and the log has grown.
@@ -118,7 +118,7 @@ it('LOG-40 LOG-41 LOG-42 shows an empty log, then what is signed, who vouches, a
   await page.getByText(/^This log has only grown since you were here \(1 entry on .* UTC\)\.$/).waitFor()
   await page.getByText('23 entries more').waitFor()
   await page.getByText('The first entry is published on chain.').waitFor()
-  await page.getByText('The published root is the one that these entries have.').waitFor()
+  await page.getByText('The published root matches these entries.').waitFor()
   await page.getByText(/^slot [\d,]+/).waitFor()
   const state = (await (await fetch(`${site.url}/v1/log`)).json()) as LogState
   await page.getByRole('button', { name: 'Copy Key of the log' }).click()
@@ -143,7 +143,7 @@ it('LOG-40 LOG-41 LOG-42 shows an empty log, then what is signed, who vouches, a
 
   await page.setViewportSize(DESKTOP)
   await lookUp(page, '23')
-  await page.getByText('The gateway does not have this statement any more.').waitFor()
+  await page.getByText('The gateway no longer has this statement.').waitFor()
   await lookUp(page, '24')
   await page.getByText('There is no such entry: the log has 24 entries, and the last one is 23.').waitFor()
   await lookUp(page, '-1')
@@ -238,7 +238,7 @@ it('LOG-43 raises an alarm where the log has another history, is smaller, or ano
     await ofOtherKey(),
   )
   await page.reload()
-  await alarm(page, 'This is another log than the one you saw here')
+  await alarm(page, 'This is not the log that you saw here before')
   await page.getByRole('button', { name: 'Accept the log as it is now' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Accept the log as it is now' }).click()
   await page.getByText('for the first time').waitFor()

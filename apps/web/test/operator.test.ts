@@ -130,7 +130,7 @@ describe('the sign-in', () => {
     await expectGoodLooks(visited, 'operator-sign-in')
     await page.setViewportSize(DESKTOP)
     await signIn(page, 'a token ünsendable')
-    await page.getByText('This is no token').waitFor()
+    await page.getByText('This is not a token').waitFor()
     await signIn(page, 'not-the-secret')
     await page.getByRole('alert').getByText('does not accept this token').waitFor()
     expect(await page.getByRole('navigation', { name: 'Sections' }).count()).toBe(0)
@@ -194,7 +194,7 @@ describe('the sign-in', () => {
 })
 
 const SECTIONS: [name: string, hash: string, ready: (page: Page) => Locator][] = [
-  ['overview', 'overview', (page) => page.getByText('Sold in all')],
+  ['overview', 'overview', (page) => page.getByText('Sold in total')],
   ['sales', 'sales', (page) => page.getByRole('cell', { name: 'MON' })],
   ['treasury', 'treasury', (page) => page.getByRole('cell', { name: 'USDC' })],
   ['lockers', 'lockers', (page) => page.getByText('No locker is over its terms.')],
@@ -202,10 +202,10 @@ const SECTIONS: [name: string, hash: string, ready: (page: Page) => Locator][] =
   ['jobs', 'jobs', (page) => page.getByRole('heading', { name: 'By kind' })],
   ['providers', 'providers', (page) => page.getByRole('cell', { name: 'evm-mainnet' })],
   ['keys', 'keys', (page) => page.getByRole('cell', { name: 'Receipts and statements' })],
-  ['prices', 'prices', (page) => page.getByRole('heading', { name: 'What quotes reckon with' })],
+  ['prices', 'prices', (page) => page.getByRole('heading', { name: 'Prices that quotes use' })],
   ['routes', 'routes', (page) => page.getByText('/v1/storage/request')],
   ['payments', 'payments', (page) => page.getByRole('button', { name: 'Look up' })],
-  ['audit', 'audit', (page) => page.getByText('The log is whole')],
+  ['audit', 'audit', (page) => page.getByText('The log is intact')],
 ]
 
 describe('every section', () => {
@@ -267,7 +267,7 @@ describe('every section', () => {
     await page.getByLabel('From', { exact: true }).fill('2020-01-01')
     await page.getByLabel('to', { exact: true }).fill('2020-01-31')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await page.getByText('Nothing was sold in this time').waitFor()
+    await page.getByText('Nothing was sold in this period').waitFor()
     await picture(page, 'operator-sales-empty')
     expectCalmBut(visited)
     await visited.leave()
@@ -307,9 +307,9 @@ describe('acting', () => {
     await expectGoodLooks(visited, 'operator-action')
     await page.keyboard.press('Escape')
     await done(await act(page, 'Freeze…', 'Freeze'), 'froze a locker')
-    await page.getByText('This locker is frozen since').waitFor()
+    await page.getByText('This locker has been frozen since').waitFor()
     await done(await act(page, 'Take down…', 'Take down'), 'took down a locker')
-    await page.getByText('This locker is taken down since').waitFor()
+    await page.getByText('This locker has been taken down since').waitFor()
     const download = await fetch(`${site.url}/v1/storage/retrieve/${receipt_id}/hello.txt`)
     expect(download.ok).toBe(false)
     await expectGoodLooks(visited, 'operator-locker')
@@ -365,7 +365,7 @@ describe('acting', () => {
     await dialog.getByRole('button', { name: 'Attach', exact: true }).click()
     await dialog.getByText('This was not done').waitFor()
     await picture(page, 'operator-not-done')
-    await dialog.getByLabel('Also if less arrived').check()
+    await dialog.getByLabel('Accept it even if less arrived').check()
     await dialog.getByRole('button', { name: 'Attach', exact: true }).click()
     await dialog.getByText('was issued').waitFor()
     await done(dialog, 'attached a payment')

@@ -127,7 +127,7 @@ describe('the welcome page', () => {
     const asked: string[] = []
     page.on('request', (request) => request.method() !== 'GET' && asked.push(request.url()))
     await drop('image.png', 'not json')
-    await page.getByText('image.png is no evidence bundle: it is not JSON.').waitFor()
+    await page.getByText('image.png is not an evidence bundle: it is not JSON.').waitFor()
     await drop("it's mine.json", site.bundle)
     await page.getByRole('heading', { name: /Nothing failed/ }).waitFor()
     await page.getByText("it's mine.json").waitFor()
@@ -153,7 +153,7 @@ describe('the API page', () => {
     const { page } = visited
     await page.getByRole('button', { name: 'Ask this gateway now' }).click()
     await page.getByText('402 Payment Required').waitFor()
-    await page.getByLabel('Answer of the gateway', { exact: true }).getByText('"x402Version"').waitFor()
+    await page.getByLabel('The gateway’s answer', { exact: true }).getByText('"x402Version"').waitFor()
     await picture(page, 'quote')
     await page.keyboard.press('/')
     await page.keyboard.type('verify-key')
@@ -187,7 +187,7 @@ describe('the API page', () => {
     await page.getByText('Signing as').waitFor()
     await send.click()
     await page.getByText('200 OK').waitFor()
-    await page.getByLabel('Answer of the gateway', { exact: true }).getByText('"hello.txt"').waitFor()
+    await page.getByLabel('The gateway’s answer', { exact: true }).getByText('"hello.txt"').waitFor()
     await picture(page, 'signed')
 
     await page.getByRole('button', { name: 'Change key' }).click()

@@ -94,14 +94,14 @@ describe('the picture of the tree', () => {
     await page.getByRole('button', { name: /^Show path of <img/ }).click()
     await page.getByText('Leads to the root of the statement').waitFor()
     expect(await page.locator('.tree-detail').textContent()).toContain('\\u{202e}gnp.exe')
-    await page.getByText('Characters that cannot be seen').waitFor()
+    await page.getByText('Invisible characters').waitFor()
     expect(await page.locator('.tree img').count()).toBe(0)
 
     const altered = { ...bundle, files: bundle.files.map((file, i) => (i === 1 ? { ...file, size_bytes: 4 } : file)) }
     await page.getByRole('button', { name: 'Check another bundle' }).click()
     await openBundle(page, altered)
     await showPath(page, 'a.txt')
-    await page.getByText('Leads to another root than that of the statement').waitFor()
+    await page.getByText('Leads to a root other than that of the statement').waitFor()
     expect(await page.locator('.tree-edge-good').count()).toBe(0)
     expect(await page.locator('.tree-edge-bad').count()).toBe(1)
     await expectGoodLooks(visited, 'tree-broken')
@@ -122,7 +122,7 @@ describe('the picture of the history', () => {
     const visited = await visit(site, `/verify/${site.locker.receipt_id}`)
     const { page } = visited
     await openTab(page, 'History')
-    await page.getByText('3 statements were computed again here: each signature and each link holds.').waitFor()
+    await page.getByText('3 statements were recomputed here: each signature and each link holds.').waitFor()
     await page.getByText('Whose key signed is not known here').waitFor()
     const statements = page.locator('.statement')
     expect(await statements.locator('h3').allTextContents()).toEqual(['Statement 3', 'Statement 2', 'Statement 1'])

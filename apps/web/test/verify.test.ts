@@ -185,7 +185,7 @@ describe('the verify page', () => {
     await row('stranger.txt').getByText('not in the bundle').waitFor()
     await row('a.txt').getByText('changed', { exact: true }).waitFor()
     await verdict(page, 'Do not rely on this: 1 check failed')
-    await page.getByLabel('These are all files').check()
+    await page.getByLabel('These are all the files').check()
     await row('in/c.txt').getByText('missing').waitFor()
     await picture(page, 'verify-files')
     // A folder, dropped: its own name does not count.

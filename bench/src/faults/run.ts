@@ -38,7 +38,7 @@ export interface Summary {
 }
 
 /** On a busy machine a gateway takes a minute to start. */
-const PATIENCE_MS = 180_000
+const GIVE_UP_MS = 180_000
 const TIMEOUT_MS = 40_000
 const LONGEST_CALM_MS = 700
 /** So that a slow machine gets something done between two kills. */
@@ -85,7 +85,7 @@ async function runIn(world: World, options: FaultsOptions, say: (line: string) =
       ledger,
       random: own,
       providers: PROVIDERS,
-      patienceMs: PATIENCE_MS,
+      giveUpMs: GIVE_UP_MS,
       replayShare,
     })
   const shopping = new AbortController()

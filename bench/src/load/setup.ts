@@ -33,7 +33,7 @@ export interface LoadWorld {
 export const FIRST_FILE = 'first.bin'
 const FIRST_FILE_BYTES = 20_000
 const TIMEOUT_MS = 60_000
-const PATIENCE_MS = 60_000
+const GIVE_UP_MS = 60_000
 const SETTINGS = {
   // Production refuses the wallets of the local chains.
   SVC_MODE: 'development',
@@ -75,7 +75,7 @@ export async function startLoadWorld(engine: Engine, seed: number): Promise<Load
       ledger,
       random: seededRandom(own),
       providers: [provider],
-      patienceMs: PATIENCE_MS,
+      giveUpMs: GIVE_UP_MS,
       replayShare: 0,
     })
   /** Lockers that have a file and a statement. */

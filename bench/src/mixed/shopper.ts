@@ -15,7 +15,7 @@ interface ShopperOptions {
   /** The storage providers that lockers are bought at. */
   providers: readonly string[]
   /** How long a request is repeated before it is given up. */
-  patienceMs: number
+  giveUpMs: number
   /** How many of the acknowledged envelopes are sent once more. */
   replayShare: number
 }
@@ -33,11 +33,11 @@ const REPLAY_WITHIN_MS = 40_000
 const REMEMBERED = 40
 
 export function createShopper(options: ShopperOptions): Shopper {
-  const { client, ledger, random, patienceMs, replayShare } = options
+  const { client, ledger, random, giveUpMs, replayShare } = options
   const acknowledged: SentRequest[] = []
 
   async function attempt(status: number, send: () => Promise<Answer | null>, enough = (_body: Body) => true) {
-    const giveUpAt = performance.now() + patienceMs
+    const giveUpAt = performance.now() + giveUpMs
     for (;;) {
       const answer = await send()
       if (answer?.status === status && enough(answer.body)) return answer

@@ -6,6 +6,7 @@
 
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { seededRandom } from '../mixed/random.ts'
 import { LAMPORTS_PER_ANCHOR, PEAK, USD } from './customers.ts'
 import { type EventBytes, LARGE_FILES, measureEvents, SMALL_FILES } from './sample.ts'
 import { type Counts, type Day, type Month, simulateYear } from './simulate.ts'
@@ -45,7 +46,7 @@ process.stderr.write('Measuring what events add to a database …\n')
 const bytes = await measureEvents()
 process.stderr.write(`Simulating a year of ${amount(lockers)} lockers …\n`)
 const startedAt = performance.now()
-const { months, lockerDays } = simulateYear({ lockers, anchorsPerDay, random: seededNumbers(seed) })
+const { months, lockerDays } = simulateYear({ lockers, anchorsPerDay, random: seededRandom(seed).next })
 const seconds = (performance.now() - startedAt) / 1000
 
 print('One of each', ['what', 'database', 'processor'], eventRows(bytes))
@@ -161,15 +162,4 @@ function sizeText(size: number): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(size, 1)) / 3))
   const value = size / 1000 ** power
   return `${value.toFixed(value < 10 && power > 0 ? 1 : 0)} ${units[power]}`
-}
-
-/** The generator mulberry32: the same customers for the same seed. */
-function seededNumbers(from: number): () => number {
-  let state = from >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

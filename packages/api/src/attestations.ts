@@ -149,7 +149,9 @@ export const PushResult = Type.Object(
     reason: OrNull(Type.String()),
     error: OrNull(AnchorError),
     publish_after: Type.Optional(
-      Timestamp('With `deferred`: the budget is used up, and the newest statement is published by itself after this.'),
+      Timestamp(
+        'With `deferred`: the budget is used up, and the newest statement is published automatically after this.',
+      ),
     ),
   },
   { title: 'PushResult' },

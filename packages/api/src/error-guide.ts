@@ -55,7 +55,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Send `X-Svc-Envelope` and `X-Svc-Signature`; docs/http.md shows how they are made.',
   },
   RECEIPT_ID_MISMATCH: {
-    cause: 'The envelope names another receipt than the request.',
+    cause: 'The envelope and the request name different receipts.',
     next: 'Sign the `receipt_id` that the request is about.',
   },
   AUDIENCE_MISMATCH: {
@@ -64,7 +64,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Sign the base URL of the service as `aud`, and call it by that address.',
   },
   LOCKER_ID_MISMATCH: {
-    cause: 'The envelope names another locker than the request.',
+    cause: 'The envelope and the request name different lockers.',
     next: 'Sign the `locker_id` that is in the path or body. It follows from the receipt id.',
   },
   OIDC_TOKEN_INVALID: {
@@ -78,7 +78,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   INTERNAL_AUTH_REQUIRED: { cause: 'The caller is not known as an internal one.', next: INTERNAL },
   UPLOAD_TOKEN_INVALID: {
     cause:
-      'The token is not that of this upload session or of tus uploads into this locker, is over, or the access of the key that asked for it was ended.',
+      'The token is not that of this upload session or of tus uploads into this locker, has expired, or the access of the key that asked for it was ended.',
     next: `Send the \`upload_token\` of this session in \`X-Upload-Token\`. ${NEW_SESSION} For tus: \`POST /v1/lockers/{locker_id}/tus/tokens\`.`,
   },
 
@@ -129,7 +129,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   NONCE_REPLAYED: {
     cause: 'A request with this nonce arrived before, so this one was not carried out.',
-    next: 'Sign each request anew, retries included: 16 random bytes as 32 hex characters.',
+    next: 'Sign each request separately, retries included: 16 random bytes as 32 hex characters.',
   },
   OWNER_REQUIRED: { cause: 'An operator asked for what only the owner may do.', next: 'Sign with the key that paid.' },
   OWNER_IDENTITY_MISMATCH: {
@@ -150,11 +150,11 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Ask for a fresh URL: `GET /v1/lockers/{locker_id}/files/{filename}`.',
   },
   SHORT_URL_EXPIRED: {
-    cause: 'The time of the URL is over.',
+    cause: 'The URL has expired.',
     next: 'Ask for a fresh one, if needed with a longer `ttl_min` (at most 1440): `GET /v1/lockers/{locker_id}/files/{filename}`.',
   },
   CONTENT_TYPE_MISMATCH: {
-    cause: 'The bytes came with another `Content-Type` than the file was created with.',
+    cause: 'The bytes came with a different `Content-Type` than the file was created with.',
     next: 'Send the `upload_headers` exactly as they were answered.',
   },
   LOADED_AS_CODE: {
@@ -176,7 +176,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Check the id, and that this is the gateway that sold it.',
   },
   locker_not_found: {
-    cause: 'There is no such locker: the receipt has not been turned into one yet.',
+    cause: 'There is no such locker, or its receipt has not been used to open it yet.',
     next: 'Open it once: `POST /v1/storage/signed_provision`.',
   },
   CONTENT_NOT_FOUND: {
@@ -200,7 +200,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: '`GET /v1/lockers/{locker_id}/record` lists those that are.',
   },
   S3_KEY_NOT_FOUND: {
-    cause: 'The locker has no S3 key with this id: it was revoked, has expired, or never was.',
+    cause: 'The locker has no S3 key with this id: it was revoked, has expired, or never existed.',
     next: '`GET /v1/lockers/{locker_id}/s3/keys` lists those that work.',
   },
   SESSION_NOT_FOUND: { cause: 'There is no such upload session, or it was deleted long ago.', next: NEW_SESSION },
@@ -210,7 +210,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   not_in_log: {
     cause: 'The transparency log has no such tile or statement yet, or nothing was published so far.',
-    next: 'Read `/log/checkpoint` for the size of the log. A new statement is in it after some seconds.',
+    next: 'Read `/log/checkpoint` for the size of the log. A new statement is in it after a few seconds.',
   },
   job_not_found: {
     cause: 'There is no job with this id: it is done, or was never there. Only dead jobs can be retried or deleted.',
@@ -243,11 +243,11 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   CONTENT_HASH_CHANGED: {
     cause: 'The stored bytes no longer have the hash that was recorded when they arrived.',
-    next: 'The evidence of before shows what they were. Upload the file again, and tell the operator.',
+    next: 'Earlier evidence shows what they were. Upload the file again, and tell the operator.',
   },
   LOCKER_ID_COLLISION: { cause: 'The id of the locker belongs to another receipt.', next: OPERATOR },
   receipt_is_renewal: {
-    cause: 'The receipt is of a renewal, which lengthens a locker that is there and opens none of its own.',
+    cause: 'The receipt is of a renewal, which extends an existing locker and opens none of its own.',
     next: 'Use the locker that `details` names: it is open.',
   },
   TUS_CONCAT_INVALID: {
@@ -256,7 +256,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Finish each partial upload first, and name each of them once, in their order.',
   },
   TUS_UPLOAD_FINISHED: {
-    cause: 'The upload is finished or joined from others: it takes no bytes, and cannot be given up any more.',
+    cause: 'The upload is finished or joined from others: it takes no more bytes, and can no longer be given up.',
     next: 'Nothing is left to do. To replace the file, create another upload; to remove it, delete it from its locker.',
   },
   TUS_UPLOAD_NOT_FOUND: {
@@ -264,8 +264,8 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Create an upload: `POST /v1/lockers/{locker_id}/tus`.',
   },
   TUS_OFFSET_MISMATCH: {
-    cause: '`Upload-Offset` is not how many bytes the gateway has, or another request went on with the upload.',
-    next: 'Send `HEAD` to the upload, and go on from the offset that it answers.',
+    cause: '`Upload-Offset` is not how many bytes the gateway has, or another request continued the upload.',
+    next: 'Send `HEAD` to the upload, and continue from the offset that it answers.',
   },
   TUS_UPLOAD_GONE: {
     cause: 'The upload has expired or was given up, or the access of the key behind it was ended.',
@@ -277,7 +277,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   TUS_CHECKSUM_MISMATCH: {
     cause: 'The bytes are not those that `Upload-Checksum`, or `expected_hash` of the whole file, promised.',
-    next: 'With `Upload-Checksum`, send the chunk again: the offset has not moved. Otherwise upload the right file anew.',
+    next: 'With `Upload-Checksum`, send the chunk again: the offset has not moved. Otherwise upload the right file from the beginning.',
   },
   SESSION_CLOSED: { cause: 'The upload session is finished, or was ended.', next: NEW_SESSION },
   OPERATOR_LIMIT_EXCEEDED: {
@@ -323,7 +323,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Send `Content-Type: application/json`.',
   },
   RANGE_NOT_SATISFIABLE: {
-    cause: 'The range begins behind the end of the file.',
+    cause: 'The range begins after the end of the file.',
     next: '`Content-Range` of the answer shows how many bytes there are.',
   },
   validation_error: {
@@ -351,7 +351,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
 
   internal_error: {
-    cause: 'A mistake of the gateway. Its log has the cause under the `request_id`.',
+    cause: 'A fault of the gateway. Its log has the cause under the `request_id`.',
     next: `Send the request again later. ${OPERATOR}`,
   },
   IAM_SIGNBLOB_PERMISSION_DENIED: { cause: 'The gateway may not sign addresses of its storage.', next: OPERATOR },
@@ -383,7 +383,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   database_behind: {
     cause:
       'The database of the gateway was restored, or was exchanged for another, and may lack what the gateway has signed or taken; or the clocks of gateway and database differ. It can be read; nothing is signed, sold or changed.',
-    next: 'Nothing was changed: do not pay again. Sign the request anew and send it after `Retry-After`; if it lasts, tell the operator.',
+    next: 'Nothing was changed: do not pay again. Sign the request again and send it after `Retry-After`; if it lasts, tell the operator.',
   },
   logbook_unavailable: {
     cause: 'The gateway cannot write its logbook, so it cannot promise that what it did will not be done twice.',

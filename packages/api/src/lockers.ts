@@ -68,7 +68,7 @@ const LockerFacts = {
   sig_alg: Words(['ed25519', 'secp256k1']),
   terms: Terms,
   created_at: Timestamp(),
-  expires_at: Timestamp('Until when the terms were paid for; nothing is deleted by itself.'),
+  expires_at: Timestamp('Until when the terms were paid for; nothing is deleted automatically.'),
   file_count: Type.Integer(),
   total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
   public_link: Type.Optional(PublicLink),
@@ -265,7 +265,7 @@ export const refresh = endpoint({
     receipt_id: Type.Optional(Type.String()),
     locker_id: Type.Optional(Type.String()),
     ttl_min: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1440, description: 'Asks for URLs that work for so many minutes.' }),
+      Type.Integer({ minimum: 1, maximum: 1440, description: 'Asks for URLs that work for this many minutes.' }),
     ),
   }),
   responses: { 200: RefreshedLocker },
@@ -360,7 +360,7 @@ export const revokeAccess = endpoint({
   repeatable: true,
   path: '/v1/lockers/{locker_id}/revoke',
   auth: { ops: ['locker:admin'] },
-  summary: 'End all URLs and upload sessions of a locker, whoever asked for them',
+  summary: 'End all URLs and upload sessions of a locker, no matter who asked for them',
   params: LockerPath,
   responses: {
     200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), revoked: Type.Literal(true) }),
@@ -399,13 +399,13 @@ export const changeAnchoring = endpoint({
   repeatable: true,
   path: '/v1/lockers/{locker_id}/anchoring',
   auth: { ops: ['locker:admin'] },
-  summary: 'Publish each statement of a locker by itself, or leave that to the transparency log',
+  summary: 'Publish each statement of a locker on its own, or leave that to the transparency log',
   params: LockerPath,
   body: Type.Object(
     { anchoring: Anchoring },
     {
       description:
-        '`each`: every statement is published by itself, as the gateway is set. `log`: statements are on chain by the anchored checkpoints of the log; POST /v1/attest/push still publishes one.',
+        '`each`: every statement is published on its own, as the gateway is set. `log`: statements are on chain through the anchored checkpoints of the log; POST /v1/attest/push still publishes one.',
     },
   ),
   responses: {

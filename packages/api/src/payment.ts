@@ -133,7 +133,7 @@ export const paymentOutcome = endpoint({
   repeatable: true,
   path: '/v1/storage/payment/outcome',
   auth: 'public',
-  summary: 'What became of a transaction that should pay a quote',
+  summary: 'The outcome of a transaction that should pay a quote',
   body: Type.Object({
     pay_req_id: PayReqId,
     tx: Type.String({ maxLength: 100 }),
@@ -152,7 +152,7 @@ export const WatchedPayment = Type.Object(
   {
     watched_until: OrNull(
       Timestamp(
-        'Until then the gateway looks for the payment by itself and makes the receipt. Null where it does not: it ' +
+        'Until then the gateway itself looks for the payment and makes the receipt. Null where it does not: it ' +
           'watches enough quotes already, or the quote is paid or has no leg on the primary chain. Then `find` looks.',
       ),
     ),

@@ -39,7 +39,7 @@ export const LockerUsage = Type.Object(
   {
     locker_id: Type.String(),
     expires_at: Timestamp('Until when is paid.'),
-    ended: Type.Boolean({ description: 'Whether that is over. Nothing is deleted by itself.' }),
+    ended: Type.Boolean({ description: 'Whether that has passed. Nothing is deleted automatically.' }),
     enforced: Type.Boolean({ description: 'Whether writes beyond what was bought are refused with 507.' }),
     bytes: Used('Of all files, confirmed or not.'),
     files: Used('Entries of the manifest.'),

@@ -26,6 +26,17 @@ export interface RateLimiter {
   forget(): Promise<void>
 }
 
+/** For a service's own work, which can wait: takes from the limits and returns whether there was enough. */
+export async function isWithinLimits(limiter: RateLimiter, ...asks: Ask[]): Promise<boolean> {
+  try {
+    await limiter.take(...asks)
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'RATE_LIMITED') return false
+    throw error
+  }
+}
+
 /** How many exhausted keys are refused without a query. */
 const MAX_CACHED = 10_000
 

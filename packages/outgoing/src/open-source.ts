@@ -43,7 +43,7 @@ export async function openSource(sourceUrl: string, options: SourceOptions = {})
   const download = new AbortController()
   const timedOut = new SourceError('timed_out', `the source did not arrive within ${deadlineMs / 1000} seconds`)
   const timer = setTimeout(() => download.abort(timedOut), deadlineMs)
-  const cancel = () => download.abort(new SourceError('cancelled', 'the source is not wanted any more'))
+  const cancel = () => download.abort(new SourceError('cancelled', 'the source is no longer wanted'))
   options.signal?.addEventListener('abort', cancel, { once: true })
   const close = () => {
     clearTimeout(timer)

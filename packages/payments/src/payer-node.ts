@@ -76,7 +76,7 @@ export function shortage(ticker: string, decimals: number, needed: bigint, held:
  * quorum, and nobody who objects: the payer would pay a second time.
  */
 export function agreedOutcome(outcomes: readonly TransactionOutcome[], quorum: number): TransactionOutcome {
-  if (outcomes.length === 0) throw new ChainUnavailable('no node says what became of a transaction')
+  if (outcomes.length === 0) throw new ChainUnavailable('no node knows the outcome of a transaction')
   if (outcomes.includes('landed')) return 'landed'
   const [first] = outcomes
   const isAgreed = outcomes.length >= quorum && outcomes.every((outcome) => outcome === first)

@@ -19,7 +19,7 @@ export function readTrailers(
     const at = line.indexOf(':')
     const name = line.slice(0, Math.max(at, 0)).toLowerCase()
     const isExpected = announced.includes(name) || (signatures && name === SIGNATURE)
-    if (!isExpected) throw malformed('something else than the announced trailers follows the last chunk')
+    if (!isExpected) throw malformed('something other than the announced trailers follows the last chunk')
     if (trailers.has(name)) throw malformed(`${name} is there twice`)
     trailers.set(name, line.slice(at + 1).replace(/^[ \t]+|[ \t]+$/g, ''))
   }

@@ -186,7 +186,7 @@ function notSent(reason: 'not_this_payment' | 'would_fail', problem: string): Se
   return new ServiceError('payment_verification_failed', `the transaction was not sent: ${problem}`, {
     hint:
       reason === 'would_fail'
-        ? 'ask what became of it before you sign another one'
+        ? 'ask for its outcome before you sign another one'
         : 'sign a transaction that pays one leg of the quote and does nothing else',
     details: { reason },
   })

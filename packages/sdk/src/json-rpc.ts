@@ -103,7 +103,7 @@ async function readRpcAnswer<Expected>(response: Response): Promise<Expected> {
 }
 
 function notRpc({ status }: Response, cause?: unknown): Error {
-  return new Error(`HTTP ${status} with something else than an answer`, { cause })
+  return new Error(`HTTP ${status} with something other than an answer`, { cause })
 }
 
 function request(id: number, method: string, params: readonly unknown[]): object {

@@ -46,8 +46,7 @@ export async function s3Credentials(
   }
   const { body: credentials } = await call(context, endpoint, { params: { locker_id }, body, signal })
   requireSafe(credentials, locker_id)
-  if (!TOKEN.test(credentials.session_token))
-    throw new UntrueAnswer('the S3 session token has a form that no token has')
+  if (!TOKEN.test(credentials.session_token)) throw new UntrueAnswer('the S3 session token is malformed')
   return credentials
 }
 
@@ -98,5 +97,5 @@ function requireSafe(
   if (bucket !== lockerId) throw new UntrueAnswer('the S3 credentials are for another locker')
   const isSafe =
     ID.test(access_key_id) && SECRET.test(secret_access_key) && REGION.test(region) && ENDPOINT.test(endpoint)
-  if (!isSafe) throw new UntrueAnswer('the S3 credentials have a form that no credentials have')
+  if (!isSafe) throw new UntrueAnswer('the S3 credentials are malformed')
 }

@@ -21,7 +21,7 @@ export function signerFromSeed(seed: Uint8Array): Signer {
 export function signerFromSolanaKeypair(keypair: Uint8Array | readonly number[]): Signer {
   const bytes = Uint8Array.from(keypair)
   const signer = signerFromSeed(bytes.slice(0, 32))
-  if (signer.address !== toBase58(bytes.slice(32))) throw new RangeError('these 64 bytes are no Solana keypair')
+  if (signer.address !== toBase58(bytes.slice(32))) throw new RangeError('these 64 bytes are not a Solana keypair')
   return signer
 }
 
@@ -62,7 +62,7 @@ export function signerFromWalletStandard<Account extends { address: string }>(
   account: Account,
   feature: SignMessageFeature<Account>,
 ): Signer {
-  if (!fromBase58(account.address, 32)) throw new TypeError('the account is none of the primary chain')
+  if (!fromBase58(account.address, 32)) throw new TypeError('the account is not on the primary chain')
   return {
     address: account.address,
     async sign(message) {

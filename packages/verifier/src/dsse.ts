@@ -124,7 +124,7 @@ function isSigned(envelope: DsseEnvelope, { keys, revoked }: FollowedKeys): Fact
   const since = revoked.get(signer.publicKeyHex)
   return since === undefined
     ? PASSED
-    : failed(`the key that signed the envelope was revoked since ${isoSeconds(since)}`)
+    : failed(`the key that signed the envelope was revoked as of ${isoSeconds(since)}`)
 }
 
 function subjectsMatch(subject: Json, files: readonly Row[]): Fact {

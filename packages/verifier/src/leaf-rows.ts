@@ -84,5 +84,5 @@ function mayBecomeLeaf(text: string): boolean {
 }
 
 function badLeaf(): RefusedBundle {
-  return new RefusedBundle('bad_leaf_hash', 'leaf_hashes holds something else than 64 lowercase hex digits')
+  return new RefusedBundle('bad_leaf_hash', 'leaf_hashes holds something other than 64 lowercase hex digits')
 }

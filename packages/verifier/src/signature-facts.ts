@@ -121,14 +121,14 @@ function hasEnded(signer: string, usable: readonly PinnedKey[]): boolean {
 }
 
 function revokedSince(since: number): string {
-  return `the key was revoked since ${isoSeconds(since)}: only an anchor on chain from before then shows that this was not made by a thief`
+  return `the key was revoked as of ${isoSeconds(since)}: only an anchor on chain from before then shows that this was not made by a thief`
 }
 
 /** What a thief signs can carry any date, but nobody can put it into a block of the past (ADD-39). */
 export function anchoredBefore(since: number, blockTime: number): Fact {
   return {
     value: 'passed',
-    why: `the key was revoked since ${isoSeconds(since)}, and the statement was on chain before: ${isoSeconds(blockTime)}`,
+    why: `the key was revoked as of ${isoSeconds(since)}, and the statement was on chain before: ${isoSeconds(blockTime)}`,
   }
 }
 

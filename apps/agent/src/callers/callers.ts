@@ -63,6 +63,6 @@ function mustNameService({ aud, locker_id, receipt_id }: RequestEnvelope): boole
 
 function replayed(): ServiceError {
   return new ServiceError('NONCE_REPLAYED', 'this envelope was used before', {
-    hint: 'sign each request anew, with a fresh nonce',
+    hint: 'sign each request separately, with a fresh nonce',
   })
 }

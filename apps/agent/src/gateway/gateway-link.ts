@@ -97,7 +97,7 @@ function isOurs({ payments: { primary, evm } }: Config, treasury: string): boole
 
 function nothingSold(): ServiceError {
   return new ServiceError('chain_unavailable', 'no way to pay is available right now', {
-    hint: 'whoever runs this service has to look at it; nothing was done',
+    hint: 'the operator of this service has to look at it; nothing was done',
   })
 }
 

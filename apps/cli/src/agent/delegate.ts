@@ -22,8 +22,8 @@ export function add(program: Command, open: Open): void {
     .addOption(mirrorOption())
     .addOption(new Option('--every <hours>', 'how often; 24 by default').argParser(hourCount))
     .option('--no-watch', 'do not read the files back and compare them and the statements with what was seen')
-    .option('--tell <url>', 'send findings to this https address, signed as Standard Webhooks are')
-    .option('--no-register', 'do not let the key of the agent in: `svc operators add` does it later')
+    .option('--tell <url>', 'send findings to this https address, signed as in Standard Webhooks')
+    .option('--no-register', 'do not register the key of the agent: `svc operators add` does it later')
     .addHelpText(
       'after',
       `
@@ -63,7 +63,7 @@ async function registerKey(session: Session, key: Key, locker: NamedLocker, dele
   const client = await session.client(key)
   await client.addOperator(locker, delegated.agent_pubkey).catch((error: Error) => {
     throw new Failure(
-      `delegated, but the gateway does not let the key of the agent in: ${error.message}`,
+      `delegated, but the gateway does not accept the key of the agent: ${error.message}`,
       'run the same command again: it resumes this delegation',
     )
   })
@@ -83,9 +83,9 @@ function delegatedText({ name }: NamedLocker, delegated: DelegateAnswer): string
 
 function nextStep({ delegation_id }: DelegateAnswer): string {
   const id = shown(delegation_id)
-  return `The agent may now read, write and list there, and begins by itself.\nNext: \`svc delegations ${id}\``
+  return `The agent may now read, write and list there, and starts automatically.\nNext: \`svc delegations ${id}\``
 }
 
 function registrationHint({ receipt_id }: NamedLocker, { agent_pubkey }: DelegateAnswer): string {
-  return `It can do nothing before you let its key in: \`svc operators add ${agent_pubkey} --locker ${receipt_id}\``
+  return `It can do nothing until you let its key in: \`svc operators add ${agent_pubkey} --locker ${receipt_id}\``
 }

@@ -19,10 +19,10 @@ export function delegationText(delegation: Delegation, trust: string, style: Sty
 }
 
 const MEANINGS: Record<DelegationStatus, string> = {
-  pending: 'the gateway does not let its key in yet: `svc delegate` does',
+  pending: 'the gateway does not accept its key yet: `svc delegate` registers it',
   active: 'at work',
-  paused: 'the subscription is over: `svc subscribe`',
-  revoked: 'the gateway no longer lets its key in: `svc delegate` begins anew',
+  paused: 'the subscription has expired: `svc subscribe`',
+  revoked: 'the gateway no longer accepts its key: `svc delegate` starts again',
   ended: 'no more work',
 }
 
@@ -102,7 +102,7 @@ export function listText(
 function subscriptionText(subscription: Subscription | null): string {
   if (!subscription) return 'none: `svc subscribe`'
   const until = `${timeText(shown(subscription.expires_at))} UTC`
-  return subscription.status === 'active' ? `until ${until}` : `over since ${until}: \`svc subscribe\``
+  return subscription.status === 'active' ? `until ${until}` : `expired ${until}: \`svc subscribe\``
 }
 
 function rowsText(delegations: readonly DelegationSummary[]): string {

@@ -14,7 +14,7 @@ export interface TaskOptions {
 
 /** Does not split at commas as other list options do: URLs may contain them. */
 export function mirrorOption(): Option {
-  const about = 'keep what an https address holds as this file, fetched again and again; may be repeated'
+  const about = 'keep what an https address holds as this file, fetched at regular intervals; may be repeated'
   return new Option('--mirror <url=filename>', about).argParser((text, before: Source[] | undefined) => [
     ...(before ?? []),
     sourceOf(text),

@@ -10,7 +10,7 @@ export function add(program: Command, open: Open): void {
     .action(async (_: object, command: Command) => show(await open(command)))
   anchoring
     .command('each')
-    .description('publish every statement by itself')
+    .description('publish every statement on its own')
     .action(async (_: object, command: Command) => change(await open(command), 'each'))
   anchoring
     .command('log')
@@ -33,8 +33,8 @@ async function change(session: Session, wanted: Anchoring): Promise<void> {
 }
 
 const MEANING: Record<Anchoring, string> = {
-  each: 'each: every statement is published by itself',
-  log: 'log: statements are on chain by the anchored checkpoints of the log',
+  each: 'each: every statement is published on its own',
+  log: 'log: statements are on chain through the anchored checkpoints of the log',
 }
 
 function report({ output }: Session, locker_id: string, anchoring: Anchoring): void {

@@ -29,7 +29,7 @@ async function attest(session: Session, { queued = false }: AttestOptions): Prom
     output.warn(`signed, but not published: ${shown(error?.error ?? 'unknown')}. \`svc push\` tries again`)
   if (status === 'deferred')
     output.note(
-      `\nSigned. The gateway publishes the newest statement by itself after ${shown(publish_after ?? 'a while')}`,
+      `\nSigned. The gateway publishes the newest statement automatically after ${shown(publish_after ?? 'a while')}`,
     )
   output.note('\nNext: `svc bundle -o bundle.json`')
 }

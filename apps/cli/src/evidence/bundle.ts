@@ -39,9 +39,9 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-A bundle names the receipt: whoever gets it can open every file of the locker by the public link.
-A redacted bundle opens nothing. It proves the files that --file names, or, without --file, all
-files to those who have them: it holds their hashes, and no name.
+A bundle names the receipt: anybody who gets it can open every file of the locker through the
+public link. A redacted bundle opens nothing. It proves the files that --file names, or, without
+--file, all files to those who have them: it holds their hashes, and no name.
 
 With --format, others check it with cosign or a library of Sigstore, and the key of \`svc keys\`. It
 opens nothing either, and names all files, or the one of --file; large lockers need --file.`,
@@ -92,7 +92,7 @@ async function requireFitting(wanted: string | undefined, options: BundleOptions
 function warnOfReceipt({ output }: Session, { redact: isRedacted = false, format }: BundleOptions): void {
   if (isRedacted || format) return
   output.note(
-    'Whoever gets this bundle can open every file of the locker by the public link. To prove without opening, give' +
+    'Anybody who gets this bundle can open every file of the locker through the public link. To prove without opening, give' +
       ' them a redacted one: `svc bundle --redact`, with --file <name> for each file to show.',
   )
 }

@@ -8,7 +8,7 @@ import type { Open, Session } from '../session.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('push')
-    .description('publish the newest statement on chain, where `svc attest` did not; else nothing happens')
+    .description('publish the newest statement on chain, if `svc attest` did not')
     .action(async (_: object, command: Command) => push(await open(command)))
 }
 

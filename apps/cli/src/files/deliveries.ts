@@ -22,8 +22,8 @@ export async function reportDeliveries(session: Session, client: Client, { locke
   if (!record) return
   const waiting = waitingText(record)
   if (waiting !== null) {
-    output.note(`${waiting}. They are safe at the gateway, and can be read and attested meanwhile.`)
-    if (!isPatient) output.note('It goes on by itself. `svc stat NAME` shows when a file is there; --wait waits.')
+    output.note(`${waiting}. They are safe at the gateway, and can be read and attested in the meantime.`)
+    if (!isPatient) output.note('It continues automatically. `svc stat NAME` shows when a file is there; --wait waits.')
   }
   for (
     let pause = FIRST_PAUSE_MS;

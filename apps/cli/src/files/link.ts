@@ -15,7 +15,7 @@ export function add(program: Command, open: Open): void {
     .action(async (_: object, command: Command) => rotate(await open(command)))
   link
     .command('close')
-    .description('let nobody read by it')
+    .description('let nobody read through it')
     .action(async (_: object, command: Command) => change(await open(command), 'close'))
   link
     .command('open')

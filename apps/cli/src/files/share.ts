@@ -11,10 +11,10 @@ interface ShareCommandOptions extends Omit<ShareOptions, 'ttl'> {
 export function add(program: Command, open: Open): void {
   program
     .command('share')
-    .description('an address that brings a file to anybody who has it, for a while')
+    .description('a link that gives a file to anybody who has it, for a limited time')
     .argument('<name>', 'a file of the locker')
     .option('--expires <time>', 'how long it works: 45m, 2h, up to 1d; 30m unless given', minutesIn)
-    .option('--public', 'the address by the public link, which works until the link is rotated or closed')
+    .option('--public', 'the address through the public link, which works until the link is rotated or closed')
     .option('--qr', 'show it as a QR code too')
     .action(async (name: string, { expires, ...options }: ShareCommandOptions, command: Command) => {
       if (expires !== undefined && options.public)

@@ -27,7 +27,7 @@ async function token(session: Session, { ttl, prefix }: TokenOptions): Promise<v
     signal: session.world.signal,
   })
   session.output.result({ locker_id: locker.locker_id, ...made }, () => snippet(made))
-  session.output.note('Whoever has the token may upload until then. `svc revoke` ends it before.')
+  session.output.note('Anybody who has the token may upload until then. `svc revoke` ends it earlier.')
 }
 
 function snippet({ tus_endpoint, headers, expires_at }: TusToken): string {

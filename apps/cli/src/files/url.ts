@@ -18,10 +18,10 @@ export interface ShareOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('url')
-    .description('an address that brings a file to anybody who has it; `svc share` does the same')
+    .description('a link that gives a file to anybody who has it; `svc share` does the same')
     .argument('<name>', 'a file of the locker')
     .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 unless given', minutes)
-    .option('--public', 'the address by the public link, which works until the link is rotated or closed')
+    .option('--public', 'the address through the public link, which works until the link is rotated or closed')
     .action(async (name: string, options: ShareOptions, command: Command) => share(await open(command), name, options))
 }
 
@@ -44,7 +44,7 @@ export async function share(session: Session, filename: string, options: ShareOp
       ? 'Anyone who has it can read every file of the locker whose name they know. `svc link` changes it.'
       : `It works for ${durationText(expires_in_sec)}.`,
   )
-  if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: who gets it needs the key as well.')
+  if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: its readers need the key as well.')
 }
 
 interface Shared {

@@ -24,7 +24,7 @@ export async function approvePayment(
       ['to', shown(leg.payTo)],
       ['on', shown(leg.network)],
       ['from', `${key.address} (${key.from})`],
-      ['fee', fee ? `${shown(feeText(fee))} to the network, besides` : 'what the network charges, besides'],
+      ['fee', fee ? `${shown(feeText(fee))} to the network, on top` : 'what the network charges, on top'],
     ]),
   )
   if (!(await confirm(`Pay ${amount}?`))) return false

@@ -28,8 +28,8 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
   const begun = (await entry.read()) ?? { order, asked: [] }
   if (name !== null && begun.order !== order)
     throw new UsageError(
-      `${name} was begun as another order: ${begun.order}`,
-      `${resumeCommand(begun, name)} goes on with it; another order needs another name`,
+      `${name} was started as another order: ${begun.order}`,
+      `${resumeCommand(begun, name)} continues it; another order needs another name`,
     )
   const client = await session.client()
   const receipt =
@@ -57,7 +57,7 @@ async function requireUnpaid({ folder, gateway, journal }: Session, name: string
   if ((await knownLockers(folder)).some((known) => known.gateway === gateway && known.name === name))
     throw new UsageError(`${name} is bought already`, hint)
   if (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))
-    throw new UsageError(`${name} was begun without --qr`, `the same command without --qr goes on with it; ${hint}`)
+    throw new UsageError(`${name} was started without --qr`, `the same command without --qr continues it; ${hint}`)
 }
 
 /** Only the key that paid can open the locker. */
@@ -93,7 +93,7 @@ async function askForPayment(
   const asked = hasTime ? begun.asked : [...begun.asked, payment]
   // Noted before anybody can pay it.
   if (!hasTime && !(await note({ ...begun, asked })))
-    throw new Failure('the same purchase was begun elsewhere at this moment')
+    throw new Failure('the same purchase was started elsewhere at the same moment')
   output.note(
     pairs([
       ['pay', shown(askedAmount(payment.leg))],
@@ -114,7 +114,7 @@ async function newPayment(session: Session, client: Client, options: BuyOptions)
   const quote = await client.quote({ units, ...(provider && { provider }) }, { signal: session.world.signal })
   const legs = quote.accepts.filter(({ extra }) => asset === undefined || extra.name === asset)
   const leg = legs.find((one) => !isEvm(one)) ?? legs[0]
-  if (!leg) throw new UsageError(`this service does not take ${asset}`)
+  if (!leg) throw new UsageError(`this service does not accept ${asset}`)
   requireWithin(leg, options)
   // A URL for EVM wallets has no place for the reference of the quote, so anybody could claim the payment.
   const request = await transferRequestOf(leg)
@@ -150,7 +150,7 @@ async function waitFor(
 ): Promise<SignedReceipt> {
   const { output, world } = session
   const end = Math.max(...asked.map(({ expires_at }) => Date.parse(expires_at))) + GRACE_MS
-  output.note('Waiting for the payment… (Ctrl-C ends it; the same command goes on)')
+  output.note('Waiting for the payment… (Ctrl-C ends it; the same command continues)')
   for (;;) {
     const receipt = await lookFor(session, client, asked, options)
     if (receipt) return receipt

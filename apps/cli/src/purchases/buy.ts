@@ -77,8 +77,8 @@ async function requireOwnPurchase({ folder, gateway, journal }: Session, name: s
   const byPhone = await phonePurchase(await journal(), gateway, name).read()
   if (byPhone)
     throw new UsageError(
-      `${name} was begun with --qr, and a phone may have paid it`,
-      `${resumeCommand(byPhone, name)} goes on with it; another purchase needs another name`,
+      `${name} was started with --qr, and a phone may have paid it`,
+      `${resumeCommand(byPhone, name)} continues it; another purchase needs another name`,
     )
   const locker = (await knownLockers(folder)).find((known) => known.gateway === gateway && known.name === name)
   if (!locker || (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))) return

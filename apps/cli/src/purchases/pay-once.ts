@@ -5,7 +5,7 @@ import { durationText } from '../output/quantities.ts'
 import type { Session } from '../session.ts'
 
 function unpaid(cause: unknown): never {
-  throw new PaymentError('not_moved', `the purchase cannot be noted: ${(cause as Error).message}`, { cause })
+  throw new PaymentError('not_moved', `the purchase cannot be recorded: ${(cause as Error).message}`, { cause })
 }
 
 /** Pays under a new intent, or resumes the unfinished purchase of the same order. */
@@ -18,9 +18,9 @@ export async function payOnce<T>(
   const journal = await openJournal()
   const { intent, since, others } = await beginPurchase(journal, buyer, order, world.now()).catch(unpaid)
   for (const { order, begun_at } of others)
-    output.warn(`an earlier purchase is not finished: ${order}, begun ${begun_at}. Repeat that order to resume it`)
+    output.warn(`an earlier purchase is not finished: ${order}, started ${begun_at}. Repeat that order to resume it`)
   if (since !== null)
-    output.note(`Resuming the purchase begun ${durationText((world.now() - Date.parse(since)) / 1000)} ago.`)
+    output.note(`Resuming the purchase started ${durationText((world.now() - Date.parse(since)) / 1000)} ago.`)
   try {
     const bought = await pay(intent)
     await endPurchase(journal, buyer, intent)

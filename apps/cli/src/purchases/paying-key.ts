@@ -14,7 +14,7 @@ export function payingKey(keys: readonly Key[], offers: readonly Offer[], asset:
   const wanted = offers.filter(({ ticker }) => asset === undefined || ticker === asset)
   if (wanted.length === 0) {
     const offered = [...new Set(offers.map(({ ticker }) => ticker))].join(', ')
-    throw new UsageError(`this service does not take ${asset}`, `it takes ${shown(offered)}`)
+    throw new UsageError(`this service does not accept ${asset}`, `it accepts ${shown(offered)}`)
   }
   const key = keys.find(({ namespace }) => wanted.some(({ network }) => network.startsWith(`${namespace}:`)))
   if (key) return key

@@ -18,7 +18,7 @@ interface ProvisionOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('provision')
-    .description('open the locker of a receipt, or find it open; `svc buy` does this by itself')
+    .description('open the locker of a receipt, or find it open; `svc buy` does this automatically')
     .argument('<receipt>', 'rcpt_…')
     .option('--name <name>', 'name of the locker; unless given, the one that it was bought under')
     .addOption(tagOption())

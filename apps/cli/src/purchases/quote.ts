@@ -19,7 +19,7 @@ interface QuoteOptions extends OrderOptions, PatternOptions {
 export function add(program: Command, open: Open): void {
   const asking = program
     .command('quote')
-    .description('what storage costs, in every asset; binds to nothing')
+    .description('what storage costs, in every asset, without obligation')
     .argument('[path...]', 'files and folders that it must hold, counted as `svc put` takes them')
     .addOption(followOption())
   for (const option of [includeOption(), ...excludeOptions()]) asking.addOption(option)

@@ -60,7 +60,7 @@ function statusText({ world }: Session, locker: NamedLocker, usage: LockerUsage)
     ['egress', `about ${bytesText(egress.used)} of ${bytesText(egress.bought)}`],
     ...purchases.map((purchase) => [purchase.kind === 'renewal' ? 'renewed' : 'bought', paidText(purchase)] as const),
     ['next anchor', anchorOutlook(usage)],
-    ['beyond that', enforced ? 'nothing can be written; reading and deleting go on' : 'nothing is refused'],
+    ['beyond that', enforced ? 'nothing can be written; reading and deleting still work' : 'nothing is refused'],
   ])
 }
 

@@ -1,7 +1,7 @@
 // What was bought for a locker and what of it is used, in words.
 
 import type { LockerUsage } from '@svc/sdk'
-import { bytesText, durationText, timeText } from '../output/quantities.ts'
+import { bytesText, counted, durationText, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 
@@ -35,7 +35,7 @@ function percent({ used, bought }: Used): number {
 
 export function untilText({ expires_at }: LockerUsage, now: number): string {
   const seconds = (Date.parse(expires_at) - now) / 1000
-  const distance = seconds > 0 ? `${durationText(seconds)} left` : `over for ${durationText(-seconds)}`
+  const distance = seconds > 0 ? `${durationText(seconds)} left` : `expired ${durationText(-seconds)} ago`
   return shown(`${timeText(expires_at)}, ${distance}`)
 }
 
@@ -55,21 +55,24 @@ export function priceText({ purchases }: LockerUsage): string {
 }
 
 const REASONS: Record<NonNullable<LockerUsage['next_anchor']>['reason'], string> = {
-  limit_reached: 'waits: as many as a locker may have for now are published',
-  daily_budget_used: 'waits: the budget of the day is used up',
+  limit_reached: 'the locker has reached its limit for now',
+  daily_budget_used: 'the daily budget is used up',
   publishing: 'is being published',
-  changes: 'follows by itself: files have changed',
-  schedule: 'by the schedule of the gateway',
+  changes: 'automatic, because files have changed',
+  schedule: 'on the schedule of the gateway',
   log: 'with the next checkpoint of the log that is anchored',
 }
 
 export function anchorOutlook({ next_anchor, has_unattested_changes }: LockerUsage): string {
   if (next_anchor === null)
-    return has_unattested_changes ? 'none waits: `svc attest` makes a statement of what has changed' : 'none waits'
+    return has_unattested_changes
+      ? 'none waiting: `svc attest` makes a statement about what has changed'
+      : 'none waiting'
   const { at, reason } = next_anchor
   return shown(at === null ? REASONS[reason] : `${timeText(at)} at the earliest: ${REASONS[reason]}`)
 }
 
+const TERMS = { bytes: 'storage', files: 'file limit', egress: 'download volume' } as const
 const WARN_PERCENT = 80
 const WARN_DAYS = 30
 
@@ -78,10 +81,10 @@ export function usageWarnings(locker: NamedLocker, usage: LockerUsage, now: numb
   const name = lockerName(locker)
   const renewal = `\`svc renew ${name}\``
   const days = Math.floor((Date.parse(usage.expires_at) - now) / 86_400_000)
-  const end = days < 0 ? `the time of ${name} is over` : `${name} ends in ${days} day${days === 1 ? '' : 's'}`
+  const end = days < 0 ? 'has expired' : days === 0 ? 'expires within a day' : `expires in ${counted(days, 'day')}`
   const used = (['bytes', 'files', 'egress'] as const).flatMap((term) => {
     const share = percent(usage[term])
-    return share >= WARN_PERCENT ? [`${share} % of the ${term} of ${name} are used: ${renewal} adds to them`] : []
+    return share >= WARN_PERCENT ? [`${name} has used ${share} % of its ${TERMS[term]}: ${renewal} adds to it`] : []
   })
-  return [...(days <= WARN_DAYS ? [`${end}: ${renewal} extends it`] : []), ...used].map(shown)
+  return [...(days <= WARN_DAYS ? [`${name} ${end}: ${renewal} extends it`] : []), ...used].map(shown)
 }

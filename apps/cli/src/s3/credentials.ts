@@ -1,10 +1,10 @@
 // `svc s3 credentials`. Secrets go to stdout when a format asks for them; without one, only how to set clients up.
 
 import type { S3Credentials } from '@svc/sdk'
+import { shellWord } from '../output/shell-word.ts'
 import { jsonLine } from '../output/shown.ts'
 import type { Session } from '../session.ts'
 import { sessionSetup } from './setup.ts'
-import { shellWord } from './shell-word.ts'
 
 export const FORMATS = ['env', 'json', 'process'] as const
 

@@ -1,7 +1,7 @@
 // How common clients are set up, ready to be pasted. The placeholders stand for secrets, which are shown only when asked.
 
 import type { NewS3Key, S3Credentials } from '@svc/sdk'
-import { shellWord } from './shell-word.ts'
+import { shellWord } from '../output/shell-word.ts'
 
 type Connection = Pick<S3Credentials, 'endpoint' | 'region' | 'bucket' | 'prefix'>
 
@@ -11,7 +11,7 @@ const PROFILE = 'svc'
 export function sessionSetup(connection: Connection, command: string): string {
   const { endpoint, region } = connection
   const place = placeOf(connection)
-  return `aws and boto3 get new credentials by themselves, with these lines in ~/.aws/config:
+  return `aws and boto3 get new credentials automatically, with these lines in ~/.aws/config:
 
 [profile ${PROFILE}]
 credential_process = ${command} --format process
@@ -23,12 +23,12 @@ s3 =
   aws --profile ${PROFILE} s3 ls ${shellWord(`s3://${place}`)}
   boto3.Session(profile_name='${PROFILE}').client('s3').list_objects_v2(${boto3Arguments(connection)})
 
-Others take them from the environment, until they end:
+Others take them from the environment, until they expire:
 
   eval "$(${command} --format env)"
   ${rcloneLine(connection)}
 ${resticLines(connection)}
-For s3fs and whatever runs for longer than an hour, make a key: svc s3 keys new NAME`
+For s3fs and anything that runs for longer than an hour, make a key: svc s3 keys new NAME`
 }
 
 /** For clients that keep a key. */

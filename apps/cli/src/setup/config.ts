@@ -56,7 +56,7 @@ async function set({ output, folder }: Session, name: SettingName, value: string
 
 async function unset({ output, folder }: Session, name: SettingName): Promise<void> {
   await saveSetting(folder, name, null)
-  output.result({ [name]: null }, () => `${name} is not set any more`)
+  output.result({ [name]: null }, () => `${name} is no longer set`)
 }
 
 /** The value as it is kept; throws for one that cannot be. */

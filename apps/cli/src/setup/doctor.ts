@@ -84,7 +84,7 @@ async function readOnce<T>({ gateway, world }: Session, path: string): Promise<T
     const bytes = await readAtMost(MAX_ANSWER_BYTES, response.body ?? [])
     return JSON.parse(new TextDecoder().decode(bytes)) as T
   } catch (cause) {
-    const message = `${gateway} does not answer as a gateway does: ${networkErrorReason(cause)}`
+    const message = `${gateway} does not answer like a gateway: ${networkErrorReason(cause)}`
     throw Object.assign(new NoAnswer(message, { cause }), { url: gateway })
   }
 }
@@ -93,7 +93,11 @@ function healthFinding(gateway: string, { status, checks, providers, warnings = 
   const parts = Object.entries({ ...checks, ...providers }).filter(([, state]) => state === 'failing')
   if (status === 'ok' && parts.length === 0 && warnings.length === 0) return ok('gateway', `${gateway} (${text})`)
   const problems = [...parts.map(([name]) => `${name} is failing`), ...warnings].join('; ')
-  return warning('gateway', `${gateway} (${text}) is not well: ${problems}`, 'some commands may fail; ask its operator')
+  return warning(
+    'gateway',
+    `${gateway} (${text}) is unhealthy: ${problems}`,
+    'some commands may fail; ask its operator',
+  )
 }
 
 function versionFinding({ version }: Health): Finding {
@@ -110,13 +114,13 @@ function clockFinding(ahead: number): Finding {
   const seconds = Math.round(Math.abs(ahead))
   if (seconds <= MAX_CLOCK_LEAD_SECONDS) return ok('clock', `within ${Math.max(1, seconds)} s of the gateway's`)
   const text = `yours is ${durationText(seconds)} ${ahead > 0 ? 'behind' : 'ahead of'} the gateway's: it refuses what you sign`
-  return failed('clock', text, 'set the clock of this machine, best by NTP')
+  return failed('clock', text, 'set the clock of this machine, preferably with NTP')
 }
 
 async function examineKeys({ folder, gateway }: Session): Promise<Finding> {
   const pins = await readPins(folder, gateway)
-  if (pins) return ok('keys', `those of the gateway are pinned since ${pins.pinned_at.slice(0, 10)}`)
-  return warning('keys', 'those of the gateway are not pinned: it is believed about itself', '`svc keys pin`')
+  if (pins) return ok('keys', `those of the gateway have been pinned since ${pins.pinned_at.slice(0, 10)}`)
+  return warning('keys', 'those of the gateway are not pinned: whatever keys it shows are trusted', '`svc keys pin`')
 }
 
 async function examineWallets(session: Session, index: Discovery | null): Promise<Finding[]> {

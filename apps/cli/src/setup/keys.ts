@@ -27,7 +27,7 @@ export function add(program: Command, open: Open): void {
     .description('trust these keys, and no others, from here on')
     .argument(
       '[key...]',
-      'public keys in hex, which you got another way; without them the gateway is asked and believed',
+      'public keys in hex, which you got another way; without them the gateway is asked and trusted',
     )
     .option('--replace', 'also where other keys are pinned already')
     .action(async (hexes: string[], options: PinOptions, command: Command) => pin(await open(command), hexes, options))
@@ -51,7 +51,7 @@ async function show(session: Session): Promise<void> {
   if (!found) return output.note('\nNone is pinned: `svc keys pin` trusts them from here on.')
   for (const [hex, since] of found.revoked) {
     if (trusted.has(hex))
-      output.warn(`${issuerKeyId(hex)} was revoked since ${isoSeconds(since)}: it may be with a thief`)
+      output.warn(`${issuerKeyId(hex)} was revoked as of ${isoSeconds(since)}: it may have been stolen`)
   }
   const strange = body.keys.filter(({ public_key_hex }) => !trusted.has(public_key_hex))
   if (strange.length > 0)
@@ -173,7 +173,7 @@ function requireUnpinned(before: ReadPins | null, found: { keys: PinnedKey[]; lo
   if (missing !== undefined && logs[0] !== undefined) throw otherLog(logs[0])
   if (known.length === keys.length && known.every((key) => keys.includes(key))) return
   throw new NotVerified(
-    `other keys are pinned since ${before.pinned_at}: ${known.join(', ')}`,
+    `other keys have been pinned since ${before.pinned_at}: ${known.join(', ')}`,
     'if its operator says that the keys have changed: `svc keys pin --replace`',
   )
 }

@@ -113,7 +113,7 @@ async function remove(session: Session, name: string): Promise<void> {
   if (others.length > 0)
     throw new Failure(`${folder} holds what may be worth keeping: ${shown(others.join(', '))}`, 'move it away first')
   const lockers = counted((await knownLockers(folder)).length, 'locker')
-  const isAgreed = await session.confirm(`Forget the profile ${name}, with ${lockers} and the notes of its payments?`)
+  const isAgreed = await session.confirm(`Forget the profile ${name}, with ${lockers} and the records of its payments?`)
   if (!isAgreed) throw new Failure('nothing was removed')
   const chosen = await chosenProfile(home, {}, undefined)
   await removeProfile(home, name)

@@ -4,6 +4,7 @@ import { localNode } from '@svc/sdk/local-services'
 import * as keys from '@svc/sdk/node'
 import { homeFolder } from '@svc/sdk/user-folder'
 import { Failure, UsageError } from '../errors.ts'
+import { shellWord } from '../output/shell-word.ts'
 import type { Environment } from '../world.ts'
 import { type Setting, type Settings, webAddress } from './settings.ts'
 
@@ -76,11 +77,6 @@ function hintFor(code: keys.KeyFileError['code'], from: string): string {
     default:
       return 'name a key file with --wallet or SVC_WALLET'
   }
-}
-
-/** Quotes text for a shell. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 const NODES = {

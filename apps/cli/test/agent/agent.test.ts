@@ -102,7 +102,7 @@ describe('svc subscribe', () => {
   it('names the problem with an unknown asset, a missing service address or an invalid one', async () => {
     expect(await home.svc(['subscribe', '--asset', 'GOLD'])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/does not take GOLD\nhint: {2}it takes SOL, USDC/),
+      stderr: expect.stringMatching(/does not accept GOLD\nhint: {2}it accepts SOL, USDC/),
     })
     const far = await home.svc(['subscribe', '--gateway', 'https://gateway.example'], { env: { SVC_AGENT: '' } })
     expect(far).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/not known\nhint: .*--agent, SVC_AGENT/) })

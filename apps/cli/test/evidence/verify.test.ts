@@ -189,7 +189,7 @@ describe('svc verify', () => {
     expect(stdout).toMatch(/trusted +pinned \d+ seconds? ago for http:\/\/localhost:8402 \(.*\.json\)/)
     expect((await verify([bundle], { env: { SVC_GATEWAY: 'https://other.example' } })).stdout).toContain('no keys')
     const other = await home.svc(['keys', 'pin', vectors.keys.short_url.public_key_hex])
-    expect([other.exitCode, other.stderr]).toEqual([3, expect.stringContaining('other keys are pinned')])
+    expect([other.exitCode, other.stderr]).toEqual([3, expect.stringContaining('other keys have been pinned')])
     await rm(join(home.folder, 'config'), { recursive: true })
   })
 

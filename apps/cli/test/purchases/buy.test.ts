@@ -226,7 +226,7 @@ describe('svc buy', () => {
     const { exitCode, stderr } = await home.svc(['buy', '--asset', 'USDC', '--yes', ...wallet], {
       env: { XDG_CONFIG_HOME: config },
     })
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/cannot be noted: .*\. Nothing was paid/)])
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/cannot be recorded: .*\. Nothing was paid/)])
   })
 
   it.each<[string, (leg: PaymentLeg) => PaymentLeg, string]>([
@@ -247,7 +247,7 @@ describe('svc buy', () => {
   it('names the problem with an unknown asset, a wallet of the wrong chain or a missing wallet', async () => {
     expect(await home.svc(['buy', '--asset', 'GOLD'])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/does not take GOLD\nhint: {2}it takes SOL, USDC/),
+      stderr: expect.stringMatching(/does not accept GOLD\nhint: {2}it accepts SOL, USDC/),
     })
     const env = { XDG_CONFIG_HOME: join(home.folder, 'empty') }
     const evmOnly = await home.svc(['buy', '--asset', 'SOL'], { env })

@@ -57,7 +57,7 @@ describe('svc status', () => {
     expect(stdout).toMatch(/^files +1 of 1,000 \(0 %\)$/m)
     expect(stdout).toMatch(/^egress +about \d+(\.\d+)? \w+ of 1\.00 GiB$/m)
     expect(stdout).toMatch(/^bought +0\.25 USDC \(0\.25 USD\) on 20\d\d-\d\d-\d\d, receipt rcpt_\w+$/m)
-    expect(stdout).toMatch(/^next anchor +none waits: `svc attest`/m)
+    expect(stdout).toMatch(/^next anchor +none waiting: `svc attest`/m)
     expect(stderr).not.toContain('warning')
     expect(await statusOf('photos')).toMatchObject({ name: 'photos', bytes: { used: 2048 }, warnings: [] })
   })
@@ -80,19 +80,21 @@ describe('svc status', () => {
   it('T-56 warns from 80 % and from 30 days before the end, and says what to do', async () => {
     await change('music', { expires_at: inDays(29.5) })
     const { stderr } = await home.svc(['status', 'music'])
-    expect(stderr).toMatch(/warning: music ends in 29 days: `svc renew music` extends it/)
+    expect(stderr).toMatch(/warning: music expires in 29 days: `svc renew music` extends it/)
     await change('music', { expires_at: inDays(-2) })
-    expect((await home.svc(['status', 'music'])).stderr).toMatch(/the time of music is over: `svc renew music`/)
-    expect((await home.svc(['status', 'music'])).stdout).toMatch(/until .*, over for 2 days/)
+    expect((await home.svc(['status', 'music'])).stderr).toMatch(/music has expired: `svc renew music`/)
+    expect((await home.svc(['status', 'music'])).stdout).toMatch(/until .*, expired 2 days ago/)
     const { warnings } = await statusOf('music')
-    expect(warnings).toEqual([expect.stringContaining('is over')])
+    expect(warnings).toEqual([expect.stringContaining('has expired')])
     const usage = {
       ...(await statusOf('photos')),
       bytes: { used: 80, bought: 100 },
       files: { used: 790, bought: 1000 },
     }
     const locker = { name: 'photos', receipt_id: '', locker_id: '', owner: null }
-    expect(usageWarnings(locker, usage, Date.now())).toEqual([expect.stringContaining('80 % of the bytes of photos')])
+    expect(usageWarnings(locker, usage, Date.now())).toEqual([
+      expect.stringContaining('photos has used 80 % of its storage'),
+    ])
   })
 })
 

@@ -1,7 +1,7 @@
 import type { NewS3Key, S3Credentials, S3Key } from '@svc/sdk'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { shellWord } from '../../src/output/shell-word.ts'
 import { keySetup } from '../../src/s3/setup.ts'
-import { shellWord } from '../../src/s3/shell-word.ts'
 import { type LockerHome, openLockerHome } from '../locker.ts'
 import { jsonDocument, jsonLines } from '../world.ts'
 

@@ -108,7 +108,7 @@ export async function recordLost(
 
 /** The transaction stays open and is resolved later. */
 export async function recordPending(parts: Parts, publication: PublicationTable): Promise<NotPublished> {
-  const problem = new NotPublished('outcome_unknown', 'the chain does not tell yet whether it took the transaction', {
+  const problem = new NotPublished('outcome_unknown', 'it is not known yet whether the chain took the transaction', {
     tx: publication.tx,
     isAmbiguous: true,
   })

@@ -245,6 +245,6 @@ function lockerMismatch(expected: string | null): ServiceError {
 
 function replayed(): ServiceError {
   return new ServiceError('NONCE_REPLAYED', 'the nonce of this envelope was used before: the request arrived already', {
-    hint: 'sign each request anew, with 16 fresh random bytes as its nonce; after a time-out, see first what became of the earlier one',
+    hint: 'sign each request separately, with 16 fresh random bytes as its nonce; after a timeout, first check whether the earlier one was carried out',
   })
 }

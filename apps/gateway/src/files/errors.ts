@@ -60,7 +60,7 @@ export function hashMismatch(filename: string, expected: string, actual: string)
 
 /** Each time the bytes had been read, the file pointed at other bytes. */
 export function keepsChanging(filename: string): ServiceError {
-  return uploadError('CONTENT_HASH_CHANGED', 'the file was put anew each time its bytes had been read', {
+  return uploadError('CONTENT_HASH_CHANGED', 'the file was replaced each time its bytes had been read', {
     layer: 'gateway',
     recovery_hint: 'confirm again when no upload of the file is under way',
     next_best_method: 'POST /v1/files/confirm',

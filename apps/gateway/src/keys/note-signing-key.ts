@@ -21,7 +21,7 @@ export async function noteSigningKey(context: Context): Promise<void> {
   const { endorsements } = await allKeyChanges(database.db)
   const successor = endorsements.find(({ body }) => body.endorser.public_key_hex === configured)?.body.endorsed.key_id
   const objection = known?.revoked_since
-    ? `was revoked since ${known.revoked_since}`
+    ? `was revoked as of ${known.revoked_since}`
     : successor && `handed over to ${successor}`
   if (objection) {
     throw new Error(

@@ -73,7 +73,7 @@ function addressProblem(signer: string, isProduction: boolean): string | null {
   const url = URL.parse(signer)
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be http://…, https://…, unix:/path or ssh-agent:/path'
   const isOpen = url.protocol === 'http:' && !LOOPBACK.includes(url.hostname)
-  return isProduction && isOpen ? 'must be https: whoever sees its token may sign' : null
+  return isProduction && isOpen ? 'must be https: anybody who sees its token may sign' : null
 }
 
 function publicKey(settings: SettingsReader, variable: string): string | null {

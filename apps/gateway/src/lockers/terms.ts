@@ -65,9 +65,9 @@ export function requireTime(context: Policy, locker: Pick<Locker, 'expires_at'>)
 }
 
 const WHY = {
-  bytes: 'the locker has no room for so many bytes: what was bought is used up',
+  bytes: 'the locker has no room for this many bytes: what was bought is used up',
   files: 'the locker has no room for another file: as many as were bought are in it',
-  time: 'the time that was paid for this locker is over',
+  time: 'this locker has expired',
   unfinished: 'the locker has too many unfinished uploads, or too many bytes in them: finish or end some of them first',
 }
 

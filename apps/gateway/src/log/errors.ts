@@ -3,7 +3,7 @@ import { ProviderError } from '@svc/storage/provider'
 
 export function nothingPublished(): ServiceError {
   return new ServiceError('not_in_log', 'the log has no checkpoint yet', {
-    hint: 'the first one follows some seconds after the first statement',
+    hint: 'the first one follows a few seconds after the first statement',
   })
 }
 
@@ -15,7 +15,7 @@ export function tileNotInLog(): ServiceError {
 
 export function statementNotInLog(): ServiceError {
   return new ServiceError('not_in_log', 'the log has no such statement', {
-    hint: 'a new statement is in the log some seconds after it was made; records of the oracle era are not in it',
+    hint: 'a new statement is in the log a few seconds after it was made; records of the oracle era are not in it',
   })
 }
 

@@ -7,7 +7,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { AuditLogTable, Db, Schema } from '../db/schema.ts'
-import { insertAuditRow, lastAuditRow, lockAuditLog, pageOfAuditLog, rowsAfter } from './store.ts'
+import { insertAuditRow, lastAuditRow, lockAuditLog, pageOfAuditLog, rowsAfter } from './audit-store.ts'
 
 export type AuditAction = AuditEntry['action']
 

@@ -11,7 +11,7 @@ import { type Context, unixNow } from '../context.ts'
 import type { Db, RefundTable } from '../db/schema.ts'
 import { readRange, type TimeRange } from './ranges.ts'
 import { displayedAmount, quotedUsd } from './sales.ts'
-import { pageOfReceipts, refundsBetween, type SoldReceipt } from './store.ts'
+import { pageOfReceipts, refundsBetween, type SoldReceipt } from './sales-store.ts'
 
 const PAGE = 500
 const ALL_DAYS = 1_000_000

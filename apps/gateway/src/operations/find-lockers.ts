@@ -13,8 +13,9 @@ import { publicLinkOf } from '../lockers/public-link.ts'
 import { findEgressBytes } from '../lockers/store.ts'
 import { isEnded, termsOf, usedBytes } from '../lockers/terms.ts'
 import { auditEntry } from './audit.ts'
+import { pageOfAuditLog } from './audit-store.ts'
 import type { OperationsContext } from './room.ts'
-import { findLocker, type LockerSearch, pageOfAuditLog, searchLockers } from './store.ts'
+import { findLocker, type LockerSearch, searchLockers } from './store.ts'
 
 const PAGE = 100
 

@@ -5,8 +5,6 @@ import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import { countRows } from '../info/store.ts'
-import { readRange, type TimeRange } from './ranges.ts'
-import { countNewSales } from './sales.ts'
 import {
   addUpLockers,
   countRestricted,
@@ -14,8 +12,10 @@ import {
   type LockerTotals,
   samplesBetween,
   thinSamples,
-  totalUsdMicros,
-} from './store.ts'
+} from './growth-store.ts'
+import { readRange, type TimeRange } from './ranges.ts'
+import { countNewSales } from './sales.ts'
+import { totalUsdMicros } from './sales-store.ts'
 
 export interface Totals extends LockerTotals {
   frozen: number

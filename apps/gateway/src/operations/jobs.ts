@@ -8,7 +8,7 @@ import type { ListedJob } from '@svc/queue/queue'
 import type { Context } from '../context.ts'
 import type { Actor } from './actors.ts'
 import { appendAudit } from './audit.ts'
-import { findDone } from './store.ts'
+import { findDone } from './audit-store.ts'
 
 const PAGE = 100
 

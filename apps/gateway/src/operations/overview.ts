@@ -4,9 +4,11 @@ import type { PriceState } from '@svc/payments/price-oracle'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
+import { formatKey } from '@svc/transparency/note'
 import { type Context, unixNow } from '../context.ts'
 import { type BudgetState, budgetStates } from '../info/budget-states.ts'
 import { feedState } from '../info/price-feed.ts'
+import { endOf } from '../keys/signing-keys.ts'
 import { allSigningKeys } from '../keys/store.ts'
 import type { OperationsContext } from './room.ts'
 
@@ -49,6 +51,7 @@ export async function readOverview(context: OperationsContext): Promise<Operator
   }
 }
 
+type OperatorKey = OperatorOverview['keys'][number]
 type Jobs = Awaited<ReturnType<Context['queue']['counts']>>
 
 function sumOfJobs(jobs: Jobs) {
@@ -74,21 +77,25 @@ function operatorBudget({ name, unit, perDay, used, transactions, isExhausted, r
   }
 }
 
-/** Of publication and short-URL keys the gateway keeps no history. */
-async function readKeys({ database, signers }: Context, now: number): Promise<OperatorOverview['keys']> {
-  const statement = (await allSigningKeys(database.db)).map(({ public_key_hex, valid_from, valid_to }) => ({
-    use: 'statement' as const,
-    id: issuerKeyId(public_key_hex),
-    status: valid_to === null ? ('active' as const) : ('retired' as const),
-    valid_from,
-    valid_to,
-    age_seconds: Math.max(0, now - (unixSeconds(valid_from) ?? now)),
-  }))
+/** The gateway keeps a history of statement keys only. */
+async function readKeys({ database, signers, logKey }: OperationsContext, now: number): Promise<OperatorKey[]> {
+  const statement = (await allSigningKeys(database.db)).map((key): OperatorKey => {
+    const validTo = endOf(key)
+    return {
+      use: 'statement',
+      id: issuerKeyId(key.public_key_hex),
+      status: key.revoked_since !== null ? 'revoked' : validTo === null ? 'active' : 'retired',
+      valid_from: key.valid_from,
+      valid_to: validTo,
+      age_seconds: Math.max(0, now - (unixSeconds(key.valid_from) ?? now)),
+    }
+  })
   const ageless = { status: 'active' as const, valid_from: null, valid_to: null, age_seconds: null }
   return [
     ...statement,
     { use: 'publication', id: toBase58(signers.publication.publicKey), ...ageless },
     { use: 'short-url', id: toHex(signers.shortUrl.publicKey), ...ageless },
+    { use: 'log', id: formatKey(logKey), ...ageless },
   ]
 }
 

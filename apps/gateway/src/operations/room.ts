@@ -2,6 +2,7 @@
 
 import type { Health } from '@svc/api/info'
 import type { AttestHealth } from '@svc/api/internal-attestations'
+import type { NoteKey } from '@svc/transparency/note'
 import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
 import type { Locker, Schema } from '../db/schema.ts'
@@ -22,6 +23,7 @@ interface Needs {
   publications: Publications | null
   /** Lets a locker's uploads go on where a restriction has stopped them for so long. */
   continueSessions(tx: Transaction<Schema>, lockerId: string, seconds: number): Promise<void>
+  logKey: NoteKey
   publishedLog: PublishedLog
   /** Writes what this process has counted of bytes that were sent. */
   saveEgress(): Promise<void>

@@ -23,7 +23,7 @@ import {
   type SoldReceipt,
   takeUncounted,
   type UncountedReceipt,
-} from './store.ts'
+} from './sales-store.ts'
 
 const HOUR = 3600
 const DAY = 86_400

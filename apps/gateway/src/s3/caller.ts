@@ -83,13 +83,13 @@ export function requireWithinPrefix({ prefix }: S3Credential, key: string): void
 
 /** Also thrown where the access of a caller ends while a request is served. */
 export function accessEnded(): S3Error {
-  return s3Error('AccessDenied', 'this access key is not good any more', 'ask the owner of the locker for another one')
+  return s3Error('AccessDenied', 'this access key no longer works', 'ask the owner of the locker for another one')
 }
 
 function unknownKey(): S3Error {
   return s3Error(
     'InvalidAccessKeyId',
-    'there is no such access key, or its time is over',
+    'there is no such access key, or it has expired',
     'make a new one; where it came with a session token, send that too',
   )
 }

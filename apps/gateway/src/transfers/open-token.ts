@@ -98,7 +98,7 @@ export function invalidToken(): ServiceError {
 }
 
 function expiredToken(): ServiceError {
-  return uploadError('SHORT_URL_EXPIRED', 'the time of this URL is over', {
+  return uploadError('SHORT_URL_EXPIRED', 'this URL has expired', {
     layer: 'gateway',
     recovery_hint: 'get fresh URLs of the file',
     next_best_method: FRESH_URLS,

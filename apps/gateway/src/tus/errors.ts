@@ -9,7 +9,7 @@ const HEAD = 'HEAD /v1/tus/{upload_id}'
 
 export function tokenInvalid(): ServiceError {
   const hint = 'ask for a token with POST /v1/lockers/{locker_id}/tus/tokens, and send it as X-Upload-Token'
-  return new ServiceError('UPLOAD_TOKEN_INVALID', 'this token does not upload into this locker, or not any more', {
+  return new ServiceError('UPLOAD_TOKEN_INVALID', 'this token does not upload into this locker, or no longer does', {
     hint,
     details: { layer: 'gateway', recovery_hint: hint, next_best_method: 'POST /v1/lockers/{locker_id}/tus/tokens' },
   })
@@ -23,7 +23,7 @@ export function versionUnsupported(): ServiceError {
 }
 
 export function uploadNotFound(): ServiceError {
-  return uploadError('TUS_UPLOAD_NOT_FOUND', 'there is no such upload, or not any more', {
+  return uploadError('TUS_UPLOAD_NOT_FOUND', 'there is no such upload, or no longer', {
     layer: 'gateway',
     recovery_hint: 'create another upload',
     next_best_method: CREATE,

@@ -131,7 +131,7 @@ export function houseOf(gateway: Gateway, clock: LockerHouse['clock']): LockerHo
   return { gateway, clock, receipt, locker, send, sign, call, close: () => gateway.stop() }
 }
 
-async function reply<Body>(response: Response): Promise<Reply<Body>> {
+export async function reply<Body>(response: Response): Promise<Reply<Body>> {
   const text = await response.text()
   return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null }
 }

@@ -90,6 +90,10 @@ forEachDatabase("the operator's endpoints", (database) => {
     const tx = await market.pay(evm)
     await shop.confirm({ pay_req_id: payReqId(quote), pay_network: 'evm-mainnet', pay_asset: 'USDC' }, tx)
 
+    const period = { valid_from: '2026-01-01T00:00:00Z', valid_to: '2026-02-01T00:00:00Z' }
+    const stolen = { public_key_hex: 'ab'.repeat(32), ...period, revoked_since: '2026-01-15T00:00:00Z' }
+    await shop.gateway.context.database.db.insertInto('signing_keys').values(stolen).execute()
+
     // Before anything else adds up what was sold.
     const overview = (await read<operations.OperatorOverview>('/overview')).body
     const sales = (await read<operations.OperatorSales>('/sales?bucket=hour')).body
@@ -104,7 +108,13 @@ forEachDatabase("the operator's endpoints", (database) => {
     expect(overview).toMatchObject({ lockers: 1, purchases: 3, files: 0, frozen: 0 })
     expect(overview.price_usd_total).toBeCloseTo(day.periods.reduce((sum, { price_usd }) => sum + price_usd, 0))
     expect(overview.price_feed).toMatchObject({ state: 'ok' })
-    expect(overview.keys.find(({ use }) => use === 'statement')).toMatchObject({ status: 'active', age_seconds: 0 })
+    expect(overview.keys).toMatchObject([
+      { use: 'statement', status: 'active', valid_to: null, age_seconds: 0 },
+      { use: 'statement', status: 'revoked', valid_to: '2026-01-15T00:00:00Z' },
+      { use: 'publication', status: 'active' },
+      { use: 'short-url', status: 'active' },
+      { use: 'log', status: 'active', id: expect.stringContaining('/log+') },
+    ])
     expect(overview.providers.every(({ healthy }) => healthy)).toBe(true)
     expect(overview.jobs.by_kind['attest-payment']).toMatchObject({ dead: 0 })
 

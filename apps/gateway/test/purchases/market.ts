@@ -11,12 +11,9 @@ import { startTestGateway } from '@svc/testbed/gateway'
 import { expect } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { type Reply, reply } from '../auth/lockers.ts'
 
-export interface Reply<Body> {
-  status: number
-  headers: Headers
-  body: Body
-}
+export type { Reply } from '../auth/lockers.ts'
 
 /** A gateway, and the requests of buyers. */
 export interface Shop {
@@ -103,10 +100,6 @@ export function shopOf(gateway: Pick<Gateway, 'url' | 'stop'> & Partial<Gateway>
       return stopped
     },
   }
-}
-
-async function reply<Body>(response: Response): Promise<Reply<Body>> {
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Body }
 }
 
 export function payReqId(quote: Quote): string {

@@ -65,7 +65,7 @@ function aboutPayment({ money, message, tx, cause }: PaymentError): ErrorReport 
   }
   const code = money === 'moved' ? 'paid_but_unfinished' : 'payment_uncertain'
   const hint =
-    'call the same tool again with the SAME intent and arguments: it goes on and pays nothing twice. Do not use another'
+    'call the same tool again with the SAME intent and arguments: it continues and pays nothing twice. Do not use another'
   return { code, message: tx === null ? message : `${message} (payment ${tx})`, hint: `${hint} intent`, money, tx }
 }
 

@@ -49,7 +49,7 @@ function find(about: string) {
   if (!code)
     return {
       kind: 'unknown',
-      means: `Nothing is known of this. Known words: ${Object.keys(TOPICS).join(', ')}.`,
+      means: `Nothing is known about this. Known words: ${Object.keys(TOPICS).join(', ')}.`,
       next: null,
     } as const
   const { means, next } = CODE_MEANINGS[code]

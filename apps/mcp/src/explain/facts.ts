@@ -8,7 +8,7 @@ export const FACT_MEANINGS: Record<BundleFact, string> = {
   statement_digest_matches: 'The digest of the statement is that of its text.',
   envelope_binds_commitment: 'The signed statement is about this root, count and list, not about others.',
   inclusion_proven:
-    'Of a redacted bundle: every file that it shows is in the tree whose root was committed to. It says nothing of others.',
+    'Of a redacted bundle: every file that it shows is in the tree whose root was committed to. It says nothing about others.',
   signature_valid:
     'The statement is signed by the key it names. Alone this proves only that the bundle agrees with itself.',
   key_pinned: 'That key is one that the operator of this server got elsewhere than from the gateway (SVC_KEYS).',
@@ -29,7 +29,7 @@ export const FACT_MEANINGS: Record<BundleFact, string> = {
 export const RECEIPT_FACT_MEANINGS = {
   receipt_signed:
     'A trusted key has signed this receipt: one of SVC_KEYS, or without those a key that the gateway showed first.',
-  payment_on_chain: 'The gateway finds the payment on chain as the receipt tells it. This is the gateway’s own word.',
+  payment_on_chain: 'The gateway finds the payment on chain as the receipt states it. This is the gateway’s own word.',
   bundle_names_receipt: 'The bundle is of the receipt that was asked for: both are signed, and name the same proof.',
 }
 

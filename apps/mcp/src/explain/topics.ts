@@ -1,10 +1,10 @@
 // The topics that `explain` knows, and the error codes of this server.
 
 export const TOPICS: Record<string, string> = {
-  quote: 'A price with its terms, for some minutes. It is free and binds to nothing.',
+  quote: 'A price with its terms, for a few minutes. It is free and carries no obligation.',
   intent:
     'The name of a purchase. The same text is the same purchase and is paid once, also after errors, restarts and ' +
-    'time-outs. A new text is a new purchase, and costs again. Without one, it follows from wallet, units, provider and day.',
+    'timeouts. A new text is a new purchase, and costs again. Without one, it follows from wallet, units, provider and day.',
   receipt:
     'Proof of a payment, signed by the gateway: who paid what, when, in which transaction. It does not end. Its id ' +
     '(rcpt_…) names the locker wherever tools ask for one.',
@@ -51,7 +51,7 @@ export const CODES_HERE = {
   },
   paid_but_unfinished: {
     means: 'The money has moved, but the receipt, or what it buys, is missing.',
-    next: 'the same call with the same intent and arguments: it goes on without paying',
+    next: 'the same call with the same intent and arguments: it continues without paying',
   },
   over_purchase_limit: { means: 'The purchase costs more than this server may pay at once.', next: 'tell the user' },
   over_day_limit: { means: 'The purchase would cost more than this server may pay in a day.', next: 'tell the user' },

@@ -7,6 +7,11 @@ export function readable(data: object): string {
   return linesOf(data).join('\n')
 }
 
+/** `1 file`, `2 files`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 function linesOf(data: object): string[] {
   if (Array.isArray(data)) return data.flatMap(itemLines)
   return Object.entries(data).flatMap(([name, value]) => fieldLines(name, value))

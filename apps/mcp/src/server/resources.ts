@@ -70,7 +70,7 @@ export const INSTRUCTIONS = [
   'Buys storage lockers from a gateway, puts files into them, has their contents attested, and verifies evidence.',
   'Order: quote (free) → buy (spends money) → put_file → attest → verify.',
   'One purchase has one intent: after any error make the same call with the same arguments; it never pays twice.',
-  'Before buying, list_lockers shows what there is, and purchase_status what was begun. Existing files never travel in calls: give a path or a url. Text you made goes by write_text.',
+  'Before buying, list_lockers shows what there is, and purchase_status what was started. Existing files never travel in calls: give a path or a url. Use write_text for text that you made.',
   'Report facts of verify one by one; not_checked is not passed. explain tells what words and codes mean.',
   'An agent service can look after lockers: agent_status (free) → subscribe (spends money) → delegate.',
 ].join('\n')

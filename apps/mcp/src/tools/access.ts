@@ -10,7 +10,7 @@ export const revokeUrls = tool({
   name: 'revoke_urls',
   title: 'End all URLs of a locker',
   description:
-    'Ends every short URL and upload session of the locker at once, whoever asked for it. For URLs that got into wrong ' +
+    'Ends every short URL and upload session of the locker at once, no matter who asked for it. For URLs that got into the wrong ' +
     'hands. Files, operators and the public link stay as they are; `get_link` and `put_file` give new URLs.',
   annotations: { ...CHANGES, idempotentHint: true },
   input: Type.Object({ receipt_id: ReceiptId }, STRICT),
@@ -27,7 +27,7 @@ export const publicLink = tool({
   title: 'Rotate, close or open the public link',
   description:
     'Changes what lets anybody read the files of a locker. `rotate` makes a new id, and every public address handed out ' +
-    'before stops for good: for a receipt id that has leaked. `close` lets nobody in; `open` opens a closed link by the ' +
+    'before stops for good: for a receipt id that has leaked. `close` lets nobody in; `open` opens a closed link with the ' +
     'id that it had. `get_link` then gives the right address of a file.',
   annotations: { ...CHANGES, idempotentHint: false },
   input: Type.Object({ receipt_id: ReceiptId, action: changePublicLink.body.properties.action }, STRICT),

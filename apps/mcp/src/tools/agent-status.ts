@@ -3,6 +3,7 @@ import type { AgentClient } from '@svc/sdk'
 import { GatewayError } from '@svc/sdk/errors'
 import Type, { type Static } from 'typebox'
 import { requireAgent, requireOwner } from '../context.ts'
+import { counted } from '../server/readable.ts'
 import { DelegationId, type Outcome, READS, STRICT, tool } from './tool.ts'
 
 const NEWEST = 50
@@ -56,8 +57,8 @@ async function one(agent: AgentClient, id: string, all: StatusData, signal: Abor
   const kinds = alerts.slice(-NEWEST).map(({ sequence, kind }) => `${sequence} ${kind}`)
   return {
     text:
-      `${delegation.status}; ${log.length} finding(s), all signed and none missing between, ${alerts.length} ` +
-      `alert(s)${kinds.length > 0 ? `: ${kinds.join(', ')}` : ''}.`,
+      `${delegation.status}; ${counted(log.length, 'finding')}, all signed and none missing between, ` +
+      `${counted(alerts.length, 'alert')}${kinds.length > 0 ? `: ${kinds.join(', ')}` : ''}.`,
     data: { ...all, delegations: [summaryOf(delegation)], log: log.slice(-NEWEST) },
   }
 }
@@ -74,7 +75,8 @@ function statusText({ subscription, delegations }: StatusData): string {
       ? `Paid until ${subscription.expires_at}.`
       : 'Not paid for: `subscribe` buys thirty days.'
   const lines = delegations.map(
-    ({ delegation_id, receipt_id, status, alerts }) => `${delegation_id}: ${receipt_id}, ${status}, ${alerts} alert(s)`,
+    ({ delegation_id, receipt_id, status, alerts }) =>
+      `${delegation_id}: ${receipt_id}, ${status}, ${counted(alerts, 'alert')}`,
   )
   return [paid, ...lines, ...(lines.length === 0 ? ['No locker is delegated: `delegate` does it.'] : [])].join('\n')
 }

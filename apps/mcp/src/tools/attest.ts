@@ -2,6 +2,7 @@ import { PushResult } from '@svc/api/attestations'
 import { lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
+import { counted } from '../server/readable.ts'
 import { ReceiptId, STRICT, tool } from './tool.ts'
 
 export const attest = tool({
@@ -40,7 +41,7 @@ export const attest = tool({
       : `not on chain (${push_result.reason ?? push_result.status})`
     return {
       text:
-        `Statement ${sequence}${unchanged ? ', as before: nothing has changed' : ''}: ${file_count} file(s), ` +
+        `Statement ${sequence}${unchanged ? ', as before: nothing has changed' : ''}: ${counted(file_count, 'file')}, ` +
         `${merkle_root}, signed, ${published}. \`verify\` checks it.`,
       data: {
         receipt_id,

@@ -20,8 +20,8 @@ export const buy = tool({
   title: 'Buy a locker',
   description:
     'Buys storage: pays on chain with the wallet of this server, within its limits, and opens the locker. ' +
-    'SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an error, a time-out ' +
-    'or any doubt, call again with the SAME arguments: it goes on where it stopped and pays nothing twice. ' +
+    'SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an error, a timeout ' +
+    'or any doubt, call again with the SAME arguments: it continues where it stopped and pays nothing twice. ' +
     'Do not invent a new intent to retry. Without `intent` it follows from wallet, units, provider and day, so a ' +
     'repeated call on one day is the same purchase; give your own only to buy a further locker. ' +
     'If the server has no wallet, the answer is an x402 offer, and nothing is paid.',

@@ -9,16 +9,16 @@ export const delegate = tool({
   name: 'delegate',
   title: 'Let the agent service look after a locker',
   description:
-    'Hands a locker to the agent service and lets its key in at the gateway: from then on it may read, write and list ' +
+    'Hands a locker to the agent service and registers its key with the gateway: from then on it may read, write and list ' +
     'there. Without `tasks` it reads everything back once a day and compares (watch). `mirror` fetches web addresses ' +
-    'into files again and again, and replaces what they held; `tell` sends findings to an https address. Given again ' +
-    'with other tasks, those take the place of the former. Costs nothing itself, but needs a subscription.',
+    'into files at regular intervals, and replaces what they held; `tell` sends findings to an https address. Call it ' +
+    'again with other tasks to replace the earlier ones. Costs nothing itself, but needs a subscription.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ receipt_id: ReceiptId, tasks: Type.Optional(Tasks) }, STRICT),
   output: Type.Object({
     receipt_id: Type.String(),
     delegation_id: DelegateAnswer.properties.delegation_id,
-    agent_pubkey: Type.String({ description: 'The key that was let in, of this delegation alone.' }),
+    agent_pubkey: Type.String({ description: 'The key that was registered, for this delegation alone.' }),
     tasks: Tasks,
     expires_at: Type.String({ description: 'Of the subscription.' }),
   }),
@@ -28,7 +28,7 @@ export const delegate = tool({
     progress(0, 2, 'delegating')
     const delegated = await agent.delegate(receipt_id, tasks, signal)
     const { delegation_id, agent_pubkey, locker_id, expires_at } = delegated
-    progress(1, 2, 'letting the key in')
+    progress(1, 2, 'registering the key')
     await context.client.addOperator({ receipt_id, locker_id }, agent_pubkey)
     const secret = tasks?.tell ? ` The secret of its webhooks: \`svc delegations ${delegation_id} --json\`.` : ''
     return {
@@ -42,8 +42,8 @@ export const endDelegation = tool({
   name: 'end_delegation',
   title: 'Take a locker back from the agent service',
   description:
-    'Ends a delegation, and takes the key of the agent service away at the gateway. Its log stays. What is paid for the ' +
-    'subscription does not come back; `delegate` can begin anew.',
+    'Ends a delegation, and removes the key of the agent service from the locker. Its log stays. The subscription is ' +
+    'not refunded; `delegate` starts again.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ delegation_id: DelegationId }, STRICT),
   output: Type.Object({ delegation_id: Type.String(), receipt_id: Type.String(), status: Type.String() }),
@@ -54,7 +54,7 @@ export const endDelegation = tool({
     await removeKey(context, ended)
     const { receipt_id, status } = ended
     return {
-      text: `${delegation_id} has ended, and its key cannot act any more.`,
+      text: `${delegation_id} has ended, and its key can no longer act.`,
       data: { delegation_id, receipt_id, status },
     }
   },

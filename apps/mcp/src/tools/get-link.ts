@@ -10,16 +10,16 @@ export const getLink = tool({
   name: 'get_link',
   title: 'Share a file by a link',
   description:
-    'Shares a file. Gives two addresses of it: a short one that works for some minutes, and one that works for anybody until the ' +
+    'Shares a file. Gives two addresses of it: a short one that works for a few minutes, and one that works for anybody until the ' +
     'owner rotates or closes the public link. The contents are not returned: open or hand out a link.',
   annotations: { ...READS, idempotentHint: false },
   input: Type.Object({ receipt_id: ReceiptId, filename: Filename, ttl_min: Type.Optional(TtlMinutes) }, STRICT),
   output: Type.Object({
     filename: Type.String(),
-    download_url: Type.String({ description: 'Opaque; ends by itself.' }),
+    download_url: Type.String({ description: 'Opaque; it expires.' }),
     expires_in_sec: Type.Integer(),
     public_url: Type.Union([Type.String(), Type.Null()], {
-      description: 'Does not end by itself. Null while the public link of the locker is closed.',
+      description: 'Does not expire. Null while the public link of the locker is closed.',
     }),
     content_type: Type.String(),
     content_hash: Type.Union([Type.String(), Type.Null()]),
@@ -36,7 +36,7 @@ export const getLink = tool({
     if (!url) {
       // This request fails with the gateway's reason.
       await client.call(getFile, { params: { locker_id, filename }, signal })
-      throw new Refusal('link_not_available', 'the file changes just now', 'Try again')
+      throw new Refusal('link_not_available', 'the file is being changed right now', 'Try again')
     }
     const { download_url, content_type, content_hash, size_bytes } = url
     const { id } = await client.publicLink(locker, signal)

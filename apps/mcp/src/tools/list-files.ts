@@ -2,6 +2,7 @@ import { listFiles as endpoint, FileList } from '@svc/api/files'
 import { lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
+import { counted } from '../server/readable.ts'
 import { READS, ReceiptId, STRICT, tool } from './tool.ts'
 
 const PAGE = 100
@@ -30,6 +31,6 @@ export const listFiles = tool({
     const query = { limit, ...(cursor && { cursor }) }
     const { body } = await context.client.call(endpoint, { params: { locker_id }, query, signal })
     const more = body.next_cursor ? 'there are more: give next_cursor as cursor' : 'these are all, or the last'
-    return { text: `${body.files.length} file(s); ${more}.`, data: body }
+    return { text: `${counted(body.files.length, 'file')}; ${more}.`, data: body }
   },
 })

@@ -2,6 +2,7 @@ import { listLockers as endpoint, ListedLocker } from '@svc/api/lockers'
 import { lockerName } from '@svc/sdk'
 import Type, { type Static } from 'typebox'
 import { type KnownLocker, knownLockers } from '../known-lockers.ts'
+import { counted } from '../server/readable.ts'
 import { READS, STRICT, tool } from './tool.ts'
 
 const PAGE = 100
@@ -68,6 +69,6 @@ function listText(lockers: Static<typeof Lockers>['lockers'], hasMore: boolean):
   const closed =
     unopened === 0
       ? ''
-      : ` ${unopened} of them are paid for but were never opened: \`buy\` with the same intent opens one, or the user runs \`svc provision RECEIPT\`.`
-  return `${lockers.length} locker(s); ${more}.${closed}`
+      : ` ${unopened} of them ${unopened === 1 ? 'is' : 'are'} paid for but not opened yet: \`buy\` with the same intent opens one, or the user runs \`svc provision RECEIPT\`.`
+  return `${counted(lockers.length, 'locker')}; ${more}.${closed}`
 }

@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox'
 import { type Context, dayOf, requireOwner } from '../context.ts'
 import { dollarText } from '../money/dollars.ts'
 import { readPurchase } from '../money/intent.ts'
+import { counted } from '../server/readable.ts'
 import { type Outcome, READS, STRICT, tool } from './tool.ts'
 
 const STATES = ['unknown', 'not_paid', 'payment_uncertain', 'receipt_missing', 'locker_missing', 'complete'] as const
@@ -15,8 +16,8 @@ const Payment = Type.Object({
   amount: Type.String(),
   asset: Type.String(),
   network: Type.String(),
-  fate: Type.Enum(['landed', 'failed', 'impossible', 'unknown'], {
-    description: '`failed` and `impossible` moved nothing; `unknown` may still land.',
+  outcome: Type.Enum(['landed', 'failed', 'expired', 'pending'], {
+    description: '`failed` and `expired` moved nothing; `pending` may still land.',
   }),
 })
 
@@ -39,9 +40,9 @@ export const purchaseStatus = tool({
   name: 'purchase_status',
   title: 'What was paid, what is missing',
   description:
-    'Tells of a purchase, by the intent that `buy`, `renew_locker` or `subscribe` showed, what was paid and what is ' +
-    'still missing. ' +
-    'Pays and changes nothing. Without `intent` it lists the intents of the last 30 days: look here before buying anew.',
+    'Tells what was paid for a purchase and what is still missing, by the intent that `buy`, `renew_locker` or ' +
+    '`subscribe` showed. Pays and changes nothing. Without `intent` it lists the intents of the last 30 days: look ' +
+    'here before buying again.',
   annotations: READS,
   input: Type.Object({ intent: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }, STRICT),
   output: Status,
@@ -62,7 +63,7 @@ async function list(context: Context): Promise<Outcome<Static<typeof Status>>> {
       return of ? [{ intent, of, day, usd: dollarText(BigInt(micro_usd)) }] : []
     }),
   )
-  const text = `${purchases.length} purchase(s) in the last ${DAYS} days. Give \`intent\` for one of them.`
+  const text = `${counted(purchases.length, 'purchase')} in the last ${DAYS} days. Give \`intent\` for one of them.`
   return { text, data: { ...NOTHING, intent: null, state: 'list', purchases } }
 }
 
@@ -78,7 +79,7 @@ async function about(context: Context, intent: string, signal: AbortSignal): Pro
   if (locker) return ofLocker(context, intent, locker, signal)
   const subscription = agent === null ? null : await readPurchase(context, agent, intent)
   if (subscription) return ofSubscription(context, intent, subscription)
-  const text = 'This server has begun no purchase of that intent: nothing was paid under it.'
+  const text = 'This server has not started a purchase with that intent: nothing was paid under it.'
   return { text, data: { ...NOTHING, intent, state: 'unknown' } }
 }
 
@@ -110,9 +111,6 @@ async function ofSubscription(context: Context, intent: string, record: Purchase
   return { text, data: { ...NOTHING, intent, of, state, payments, receipt_id } }
 }
 
-/** The `fate` of a payment in the answer of this tool. */
-const OUTCOME_WORDS = { landed: 'landed', failed: 'failed', expired: 'impossible', pending: 'unknown' } as const
-
 async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRecord) {
   return Promise.all(
     attempts.map(async ({ leg, payment }) => {
@@ -122,15 +120,15 @@ async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRec
         ? 'landed'
         : ((await owner?.wallet?.outcomeOf(payment).catch(() => null)) ?? 'pending')
       const { human_amount: amount, name: asset } = leg.extra
-      return { tx: payment.tx, amount, asset, network: leg.network, fate: OUTCOME_WORDS[outcome] }
+      return { tx: payment.tx, amount, asset, network: leg.network, outcome }
     }),
   )
 }
 
 function stateOf(payments: readonly Static<typeof Payment>[]): State {
-  const fates = payments.map(({ fate }) => fate)
-  if (fates.includes('landed')) return 'receipt_missing'
-  return fates.includes('unknown') ? 'payment_uncertain' : 'not_paid'
+  const outcomes = payments.map(({ outcome }) => outcome)
+  if (outcomes.includes('landed')) return 'receipt_missing'
+  return outcomes.includes('pending') ? 'payment_uncertain' : 'not_paid'
 }
 
 async function lockerState({ client }: Context, receiptId: string, signal: AbortSignal): Promise<State> {
@@ -143,10 +141,10 @@ async function lockerState({ client }: Context, receiptId: string, signal: Abort
   }
 }
 
-const GO_ON = 'Make the same call with the same intent and arguments: it goes on, and pays nothing twice.'
+const GO_ON = 'Make the same call with the same intent and arguments: it continues, and pays nothing twice.'
 const NEXT: Record<State, string> = {
-  unknown: 'Nothing is known of it.',
-  not_paid: 'Begun, but nothing was paid: no payment was made that could still land.',
+  unknown: 'Nothing is known about it.',
+  not_paid: 'Started, but nothing was paid: no payment was made that could still land.',
   payment_uncertain: `A payment was signed and may have moved money, or may still. ${GO_ON}`,
   receipt_missing: `Paid on chain, but the receipt is missing. ${GO_ON}`,
   locker_missing: `Paid, and the receipt is here, but the locker is not open. ${GO_ON}`,

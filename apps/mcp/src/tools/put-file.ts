@@ -50,7 +50,7 @@ export const putFile = tool({
   description:
     'Stores one file under `filename`; a file of that name is replaced. Give `path` (a file below the root folder of ' +
     'this server) or `url` (https, fetched by the gateway). With neither, nothing is stored yet: you get a short ' +
-    'upload URL and two curl commands, for files that are elsewhere. Text that you made goes by write_text. ' +
+    'upload URL and two curl commands, for files that are elsewhere. Use write_text for text that you made. ' +
     'Costs nothing. Anyone who knows receipt_id and filename can read the file: do not store secrets unencrypted.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Input,

@@ -2,6 +2,7 @@ import { type Quote, requestStorage, Terms } from '@svc/api/purchases'
 import { type NetworkFee, payableLeg, type Wallet } from '@svc/sdk'
 import { amountText, feeText } from '@svc/sdk/money'
 import Type from 'typebox'
+import { counted } from '../server/readable.ts'
 import { STRICT, tool } from './tool.ts'
 
 const { units, provider } = requestStorage.body.properties
@@ -22,7 +23,9 @@ export const quote = tool({
     network_fee: Type.Optional(
       Type.Object(
         { asset: Type.String(), at_most: Type.String() },
-        { description: 'What the network may charge the wallet of this server for paying in USDC, besides the price.' },
+        {
+          description: 'What the network may charge the wallet of this server for paying in USDC, on top of the price.',
+        },
       ),
     ),
     terms: Terms,
@@ -36,9 +39,9 @@ export const quote = tool({
     const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, storage } = terms
     return {
       text:
-        `${price_summary.units} unit(s) at ${price_summary.provider} cost $${price_summary.total_usd}: ` +
+        `$${price_summary.total_usd} for ${counted(price_summary.units, 'unit')} at ${price_summary.provider}: ` +
         `${storage_limit_bytes} bytes in up to ${file_limit} files for ${ttl_days} days. ` +
-        `${fee ? `The network charges ${feeText(fee)} besides. ` : ''}Nothing was paid.`,
+        `${fee ? `The network charges ${feeText(fee)} on top. ` : ''}Nothing was paid.`,
       data: {
         units: price_summary.units,
         provider: price_summary.provider,

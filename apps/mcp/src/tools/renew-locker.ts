@@ -16,8 +16,8 @@ export const renewLocker = tool({
   description:
     'Extends a locker that exists: pays on chain with the wallet of this server, within its limits. What is left of ' +
     'the locker and what is bought are added up; its receipt, links and statements stay. SPENDS REAL MONEY, but one ' +
-    'intent is paid once: same purchase = same `intent` text. After an error, a time-out or any doubt, call again with ' +
-    'the SAME arguments: it goes on where it stopped and pays nothing twice. Do not invent a new intent to retry. ' +
+    'intent is paid once: same purchase = same `intent` text. After an error, a timeout or any doubt, call again with ' +
+    'the SAME arguments: it continues where it stopped and pays nothing twice. Do not invent a new intent to retry. ' +
     'Without `intent` it follows from wallet, locker, units and day. Without `units`, as many as keep the size of the ' +
     'locker for another full term.',
   // A repeated call changes nothing, but a payment cannot be undone.

@@ -15,7 +15,7 @@ export const subscribe = tool({
   description:
     'Buys thirty days of the agent service, which looks after lockers: pays on chain with the wallet of this server, ' +
     'within its limits. SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an ' +
-    'error, a time-out or any doubt, call again with the SAME arguments: it goes on where it stopped and pays nothing ' +
+    'error, a timeout or any doubt, call again with the SAME arguments: it continues where it stopped and pays nothing ' +
     'twice. Do not invent a new intent to retry: another intent buys thirty days more. Without `intent` it follows ' +
     'from wallet and day. Look at `agent_status` first: it tells until when is paid, and what thirty days cost.',
   // A repeated call changes nothing, but a payment cannot be undone.

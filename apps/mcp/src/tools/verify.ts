@@ -110,7 +110,7 @@ async function verified(
       rpc: primaryNode(settings, call.signal),
     })
     if (result.refused) {
-      return outcome({ ...base, failed: [], refused: result.refused, counted: null }, 'This is no evidence bundle.')
+      return outcome({ ...base, failed: [], refused: result.refused, counted: null }, 'This is not an evidence bundle.')
     }
     return outcome({ ...base, ...described(result, base, linkFacts(result, receipt)) }, '')
   } finally {

@@ -11,6 +11,7 @@ import { Card } from '../ui/card.tsx'
 import { Field } from '../ui/field.tsx'
 import { ErrorState, Loading } from '../ui/states.tsx'
 import { Table } from '../ui/table.tsx'
+import { Term } from '../ui/term.tsx'
 import './price.css'
 
 export const MAX_UNITS = 1_000_000
@@ -158,19 +159,10 @@ function timesUnits(terms: Limits, units: number): Limits {
 export function TermsList({ terms }: { terms: Limits }) {
   return (
     <dl class="terms">
-      <Term name={t.storage} value={common.bytes(terms.storage_limit_bytes)} />
-      <Term name={t.files} value={common.number(terms.file_limit)} />
-      <Term name={t.egress} value={common.bytes(terms.egress_included_bytes)} />
-      <Term name={t.time} value={t.days(terms.ttl_days)} />
+      <Term name={t.storage}>{common.bytes(terms.storage_limit_bytes)}</Term>
+      <Term name={t.files}>{common.number(terms.file_limit)}</Term>
+      <Term name={t.egress}>{common.bytes(terms.egress_included_bytes)}</Term>
+      <Term name={t.time}>{t.days(terms.ttl_days)}</Term>
     </dl>
-  )
-}
-
-export function Term({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   )
 }

@@ -2,6 +2,7 @@
 // in the browser's own database for the moment in between. It goes nowhere else.
 
 import { urlOf } from '../address.ts'
+import { resultOf } from '../database-request.ts'
 
 const DATABASE = 'svc-hand-over'
 const STORE = 'files'
@@ -23,7 +24,7 @@ export async function handOver(file: File): Promise<void> {
   try {
     const store = database.transaction(STORE, 'readwrite').objectStore(STORE)
     await removeOld(store)
-    await done(store.put({ file, at: Date.now() } satisfies Waiting, id))
+    await resultOf(store.put({ file, at: Date.now() } satisfies Waiting, id))
   } finally {
     database.close()
   }
@@ -38,8 +39,8 @@ export async function takeHandedOver(): Promise<{ file: File | null } | null> {
   try {
     const database = await openDatabase()
     const store = database.transaction(STORE, 'readwrite').objectStore(STORE)
-    const waiting = (await done(store.get(id))) as Waiting | undefined
-    await done(store.delete(id))
+    const waiting = (await resultOf(store.get(id))) as Waiting | undefined
+    await resultOf(store.delete(id))
     database.close()
     return { file: waiting?.file ?? null }
   } catch {
@@ -50,19 +51,12 @@ export async function takeHandedOver(): Promise<{ file: File | null } | null> {
 function openDatabase(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, 1)
   request.onupgradeneeded = () => request.result.createObjectStore(STORE)
-  return done(request)
+  return resultOf(request)
 }
 
 async function removeOld(store: IDBObjectStore): Promise<void> {
-  for (const key of await done(store.getAllKeys())) {
-    const { at } = (await done(store.get(key))) as Waiting
-    if (Date.now() - at > KEEP_MS) await done(store.delete(key))
+  for (const key of await resultOf(store.getAllKeys())) {
+    const { at } = (await resultOf(store.get(key))) as Waiting
+    if (Date.now() - at > KEEP_MS) await resultOf(store.delete(key))
   }
-}
-
-function done<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
 }

@@ -4,17 +4,17 @@ import { Field } from './field.tsx'
 
 interface TextFieldProps {
   label: string
-  hint: string
+  hint?: string
   text: Signal<string>
   /** What is wrong with the text; gone as soon as it is changed. */
-  problem: Signal<string | null>
+  problem?: Signal<string | null>
   isSecret?: boolean
 }
 
 /** An id or a key that is pasted. Browsers neither correct nor remember it. */
 export function TextField({ label, hint, text, problem, isSecret = false }: TextFieldProps) {
   return (
-    <Field label={label} hint={hint} error={problem.value}>
+    <Field label={label} hint={hint} error={problem?.value ?? null}>
       {(control) => {
         const input = {
           ...control,
@@ -23,7 +23,7 @@ export function TextField({ label, hint, text, problem, isSecret = false }: Text
           value: text.value,
           onInput(event: TargetedInputEvent<HTMLInputElement>) {
             text.value = event.currentTarget.value
-            problem.value = null
+            if (problem) problem.value = null
           },
         }
         return isSecret ? <input type="password" {...input} /> : <input {...input} />

@@ -197,7 +197,7 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
   gateway.attest(5, { issuedAtUnix: NOW + 600 }, successor)
   await gateway.publish()
   const [revoked, ...more] = (await look()).slice(alarms.length)
-  expect([revoked!.message, more]).toEqual([expect.stringMatching(/^entry 9: the key was revoked since /), []])
+  expect([revoked!.message, more]).toEqual([expect.stringMatching(/^entry 9: the key was revoked as of /), []])
 })
 
 it('MON-07 raises an alarm for statements with dates that cannot be', async () => {

@@ -9,7 +9,7 @@ const JobFacts = {
   job_id: Type.String(),
   kind: Type.String(),
   state: JobState,
-  attempts: Count('Runs begun.'),
+  attempts: Count('Runs started.'),
   due_at: OrNull(Timestamp('When it runs; null for jobs that run or are dead.')),
   failed_at: OrNull(Timestamp('Of a dead job.')),
   error: OrNull(Type.String({ description: 'Of a dead job: why its last run failed.' })),

@@ -43,9 +43,11 @@ const JobStates = {
 }
 
 const OperatorKey = Type.Object({
-  use: Words(['statement', 'publication', 'short-url']),
-  id: Type.String({ description: 'Of a statement key its key id; of the others the public key.' }),
-  status: Words(['active', 'retired']),
+  use: Words(['statement', 'publication', 'short-url', 'log']),
+  id: Type.String({
+    description: 'Of a statement key its key id, of the log its verifier key, of the others the public key.',
+  }),
+  status: Words(['active', 'retired', 'revoked']),
   valid_from: OrNull(Timestamp('Null for keys whose age the gateway does not keep.')),
   valid_to: OrNull(Timestamp()),
   age_seconds: OrNull(Count('Since `valid_from`.')),
@@ -54,7 +56,7 @@ const OperatorKey = Type.Object({
 const FeedPrice = Type.Object({
   symbol: Type.String(),
   state: Words(['ok', 'last_price', 'configured', 'missing', 'not_asked']),
-  usd: OrNull(Type.String({ description: 'What quotes reckon with now.' })),
+  usd: OrNull(Type.String({ description: 'The price that quotes use now.' })),
   as_of: OrNull(Timestamp('When the price was published.')),
   age_seconds: OrNull(Count()),
 })
@@ -67,7 +69,7 @@ const PriceFeed = Type.Object(
   {
     title: 'PriceFeed',
     description:
-      '`last_price` and `configured` stand in for a price that the feed does not tell; a coin that is `missing` is not sold. `disabled`: nothing that is sold needs a price.',
+      '`last_price` and `configured` stand in for a price that the feed does not give; a coin that is `missing` is not sold. `disabled`: nothing that is sold needs a price.',
   },
 )
 export type PriceFeed = Static<typeof PriceFeed>

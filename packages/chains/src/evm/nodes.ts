@@ -57,9 +57,9 @@ export function connectEvm(
 
   function connectNode(url: string): EvmRpc {
     const rpc = connectJsonRpc(url)
-    const patience = { attempts: 1 + retryCount, backoffMs: RETRY_MS, isRetryable: isBusy }
+    const retries = { attempts: 1 + retryCount, backoffMs: RETRY_MS, isRetryable: isBusy }
     return (method, params, signal) =>
-      retry(() => rpc(method, params, signal), { ...patience, signal }).catch((error) => {
+      retry(() => rpc(method, params, signal), { ...retries, signal }).catch((error) => {
         throw error instanceof RpcError ? viemError(error, method) : error
       })
   }

@@ -38,7 +38,7 @@ export async function delegation(context: Context, delegation_id: string, signal
       return whole
     }
     const last = body.log.at(-1)?.sequence ?? 0
-    if (body.next_after !== last || last <= after) throw new UntrueAnswer('the log does not go on where it was left')
+    if (body.next_after !== last || last <= after) throw new UntrueAnswer('the log does not continue where it was left')
     after = last
   }
 }

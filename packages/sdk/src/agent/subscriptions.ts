@@ -69,7 +69,7 @@ export async function quote(context: Context, signal?: AbortSignal): Promise<Sub
   if (!('accepts' in body)) throw new UntrueAnswer('the service answered a receipt to a request for a quote')
   requireSound(body)
   if (body.extensions.svc.terms.subscription_days !== SUBSCRIPTION_DAYS)
-    throw new UntrueAnswer('the quote is for something else than thirty days')
+    throw new UntrueAnswer('the quote is for something other than thirty days')
   return body
 }
 

@@ -57,7 +57,7 @@ async function readBody(
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   if (contentType === undefined && isWebPage(response))
-    throw new NotThisService(`${baseUrl} answers with a web page, and not as a service does`)
+    throw new NotThisService(`${baseUrl} answers with a web page, not like a service`)
   try {
     if (contentType === '*/*') return new Uint8Array(await response.arrayBuffer())
     if (contentType !== undefined) return new TextDecoder().decode(await readAnswer(response))
@@ -67,7 +67,7 @@ async function readBody(
     signal?.throwIfAborted()
     throw new NoAnswer(`the answer to ${name} broke off or cannot be read`, { cause })
   }
-  throw new NotThisService(`${baseUrl} answers ${name} as no gateway does`)
+  throw new NotThisService(`${baseUrl} does not answer ${name} like a gateway`)
 }
 
 /** Services of other releases may have more fields, or a few less; the answers of other endpoints share one or two. */

@@ -42,7 +42,7 @@ async function* untilDeadline(body: ReadableStream<Uint8Array>, deadlineMs: numb
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      if (isLate) throw new EndlessAnswer(`the answer has no end after ${deadlineMs / 1000} s`)
+      if (isLate) throw new EndlessAnswer(`the answer did not end within ${deadlineMs / 1000} s`)
       if (done) return
       yield value
     }

@@ -35,7 +35,7 @@ export async function requireTrusted(
   }
   const since = known.revoked.get(publicKeyHex)
   if (since !== undefined)
-    throw new UntrueAnswer(`${what} is signed by ${publicKeyHex}, which was revoked since ${isoSeconds(since)}`)
+    throw new UntrueAnswer(`${what} is signed by ${publicKeyHex}, which was revoked as of ${isoSeconds(since)}`)
   if (signed && !isTrustedKey(publicKeyHex, known.keys, signed))
     throw new UntrueAnswer(`${what} is signed by ${publicKeyHex}, which is not a key of that time and use`)
 }

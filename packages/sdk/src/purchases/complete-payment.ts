@@ -103,7 +103,7 @@ async function foundSent<R extends PaymentRecord>(
 }
 
 function requirePayer({ payer }: PaymentRecord, { address }: Wallet): void {
-  if (payer !== address) throw new PaymentError('not_moved', `this purchase was begun by ${payer}, not by ${address}`)
+  if (payer !== address) throw new PaymentError('not_moved', `this purchase was started by ${payer}, not by ${address}`)
 }
 
 /** Treats an outcome as pending while the node does not answer, up to a limit of failures. */
@@ -181,7 +181,7 @@ export function paymentError(
   if (failure instanceof PaymentError && failure.money !== 'not_moved' && failure.tx !== null) return failure
   const tx = attempts.at(-1)?.payment.tx
   if (tx !== undefined || asked) {
-    const message = 'it is not certain yet what became of the payment; try again: it is not made twice'
+    const message = 'the outcome of the payment is not certain yet; try again: it is not made twice'
     return new PaymentError('may_have_moved', message, { tx: tx ?? null, cause: failure })
   }
   if (failure instanceof PaymentError) return failure

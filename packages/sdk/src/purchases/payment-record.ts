@@ -34,7 +34,7 @@ export async function recordAnswer<R extends PaymentRecord>(
   try {
     await entry.update((now) => {
       const { asked, ...record } = now ?? begin
-      if (record.payer !== begin.payer) throw new Error(`${record.payer} has begun a purchase of the same name`)
+      if (record.payer !== begin.payer) throw new Error(`${record.payer} has started a purchase of the same name`)
       const attempts = record.attempts.filter((attempt) => attempt.payment.tx !== tx)
       const merged = { ...record, attempts: [...attempts, { ...payable, payment }] }
       return withoutRequest(merged as unknown as R, asked, request)

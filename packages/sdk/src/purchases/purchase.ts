@@ -85,7 +85,7 @@ function nameInUse({ order, payer, receipt, attempts, asked }: PurchaseRecord, {
       `${JSON.stringify(intent)} is finished: ${bought}. Another order needs another name`,
     )
   }
-  const message = `${JSON.stringify(intent)} was begun by ${payer} as another order: ${begun}`
+  const message = `${JSON.stringify(intent)} was started by ${payer} as another order: ${begun}`
   return paymentError(new PaymentError('not_moved', message), attempts, asked)
 }
 
@@ -134,7 +134,7 @@ async function recordReceipt(
 
 export function paidBut(tx: string) {
   return (cause: unknown): never => {
-    const message = `paid, but not finished: ${(cause as Error).message}. The same intent goes on with it`
+    const message = `paid, but not finished: ${(cause as Error).message}. The same intent continues it`
     throw new PaymentError('moved', message, { tx, cause })
   }
 }

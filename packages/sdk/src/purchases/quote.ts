@@ -35,7 +35,7 @@ export function requireOrdered({ units, provider, extends: of }: Order, quote: Q
   const { extensions } = quote
   const { price_summary, renewal } = extensions.svc
   if (price_summary.units !== units || (provider ?? price_summary.provider) !== price_summary.provider)
-    throw new UntrueAnswer('the quote is for something else than was asked for')
+    throw new UntrueAnswer('the quote is for something other than was asked for')
   if (renewal?.receipt_id !== of) throw new UntrueAnswer('the quote is for another locker than was asked for')
 }
 

@@ -33,7 +33,7 @@ function reader<T>(decode: (bytes: Uint8Array) => T): (answer: string) => T {
     try {
       return decode(hexBytes(answer))
     } catch (cause) {
-      throw new RangeError('the contract does not answer as a token does', { cause })
+      throw new RangeError('the contract does not answer like a token', { cause })
     }
   }
 }

@@ -99,5 +99,5 @@ function hex(value: bigint): Hex {
 
 function quantity(value: unknown): bigint {
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
-  throw new Error('the node answers with something else than a number')
+  throw new Error('the node answers with something other than a number')
 }

@@ -112,7 +112,7 @@ describe('nothing is paid', () => {
     for (const [who, units] of others)
       await expect(buyAs(who, units)).rejects.toMatchObject({
         money: 'may_have_moved',
-        cause: { message: expect.stringContaining('begun by') },
+        cause: { message: expect.stringContaining('started by') },
       })
     const { receipt_id } = await buyAs(mine, 1)
     for (const [who, units] of others)

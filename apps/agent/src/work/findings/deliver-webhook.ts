@@ -1,7 +1,7 @@
 import type { Tasks } from '@svc/api/agent/tasks'
+import { isWithinLimits } from '@svc/guard/rate-limiter'
 import { isBlocked, SourceError } from '@svc/outgoing/public-request'
 import type { JobRun } from '@svc/queue/queue'
-import { isWithinLimits } from '../../callers/limits.ts'
 import { type Context, unixNow } from '../../context.ts'
 import { type Delivery, findDelivery, setDelivery } from './store.ts'
 import { webhookHeaders } from './webhook-request.ts'
@@ -60,7 +60,7 @@ interface PostResult {
 
 async function post(context: Context, delivery: Delivery): Promise<PostResult> {
   const { delivery_id: id, delegation_id, url, finding } = delivery
-  if (!isWanted(delivery)) return { error: 'the address is not to be told any more', isFinal: true }
+  if (!isWanted(delivery)) return { error: 'the address no longer wants findings', isFinal: true }
   const webhook = { id, timestamp: unixNow(context), body: `{"type":"svc.agent.finding","finding":${finding}}` }
   const headers = webhookHeaders(webhook, context.delegationKeys.webhookSecretOf(delegation_id, url))
   try {

@@ -5,6 +5,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage, type 
 import { request as httpsRequest } from 'node:https'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { issuerKeyId } from '@svc/protocol/ids'
+import { readAtMost } from '@svc/protocol/read-at-most'
 import type { ExternalKey } from '../settings.ts'
 
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -41,12 +42,6 @@ async function send(request: ClientRequest, body: string): Promise<{ status: num
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve).on('error', reject).end(body)
   })
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw new Error('the signer answers too much')
-    chunks.push(chunk)
-  }
-  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }
+  const text = new TextDecoder().decode(await readAtMost(MAX_ANSWER_BYTES, response))
+  return { status: response.statusCode ?? 0, text }
 }

@@ -38,7 +38,7 @@ export async function rotateKey(context: Context, actor: Actor, { reason, early,
   await context.continuity.revoking(async (tx, revoke) => {
     const isMine = await handOver(tx, { from: from.public_key_hex, to: to.public_key_hex, at })
     if (!isMine || !(await deleteAnnouncedKey(tx, to.public_key_hex))) {
-      throw new Error('the keys have changed meanwhile: see svc-gateway keys list')
+      throw new Error('the keys have changed in the meantime: see svc-gateway keys list')
     }
     if (endorsement) await insertEndorsement(tx, endorsement)
     await revoke({ what: 'rotation', from: from.public_key_hex, to: to.public_key_hex, at, endorsement })

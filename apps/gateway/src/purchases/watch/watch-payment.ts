@@ -3,6 +3,7 @@
 import type { Body } from '@svc/api/endpoint'
 import type { WatchedPayment, watchPayment as watchPaymentEndpoint } from '@svc/api/payment'
 import { addressKey } from '@svc/guard/address-key'
+import { isWithinLimits } from '@svc/guard/rate-limiter'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { payReqNotFound, quoteExpired } from '@svc/sales/errors'
@@ -10,7 +11,6 @@ import { limitStranger } from '../../auth/limits.ts'
 import { unixNow } from '../../context.ts'
 import type { PurchasesContext } from '../room.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
-import { isWithin } from './limit.ts'
 import { countWatches, findWatch, insertWatch } from './store.ts'
 import { FIRST_PAUSE_SECONDS, primaryLegs, scheduleLooks } from './watch-payments.ts'
 
@@ -51,5 +51,5 @@ async function mayWatch(context: PurchasesContext, request: PayRequest, wire: Wi
   if (await findReceiptOfRequest(db, request.pay_req_id)) return false
   if ((await countWatches(db)) >= maxQuotes) return false
   const perMinute = Math.ceil(maxQuotes / ADDRESS_SHARE)
-  return isWithin(context.rateLimiter.take({ key: `watch ${addressKey(wire.clientAddress)}`, perMinute }))
+  return isWithinLimits(context.rateLimiter, { key: `watch ${addressKey(wire.clientAddress)}`, perMinute })
 }

@@ -5,6 +5,7 @@ import type { FoundPayment } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import { inParallel } from '@svc/concurrency/parallel'
+import { isWithinLimits } from '@svc/guard/rate-limiter'
 import { ServiceError } from '@svc/http-service/service-error'
 import { PRIMARY } from '@svc/payments/networks'
 import type { ChainPayment } from '@svc/payments/payment'
@@ -16,7 +17,6 @@ import type { Schema, WatchedQuoteTable } from '../../db/schema.ts'
 import { newReceipt } from '../confirm-payment.ts'
 import type { PurchasesContext } from '../room.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
-import { isWithin } from './limit.ts'
 import { beginLook, deleteEndedWatches, deleteWatch, dueWatches, findWatch, nextDue, noteLook } from './store.ts'
 
 export const FIRST_PAUSE_SECONDS = 3
@@ -55,7 +55,7 @@ export function scheduleLooks({ queue }: PurchasesContext, tx: Transaction<Schem
 
 function mayAsk({ rateLimiter, config }: PurchasesContext, calls: number): Promise<boolean> {
   const { callsPerMinute: perMinute } = config.payments.watch
-  return isWithin(rateLimiter.take({ key: 'payment watch', perMinute, cost: Math.min(calls, perMinute) }))
+  return isWithinLimits(rateLimiter, { key: 'payment watch', perMinute, cost: Math.min(calls, perMinute) })
 }
 
 async function look(context: PurchasesContext, watch: WatchedQuoteTable, now: number): Promise<void> {

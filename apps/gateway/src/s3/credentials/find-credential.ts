@@ -41,5 +41,5 @@ async function findLongLived(context: CredentialsContext, accessKeyId: string): 
 
 /** Clients know this code, and some then ask for new credentials by themselves. */
 function expired() {
-  return s3Error('ExpiredToken', 'the time of these credentials is over', 'ask for new ones: svc s3 credentials')
+  return s3Error('ExpiredToken', 'these credentials have expired', 'ask for new ones: svc s3 credentials')
 }

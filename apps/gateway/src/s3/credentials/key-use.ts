@@ -23,7 +23,7 @@ export function createKeyUse(context: Pick<Context, 'database' | 'continuity' | 
     if ((notedAt.get(accessKeyId) ?? before) > before || continuity.status().state !== 'current') return
     notedAt.set(accessKeyId, now)
     noteLastUse(database.db, accessKeyId, now, before).catch((error: unknown) => {
-      log.warn({ err: error }, 'the last use of an S3 key could not be noted')
+      log.warn({ err: error }, 'the last use of an S3 key could not be recorded')
     })
   }
 }

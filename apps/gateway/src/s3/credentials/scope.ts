@@ -17,7 +17,7 @@ export function requireFolder({ config }: Context, prefix: string): string {
 export function requireDoor({ config }: Context): void {
   if (config.s3.enabled) return
   throw new ServiceError('S3_DISABLED', 'this gateway serves no S3 clients', {
-    hint: 'its operator can set S3_DOOR=on; files are reached by signed requests and short URLs meanwhile',
+    hint: 'its operator can set S3_DOOR=on; until then, use signed requests and short URLs',
   })
 }
 

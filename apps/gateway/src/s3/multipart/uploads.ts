@@ -47,7 +47,7 @@ export function isUnderWay(session: Session, now: number): boolean {
 export function noSuchUpload(): S3Error {
   return s3Error(
     'NoSuchUpload',
-    'there is no such upload of this key: it was completed or aborted, or its time is over',
+    'there is no such upload of this key: it was completed or aborted, or has expired',
     'begin another one',
   )
 }

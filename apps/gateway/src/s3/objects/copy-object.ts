@@ -83,7 +83,7 @@ async function changeHeaders(
   return context.database.db.transaction().execute(async (tx) => {
     const file = await lockFile(tx, locker_id, filename)
     if (!file) throw noSuchKey()
-    if (file.object_id !== object_id) throw s3Error('OperationAborted', 'the object was replaced meanwhile')
+    if (file.object_id !== object_id) throw s3Error('OperationAborted', 'the object was replaced in the meantime')
     check(file)
     await updateFile(tx, locker_id, filename, { content_type, metadata })
     await requireGranted(tx, await countUnconfirmed(tx, locker_id, 0), grant)

@@ -18,7 +18,7 @@ export function uploadTokenInvalid(): ServiceError {
 }
 
 export function sessionNotFound(): ServiceError {
-  return uploadError('SESSION_NOT_FOUND', 'there is no such upload session, or not any more', {
+  return uploadError('SESSION_NOT_FOUND', 'there is no such upload session, or no longer', {
     layer: 'gateway',
     recovery_hint: 'open another session',
     next_best_method: OPEN_ANOTHER,
@@ -44,7 +44,7 @@ export function fileStored(): ServiceError {
 export function fileSealed(): ServiceError {
   return uploadError('SESSION_CLOSED', 'this file is being put together and takes no parts now', {
     layer: 'gateway',
-    recovery_hint: 'finalize the session again, and read what became of the file',
+    recovery_hint: 'finalize the session again to see the state of the file',
     next_best_method: READ_SESSION,
   })
 }

@@ -1,10 +1,11 @@
 // The API page: every operation of the interface, from its description, to read and to try.
 
-import { signal, useComputed, useSignal } from '@preact/signals'
+import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/api'
 import { safeDecode } from '../../address.ts'
 import { resource } from '../../gateway.ts'
+import { hash, useHash } from '../../hash.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, ErrorState, Loading } from '../../ui/states.tsx'
@@ -16,22 +17,10 @@ import './api.css'
 
 const description = resource<Document>('/openapi.json')
 
-/** `#operation?id=…`: the part after the hash never reaches a server. */
-const hash = signal('')
-
 export default function Api() {
+  useHash()
   useEffect(() => {
-    const read = () => {
-      hash.value = location.hash.slice(1)
-    }
-    read()
-    addEventListener('hashchange', read)
-    addEventListener('popstate', read)
     if (description.now.value.state !== 'ready') void description.load()
-    return () => {
-      removeEventListener('hashchange', read)
-      removeEventListener('popstate', read)
-    }
   }, [])
   const { value } = description.now
   if (value.state === 'loading') return <Loading label={t.loading} />
@@ -42,6 +31,7 @@ export default function Api() {
 
 function Browser({ document: interfaceDescription }: { document: Document }) {
   const operations = useComputed(() => operationsOf(interfaceDescription)).value
+  // `#operation?id=…`
   const [id = '', query = ''] = hash.value.split('?')
   const operation = operations.find((one) => one.id === safeDecode(id))
   const missing = operation || /^\/?$/.test(id) ? null : id

@@ -9,6 +9,7 @@ import { common } from '#texts/common'
 import { PastedTransaction } from '../../paying/ask-payer.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { Loading } from '../../ui/states.tsx'
+import { Term } from '../../ui/term.tsx'
 import type { Checkout } from './checkout.ts'
 import { isPrimary } from './steps.ts'
 
@@ -107,10 +108,10 @@ export function PayElsewhere({ checkout, quote, leg }: OutsideProps) {
       {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
       <p>{t.text}</p>
       <dl class="facts">
-        <Fact name={t.to} value={how.to} />
-        <Fact name={how.data ? t.value : t.amount} value={how.amount} />
-        {how.memo && <Fact name={t.memo} value={how.memo} />}
-        {how.data && <Fact name={t.data} value={how.data} />}
+        <Instructed name={t.to} value={how.to} />
+        <Instructed name={how.data ? t.value : t.amount} value={how.amount} />
+        {how.memo && <Instructed name={t.memo} value={how.memo} />}
+        {how.data && <Instructed name={t.data} value={how.data} />}
       </dl>
       <p class="field-hint">{t.memoHint}</p>
       <PastedTransaction onTransaction={(tx) => void checkout.confirmTransaction(tx, leg)} />
@@ -129,13 +130,10 @@ async function instructionOf(leg: PaymentLeg): Promise<Instruction> {
   return { to, amount: value === 0n ? '0' : `${human_amount} ${name}`, memo: null, data }
 }
 
-function Fact({ name, value }: { name: string; value: string }) {
+function Instructed({ name, value }: { name: string; value: string }) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <Copyable text={value} what={name} />
-      </dd>
-    </div>
+    <Term name={name}>
+      <Copyable text={value} what={name} />
+    </Term>
   )
 }

@@ -10,11 +10,12 @@ import { common } from '#texts/common'
 import { texts as paying } from '#texts/paying'
 import { PastedTransaction } from '../../paying/ask-payer.tsx'
 import type { Problem } from '../../paying/problem.ts'
-import { Term, TermsList } from '../../price/calculator.tsx'
+import { TermsList } from '../../price/calculator.tsx'
 import { createSignedClient } from '../../signed-client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { Term } from '../../ui/term.tsx'
 import { WalletChooser, WalletIcon } from '../../wallets/choose-wallet.tsx'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import type { Checkout } from './checkout.ts'
@@ -46,8 +47,8 @@ export function Pay({ checkout, problem }: { checkout: Checkout; problem: Proble
         <div class="stack">
           {renewal ? (
             <dl class="terms">
-              <Term name={texts.pay.until} value={new Date(renewal.expires_at).toLocaleDateString('en', LONG_DATE)} />
-              <Term name={t.renewed} value={common.bytes(renewal.storage_limit_bytes)} />
+              <Term name={texts.pay.until}>{new Date(renewal.expires_at).toLocaleDateString('en', LONG_DATE)}</Term>
+              <Term name={t.renewed}>{common.bytes(renewal.storage_limit_bytes)}</Term>
             </dl>
           ) : (
             <TermsList terms={terms} />

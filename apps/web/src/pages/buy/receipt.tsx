@@ -2,7 +2,6 @@
 
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { ComponentChildren } from 'preact'
 import { texts } from '#texts/buy'
 import { urlOf } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
@@ -10,6 +9,7 @@ import { Card } from '../../ui/card.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { saveFile } from '../../ui/save-file.ts'
+import { Term } from '../../ui/term.tsx'
 
 const t = texts.receipt
 
@@ -35,50 +35,41 @@ export function ReceiptView({ receipt }: { receipt: SignedReceipt }) {
         </div>
         {!of && <p class="field-hint no-print">{t.openHint}</p>}
         <dl class="facts">
-          <Row name={t.fields.receipt_id}>
+          <Term name={t.fields.receipt_id}>
             <Copyable text={receipt_id} what={t.fields.receipt_id} />
-          </Row>
+          </Term>
           {of ? (
-            <Row name={t.fields.extends}>
+            <Term name={t.fields.extends}>
               <code>{of}</code>
-            </Row>
+            </Term>
           ) : (
-            <Row name={t.fields.locker_id}>
+            <Term name={t.fields.locker_id}>
               <Copyable text={locker} what={t.fields.locker_id} />
-            </Row>
+            </Term>
           )}
-          <Row name={t.fields.paid}>
+          <Term name={t.fields.paid}>
             {receipt.paid_amount} {receipt.pay_asset}
-          </Row>
-          <Row name={t.fields.network}>{receipt.network}</Row>
-          <Row name={t.fields.units}>{receipt.units}</Row>
-          <Row name={t.fields.tx_hash}>
+          </Term>
+          <Term name={t.fields.network}>{receipt.network}</Term>
+          <Term name={t.fields.units}>{receipt.units}</Term>
+          <Term name={t.fields.tx_hash}>
             <Copyable text={receipt.tx_hash} what={t.fields.tx_hash} />
-          </Row>
-          <Row name={t.fields.payer_pubkey}>
+          </Term>
+          <Term name={t.fields.payer_pubkey}>
             <code>{receipt.payer_pubkey}</code>
-          </Row>
-          <Row name={t.fields.confirmed_at}>
+          </Term>
+          <Term name={t.fields.confirmed_at}>
             <time dateTime={receipt.confirmed_at}>{receipt.confirmed_at}</time>
-          </Row>
-          <Row name={t.fields.signature}>
+          </Term>
+          <Term name={t.fields.signature}>
             <code>{receipt.receipt_signer_pubkey}</code>
-          </Row>
+          </Term>
         </dl>
         <div class="row no-print">
           <a href="#new">{t.another}</a>
         </div>
       </div>
     </Card>
-  )
-}
-
-function Row({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 

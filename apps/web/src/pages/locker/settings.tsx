@@ -2,7 +2,6 @@
 
 import { useSignal } from '@preact/signals'
 import { printable } from '@svc/verifier/untrusted'
-import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
@@ -11,6 +10,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { nameOf } from '../../ui/locker-name.ts'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
+import { Term } from '../../ui/term.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { type BrowserKey, browserKeyOf, forgetBrowserKeys, noteLocker } from './browser-key.ts'
 import { KeepChoice } from './choose-mode.tsx'
@@ -167,37 +167,28 @@ function About({ session }: { session: LockerSession }) {
     <Card title={t.about}>
       <div class="stack">
         <dl class="about">
-          <Fact name={t.name}>{nameOf(value) ?? t.none}</Fact>
-          <Fact name={t.tags}>{others.join(', ') || t.none}</Fact>
-          <Fact name={t.locker}>
+          <Term name={t.name}>{nameOf(value) ?? t.none}</Term>
+          <Term name={t.tags}>{others.join(', ') || t.none}</Term>
+          <Term name={t.locker}>
             <Copyable text={locker_id} what={t.locker} />
-          </Fact>
-          <Fact name={t.receipt}>
+          </Term>
+          <Term name={t.receipt}>
             {isShown.value ? (
               <Copyable text={receipt_id} what={t.receipt} />
             ) : (
               <Button onClick={() => (isShown.value = true)}>{t.show}</Button>
             )}
             <span class="field-hint">{t.receiptText}</span>
-          </Fact>
-          <Fact name={t.owner}>
+          </Term>
+          <Term name={t.owner}>
             <Copyable text={printable(owner, 100)} what={t.owner} />
-          </Fact>
-          <Fact name={t.provider}>{printable(provider, 60)}</Fact>
-          <Fact name={t.network}>{printable(network, 60)}</Fact>
-          <Fact name={t.created}>{texts.moment(created_at)}</Fact>
+          </Term>
+          <Term name={t.provider}>{printable(provider, 60)}</Term>
+          <Term name={t.network}>{printable(network, 60)}</Term>
+          <Term name={t.created}>{texts.moment(created_at)}</Term>
         </dl>
         <p class="field-hint">{t.fixed}</p>
       </div>
     </Card>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

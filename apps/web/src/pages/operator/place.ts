@@ -1,25 +1,7 @@
-// Which section is shown, with what it looks for: `#lockers?q=…`. What stands behind the hash never reaches a server.
+// Which section is shown, with what it looks for: `#lockers?q=…`.
 
-import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { safeDecode } from '../../address.ts'
-
-const hash = signal('')
-
-export function useHash(): void {
-  useEffect(() => {
-    const read = () => {
-      hash.value = location.hash.slice(1)
-    }
-    read()
-    addEventListener('hashchange', read)
-    addEventListener('popstate', read)
-    return () => {
-      removeEventListener('hashchange', read)
-      removeEventListener('popstate', read)
-    }
-  }, [])
-}
+import { hash, readHash } from '../../hash.ts'
 
 export function sectionName(): string {
   return safeDecode(hash.value.split('?')[0] ?? '').replace(/^\//, '')
@@ -39,5 +21,5 @@ export function setParams(params: Record<string, string>): void {
   const [section = '', query = ''] = hash.value.split('?')
   const all = { ...Object.fromEntries(new URLSearchParams(query)), ...params }
   history.replaceState(null, '', linkTo(section, all))
-  hash.value = location.hash.slice(1)
+  readHash()
 }

@@ -1,4 +1,4 @@
-const count = new Intl.NumberFormat('en')
+import { common } from './common.ts'
 
 export const texts = {
   title: 'API',
@@ -10,7 +10,7 @@ export const texts = {
   filterLabel: 'Find endpoints by path, method or words',
   matches: (found: number, all: number) => `${found} of ${all} match`,
   noMatch: 'No endpoint matches',
-  noMatchText: 'Try a part of its path, or a word of what it does.',
+  noMatchText: 'Try part of its path, or a word from its description.',
   missing: (name: string) => `There is no operation “${name}” in this interface.`,
   general: 'General',
   baseUrl: 'Base URL',
@@ -20,15 +20,14 @@ export const texts = {
   document: (version: string) => `OpenAPI ${version} document`,
   quickStart: {
     title: 'Quick start',
-    lead: 'Everything is plain HTTP. A purchase is one question that answers 402, one payment, and one confirmation.',
+    lead: 'Everything is plain HTTP. A purchase takes three steps: a request that is answered with 402, a payment, and a confirmation.',
     quote: 'Ask what it costs. The answer is 402 with every way to pay.',
     run: 'Ask this gateway now',
     pay: 'Pay one of the legs in `accepts` from any wallet: `amount` of `asset` to `payTo`. Put `payment_reference` into the memo.',
-    confirm: 'Show the transaction and get your receipt.',
+    confirm: 'Send the transaction and get your receipt.',
     open: 'Open the locker, name a file, upload its bytes, attest. These requests are signed by the key that paid; choose a key below and this page signs them for you.',
-    verify: 'Anybody reads what is proven. No credentials.',
+    verify: 'Anybody can read what is proven, without credentials.',
     step: (number: number) => `Step ${number}`,
-    yourPayment: 'your payment',
   },
   auth: {
     title: 'Authentication',
@@ -62,7 +61,7 @@ export const texts = {
     signsAs: 'Signing as',
     title: 'Sign with a key',
     fresh: 'Make a throwaway key',
-    freshText: 'Good for trying: it owns nothing and is gone with this page.',
+    freshText: 'Good for trying things out: it owns nothing and is gone with this page.',
   },
   operation: {
     parameters: 'Parameters',
@@ -93,7 +92,7 @@ export const texts = {
     characters: ' characters',
     entries: ' items',
     command: 'curl command',
-    freshSignature: 'Signed when you copy it. It works once, for a minute.',
+    freshSignature: 'Signed when you copy it. It works once, within a minute.',
     needsKey: 'Choose a key under “Try it”, and this becomes a command that works.',
     needsToken: 'Put your token where it says TOKEN.',
   },
@@ -108,11 +107,11 @@ export const texts = {
     bytes: 'Bytes to send',
     json: 'Body, JSON',
     notJson: (problem: string) => `This is not JSON: ${problem}`,
-    answer: 'Answer of the gateway',
+    answer: 'The gateway’s answer',
     none: (problem: string) => `No answer: ${problem}`,
-    redirect: 'The answer leads to another address, which this page does not follow.',
-    bytesAnswer: (bytes: number) => `${count.format(bytes)} bytes`,
+    redirect: 'The answer redirects to another address, which this page does not follow.',
+    bytesAnswer: (bytes: number) => common.counted(bytes, 'byte'),
     milliseconds: (ms: number) => `${ms} ms`,
-    quoteFirst: 'A 402 is no failure here: it is the price.',
+    quoteFirst: 'A 402 is not a failure here: it is the price.',
   },
 }

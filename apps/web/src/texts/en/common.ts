@@ -1,6 +1,8 @@
 // Words and numbers that many pages show.
 
 const count = new Intl.NumberFormat('en')
+const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 })
+const sizes = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
 export const common = {
   states: {
@@ -23,11 +25,12 @@ export const common = {
     if (bytes === 1) return '1 byte'
     const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
     const step = bytes === 0 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
-    return `${new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format(bytes / 1024 ** step)} ${units[step]}`
+    return `${sizes.format(bytes / 1024 ** step)} ${units[step]}`
   },
   number: (value: number) => count.format(value),
+  /** `1 file`, `2 files`. */
+  counted: (number: number, one: string, many = `${one}s`) => `${count.format(number)} ${number === 1 ? one : many}`,
   /** Digits of any length. */
   integer: (digits: string) => count.format(BigInt(digits)),
-  dollars: (usd: number) =>
-    new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 }).format(usd),
+  dollars: (usd: number) => dollars.format(usd),
 }

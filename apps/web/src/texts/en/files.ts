@@ -1,8 +1,9 @@
-const count = new Intl.NumberFormat('en')
+import { common } from './common.ts'
+
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 
-const files = (number: number) => (number === 1 ? '1 file' : `${count.format(number)} files`)
-const entries = (number: number) => (number === 1 ? '1 entry' : `${count.format(number)} entries`)
+const files = (number: number) => common.counted(number, 'file')
+const entries = (number: number) => common.counted(number, 'entry', 'entries')
 
 export const texts = {
   list: {
@@ -33,8 +34,8 @@ export const texts = {
       title: 'No files yet',
       text: 'Drop files or folders here, or choose them with the buttons above.',
     },
-    emptyFolder: { title: 'This folder is empty', text: 'A folder is there as long as a file is in it.' },
-    nothingFound: { title: 'No name contains this', text: 'Search looks at names in this folder and below it.' },
+    emptyFolder: { title: 'This folder is empty', text: 'A folder exists as long as there is a file in it.' },
+    nothingFound: { title: 'No name contains this', text: 'Search covers the names in this folder and below it.' },
   },
   upload: {
     files: 'Upload files',
@@ -42,13 +43,13 @@ export const texts = {
     drop: 'Drop files and folders to upload them here',
     unreadable: (number: number) =>
       number === 1
-        ? 'The browser could not read this. The rest is uploaded.'
-        : `The browser could not read ${count.format(number)} files or folders. The rest is uploaded.`,
+        ? 'The browser could not read one file or folder. The rest is being uploaded.'
+        : `The browser could not read ${common.number(number)} files or folders. The rest is being uploaded.`,
   },
   uploads: {
     title: 'Uploads',
     total: (done: number, all: number, bytes: string, ofBytes: string) =>
-      `${count.format(done)} of ${files(all)} · ${bytes} of ${ofBytes}`,
+      `${common.number(done)} of ${files(all)} · ${bytes} of ${ofBytes}`,
     summary: (done: number, failed: number) =>
       failed === 0 ? `${files(done)} uploaded` : `${files(done)} uploaded, ${files(failed)} not uploaded`,
     states: {
@@ -59,7 +60,7 @@ export const texts = {
       done: 'Uploaded',
       failed: 'Not uploaded',
     },
-    kept: (bytes: string) => `${bytes} were there already`,
+    kept: (bytes: string) => `${bytes} already uploaded`,
     progress: (name: string) => `Progress of ${name}`,
     pauseAll: 'Pause all',
     continueAll: 'Continue all',
@@ -72,11 +73,11 @@ export const texts = {
     cancel: 'Cancel',
     cancelLabel: (name: string) => `Cancel ${name}`,
     retryLabel: (name: string) => `Try again: ${name}`,
-    more: (number: number) => `and ${count.format(number)} more`,
+    more: (number: number) => `and ${common.number(number)} more`,
   },
   unfinished: {
     title: 'Unfinished uploads',
-    text: 'These uploads were interrupted. They go on where they stopped, once the same files are here again.',
+    text: 'These uploads were interrupted. They continue where they stopped once you choose the same files again.',
     continue: 'Continue',
     choose: 'Choose the files again',
     forget: 'Forget them',
@@ -84,25 +85,25 @@ export const texts = {
     noMatch: 'None of these files has the name of an unfinished upload.',
     changed: (number: number) =>
       number === 1
-        ? 'One file has changed since: its size or time is another. Upload it as a new file.'
-        : `${files(number)} have changed since: their sizes or times are others. Upload them as new files.`,
+        ? 'One file has changed since: its size or time is different. Upload it as a new file.'
+        : `${files(number)} have changed since: their sizes or times are different. Upload them as new files.`,
   },
   conflicts: {
     title: (number: number) =>
-      number === 1 ? 'A file of this name is there already' : `${files(number)} of these names are there already`,
+      number === 1 ? 'A file with this name already exists' : `${files(number)} with these names already exist`,
     more: (number: string) => `and ${number} more`,
     keepBoth: 'Keep both',
     replace: 'Replace',
     skip: 'Skip',
-    hint: 'Kept both, the new file gets a number. Replaced, the old bytes are gone; statements still name their hash.',
+    hint: 'If you keep both, the new file gets a number. If you replace the old file, its bytes are gone; statements still name their hash.',
     allSkipped: 'Nothing to upload',
   },
   key: {
-    title: { encrypt: 'Encrypt what is uploaded', decrypt: 'Open encrypted files' },
+    title: { encrypt: 'Encrypt uploads', decrypt: 'Open encrypted files' },
     text: {
       encrypt:
         'Files are encrypted in this page, in the age format, before anything leaves it. Their names stay readable and get “.age” at the end.',
-      decrypt: 'Files are decrypted in this page. The key is sent to nobody and forgotten with the page.',
+      decrypt: 'Files are decrypted in this page. The key is not sent anywhere and is forgotten when you leave.',
     },
     kind: 'Kind of key',
     kinds: { wallet: 'The key that unlocked the locker', passphrase: 'A passphrase', identity: 'An age key' },
@@ -111,9 +112,9 @@ export const texts = {
     identity: 'Age key',
     identityHint: 'The text of a key file: a line that begins with AGE-SECRET-KEY-1.',
     recipients: 'Others who may open the files',
-    recipientsHint: 'Their age recipients, age1…, apart by spaces. May stay empty.',
-    walletHint: 'It signs a fixed text, which is sent to nobody. A wallet asks twice.',
-    warning: 'Nobody can bring the files back without the key: keep it where you will find it.',
+    recipientsHint: 'Their age recipients (age1…), separated by spaces. Optional.',
+    walletHint: 'It signs a fixed text, which is not sent anywhere. A wallet asks twice.',
+    warning: 'Nobody can recover the files without the key: keep it somewhere safe.',
     use: { encrypt: 'Encrypt with it', decrypt: 'Open with it' },
     off: 'Encrypt',
     on: {
@@ -124,19 +125,20 @@ export const texts = {
     errors: {
       empty: 'Type a passphrase.',
       differ: 'The two passphrases differ.',
-      identity: 'This is not an age key.',
-      recipient: 'One of these is not an age recipient: it begins with age1.',
-      wallet: 'This key does not sign the same text alike each time. Use a passphrase or an age key.',
+      identity: 'This is not an age key. It begins with AGE-SECRET-KEY-1.',
+      recipient: 'One of these is not an age recipient. Recipients begin with age1.',
+      wallet: 'This key signs the same text differently each time. Use a passphrase or an age key.',
     },
   },
   selection: {
     label: 'Selected files',
     count: (number: number) => `${entries(number)} selected`,
-    clear: 'Select none',
+    clear: 'Clear selection',
   },
   deletion: {
     label: 'Deleting',
-    pending: (number: number) => `${entries(number)} will be deleted. Leaving the page deletes at once.`,
+    pending: (number: number) =>
+      `${entries(number)} will be deleted. Leaving the page deletes ${number === 1 ? 'it' : 'them'} at once.`,
     seconds: (seconds: number) => `${seconds} s`,
     undo: 'Undo',
     now: 'Delete now',
@@ -148,16 +150,16 @@ export const texts = {
   },
   download: {
     running: (bytes: string) => `Downloading: ${bytes}`,
-    saved: 'Downloaded, and its hash is right',
-    decrypted: 'Downloaded and decrypted; its hash is right',
-    'by-browser': 'The browser downloads it',
+    saved: 'Downloaded; the hash matches',
+    decrypted: 'Downloaded and decrypted; the hash matches',
+    'by-browser': 'The browser is downloading it',
     cancelled: 'Nothing was downloaded',
   },
   details: {
     title: 'File',
     encrypted: 'This file is encrypted.',
-    giveKey: 'Give the key',
-    giveOther: 'Give another key',
+    giveKey: 'Enter the key',
+    giveOther: 'Enter another key',
     download: 'Download',
     downloadDecrypted: 'Download decrypted',
     share: 'Share',
@@ -174,7 +176,7 @@ export const texts = {
     statement: 'Statement',
     checkProof: 'Check its proof',
     proofLeads:
-      'Computed here: the hash of this file leads to the root of the newest statement. Whether that statement is signed and published, the verify page checks.',
+      'Computed here: the hash of this file leads to the root of the newest statement. The verify page checks whether that statement is signed and published.',
     otherBytes: 'The newest statement names other bytes under this name.',
     notInStatement: 'The newest statement does not name this file yet.',
     verify: 'Check the statements of this locker',
@@ -198,11 +200,11 @@ export const texts = {
           : minutes === 1440
             ? '1 day'
             : `${minutes / 60} hours`,
-    public: 'as long as the public link of the locker',
+    public: 'as long as the public link of the locker is open',
     hint: 'Anybody who has the link can read this file until then.',
     publicHint:
       'Anybody who has the link can read every file of this locker whose name they know, until you rotate or close the public link.',
-    encrypted: 'The file is encrypted: who gets it needs the key as well.',
+    encrypted: 'The file is encrypted: its readers need the key as well.',
     make: 'Make a link',
     link: 'the link',
     qr: 'The link as a QR code',
@@ -210,7 +212,7 @@ export const texts = {
     endless: 'It works until the public link is rotated or closed.',
     closed: {
       title: 'The public link of this locker is closed',
-      text: 'Open it in the settings, or share for a while.',
+      text: 'Open it under “People”, or share for a limited time.',
     },
   },
   rename: {
@@ -218,29 +220,35 @@ export const texts = {
     name: 'New name',
     hint: 'A slash makes a folder. The bytes and their hash stay.',
     wrong: (problem: string) => `The name ${problem}.`,
-    taken: 'There is a file of this name already.',
+    taken: 'A file with this name already exists.',
     replace: 'Replace it',
     rename: 'Rename',
     done: 'Renamed',
   },
   problems: {
     name: (problem: string) => [
-      'The gateway keeps no file of this name',
+      'The gateway does not accept this file name',
       `The name ${problem.replace(/^filename /, '')}.`,
     ],
     differs: [
-      'The bytes are not the recorded ones',
-      'Their hash is another than the gateway says. Nothing was saved; try again, and do not rely on them.',
+      'The bytes do not match the record',
+      'Their hash differs from what the gateway says. Nothing was saved. Try again, and do not rely on these bytes.',
     ],
-    wrongKey: ['This key does not open the file', 'It is encrypted for another key or with another passphrase.'],
-    damaged: ['The encrypted file is damaged', 'It is cut off or changed. Nothing was saved.'],
+    wrongKey: [
+      'This key does not open the file',
+      'It is encrypted for another key or with another passphrase. Try that one.',
+    ],
+    damaged: [
+      'The encrypted file is damaged',
+      'It is cut off or was changed. Nothing was saved. Ask its owner to upload it again.',
+    ],
     noBytes: ['The file has no bytes yet', 'Its upload was not finished. Upload it again.'],
     tooLargeHere: [
-      'This browser cannot decrypt so large a file',
+      'This browser cannot decrypt a file this large',
       'Use a browser that lets pages write files, or `svc get --decrypt`.',
     ],
     unreadable: [
-      'The file cannot be read any more',
+      'The file can no longer be read',
       'It was changed, moved or removed on this computer. Choose it again.',
     ],
   } satisfies Record<string, Problem | ((problem: string) => Problem)>,

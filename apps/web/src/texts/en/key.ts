@@ -6,6 +6,7 @@ export const texts = {
   pasteHint: 'Base58 or the numbers of a Solana keypair file; hex for an EVM key.',
   use: 'Use this key',
   file: 'Open a key file',
-  wrong: 'This is no key that can be read here: a Solana keypair (numbers or base58), or 64 hex digits of an EVM key.',
+  wrong:
+    'This is not a key that this page can read. Use a Solana keypair (numbers or base58), or the 64 hex digits of an EVM key.',
   encrypted: 'This keystore is encrypted. The command line opens it: svc wallet import',
 }

@@ -2,27 +2,27 @@ import { common } from './common.ts'
 
 const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
 
-const entries = (count: number) => (count === 1 ? '1 entry' : `${common.number(count)} entries`)
+const entries = (count: number) => common.counted(count, 'entry', 'entries')
 
 export const texts = {
   title: 'Public log',
   heading: 'Every statement, in public.',
-  lead: 'Each statement of this gateway is an entry of a log that only grows. Your browser checks the log itself: signatures, proofs, and that nothing was taken back since you were here.',
+  lead: 'Each statement of this gateway is an entry in a log that only grows. Your browser checks the log itself: signatures, proofs, and that nothing was taken back since you were here.',
   loading: 'Reading the log…',
   again: 'Read again',
   time: (unixSeconds: number) => `${moment.format(unixSeconds * 1000)} UTC`,
 
   unreadable: 'The log cannot be read right now',
-  unreadableText: 'Nothing is known about it until it can. Try again in a minute.',
+  unreadableText: 'Nothing can be said about it until then. Try again in a minute.',
   notOfLog: 'This is not what the log has signed',
   notOfLogText: (why: string) =>
     `The gateway shows something that its own log key does not vouch for: ${why}. Do not rely on it, and tell its operator.`,
   empty: 'The log is empty',
-  emptyText: 'The first entry follows some seconds after the first statement of this gateway.',
+  emptyText: 'The first entry follows a few seconds after the first statement of this gateway.',
 
   growth: {
     first: (size: number) =>
-      `Your browser sees this log for the first time, and remembers it with ${entries(size)}. When you come back, it checks that the log has only grown.`,
+      `Your browser is seeing this log for the first time, and remembers it with ${entries(size)}. When you come back, it checks that the log has only grown.`,
     firstEmpty: 'Your browser remembers the log from its first entry on.',
     same: (size: number, at: number) =>
       `This log is the same as when you were here (${entries(size)} on ${texts.time(at)}).`,
@@ -30,20 +30,20 @@ export const texts = {
       `This log has only grown since you were here (${entries(size)} on ${texts.time(at)}).`,
     how: (added: number) =>
       `${entries(added)} more: the tiles of the log prove that it begins with everything that you saw then.`,
-    notKept: 'This browser does not let pages store anything, so it cannot tell when you come back.',
+    notKept: 'This browser does not let pages store anything, so it cannot compare when you come back.',
     unproven: 'It could not be checked whether this log has only grown',
     unprovenText: (size: number, at: number) =>
-      `You saw it with ${entries(size)} on ${texts.time(at)}. The gateway does not show the tiles that would prove that these are still there. Try again in a minute; if it stays so, do not rely on this log.`,
+      `You saw it with ${entries(size)} on ${texts.time(at)}. The gateway does not show the tiles that would prove that these are still there. Try again in a minute; if nothing changes, do not rely on this log.`,
     forked: 'This log has rewritten its history',
     forkedText: (size: number, at: number) =>
-      `It does not begin with the ${entries(size)} that you saw on ${texts.time(at)}. The log has signed both of the checkpoints below, and they contradict each other. An honest log never does.`,
+      `It does not begin with the ${entries(size)} that you saw on ${texts.time(at)}. The log has signed both of the checkpoints below, and they contradict each other. An honest log never does that.`,
     shrunk: 'This log has taken entries back',
     shrunkText: (size: number, at: number, now: number) =>
-      `You saw ${entries(size)} on ${texts.time(at)}, and now the gateway shows ${entries(now)}. A gateway that has just been restored may be repairing itself: read again in a minute. If it stays so, what you saw then was signed and is gone.`,
-    replaced: 'This is another log than the one you saw here',
+      `You saw ${entries(size)} on ${texts.time(at)}, and now the gateway shows ${entries(now)}. A gateway that has just been restored may be repairing itself: read again in a minute. If nothing changes, what you saw then was signed and is gone.`,
+    replaced: 'This is not the log that you saw here before',
     replacedText: (origin: string, at: number) =>
-      `On ${texts.time(at)} the log here was ${origin}, with another key. If its operator has begun a new log, they say why, somewhere else than here. Otherwise somebody else may be answering.`,
-    evidence: 'Save both checkpoints before you do anything else: they are signed, and show to anybody what happened.',
+      `On ${texts.time(at)} the log here was ${origin}, with another key. If its operator has started a new log, they say why somewhere other than here. Otherwise somebody else may be answering.`,
+    evidence: 'Save both checkpoints before you do anything else: they are signed, and prove to anybody what happened.',
     check: 'Others check the file with',
     save: 'Save both checkpoints',
     filename: 'log-alarm.json',
@@ -72,17 +72,17 @@ export const texts = {
   vouching: {
     title: 'Who vouches for it',
     witnesses: 'Witnesses',
-    none: 'No witness is asked. A log without witnesses could show others something else.',
+    none: 'No witnesses are asked. A log without witnesses could show others something else.',
     cosigned: (at: number) => `cosigned on ${texts.time(at)}`,
     notYet: 'has not cosigned this checkpoint yet',
-    own: 'The gateway names these witnesses. Give a policy with your own on the page',
+    own: 'The gateway chose these witnesses. Give a policy with your own on the page',
     verify: 'Verify',
     anchor: 'On chain',
-    noAnchor: 'No checkpoint was published on chain yet.',
+    noAnchor: 'No checkpoint has been published on chain yet.',
     anchored: (size: number) =>
       size === 1 ? 'The first entry is published on chain.' : `The first ${entries(size)} are published on chain.`,
-    fits: 'The published root is the one that these entries have.',
-    misfit: 'The published root is not the one that these entries have. Do not rely on this log.',
+    fits: 'The published root matches these entries.',
+    misfit: 'The published root does not match these entries. Do not rely on this log.',
     unknownFit: 'The tiles that would show it could not be read.',
     transaction: 'Transaction',
     slot: (slot: number) => `slot ${common.number(slot)}`,
@@ -102,7 +102,7 @@ export const texts = {
         : `There is no such entry: the log has ${entries(size)}, and the last one is ${common.number(size - 1)}.`,
     notFound: 'The log has no such statement',
     notFoundText:
-      'A new statement is in the log some seconds after it was made. The digest may be mistyped, or belong to another gateway. Records of the oracle era are in no log.',
+      'A new statement is in the log a few seconds after it was made. The digest may be mistyped, or belong to another gateway. Records of the oracle era are not in any log.',
     looking: 'Looking it up…',
   },
 
@@ -126,11 +126,11 @@ export const texts = {
       slot === null ? network : `${network}, slot ${common.number(slot)}`,
     byLog: 'with the log, see above',
     notPublished: 'not published yet',
-    lost: 'The gateway does not have this statement any more. Tell its operator: the log shows that it was made.',
-    other: 'The gateway shows another statement than the one of this digest. Do not rely on it.',
+    lost: 'The gateway no longer has this statement. Tell its operator: the log shows that it was made.',
+    other: 'The gateway shows a statement that does not have this digest. Do not rely on it.',
     statement: 'The signed statement',
     statementLabel: 'signed statement',
-    proofText: 'Proof as a text',
+    proofText: 'Proof as text',
     close: 'Close',
     closeLabel: 'Close the entry',
   },

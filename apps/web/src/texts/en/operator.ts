@@ -1,5 +1,4 @@
-const count = new Intl.NumberFormat('en')
-const plural = (number: number, one: string, many = `${one}s`) => `${count.format(number)} ${number === 1 ? one : many}`
+import { common } from './common.ts'
 
 const UTC = { timeZone: 'UTC', hourCycle: 'h23' } as const
 const date = new Intl.DateTimeFormat('en', { ...UTC, dateStyle: 'medium' })
@@ -12,10 +11,10 @@ const HOUR = 3_600
 const DAY = 24 * HOUR
 
 const duration = (seconds: number) => {
-  if (seconds < 60) return plural(Math.round(seconds), 'second')
-  if (seconds < HOUR) return plural(Math.floor(seconds / 60), 'minute')
-  if (seconds < 2 * DAY) return plural(Math.floor(seconds / HOUR), 'hour')
-  return plural(Math.floor(seconds / DAY), 'day')
+  if (seconds < 60) return common.counted(Math.round(seconds), 'second')
+  if (seconds < HOUR) return common.counted(Math.floor(seconds / 60), 'minute')
+  if (seconds < 2 * DAY) return common.counted(Math.floor(seconds / HOUR), 'hour')
+  return common.counted(Math.floor(seconds / DAY), 'day')
 }
 
 export const texts = {
@@ -37,16 +36,16 @@ export const texts = {
     lead: 'This page is for those who run this gateway. It shows nothing without an internal identity.',
     token: 'Token',
     tokenHint: 'The internal secret of this gateway, or an OIDC token of an allowed service.',
-    wrong: 'This is no token: it has characters that cannot be sent, or nothing at all.',
+    wrong: 'This is not a token: it is empty, or has characters that cannot be sent.',
     keep: 'Keep for this tab',
     keepHint: 'Otherwise it is in the memory of this page only, and gone when you reload.',
     use: 'Open',
     file: 'From a file',
     refused: 'The gateway does not accept this token.',
-    refusedText: 'It may be mistyped, expired, or of a service that is not allowed.',
+    refusedText: 'It may be mistyped, expired, or from a service that is not allowed.',
     failed: 'The gateway could not check the token.',
     without: 'Open without a token',
-    withoutText: 'This gateway runs in development, and may need none.',
+    withoutText: 'This gateway runs in development, and may not need one.',
   },
   session: {
     checking: 'Checking who you are…',
@@ -78,7 +77,7 @@ export const texts = {
   live: {
     updated: (milliseconds: number) => `Updated ${clock.format(milliseconds)} UTC`,
     stale: (milliseconds: number) => `Not current: as of ${clock.format(milliseconds)} UTC.`,
-    staleText: (why: string) => `${why} It is asked again by itself.`,
+    staleText: (why: string) => `${why} The page tries again automatically.`,
     failed: 'This did not load',
   },
   chart: {
@@ -117,9 +116,9 @@ export const texts = {
     cancel: 'Cancel',
     close: 'Done',
     failed: 'This was not done',
-    unknownOutcome: 'No answer came. It may have happened: the audit log tells. Sending it again does no harm.',
+    unknownOutcome: 'No answer arrived. It may have been done: the audit log tells. Sending it again does no harm.',
     done: 'Done.',
-    unchanged: 'Nothing changed: it was so already.',
+    unchanged: 'Nothing changed: it was already so.',
     audit: 'In the audit log',
     noAudit: 'The entry in the audit log could not be read just now; it is in the section “Audit log”.',
   },
@@ -128,46 +127,46 @@ export const texts = {
     allWell: 'Everything works.',
     findings: (bad: number, warn: number) =>
       [
-        bad > 0 && `${plural(bad, 'thing needs', 'things need')} you now`,
-        warn > 0 && `${plural(warn, 'thing')} to watch`,
+        bad > 0 && `${common.counted(bad, 'problem needs', 'problems need')} you now`,
+        warn > 0 && `${common.counted(warn, 'warning')}`,
       ]
         .filter(Boolean)
         .join(', '),
     tone: { bad: 'wrong', warn: 'watch' },
     provider: (name: string) => `Storage provider ${name} does not answer. It is left out of quotes.`,
     chain: (network: string) => `No node of ${network} answers.`,
-    dead: (jobs: number) => `${plural(jobs, 'job')} failed for good.`,
+    dead: (jobs: number) => `${common.counted(jobs, 'job')} failed for good.`,
     budget: (name: string, resetsAt: string) => `The daily budget “${name}” is used up until ${resetsAt}.`,
     balance: (lamports: string) => `The publication key is low: ${lamports} left.`,
     lag: (seconds: number) => `The oldest unfinished attestation is ${duration(seconds)} old.`,
     feedFailing: 'The price feed does not answer; coins without a price are not sold.',
     feedDegraded: 'The price feed is degraded; other prices stand in.',
     overTerms: (lockers: number, more: boolean) =>
-      `${more ? 'More than ' : ''}${plural(lockers, 'locker')} over terms.`,
-    auditBroken: (sequence: number) => `The audit log is broken at entry ${count.format(sequence)}.`,
-    warnings: 'What /health warns of',
+      `${more ? 'More than ' : ''}${common.counted(lockers, 'locker')} over terms.`,
+    auditBroken: (sequence: number) => `The audit log is broken at entry ${common.number(sequence)}.`,
+    warnings: 'Warnings from /health',
     week: 'Sold in 7 days',
-    weekDetail: (purchases: number) => plural(purchases, 'purchase'),
-    total: 'Sold in all',
-    totalDetail: (purchases: number) => `${plural(purchases, 'purchase')}, renewals included`,
+    weekDetail: (purchases: number) => common.counted(purchases, 'purchase'),
+    total: 'Sold in total',
+    totalDetail: (purchases: number) => `${common.counted(purchases, 'purchase')}, renewals included`,
     lockers: 'Lockers',
     lockersDetail: (frozen: number, takenDown: number) =>
-      `${count.format(frozen)} frozen, ${count.format(takenDown)} taken down`,
+      `${common.number(frozen)} frozen, ${common.number(takenDown)} taken down`,
     bytes: 'Stored',
-    bytesDetail: (files: number) => plural(files, 'file'),
+    bytesDetail: (files: number) => common.counted(files, 'file'),
     attestations: 'Attestations unfinished',
-    attestationsDetail: (complete: number) => `${count.format(complete)} complete`,
+    attestationsDetail: (complete: number) => `${common.number(complete)} complete`,
     anchors: 'Anchors published',
     anchorsDetail: (spent: string) => `${spent} spent on fees`,
     anchorsOff: 'This gateway does not publish',
     jobs: 'Jobs dead',
     jobsDetail: (waiting: number, running: number) =>
-      `${count.format(waiting)} waiting, ${count.format(running)} running`,
+      `${common.number(waiting)} waiting, ${common.number(running)} running`,
     providers: 'Providers up',
-    providersDetail: (chains: number, all: number) => `${count.format(chains)} of ${count.format(all)} chains answer`,
+    providersDetail: (chains: number, all: number) => `${common.number(chains)} of ${common.number(all)} chains answer`,
     feed: 'Price feed',
-    feedDetail: (prices: number) => plural(prices, 'price'),
-    of: (some: number, all: number) => `${count.format(some)} of ${count.format(all)}`,
+    feedDetail: (prices: number) => common.counted(prices, 'price'),
+    of: (some: number, all: number) => `${common.number(some)} of ${common.number(all)}`,
     countedAt: (time: string) => `Lockers, files and sales were counted at ${time}.`,
   },
   sales: {
@@ -177,7 +176,7 @@ export const texts = {
     measures: { price_usd: 'US dollars', purchases: 'Purchases and renewals', units: 'Units' },
     chart: (measure: string, dimension: string, bucket: string) =>
       `${measure} by ${dimension.toLowerCase()}, per ${bucket}`,
-    empty: 'Nothing was sold in this time',
+    empty: 'Nothing was sold in this period',
     emptyText: 'Choose a longer range.',
     totals: 'Totals of this range',
     asset: 'Asset',
@@ -189,7 +188,7 @@ export const texts = {
     paid: 'Paid',
     usd: 'US dollars',
     all: 'All',
-    uncounted: (receipts: number) => `${plural(receipts, 'newer receipt')} will be counted in a moment.`,
+    uncounted: (receipts: number) => `${common.counted(receipts, 'newer receipt')} will be counted in a moment.`,
     exports: 'Receipts of this range',
     exportsText: 'Every receipt, one line each, in order of time.',
     csv: 'Save CSV',
@@ -207,7 +206,7 @@ export const texts = {
     received: 'Received',
     receipts: 'Receipts',
     unavailable: 'no node answers',
-    total: (receipts: number) => `${plural(receipts, 'receipt')} in all`,
+    total: (receipts: number) => `${common.counted(receipts, 'receipt')} in total`,
     empty: 'Nothing is sold on any chain',
     emptyText: 'No treasury address is configured.',
     statement: 'Statement',
@@ -220,15 +219,15 @@ export const texts = {
     short: 'At least three characters.',
     found: (query: string) => `Lockers for ${query}`,
     nothing: 'No locker found',
-    nothingText: 'Ids and addresses are compared as a whole.',
+    nothingText: 'Enter ids and addresses in full.',
     clear: 'All lockers',
     growth: 'Growth',
     show: 'Show',
     measures: { bytes: 'Bytes stored', lockers: 'Lockers opened', files: 'Files' },
-    noGrowth: 'No samples in this time yet',
+    noGrowth: 'No samples in this period yet',
     noGrowthText: 'The gateway counts every hour.',
     overTerms: 'Over terms',
-    overTermsText: 'They use more than was bought, or still hold files after the end; the furthest over first.',
+    overTermsText: 'They use more than was bought, or still hold files after they expired; the furthest over first.',
     noneOver: 'No locker is over its terms.',
     locker: 'Locker',
     owner: 'Owner',
@@ -238,7 +237,7 @@ export const texts = {
     network: 'Network',
     used: 'Used',
     usedOf: (used: string, bought: string) => `${used} of ${bought}`,
-    percent: (percent: number) => `${count.format(percent)} %`,
+    percent: (percent: number) => `${common.number(percent)} %`,
     files: 'Files',
     storage: 'Storage',
     egress: 'Downloads',
@@ -249,14 +248,14 @@ export const texts = {
     links: { open: 'open', closed: 'closed' },
     state: 'State',
     states: { none: 'normal', frozen: 'frozen', taken_down: 'taken down' },
-    restricted: (state: string, time: string) => `This locker is ${state} since ${time}.`,
+    restricted: (state: string, time: string) => `This locker has been ${state} since ${time}.`,
     notice: 'What its owner is told',
     noticeHint: 'Shown to the owner and in refused requests. Leave empty to say nothing.',
     missing: 'There is no such locker',
     missingText: 'The id may be mistyped.',
     back: 'Back to all lockers',
     history: 'Done by hand',
-    noHistory: 'Nothing was done to this locker by hand.',
+    noHistory: 'Nothing has been done to this locker by hand.',
     actions: {
       frozen: {
         label: 'Freeze…',
@@ -273,7 +272,7 @@ export const texts = {
         title: (id: string) => `Take down ${id}`,
         confirm: 'Take down',
         effects: [
-          'Its bytes are no longer served, to nobody: readers get 451. Addresses of a provider that were handed out before may work for up to five minutes more.',
+          'Its bytes are no longer served to anybody: readers get 451. Provider URLs that were handed out before may work for up to five more minutes.',
           'Nothing can be written to it. Nothing is deleted.',
           'Receipt, statements and anchors stay readable: proofs do not need the bytes.',
           'It can be undone at any time.',
@@ -281,7 +280,7 @@ export const texts = {
       },
       none: {
         label: 'Lift the restriction…',
-        title: (id: string) => `Lift the restriction of ${id}`,
+        title: (id: string) => `Lift the restriction on ${id}`,
         confirm: 'Lift',
         effects: ['Reading and writing work again, as the terms of the locker allow.'],
       },
@@ -294,8 +293,8 @@ export const texts = {
     pushing: 'Publishing',
     complete: 'Complete',
     oldest: 'Oldest unfinished',
-    unknownAge: (some: number) => `${count.format(some)} of unknown age`,
-    noneWaits: 'none waits',
+    unknownAge: (some: number) => `${common.number(some)} of unknown age`,
+    noneWaits: 'none waiting',
     anchors: 'Anchors and what they cost',
     off: 'This gateway does not publish statements.',
     published: 'Published',
@@ -312,7 +311,7 @@ export const texts = {
     budget: 'Budget',
     used: 'Used today',
     transactions: 'Transactions',
-    resets: 'Begins again',
+    resets: 'Resets',
     usedOf: (name: string) => `Used of the budget ${name}`,
     noLimit: 'no limit',
     usedUp: 'used up',
@@ -336,15 +335,15 @@ export const texts = {
     payload: 'What it works on',
     anyKind: 'Every kind',
     none: {
-      dead: 'No job is dead.',
-      running: 'No job runs right now.',
-      waiting: 'No job waits.',
-      delayed: 'No job is delayed.',
+      dead: 'No dead jobs.',
+      running: 'No jobs are running.',
+      waiting: 'No jobs are waiting.',
+      delayed: 'No jobs are delayed.',
     },
     noneEver: 'The queue is empty.',
     list: (state: string) => `${state} jobs`,
     missing: 'This job is gone',
-    missingText: 'It has run meanwhile, or was deleted or retried.',
+    missingText: 'It has run in the meantime, or was deleted or retried.',
     back: 'Back to all jobs',
     retry: {
       label: 'Retry…',
@@ -352,19 +351,19 @@ export const texts = {
       confirm: 'Retry',
       effects: (kind: string) => [
         `The same work (${kind}) goes to the queue again as a new job, due now.`,
-        'If one that does the same waits already, nothing is added.',
+        'If an identical job is already waiting, nothing is added.',
         'This dead job is removed from the list.',
       ],
       done: (id: string) => `Enqueued as job ${id}.`,
-      waits: 'One that does the same waits already.',
+      waits: 'An identical job is already waiting.',
     },
     remove: {
       label: 'Delete…',
       title: (id: string) => `Delete job ${id}`,
       confirm: 'Delete',
       effects: (kind: string) => [
-        `What it was to do (${kind}) is given up; nothing tries it again.`,
-        'Its error and payload are gone from this list. The audit log keeps that it was deleted.',
+        `Its work (${kind}) is given up and not tried again.`,
+        'Its error and payload disappear from this list. The audit log records the deletion.',
       ],
     },
   },
@@ -376,15 +375,20 @@ export const texts = {
     up: 'answers',
     down: 'does not answer',
     chainStates: { ok: 'answers', failing: 'does not answer', disabled: 'not used' },
-    none: 'No provider is sold.',
+    none: 'No provider is on sale.',
   },
   keys: {
     caption: 'Keys of this gateway',
     use: 'Use',
-    uses: { statement: 'Receipts and statements', publication: 'Anchors', 'short-url': 'Short URLs' },
+    uses: {
+      statement: 'Receipts and statements',
+      publication: 'Anchors',
+      'short-url': 'Short URLs',
+      log: 'Checkpoints of the log',
+    },
     id: 'Key',
     status: 'State',
-    statuses: { active: 'active', retired: 'retired' },
+    statuses: { active: 'active', retired: 'retired', revoked: 'revoked' },
     age: 'Age',
     from: 'From',
     to: 'To',
@@ -400,7 +404,7 @@ export const texts = {
       missing: 'missing: not sold',
       not_asked: 'not asked yet',
     },
-    caption: 'What quotes reckon with',
+    caption: 'Prices that quotes use',
     symbol: 'Coin',
     usd: 'US dollars',
     source: 'Source',
@@ -422,12 +426,12 @@ export const texts = {
       milliseconds < 1000
         ? `${new Intl.NumberFormat('en', { maximumSignificantDigits: 3 }).format(milliseconds)} ms`
         : `${new Intl.NumberFormat('en', { maximumSignificantDigits: 3 }).format(milliseconds / 1000)} s`,
-    none: 'No request was measured yet.',
-    note: 'Percentiles are bounds of a histogram: at most so long.',
+    none: 'No requests have been measured yet.',
+    note: 'Percentiles are upper bounds, taken from a histogram.',
   },
   payments: {
     network: 'Network',
-    anyNetwork: 'As the transaction looks',
+    anyNetwork: 'Detect from the transaction',
     atomic: (asset: string) => `atomic units of ${asset}`,
     tx: 'Transaction',
     txHint: 'Signature or hash.',
@@ -440,7 +444,7 @@ export const texts = {
     payer: 'From',
     blockTime: 'Block time',
     quotes: 'Quotes it names',
-    noArrivals: 'Nothing of it reached the treasury.',
+    noArrivals: 'None of it reached the treasury.',
     receipts: 'Receipts',
     noReceipts: 'No receipt uses this payment.',
     receipt: 'Receipt',
@@ -459,9 +463,9 @@ export const texts = {
       confirm: 'Attach',
       quote: 'Quote id',
       asset: 'What was paid',
-      less: 'Also if less arrived than the quote asks for',
+      less: 'Accept it even if less arrived than the quote asks for',
       effects: [
-        'The payment counts as paid for this quote, though it came too late, was too small, or named another.',
+        'The payment counts as paid for this quote, even if it came too late, was too small, or named another.',
         'A signed receipt is issued to the payer; they can open the locker with it.',
         'The payment cannot be used for anything else afterwards. This cannot be undone.',
       ],
@@ -477,7 +481,7 @@ export const texts = {
       tx: 'Transaction that paid it back',
       txHint: 'Leave empty until it is sent.',
       effects: [
-        'No money moves by this: send the refund with your own wallet.',
+        'This moves no money: send the refund with your own wallet.',
         'The payment can no longer be used for a purchase.',
         'The refund appears in the treasury statement.',
       ],
@@ -487,11 +491,11 @@ export const texts = {
   },
   audit: {
     intact: (entries: number) =>
-      `The log is whole: each of ${plural(entries, 'entry', 'entries')} follows from the one before.`,
+      `The log is intact: ${common.counted(entries, 'entry', 'entries')}, each linked to the one before.`,
     broken: (sequence: number) =>
-      `The log was changed: entry ${count.format(sequence)} does not follow from the one before.`,
+      `The log was changed: entry ${common.number(sequence)} does not follow from the one before.`,
     head: 'Last entry',
-    headText: 'Keep it elsewhere: who has it notices when entries are cut off.',
+    headText: 'Keep it elsewhere: with it you notice when entries are cut off.',
     caption: 'What was done by hand, the newest first',
     sequence: 'No.',
     at: 'Time',
@@ -515,7 +519,7 @@ export const texts = {
       retire_key: 'withdrew a key',
       revoke_key: 'revoked a key',
     },
-    none: 'Nothing was done by hand yet.',
+    none: 'Nothing has been done by hand yet.',
     noneText: 'Actions appear here with who, what and why, refused attempts included.',
     of: (target: string) => `Only about ${target}`,
     all: 'Show all',

@@ -11,7 +11,7 @@ export const texts = {
   files: 'Files',
   egress: 'Downloads included',
   time: 'Kept for',
-  days: (days: number) => (days % 365 === 0 ? years(days / 365) : `${common.number(days)} days`),
+  days: (days: number) => (days % 365 === 0 ? common.counted(days / 365, 'year') : common.counted(days, 'day')),
   total: 'Total',
   once: 'once, for the whole time',
   asset: 'Pay with',
@@ -19,9 +19,5 @@ export const texts = {
   network: 'On',
   caption: 'The price in each asset',
   failed: 'Prices did not load',
-  gatewayDisk: "Kept on the gateway's own disk.",
-}
-
-function years(number: number): string {
-  return number === 1 ? '1 year' : `${common.number(number)} years`
+  gatewayDisk: 'Kept on the gateway’s own disk.',
 }

@@ -22,7 +22,7 @@ export const texts = {
     digest: 'a statement digest or the hash of a file',
   },
   receipt: {
-    text: 'Whoever has it can read the files, so share it like a link. What is proven of it:',
+    text: 'Anybody who has it can read the files, so share it like a link. What is proven of it:',
     facts: 'Check it, fact by fact',
     receipt: 'The signed receipt',
     bundle: 'Evidence bundle',
@@ -45,7 +45,7 @@ export const texts = {
     noneTransaction:
       'If it paid for a locker, the receipt is found with the quote id, never by the transaction alone: a receipt opens files, and transactions are public.',
     noneDigest:
-      'If it is the hash of a file: nobody can ask here who keeps a file. Whoever wants to prove it to you gives you a bundle. A private key has 64 hex digits, too: if this was one, the gateway has seen it, so move what it holds to a new key.',
+      'If it is the hash of a file: nobody can ask here who keeps a file. People who want to prove it to you give you a bundle. A private key has 64 hex digits, too: if this was one, the gateway has seen it, so move what it holds to a new key.',
     network: 'Network',
     transaction: 'Transaction',
     slot: 'Slot',
@@ -62,7 +62,7 @@ export const texts = {
     lookInLog: 'Look for it in the public log',
   },
   bundle: {
-    notHandedOver: 'This browser keeps nothing for pages. Open the page Verify, and drop the bundle there.',
-    notJson: (name: string) => `${name} is no evidence bundle: it is not JSON.`,
+    notHandedOver: 'This browser does not let pages store anything. Open the Verify page and drop the bundle there.',
+    notJson: (name: string) => `${name} is not an evidence bundle: it is not JSON.`,
   },
 }

@@ -1,14 +1,14 @@
 import type { Change } from '../../pages/verify/pictures/differences.ts'
 import type { PathProblem } from '../../pages/verify/pictures/merkle-path.ts'
+import { common } from './common.ts'
 
-const count = new Intl.NumberFormat('en')
-const files = (number: number) => (number === 1 ? '1 file' : `${count.format(number)} files`)
+const files = (number: number) => common.counted(number, 'file')
 
 const problems: Record<PathProblem, string> = {
-  no_such_leaf: 'There is no such leaf in a tree of so many files.',
-  wrong_length: 'The path has another length than a tree of so many files.',
+  no_such_leaf: 'There is no such leaf in a tree of this many files.',
+  wrong_length: 'The path does not have the length of a tree of this many files.',
   wrong_side: 'A hash stands on the wrong side for this leaf.',
-  not_repeated: 'The last node of an odd level is paired with another one than itself.',
+  not_repeated: 'The last node of an odd level is paired with a node other than itself.',
   repeated: 'A node is paired with itself, though it is not the last one of an odd level.',
   malformed: 'One of the hashes is not SHA-256.',
 }
@@ -23,25 +23,25 @@ const changes: Record<Change, string> = {
 
 export const texts = {
   files,
-  invisible: 'Characters that cannot be seen are written as \\u{…} here. What you copy has them as they are.',
+  invisible: 'Invisible characters are written as \\u{…} here. Copying keeps them as they are.',
 
   tree: {
     title: 'How this file is part of the statement',
     label: 'Merkle tree, from the root at the top to the leaf of the file at the bottom. Arrow keys move in it.',
     leads: 'Leads to the root of the statement',
-    leadsElsewhere: 'Leads to another root than that of the statement',
+    leadsElsewhere: 'Leads to a root other than that of the statement',
     noStatement: 'No statement to compare the root with',
     wrongPath: 'Not a path of this tree',
     problems,
-    place: (index: number, of: number) => `File ${count.format(index + 1)} of ${count.format(of)}, by name.`,
-    withoutName: (index: number) => `Leaf ${count.format(index + 1)}`,
+    place: (index: number, of: number) => `File ${common.number(index + 1)} of ${common.number(of)}, by name.`,
+    withoutName: (index: number) => `Leaf ${common.number(index + 1)}`,
     levels: (depth: number) =>
       depth === 0
         ? 'It is the only file: its leaf is the root.'
         : `${depth === 1 ? 'One hash' : `${depth} hashes`} beside the path ${depth === 1 ? 'stands' : 'stand'} for all the other files.`,
     showAll: (depth: number) => `Show all ${depth} levels`,
     showFewer: 'Show fewer levels',
-    between: (levels: number) => `${levels} more levels`,
+    between: (levels: number) => common.counted(levels, 'more level'),
     statement: 'Root in the statement',
     unknown: 'not known',
     root: 'Root, computed here',
@@ -60,8 +60,8 @@ export const texts = {
     sides: { left: 'left', right: 'right' },
     range: (first: number, last: number) =>
       first === last
-        ? `file ${count.format(first + 1)}`
-        : `files ${count.format(first + 1)} to ${count.format(last + 1)}`,
+        ? `file ${common.number(first + 1)}`
+        : `files ${common.number(first + 1)} to ${common.number(last + 1)}`,
     hash: 'hash',
     text: 'hashed text',
     how: 'How it is computed',
@@ -85,7 +85,7 @@ export const texts = {
         `Level ${height}: it is the last of an odd number; put itself after it, and hash both:`,
       same: 'This is the root that the statement names.',
       other: 'This is not the root that the statement names, which is:',
-      none: 'No statement is there to compare this root with.',
+      none: 'There is no statement to compare this root with.',
     },
   },
 
@@ -98,20 +98,20 @@ export const texts = {
     noneText: 'The owner makes the first one by attesting.',
     checkedAll: (statements: number) =>
       statements === 1
-        ? 'The statement was computed again here, and its signature checked.'
-        : `${count.format(statements)} statements were computed again here: each signature and each link holds.`,
+        ? 'The statement was recomputed here, and its signature checked.'
+        : `${common.number(statements)} statements were recomputed here: each signature and each link holds.`,
     checkedSome: (broken: number) =>
       broken === 1
         ? 'One statement or link does not hold.'
-        : `${count.format(broken)} statements or links do not hold.`,
+        : `${common.number(broken)} statements or links do not hold.`,
     uncheckedSome: 'Some of it could not be checked here.',
     notPinned: 'Whose key signed is not known here: no key was pinned.',
     earlier: 'Show earlier statements',
-    earlierOf: (left: number) => `${count.format(left)} earlier`,
-    statement: (sequence: number) => `Statement ${count.format(sequence)}`,
+    earlierOf: (left: number) => `${common.number(left)} earlier`,
+    statement: (sequence: number) => `Statement ${common.number(sequence)}`,
     here: 'this bundle',
     otherHere: 'The bundle on this page has another statement with this number.',
-    foreign: 'Of another locker than the bundle on this page.',
+    foreign: 'About another locker than the bundle on this page.',
     digest: 'digest of the statement',
     root: 'Merkle root',
     size: (number: number, bytes: string) => `${files(number)}, ${bytes}`,
@@ -123,24 +123,24 @@ export const texts = {
     },
     listedOnly: 'The gateway sent no signed statement: this is only what it says.',
     malformed: 'This is not a statement.',
-    mislabelled: 'The gateway lists it under other values than the statement has.',
+    mislabelled: 'The gateway lists it with values that differ from the statement.',
     links: {
       first: 'The first statement',
       linked: 'Names the digest of the statement before',
       linkedUnpinned: 'Names the statement before, but another key signed, and not both are pinned',
       broken: 'Does not follow the statement before',
       gap: (missing: number) =>
-        missing === 1 ? 'One statement is missing here' : `${count.format(missing)} statements are missing here`,
+        missing === 1 ? 'One statement is missing here' : `${common.number(missing)} statements are missing here`,
       listed: 'As the gateway lists it; not checked',
       earlier: 'The statement before is not loaded yet',
     },
     anchor: {
       title: 'Published',
       by: (network: string) => `Published on ${network}`,
-      slot: (slot: number) => `slot ${count.format(slot)}`,
+      slot: (slot: number) => `slot ${common.number(slot)}`,
       explorer: 'See the transaction',
       transaction: 'transaction',
-      unchecked: 'Where they were published is as the gateway says: ask a node to check the one on this page.',
+      unchecked: 'Where they were published is only what the gateway says: ask a node to check the one on this page.',
       other: 'Names another statement',
       networks: {
         'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
@@ -150,7 +150,7 @@ export const texts = {
       none: 'Not published',
       absence: {
         limit_reached: 'Not published: the locker has used up its publications.',
-        daily_budget_used: 'Not published yet: the budget of the day is used up.',
+        daily_budget_used: 'Not published yet: the daily budget is used up.',
         superseded: 'Not published: a newer statement came first.',
       },
     },
@@ -163,7 +163,7 @@ export const texts = {
     utc: 'UTC',
     later: (milliseconds: number) => {
       const seconds = Math.round(milliseconds / 1000)
-      if (seconds < 0) return 'dated earlier than it'
+      if (seconds < 0) return 'dated before it'
       const units = [
         [31_536_000, 'year'],
         [86_400, 'day'],
@@ -173,7 +173,7 @@ export const texts = {
       ] as const
       const [size, unit] = units.find(([length]) => seconds >= length) ?? ([1, 'second'] as const)
       const number = Math.floor(seconds / size)
-      return `${count.format(number)} ${unit}${number === 1 ? '' : 's'} after it`
+      return `${common.counted(number, unit)} after it`
     },
   },
 
@@ -197,13 +197,13 @@ export const texts = {
     refused: (side: string, why: string) => `${side}: ${why}`,
     noAnswer: (side: string, why: string) => `${side}: the gateway did not send it. ${why}`,
     redacted: 'a redacted bundle does not show all files, so nothing can be said about the others',
-    wrongSequence: (sequence: number) => `the gateway sent statement ${count.format(sequence)} instead`,
+    wrongSequence: (sequence: number) => `the gateway sent statement ${common.number(sequence)} instead`,
     same: 'Both lists have the same files.',
-    otherProof: 'These are statements about two lockers. The one did not become the other.',
+    otherProof: 'These are statements about two lockers. One did not become the other.',
     noProof: 'At least one of them has no signed statement, so nothing shows that they are about one locker.',
     reversed: 'The second statement is older than the first.',
     unfit: (side: string, why: string) => `${side}: do not rely on its list: ${why}.`,
-    statement: (sequence: number, issued: string) => `Statement ${count.format(sequence)}, ${issued}`,
+    statement: (sequence: number, issued: string) => `Statement ${common.number(sequence)}, ${issued}`,
     record: 'A record without a signed statement',
     changes,
     show: 'Show',
@@ -213,6 +213,6 @@ export const texts = {
     from: (name: string) => `was ${name}`,
     noRows: 'No file matches.',
     more: 'Show more',
-    shown: (shown: number, of: number) => `${count.format(shown)} of ${count.format(of)}`,
+    shown: (shown: number, of: number) => `${common.number(shown)} of ${common.number(of)}`,
   },
 }

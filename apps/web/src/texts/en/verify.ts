@@ -74,7 +74,7 @@ const facts: Record<string, FactText> = {
     name: 'Slot, time and fee are as stated',
     means: 'The anchor is where and when the bundle says.',
     how: 'Slot, time of the block and fee were compared with what the node says.',
-    limits: 'Times of blocks are set by the validators of the chain, and are exact to some seconds.',
+    limits: 'Times of blocks are set by the validators of the chain, and are accurate to a few seconds.',
   },
   anchor_finalized: {
     name: 'The anchor is final',
@@ -86,7 +86,7 @@ const facts: Record<string, FactText> = {
     name: 'The registry has the same record',
     means: 'The public registry on chain holds the record of this statement.',
     how: 'The address of the record was computed from the statement; the account was read and compared field by field.',
-    limits: 'A newer statement replaces an older record, which then cannot be seen any more.',
+    limits: 'A newer statement replaces an older record, which can then no longer be seen.',
   },
   log_included: {
     name: 'The statement is in the public log',
@@ -135,7 +135,7 @@ const facts: Record<string, FactText> = {
 export const texts = {
   title: 'Verify',
   heading: 'Check the evidence yourself.',
-  lead: 'Everything is computed in your browser, fact by fact. This page believes neither the bundle nor the gateway that made it.',
+  lead: 'Everything is computed in your browser, fact by fact. This page trusts neither the bundle nor the gateway that made it.',
   facts,
 
   open: {
@@ -149,7 +149,7 @@ export const texts = {
     invalid: 'This is neither a receipt id nor an address that begins with https://.',
     foreign: 'This bundle is somewhere else',
     foreignText: (host: string) =>
-      `The link asks your browser to fetch it from ${host}. That server learns that you look at it, and from where.`,
+      `The link asks your browser to fetch it from ${host}. That server learns that you are looking at it, and from where.`,
     agree: (host: string) => `Fetch it from ${host}`,
     another: 'Check another bundle',
     save: 'Save this bundle',
@@ -174,7 +174,7 @@ export const texts = {
       'There was no answer that this page may read. The server may be down, or may not allow other pages to read from it (CORS). Download the bundle and drop it here instead.',
     broken: 'The browser could not finish the check',
     brokenText:
-      'The file may have been moved or changed meanwhile, or memory ran out. The command line checks bundles of any size: svc verify',
+      'The file may have been moved or changed in the meantime, or memory ran out. The command line checks bundles of any size: svc verify',
     again: 'Check again',
   },
 
@@ -192,7 +192,7 @@ export const texts = {
         : `Nothing failed, but ${common.number(count)} things were not checked`,
     openText: 'What was not checked has not passed. How to check it:',
     passed: (count: number) => `All ${common.number(count)} checks passed`,
-    passedText: 'Each was computed in your browser. What each of them does not prove stands below.',
+    passedText: 'Each was computed in your browser. What each of them does not prove is listed below.',
     noKey: 'Without a key that you trust, anybody could have made this bundle.',
     notApplicable: 'Not counted:',
   },
@@ -227,7 +227,7 @@ export const texts = {
     why: 'Why',
     code: 'Name',
     inLog: 'Show this statement in the public log',
-    outdated: 'what was given has changed, and it is not checked again yet',
+    outdated: 'the input has changed, and has not been checked again yet',
   },
 
   summary: {
@@ -273,7 +273,7 @@ export const texts = {
 
   keys: {
     title: 'Keys you trust',
-    text: 'A signature counts when it is by a key that you got from somewhere else than this bundle and this gateway: from the operator, a contract, an earlier visit.',
+    text: 'A signature counts when it is by a key that you got from somewhere other than this bundle and this gateway: from the operator, a contract, an earlier visit.',
     none: 'No key is pinned.',
     key: 'Public keys',
     keyHint: '64 hex digits each, or the text of a key list (svc-signing-keys.json). Never a secret key.',
@@ -288,14 +288,13 @@ export const texts = {
     isRemembered: 'remembered',
     notKept: 'The browser does not let pages store anything: the key is trusted until you leave.',
     tooLarge: 'The file is too large to be a list of keys.',
-    count: (count: number) => (count === 1 ? '1 key' : `${common.number(count)} keys`),
     more: 'Publication keys, domain tag and logs',
     signers: 'Publication keys',
-    signersHint: 'Base58, one a line: keys that must have signed the anchor on chain.',
+    signersHint: 'Base58, one per line: keys that must have signed the anchor on chain.',
     tag: 'Domain tag',
     tagHint: '25 characters, where the gateway does not use the usual one.',
     logKeys: 'Log keys',
-    logKeysHint: 'As name+hash+base64, one a line: the log of a gateway shows its key.',
+    logKeysHint: 'As name+hash+base64, one per line: the log of a gateway shows its key.',
     policy: 'Logs and witnesses',
     policyHint: 'A policy as in C2SP tlog-policy: lines that begin with log, witness, group and quorum.',
     apply: 'Use these',
@@ -305,7 +304,7 @@ export const texts = {
 
   node: {
     title: 'Ask the chain',
-    text: 'Whether the statement is on chain can only be told by a node of the chain. Name one that you trust.',
+    text: 'Only a node of the chain can tell whether the statement is on chain. Name one that you trust.',
     private:
       'Nothing is asked before you press the button. The node then learns your address and which transaction you ask about.',
     label: 'Address of a node of the primary chain',
@@ -330,7 +329,7 @@ export const texts = {
     drop: 'Drop files or a folder here',
     chooseFiles: 'Choose files',
     chooseFolder: 'Choose a folder',
-    whole: 'These are all files: report those that are missing',
+    whole: 'These are all the files: report any that are missing',
     clear: 'Remove them',
     none: 'Nothing was dropped that can be read.',
     encrypted:

@@ -11,7 +11,6 @@ export const texts = {
   download: 'Download',
   copyLink: 'link to this page',
   copyLabel: 'Copy link',
-  actions: 'Actions',
   moment: (date: Date) => moment.format(date),
 
   about: {
@@ -50,17 +49,17 @@ export const texts = {
     otherText: 'The statement names other bytes for this file: it was replaced afterwards.',
     unknown: 'Not compared yet',
     unknownText:
-      'A statement names this file with this size. Whether it is about these bytes shows when their hash is compared.',
+      'A statement names this file with this size. Comparing the hash shows whether it is about these bytes.',
     none: 'Not proven yet',
     noneText: 'No statement of the locker names this file so far.',
     hidden: 'Not shown with this link',
     hiddenText:
-      'The owner gave this link an id of its own, which does not tell the receipt. Ask them for the receipt id.',
+      'The owner gave this link an id of its own, which does not reveal the receipt. Ask them for the receipt id.',
     failed: 'Unknown',
     failedText: 'The gateway did not say whether this file is proven.',
   },
 
-  disguised: 'The name or type promises something else than this file is. It is shown as what its bytes are.',
+  disguised: 'The name or type does not match what this file is. It is shown as what its bytes are.',
   tooLarge: {
     title: 'Too large to show here',
     text: (size: number) => `It has ${common.bytes(size)}. Download it to open it.`,
@@ -121,7 +120,7 @@ export const texts = {
     canvas: (page: number) => `Page ${page}`,
     loading: 'Opening the document…',
     password: {
-      title: 'This document has a password',
+      title: 'This document is protected by a password',
       text: 'Download it and open it with a program that asks for the password.',
     },
     failed: {
@@ -151,7 +150,7 @@ export const texts = {
     },
     takenDown: {
       title: 'This file was taken down',
-      text: 'The operator of this gateway no longer serves the files of this locker.',
+      text: 'The operator of this gateway no longer serves the files of this locker. Its owner can ask them why.',
     },
     changed: {
       title: 'This file was replaced just now',
@@ -166,6 +165,9 @@ export const texts = {
       title: 'The connection was lost',
       text: 'The file was not read to its end. Nothing is lost: the file stays where it is.',
     },
-    other: { title: 'This file cannot be shown', text: 'The gateway answered something that this page does not know.' },
+    other: {
+      title: 'This file cannot be shown',
+      text: 'The gateway gave an answer that this page does not understand. Reload the page; if it keeps happening, tell the operator.',
+    },
   },
 }

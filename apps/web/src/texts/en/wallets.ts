@@ -3,15 +3,14 @@
 import type { Namespace, WalletProblem } from '../../wallets/wallet.ts'
 
 export const texts = {
-  title: 'Choose a wallet',
   found: 'Wallets in this browser',
   chains: { solana: 'Solana', eip155: 'EVM' } satisfies Record<Namespace, string>,
-  none: 'No wallet was found in this browser. Install one and load the page again, or use a key.',
+  none: 'No wallet was found in this browser. Install one and reload the page, or use a key.',
   noneOf: {
-    solana: 'No Solana wallet was found in this browser. Install one and load the page again, or use a key.',
-    eip155: 'No EVM wallet was found in this browser. Install one and load the page again, or use a key.',
+    solana: 'No Solana wallet was found in this browser. Install one and reload the page, or use a key.',
+    eip155: 'No EVM wallet was found in this browser. Install one and reload the page, or use a key.',
   } satisfies Record<Namespace, string>,
-  connecting: (name: string) => `Look at ${name}: it asks whether this page may see your address.`,
+  connecting: (name: string) => `Check ${name}: it is asking whether this page may see your address.`,
   demo: 'Demo wallet',
   demoText: 'Demo money, no value. The key is made here and kept in this browser.',
   demoConnecting: 'Getting demo money…',
@@ -24,11 +23,11 @@ export const texts = {
   keyName: 'Key in this page',
   problems: {
     rejected: 'You declined in the wallet. Nothing was signed.',
-    busy: 'The wallet already waits for an answer from you. Open it and answer there first.',
-    no_account: 'The wallet gave no account of this chain. Unlock it, choose an account and try again.',
+    busy: 'The wallet is already waiting for an answer from you. Open it and answer there first.',
+    no_account: 'The wallet gave no account on this chain. Unlock it, choose an account and try again.',
     wrong_network: 'The wallet is on another network. Switch it to the network of the payment and try again.',
     unsupported: 'This wallet cannot do what is needed here. Choose another one.',
-    other: 'The wallet did not answer as expected.',
+    other: 'The wallet did not answer as expected. Try again, or choose another one.',
   } satisfies Record<WalletProblem, string>,
   said: (words: string) => `It said: ${words}`,
 }

@@ -7,6 +7,7 @@ import { Shown, When, word } from '../parts.tsx'
 import { useOverview } from './overview.tsx'
 
 const t = texts.keys
+const TONES = { active: 'good', retired: 'neutral', revoked: 'bad' } as const
 
 export function Keys() {
   return (
@@ -18,7 +19,7 @@ export function Keys() {
             head={[t.use, t.status, t.age, t.id, t.from, t.to]}
             rows={keys.map(({ use, id, status, valid_from, valid_to, age_seconds }) => [
               <b key="use">{word(t.uses, use)}</b>,
-              <Status key="status" tone={status === 'active' ? 'good' : 'neutral'}>
+              <Status key="status" tone={TONES[status]}>
                 {word(t.statuses, status)}
               </Status>,
               age_seconds === null ? t.unknown : texts.duration(age_seconds),

@@ -5,6 +5,7 @@ import type { OperatorPayment } from '@svc/api/operations'
 import type { ComponentChildren } from 'preact'
 import { texts } from '#texts/operator'
 import { Field } from '../../../ui/field.tsx'
+import { TextField } from '../../../ui/text-field.tsx'
 import { ActionButton } from '../action.tsx'
 import { OPERATIONS } from '../parts.tsx'
 
@@ -49,7 +50,7 @@ function Attach({ payment: { network, tx, arrivals } }: { payment: OperatorPayme
         fields: () => (
           <>
             <AssetField arrivals={arrivals} value={asset.value} onAsset={(value) => (asset.value = value)} />
-            <TextField label={t.attach.quote} value={quote.value} onText={(value) => (quote.value = value)} />
+            <TextField label={t.attach.quote} text={quote} />
             <label class="check">
               <input
                 type="checkbox"
@@ -117,15 +118,10 @@ function RecordRefund({ payment: { network, tx }, left, refund }: RecordProps) {
                     amount.value = amountOf(value)
                   }}
                 />
-                <TextField label={t.record.amount} value={amount.value} onText={(value) => (amount.value = value)} />
+                <TextField label={t.record.amount} text={amount} />
               </>
             )}
-            <TextField
-              label={t.record.tx}
-              hint={refund ? '' : t.record.txHint}
-              value={refundTx.value}
-              onText={(value) => (refundTx.value = value)}
-            />
+            <TextField label={t.record.tx} hint={refund ? '' : t.record.txHint} text={refundTx} />
           </>
         ),
       }}
@@ -151,30 +147,6 @@ function AssetField({ arrivals, value, onAsset }: AssetProps): ComponentChildren
             </option>
           ))}
         </select>
-      )}
-    </Field>
-  )
-}
-
-interface TextProps {
-  label: string
-  hint?: string
-  value: string
-  onText: (text: string) => void
-}
-
-function TextField({ label, hint, value, onText }: TextProps) {
-  return (
-    <Field label={label} hint={hint}>
-      {(control) => (
-        <input
-          {...control}
-          class="mono"
-          autocomplete="off"
-          spellcheck={false}
-          value={value}
-          onInput={(event) => onText(event.currentTarget.value)}
-        />
       )}
     </Field>
   )

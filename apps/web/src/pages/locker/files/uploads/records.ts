@@ -1,6 +1,8 @@
 // What was being uploaded when a page was closed or reloaded. The browser keeps the names, sizes and, where it can, the
 // way back to the files; never their content.
 
+import { resultOf } from '../../../../database-request.ts'
+
 export interface UploadRecord {
   lockerId: string
   filename: string
@@ -42,7 +44,7 @@ export async function unfinishedUploads(lockerId: string): Promise<UploadRecord[
   try {
     const store = database.transaction(STORE).objectStore(STORE)
     const range = IDBKeyRange.bound([lockerId], [lockerId, []])
-    const records = (await done(store.getAll(range, 10_000))) as UploadRecord[] // as they were put
+    const records = (await resultOf(store.getAll(range, 10_000))) as UploadRecord[] // as they were put
     const { held = [] } = (await navigator.locks?.query()) ?? {}
     return records.filter(({ tab }) => tab === TAB || !held.some(({ name }) => name === NAME + tab))
   } finally {
@@ -68,15 +70,8 @@ async function open(): Promise<IDBDatabase | null> {
   try {
     const request = indexedDB.open(NAME, 1)
     request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: ['lockerId', 'filename'] })
-    return await done(request)
+    return await resultOf(request)
   } catch {
     return null
   }
-}
-
-function done<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
 }

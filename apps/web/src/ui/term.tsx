@@ -1,0 +1,11 @@
+import type { ComponentChildren } from 'preact'
+
+/** A name and its value, in a `dl`. */
+export function Term({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
