@@ -15,7 +15,7 @@ export const sha256Hex: typeof noble.sha256Hex = (data) => {
 
 export const sha256Bytes: typeof noble.sha256Bytes = (data) => {
   // A buffer of its own for each result would take most of the time.
-  const characters = hash('sha256', data, 'latin1')
+  const characters = hash('sha256', data, 'binary')
   const bytes = new Uint8Array(characters.length)
   for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i)
   return bytes

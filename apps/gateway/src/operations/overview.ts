@@ -8,7 +8,7 @@ import { formatKey } from '@svc/transparency/note'
 import { type Context, unixNow } from '../context.ts'
 import { type BudgetState, budgetStates } from '../info/budget-states.ts'
 import { feedState } from '../info/price-feed.ts'
-import { endOf } from '../keys/signing-keys.ts'
+import { endOf } from '../keys/key-periods.ts'
 import { allSigningKeys } from '../keys/store.ts'
 import type { OperationsContext } from './room.ts'
 
