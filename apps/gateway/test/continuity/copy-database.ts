@@ -4,8 +4,10 @@ import { copyFile, rm } from 'node:fs/promises'
 import type { TestDatabase } from '@svc/devnet/databases'
 import { sharedPostgres } from '@svc/devnet/postgres-server'
 
+export type CopiedDatabase = Pick<TestDatabase, 'url' | 'dialect'>
+
 /** No gateway may have a file open. Gateways on PostgreSQL lose their connections, and find the database again. */
-export async function copyDatabase({ url, dialect }: TestDatabase, from: 'live' | 'backup'): Promise<void> {
+export async function copyDatabase({ url, dialect }: CopiedDatabase, from: 'live' | 'backup'): Promise<void> {
   if (dialect === 'sqlite') {
     const path = url.slice('sqlite:'.length)
     const [source, target] = from === 'live' ? [path, `${path}.backup`] : [`${path}.backup`, path]
@@ -22,7 +24,7 @@ export async function copyDatabase({ url, dialect }: TestDatabase, from: 'live' 
   await server.execute(`alter database ${source} with allow_connections true`)
 }
 
-export async function dropBackup({ url, dialect }: TestDatabase): Promise<void> {
+export async function dropBackup({ url, dialect }: CopiedDatabase): Promise<void> {
   if (dialect === 'sqlite') return
   const server = await sharedPostgres()
   await server.execute(`drop database if exists ${new URL(url).pathname.slice(1)}_backup with (force)`)

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testClock } from '@svc/devnet/clock'
-import { createFreshDatabase, type FreshDatabase, type TestDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { acceptLosses } from '../../src/operations/restored-database.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { copyDatabase, dropBackup } from './copy-database.ts'
+import { type CopiedDatabase, copyDatabase, dropBackup } from './copy-database.ts'
 import { healthIn } from './health.ts'
 
 /** Two machines: each has a logbook that the other cannot read. */
@@ -16,7 +16,7 @@ const owner = ed25519Identity()
 const HEALED = { publications: null, reason: 'a standby took over' }
 let folder: string
 let fresh: FreshDatabase
-let database: Pick<TestDatabase, 'url' | 'dialect'>
+let database: CopiedDatabase
 let first: LockerHouse
 let second: LockerHouse
 beforeAll(async () => {
