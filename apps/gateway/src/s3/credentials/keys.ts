@@ -11,6 +11,7 @@ import { type Context, unixNow } from '../../context.ts'
 import type { Locker, S3KeyTable } from '../../db/schema.ts'
 import { grantTo, isGranted } from '../../lockers/access.ts'
 import { lockLocker } from '../../lockers/store.ts'
+import { expireSessionsOfKey } from '../../transfers/sessions/store.ts'
 import type { CredentialsContext } from './find-credential.ts'
 import { newKeyId } from './key-ids.ts'
 import { scopeOfKey, secretOfKey, shownKey } from './key-rows.ts'
@@ -61,13 +62,16 @@ export async function listKeys(context: Context, locker: Locker): Promise<S3KeyL
   return { locker_id: locker.locker_id, keys, count: keys.length }
 }
 
+/** Uploads that were begun with the key end with it (T-167). */
 export async function revokeKey({ database, log }: Context, { locker_id }: Locker, access_key_id: string) {
-  const isDeleted = await database.db.transaction().execute(async (tx) => {
+  await database.db.transaction().execute(async (tx) => {
+    // Sessions are locked before their locker, as everywhere; then those are left that were opened until it was locked.
+    await expireSessionsOfKey(tx, locker_id, access_key_id)
     // Whoever is writing by this key at the moment holds the lock, and is through before the key ends.
     await lockLocker(tx, locker_id)
-    return deleteKey(tx, locker_id, access_key_id)
+    if (!(await deleteKey(tx, locker_id, access_key_id))) throw notFound()
+    await expireSessionsOfKey(tx, locker_id, access_key_id)
   })
-  if (!isDeleted) throw notFound()
   log.info({ locker_id, access_key_id }, 'an S3 key was revoked')
   return { ok: true, locker_id, access_key_id, revoked: true } as const
 }
