@@ -73,6 +73,7 @@ export const writeByToken = endpoint({
     'CONTENT_TYPE_MISMATCH',
     'UPLOAD_TOO_LARGE',
     'LOCKER_CAPACITY_EXCEEDED',
+    'RATE_LIMITED',
     ...RESTRICTION_ERRORS,
     'unsupported_encoding',
     'validation_error',

@@ -72,6 +72,7 @@ const WRITE_ERRORS = [
   'TUS_CHECKSUM_MISMATCH',
   'UPLOAD_TOO_LARGE',
   'LOCKER_CAPACITY_EXCEEDED',
+  'RATE_LIMITED',
   ...RESTRICTION_ERRORS,
   'unsupported_encoding',
   'unsupported_media_type',
@@ -103,14 +104,7 @@ export const createTusUpload = endpoint({
   responses: { 201: Empty },
   headers: HEADERS,
   errorHeaders: true,
-  errors: [
-    'UPLOAD_TOKEN_INVALID',
-    'TUS_CONCAT_INVALID',
-    'TUS_OFFSET_MISMATCH',
-    'TUS_UPLOAD_GONE',
-    'RATE_LIMITED',
-    ...WRITE_ERRORS,
-  ],
+  errors: ['UPLOAD_TOKEN_INVALID', 'TUS_CONCAT_INVALID', 'TUS_OFFSET_MISMATCH', 'TUS_UPLOAD_GONE', ...WRITE_ERRORS],
 })
 
 export const TusUpload = Type.Object(

@@ -121,6 +121,7 @@ export const uploadPart = endpoint({
     'HASH_MISMATCH',
     'UPLOAD_TOO_LARGE',
     'LOCKER_CAPACITY_EXCEEDED',
+    'RATE_LIMITED',
     ...RESTRICTION_ERRORS,
     'body_too_large',
     'unsupported_encoding',

@@ -1,4 +1,4 @@
-// Locks: one holder at a time, one at a time per key, or up to a limit. All but `places` are first come, first served.
+// Locks: one holder at a time, or up to a limit, of all or per key. All but `places` are first come, first served.
 
 /** A lock with one holder at a time. `acquire` resolves to the function that releases it. */
 export function mutex(): { acquire(): Promise<() => void> } {
@@ -76,6 +76,24 @@ export function limit(max: number): Limit {
       return await work()
     } finally {
       leave()
+    }
+  }
+}
+
+export type KeyedLimit = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
+
+/** Runs up to `max` pieces of work at a time for each key. */
+export function keyedLimit(max: number): KeyedLimit {
+  const limits = new Map<string, { run: Limit; count: number }>()
+  return async (key, work) => {
+    const own = limits.get(key) ?? { run: limit(max), count: 0 }
+    limits.set(key, own)
+    own.count++
+    try {
+      return await own.run(work)
+    } finally {
+      own.count--
+      if (own.count === 0) limits.delete(key)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keyedMutex, limit, mutex } from '../src/locks.ts'
+import { keyedLimit, keyedMutex, limit, mutex } from '../src/locks.ts'
 import { controlledWork } from './work.ts'
 
 const nextTurn = () => new Promise(setImmediate)
@@ -77,5 +77,21 @@ describe('limit', () => {
     for (const name of ['a', 'b', 'c']) void withLimit(work(name))
     await nextTurn()
     expect(started).toEqual(['a', 'b'])
+  })
+})
+
+describe('keyedLimit', () => {
+  it('T-170 runs some work of a key at a time, and that of other keys meanwhile', async () => {
+    const { started, work, end } = controlledWork()
+    const withLimit = keyedLimit(2)
+    const all = ['a1', 'a2', 'a3', 'b1'].map((name) => withLimit(name[0]!, work(name)))
+    await nextTurn()
+    expect(started).toEqual(['a1', 'a2', 'b1'])
+    end('a1')
+    await all[0]
+    await nextTurn()
+    expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
+    for (const name of ['a2', 'a3', 'b1']) end(name)
+    expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'b1'])
   })
 })

@@ -101,6 +101,8 @@ export interface ObjectParts {
    * is taken, or it fits in none. Where an index can be written again, each write has a ref of its own.
    */
   write(upload: PartsUpload, part: NewPart, bytes: OwnedChunks): Promise<string | null>
+  /** Removes a part that is not wanted, by its ref. Absent where its place can only be written once, or written over. */
+  discard?(id: string, ref: string): Promise<void>
   /**
    * Makes the object of these parts, which are in order of their index. No part can be written afterwards. Called again
    * with the same parts, it answers the same. Null when parts are lost.

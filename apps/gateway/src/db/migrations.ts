@@ -902,6 +902,26 @@ export const migrations: Migrations = {
       .execute()
   },
 
+  '0041-ends-of-uploads': async (db, column) => {
+    await db.schema.alterTable('upload_sessions').addColumn('s3_key', column.text).execute()
+    await db.schema
+      .alterTable('upload_session_files')
+      .addColumn('stray_bytes', column.integer, (c) => c.notNull().defaultTo(0))
+      .execute()
+  },
+
+  '0042-released-bytes': async (db, column) => {
+    const objects = db.schema.alterTable('objects')
+    await objects.addColumn('locker_id', column.text).execute()
+    await objects.addColumn('size_bytes', column.integer).execute()
+    await db.schema
+      .createIndex('objects_released')
+      .on('objects')
+      .column('locker_id')
+      .where(sql.ref('state'), '=', sql.lit('released'))
+      .execute()
+  },
+
   '0043-statement-budgets': async (db, column) => {
     await db.schema.alterTable('attestations').addColumn('whole_budget_at', column.integer).execute()
   },

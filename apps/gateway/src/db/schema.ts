@@ -359,6 +359,10 @@ export interface ObjectTable {
   /** `held`: used by a file or an upload session. After a while, a sweep removes objects in the other states. */
   state: 'writing' | 'held' | 'released'
   since: number
+  /** The locker that holds it, or did; null before, and in rows of earlier releases. */
+  locker_id: string | null
+  /** Null before a locker holds it, and while its bytes come in parts. */
+  size_bytes: number | null
 }
 
 /**
@@ -405,6 +409,8 @@ export interface UploadSessionTable {
   /** Who opened it, and in which access epoch of the locker; null for sessions of releases up to 1.0.0. */
   minted_by: string | null
   minted_epoch: number | null
+  /** The long-lived S3 key that opened it, with which it ends; null for all others. */
+  s3_key: string | null
   /** The door through which parts come; null for upload sessions, which a token opens. */
   door: 's3' | 'tus' | null
   status: 'partial' | 'complete' | 'failed'
@@ -435,6 +441,8 @@ export interface UploadSessionFileTable {
   state: 'open' | 'stored' | 'failed'
   /** Updated with each part, so that no query has to sum them up. */
   received_bytes: number
+  /** Of parts that were refused or replaced, and stay in the file's object until that is removed. */
+  stray_bytes: number
   part_count: number
   /** The highest part index received so far; -1 before the first. */
   top_index: number

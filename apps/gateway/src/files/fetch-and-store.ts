@@ -15,6 +15,7 @@ import { DEFAULT_MEDIA_TYPE, mediaTypeProblem } from './media-type.ts'
 import { nameFiles } from './name-files.ts'
 import { maxObjectBytes, removeObject, writeObject } from './objects.ts'
 import { type FilePut, putFile } from './put-file.ts'
+import { requireFewReleased } from './released.ts'
 import { requireRoomForFiles } from './require-room.ts'
 import type { FilesContext } from './room.ts'
 import { urlMinter } from './urls.ts'
@@ -37,6 +38,7 @@ export async function fetchAndStore(
   const filename = nameOf(context, request)
   await limitSigner(context, signer)
   await requireRoomForFiles(context, locker, [{ filename, bytes: 0 }])
+  await requireFewReleased(context, context.database.db, locker)
   const fetched = await inPlace(context, caller, () => fetchBytes(context, locker, { ...request, filename }, hangUp))
   const file = await storeBytes(context, caller, { filename, ...fetched })
   const minter = urlMinter(context, caller)

@@ -1,22 +1,35 @@
 // Objects at providers, who holds them, and uploads that clients send there directly.
 
-import type { Transaction } from 'kysely'
+import { type Insertable, sql, type Transaction } from 'kysely'
 import type { Db, DirectUploadTable, FileRow, ObjectTable, Schema } from '../db/schema.ts'
 import { callOff } from './delivery/store.ts'
 import { lockFile, updateFile } from './store.ts'
 
 type Tx = Transaction<Schema>
 
-export async function insertObjects(db: Db, objects: readonly ObjectTable[]): Promise<void> {
+export type ObjectRow = Insertable<ObjectTable>
+
+export async function insertObjects(db: Db, objects: readonly ObjectRow[]): Promise<void> {
   await db.insertInto('objects').values(objects).execute()
 }
 
+interface WrittenObject {
+  id: string
+  ref: string | null
+  size: number
+}
+
 /** False when the sweep has removed the object because writing it took too long. */
-export async function holdObject(tx: Tx, objectId: string, ref: string | null, since: number): Promise<boolean> {
+export async function holdObject(
+  tx: Tx,
+  { id, ref, size }: WrittenObject,
+  locker_id: string,
+  since: number,
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('objects')
-    .set({ state: 'held', provider_ref: ref, since })
-    .where('object_id', '=', objectId)
+    .set({ state: 'held', provider_ref: ref, since, locker_id, size_bytes: size })
+    .where('object_id', '=', id)
     .where('state', '=', 'writing')
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
@@ -26,6 +39,23 @@ export async function releaseObjects(tx: Tx, objectIds: readonly string[], since
   if (objectIds.length === 0) return
   await tx.updateTable('objects').set({ state: 'released', since }).where('object_id', 'in', objectIds).execute()
   await callOff(tx, objectIds)
+}
+
+/** Of an object that an upload session has held since before its last byte. */
+export async function noteSize(tx: Tx, { id, size }: WrittenObject, locker_id: string): Promise<void> {
+  await tx.updateTable('objects').set({ locker_id, size_bytes: size }).where('object_id', '=', id).execute()
+}
+
+/** Of a locker, which the sweep has not removed yet. */
+export async function releasedBytes(db: Db, lockerId: string): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('objects')
+    .select(({ fn }) => fn.sum<number | null>('size_bytes').as('bytes'))
+    .where('locker_id', '=', lockerId)
+    // A literal, or SQLite would not use the index of released objects.
+    .where('state', '=', sql.lit('released'))
+    .executeTakeFirstOrThrow()
+  return bytes ?? 0
 }
 
 export async function deleteObjectRow(db: Db, objectId: string): Promise<void> {

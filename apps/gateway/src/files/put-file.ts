@@ -7,8 +7,9 @@ import { requireTime, requireWithinTerms } from '../lockers/terms.ts'
 import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import { type NamedFile, newFile } from './name-files.ts'
-import { endDirectUploads, holdObject, isAwaited, releaseObjects } from './object-store.ts'
+import { endDirectUploads, holdObject, isAwaited, noteSize, releaseObjects } from './object-store.ts'
 import type { NewObject } from './objects.ts'
+import { requireFewReleased } from './released.ts'
 import type { FilesContext } from './room.ts'
 import { changeManifest, countUnconfirmed, lockFile, unconfirmedBytes, updateFile, upsertFiles } from './store.ts'
 
@@ -35,7 +36,12 @@ export interface FilePut extends NamedFile {
  * hash. Of several puts at once the last one wins. Throws `AccessEnded` when the grant has ended.
  */
 export function putFile(context: FilesContext, locker: Locker, put: FilePut): Promise<FileRow> {
-  return context.database.db.transaction().execute((tx) => putFileIn(tx, context, locker, put))
+  return context.database.db.transaction().execute(async (tx) => {
+    const { file, replaced } = await place(tx, context, locker, put)
+    // It was counted with the locker, whose lock is held since: of puts at the same time, none goes beyond the limit.
+    if (replaced !== null && !put.adopts) await requireFewReleased(context, tx, locker, replaced)
+    return file
+  })
 }
 
 /** The same inside a caller's transaction, which must lock no other file. */
@@ -45,6 +51,16 @@ export async function putFileIn(
   locker: Locker,
   put: FilePut,
 ): Promise<FileRow> {
+  return (await place(tx, context, locker, put)).file
+}
+
+interface Placed {
+  file: FileRow
+  /** The bytes that the file had before; null when it had none. */
+  replaced: number | null
+}
+
+async function place(tx: Transaction<Schema>, context: FilesContext, locker: Locker, put: FilePut): Promise<Placed> {
   const { locker_id } = locker
   const now = unixNow(context)
   const at = isoSeconds(now)
@@ -59,8 +75,9 @@ export async function putFileIn(
   if (!before) throw fileNotFound(filename)
   put.check?.(isNew ? null : before)
   const isAwaiting = before.upload_object_id !== null
-  if (put.adopts && !(isAwaiting && (await isAwaited(tx, before, object.id)))) return before
-  if (!put.isHeld && !(await holdObject(tx, object.id, object.ref, now))) throw uploadAbandoned()
+  if (put.adopts && !(isAwaiting && (await isAwaited(tx, before, object.id)))) return { file: before, replaced: null }
+  if (put.isHeld) await noteSize(tx, object, locker_id)
+  else if (!(await holdObject(tx, object, locker_id, now))) throw uploadAbandoned()
   const changes = {
     content_type: put.contentType,
     metadata: put.metadata ?? null,
@@ -92,5 +109,6 @@ export async function putFileIn(
   if (!put.adopts) requireTime(context, after)
   requireWithinTerms(context, after, { bytes: bytes + unconfirmed, files })
   if (isManifestChanged && contentHash !== null) await context.manifestChanged(tx, locker)
-  return { ...before, ...changes }
+  const replaced = before.object_id === null ? null : (before.object_bytes ?? 0)
+  return { file: { ...before, ...changes }, replaced }
 }

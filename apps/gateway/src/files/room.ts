@@ -2,11 +2,11 @@ import { places, type TakePlaces } from '@svc/concurrency/locks'
 import { batch } from '@svc/concurrency/sharing'
 import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
-import type { Locker, ObjectTable, Schema } from '../db/schema.ts'
+import type { Locker, Schema } from '../db/schema.ts'
 import { type AddFile, createFileAdder } from './add-files.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
 import { createKeyMarks, type MarkKey } from './mark-keys.ts'
-import { insertObjects } from './object-store.ts'
+import { insertObjects, type ObjectRow } from './object-store.ts'
 
 interface Needs {
   /** Called in the transaction that changes a locker's manifest. */
@@ -16,7 +16,7 @@ interface Needs {
 export interface FilesContext extends Context, Needs {
   addFile: AddFile
   /** Writes the row of a new object. Durable when it resolves; concurrent uploads share a commit. */
-  announceObject: (object: ObjectTable) => Promise<void>
+  announceObject: (object: ObjectRow) => Promise<void>
   hashObject: HashObject
   markKey: MarkKey
   /** Counts the fetches that are under way. */
@@ -28,7 +28,7 @@ export function createFiles(context: Context, { manifestChanged }: Needs): Files
     ...context,
     manifestChanged,
     addFile: createFileAdder(context),
-    announceObject: batch(async (objects: ObjectTable[]) => {
+    announceObject: batch(async (objects: ObjectRow[]) => {
       await insertObjects(context.database.db, objects)
       return objects.map(() => undefined)
     }),

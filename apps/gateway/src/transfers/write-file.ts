@@ -7,6 +7,7 @@ import { uploadError } from '../files/errors.ts'
 import { isSameMediaType } from '../files/media-type.ts'
 import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
 import { putFile } from '../files/put-file.ts'
+import { requireFewReleased } from '../files/released.ts'
 import type { FilesContext } from '../files/room.ts'
 import { countedBytes } from '../files/store.ts'
 import { AccessEnded } from '../lockers/access.ts'
@@ -27,6 +28,7 @@ export async function writeByToken(
   const length = wire.headers['content-length']
   const size = length === undefined ? null : Number(length)
   requireRoomFor(context, locker, { bytes: (size ?? 0) - countedBytes(file) })
+  await requireFewReleased(context, context.database.db, locker)
   const redirect = proxy === '1' ? null : await redirectUpload(context, opened, size)
   if (redirect) return redirect
   const object = await writeObject(context, locker.provider, bodyStream(wire, maxBytes), {

@@ -6,9 +6,9 @@ import { Readable } from 'node:stream'
 import { bare } from '@svc/protocol/bytes'
 import { hashAlong } from '../files/confirm/hash-object.ts'
 import { storageError } from '../files/errors.ts'
-import { type NewObject, writeObject } from '../files/objects.ts'
+import { type NewObject, removeObject, writeObject } from '../files/objects.ts'
 import { streamOf } from '../transfers/sessions/copy-parts.ts'
-import { fileKey } from '../transfers/sessions/open-parts.ts'
+import { discardPart, fileKey } from '../transfers/sessions/open-parts.ts'
 import type { Part } from '../transfers/sessions/part-store.ts'
 import { maxFileBytes } from '../transfers/sessions/record-part.ts'
 import { findSessionFile } from '../transfers/sessions/store.ts'
@@ -57,6 +57,12 @@ export async function writeTail(
   const hash = hashAlong(fresh)
   const object = await writeObject(context, session.provider, fresh, { contentType: file.content_type, size })
   return { index: blocks + tail.length, object, ref: null, sha256: bare(hash()) }
+}
+
+/** Of a part that is not recorded. */
+export async function dropPart(context: TusContext, { session }: Upload, { object, ref }: WrittenPart): Promise<void> {
+  if (ref === null) await removeObject(context, session.provider, object.id, object.ref)
+  else await discardPart(context, session, { object_id: object.id, part_ref: ref })
 }
 
 /** The tail and what follows it as one part: the whole block in its place, or an object of its own. */

@@ -3,7 +3,7 @@
 import { ServiceError } from '@svc/http-service/service-error'
 import { requireWritable } from '../auth/restrictions.ts'
 import { findSession, findSessionFile, type SessionFile } from '../transfers/sessions/store.ts'
-import { joinTail, readProgress } from './blocks.ts'
+import { dropPart, joinTail, readProgress } from './blocks.ts'
 import { checksumMismatch, uploadGone } from './errors.ts'
 import type { TusContext } from './room.ts'
 import { FILE_ID, type Upload } from './upload.ts'
@@ -48,7 +48,10 @@ async function joinRest(context: TusContext, upload: Upload): Promise<void> {
     parts: [part],
     isStored: true,
   })
-  if ('refusal' in recorded) throw recorded.refusal
+  if ('refusal' in recorded) {
+    await dropPart(context, upload, part)
+    throw recorded.refusal
+  }
 }
 
 function notStored(): ServiceError {

@@ -20,6 +20,7 @@ import {
   type SessionFile,
   updateSessionFile,
 } from '../transfers/sessions/store.ts'
+import { lockUnfinished, type TakeUnfinished } from '../transfers/sessions/unfinished.ts'
 import { offsetMismatch, uploadGone } from './errors.ts'
 import { findPartsFrom } from './store.ts'
 import { FILE_ID } from './upload.ts'
@@ -57,9 +58,10 @@ export function createBlockRecorder(context: Context): RecordBlocks {
   return batch((recordings: Recording[]) =>
     context.database.db.transaction().execute(async (tx) => {
       const sessions = await lockSessions(tx, [...new Set(recordings.map(({ sessionId }) => sessionId))])
+      const take = await lockUnfinished(tx, context, sessions.values())
       const recorded: Recorded[] = []
       for (const recording of recordings) {
-        recorded.push(await record(tx, context, sessions.get(recording.sessionId), recording))
+        recorded.push(await record(tx, context, take, sessions.get(recording.sessionId), recording))
       }
       return recorded
     }),
@@ -69,6 +71,7 @@ export function createBlockRecorder(context: Context): RecordBlocks {
 async function record(
   tx: Transaction<Schema>,
   context: Context,
+  take: TakeUnfinished,
   session: Session | undefined,
   { offset, bytes, parts, isStored }: Recording,
 ): Promise<Recorded> {
@@ -79,9 +82,14 @@ async function record(
   const file = await findSessionFile(tx, session.session_id, FILE_ID)
   if (file?.state !== 'open') return { refusal: uploadGone() }
   if (file.received_bytes !== offset || !takes(file, parts)) return { refusal: offsetMismatch(file.received_bytes) }
+  const isFull = take(session, bytes)
+  if (isFull) {
+    await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + inPlaceBytes(parts) })
+    return { refusal: isFull }
+  }
   for (const { object, ref } of parts) {
     // The batch is one transaction: what is refused must not have changed anything.
-    if (ref === null && !(await holdObject(tx, object.id, object.ref, now))) {
+    if (ref === null && !(await holdObject(tx, object, session.locker_id, now))) {
       await releaseHeld(tx, parts, now)
       return { refusal: uploadAbandoned() }
     }
@@ -107,6 +115,10 @@ async function record(
 function takes(file: SessionFile, parts: readonly WrittenPart[]): boolean {
   const isOpen = (object: NewObject) => file.object_id === object.id && file.upload_state === 'open'
   return !isSealed(file) && parts.every(({ object, ref }) => ref === null || isOpen(object))
+}
+
+function inPlaceBytes(parts: readonly WrittenPart[]): number {
+  return parts.reduce((sum, { object, ref }) => sum + (ref === null ? 0 : object.size), 0)
 }
 
 async function releaseHeld(tx: Transaction<Schema>, parts: readonly WrittenPart[], now: number): Promise<void> {

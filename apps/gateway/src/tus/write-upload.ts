@@ -10,7 +10,16 @@ import { findLockerOf } from '../files/store.ts'
 import { LostPartError } from '../transfers/sessions/copy-parts.ts'
 import type { Part } from '../transfers/sessions/part-store.ts'
 import { requireRoomForUnfinished } from '../transfers/sessions/unfinished.ts'
-import { blockLength, joinTail, MAX_TAIL_PARTS, type Progress, readProgress, tailBytes, writeTail } from './blocks.ts'
+import {
+  blockLength,
+  dropPart,
+  joinTail,
+  MAX_TAIL_PARTS,
+  type Progress,
+  readProgress,
+  tailBytes,
+  writeTail,
+} from './blocks.ts'
 import { type BodyPieces, piecesOf } from './body-pieces.ts'
 import { type Checksum, readChecksum } from './checksums.ts'
 import { checksumMismatch, interrupted, tooLong, uploadGone } from './errors.ts'
@@ -150,6 +159,8 @@ function advance({ upload, progress, parts }: Writing, part: WrittenPart, bytes:
 async function record(context: TusContext, writing: Writing): Promise<void> {
   const { upload, progress, parts, from } = writing
   if (parts.length === 0) return
+  // After an error that is no refusal they may be recorded: then the sweep decides about them.
+  writing.parts = []
   const recorded = await context.recordBlocks({
     sessionId: upload.session.session_id,
     offset: from,
@@ -157,8 +168,10 @@ async function record(context: TusContext, writing: Writing): Promise<void> {
     parts,
     isStored: upload.tus.kind === 'whole',
   })
-  if ('refusal' in recorded) throw recorded.refusal
-  writing.parts = []
+  if ('refusal' in recorded) {
+    writing.parts = parts
+    throw recorded.refusal
+  }
   writing.from = progress.offset
   await Promise.all(recorded.replaced.map(({ id, ref }) => removeObject(context, upload.session.provider, id, ref)))
 }
@@ -175,9 +188,7 @@ function requireWhole(pieces: BodyPieces, checksum: Checksum | null): void {
   }
 }
 
-/** What is not recorded is dropped. Parts in place stay where they are until the upload is over. */
+/** What is not recorded. */
 async function dropParts(context: TusContext, { upload, parts }: Writing): Promise<void> {
-  for (const { object, ref } of parts) {
-    if (ref === null) await removeObject(context, upload.session.provider, object.id, object.ref)
-  }
+  for (const part of parts) await dropPart(context, upload, part)
 }

@@ -1,10 +1,16 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Bucket, openS3House, type S3House } from '../s3/s3-house.ts'
-import { create, metadata, send, type TestUpload, tusToken } from '../tus/uploads.ts'
+import { releasedBytes } from '../../src/files/object-store.ts'
+import { sweepObjects } from '../../src/files/sweep-objects.ts'
+import { expectRefusal } from '../auth/lockers.ts'
+import { type Bucket, openS3House, type S3House, signHead } from '../s3/s3-house.ts'
+import { CHUNK, create, metadata, send, type TestUpload, tusToken } from '../tus/uploads.ts'
 
 const BOUGHT = 10_000
+const MEBIBYTE = 1_048_576
 
 forEachDatabase('unfinished uploads', (database) => {
   let house: S3House
@@ -12,32 +18,73 @@ forEachDatabase('unfinished uploads', (database) => {
   beforeAll(async () => {
     house = await openS3House({ ENFORCE_TERMS: 'true', DATABASE_URL: database.url })
     bucket = await house.bucket()
-    const { db } = house.gateway.context.database
-    const { terms } = await db.selectFrom('lockers').select('terms').executeTakeFirstOrThrow()
-    const smaller = JSON.stringify({ ...JSON.parse(terms), storage_limit_bytes: BOUGHT })
-    await db.updateTable('lockers').set({ terms: smaller }).execute()
+    await shrink(bucket, BOUGHT)
   })
   afterAll(() => house.close())
 
-  const begin = async (key: string) =>
-    /<UploadId>([^<]+)/.exec((await bucket.send('POST', `${key}?uploads=`)).text)?.[1] as string
+  async function shrink({ name }: Bucket, storage_limit_bytes: number): Promise<void> {
+    const { db } = house.gateway.context.database
+    const row = db.selectFrom('lockers').select('terms').where('locker_id', '=', name)
+    const terms = JSON.stringify({ ...JSON.parse((await row.executeTakeFirstOrThrow()).terms), storage_limit_bytes })
+    await db.updateTable('lockers').set({ terms }).where('locker_id', '=', name).execute()
+  }
+
+  const begin = async (key: string, of = bucket) =>
+    /<UploadId>([^<]+)/.exec((await of.send('POST', `${key}?uploads=`)).text)?.[1] as string
   const part = (key: string, id: string, bytes: number) =>
     bucket.send('PUT', `${key}?partNumber=1&uploadId=${id}`, { body: Buffer.alloc(bytes) })
 
-  async function openSession(filenames: string[]) {
+  async function openSession(filenames: string[], of = bucket) {
     const files = filenames.map((filename) => ({ filename }))
-    const made = await bucket.locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', { files })
+    const made = await of.locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', { files })
     expect(made.status, JSON.stringify(made.body)).toBe(200)
     const { upload_token, files: opened } = made.body
+    const head = (file: number): Sent => ({
+      url: `${house.gateway.url}${new URL(opened[file]!.parts_url).pathname}?index=0`,
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream', 'x-upload-token': upload_token },
+    })
     return {
+      head,
       async part(file: number, bytes: number) {
-        const { pathname } = new URL(opened[file]!.parts_url)
-        const headers = { 'content-type': 'application/octet-stream', 'x-upload-token': upload_token }
-        const init = { method: 'POST', headers, body: Buffer.alloc(bytes) }
-        const response = await fetch(`${house.gateway.url}${pathname}?index=0`, init)
+        const { url, ...init } = head(file)
+        const response = await fetch(url, { ...init, body: Buffer.alloc(bytes) })
         return { status: response.status, body: (await response.json()) as { error?: string } }
       },
     }
+  }
+
+  interface Sent {
+    url: string
+    method: string
+    headers: Record<string, string>
+  }
+
+  const partHead = ({ name, credentials }: Bucket, path: string, bytes: number): Sent => {
+    const [target, method] = [`/s3/${name}/${path}`, 'PUT']
+    const { host } = new URL(house.gateway.url)
+    const [headers, payload] = [{ 'content-length': `${bytes}` }, 'UNSIGNED-PAYLOAD']
+    const signed = signHead(credentials, { method, target, host, headers, payload, now: house.clock.now() })
+    return { url: house.gateway.url + target, method, headers: signed }
+  }
+
+  /** No body is sent before the gateway has let in all of the requests. */
+  async function sendTogether(heads: readonly Sent[], bytes: number): Promise<number[]> {
+    const requests = heads.map(({ url, method, headers }) =>
+      request(url, { method, headers: { ...headers, 'content-length': `${bytes}`, expect: '100-continue' } }),
+    )
+    const answers = requests.map((sent) => once(sent, 'response') as Promise<[IncomingMessage]>)
+    const letIn = requests.map((sent) => once(sent, 'continue'))
+    for (const sent of requests) sent.flushHeaders()
+    await Promise.all(letIn)
+    for (const sent of requests) sent.end(Buffer.alloc(bytes))
+    return Promise.all(
+      answers.map(async (answer) => {
+        const [response] = await answer
+        await response.toArray()
+        return response.statusCode ?? 0
+      }),
+    )
   }
 
   /** Adds uploads that are as the one there is. */
@@ -84,6 +131,93 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await session.part(1, 200)).status).toBe(200)
     const full = await part('b', second, 1)
     expect([full.status, full.code]).toEqual([403, 'QuotaExceeded'])
+  })
+
+  it('T-166 hold no more when parts arrive together, whichever doors they came by', async () => {
+    const other = await house.bucket()
+    await shrink(other, 1000)
+    const token = await tusToken(other.locker)
+    const options = { 'upload-length': '800', ...metadata({ filename: 'c' }) }
+    const { url } = await create(house, other.locker, token, options)
+    const headers = { ...CHUNK, 'tus-resumable': '1.0.0', 'upload-offset': '0' }
+    const heads = [
+      partHead(other, `a?partNumber=1&uploadId=${await begin('a', other)}`, 400),
+      partHead(other, `b?partNumber=1&uploadId=${await begin('b', other)}`, 400),
+      { url, method: 'PATCH', headers },
+      (await openSession(['d'], other)).head(0),
+    ]
+    const statuses = await sendTogether(heads, 400)
+    expect(statuses.filter((status) => status < 300)).toHaveLength(2)
+    expect(statuses.filter((status) => [403, 507].includes(status))).toHaveLength(2)
+  })
+
+  it('T-166 count what was refused and lies in the object of a file, until its upload is over', async () => {
+    const other = await house.bucket()
+    await shrink(other, 2.5 * MEBIBYTE)
+    const id = await begin('a', other)
+    const heads = [1, 2, 3].map((n) => partHead(other, `a?partNumber=${n}&uploadId=${id}`, MEBIBYTE))
+    expect((await sendTogether(heads, MEBIBYTE)).sort()).toEqual([200, 200, 403])
+    const small = await begin('b', other)
+    const send = () => other.send('PUT', `b?partNumber=1&uploadId=${small}`, { body: Buffer.alloc(1000) })
+    expect((await send()).code).toBe('QuotaExceeded')
+    expect((await other.send('DELETE', `a?uploadId=${id}`)).status).toBe(204)
+    expect(await releasedBytes(house.gateway.context.database.db, other.name)).toBe(2 * MEBIBYTE)
+    expect((await send()).status).toBe(200)
+    // Nor is there more room when parts are replaced by smaller ones, beside which they stay.
+    const replaced = await begin('c', other)
+    const part = (n: number, bytes: number) =>
+      other.send('PUT', `c?partNumber=${n}&uploadId=${replaced}`, { body: Buffer.alloc(bytes) })
+    for (const n of [1, 2]) for (const bytes of [MEBIBYTE, 10]) expect((await part(n, bytes)).status).toBe(200)
+    expect((await part(3, MEBIBYTE)).code).toBe('QuotaExceeded')
+  })
+
+  it('T-168 are refused, as all bytes are, while as much as was bought waits to be removed', async () => {
+    const other = await house.bucket()
+    const { locker } = other
+    await shrink(other, 10_000)
+    await locker.put('a', Buffer.alloc(4000))
+    const copy = () => other.send('PUT', 'b', { headers: { 'x-amz-copy-source': `/${other.name}/a` } })
+    for (let i = 0; i < 4; i++) expect((await copy()).status).toBe(200)
+    const id = await begin('c', other)
+    const token = await tusToken(locker)
+    const upload = await create(house, locker, token, { 'upload-length': '10', ...metadata({ filename: 'd' }) })
+    const session = await openSession(['e'], other)
+    const urls = await locker.call<{ upload_url: string }>(['locker:read'], 'GET', '/files/a')
+    const { pathname } = new URL(urls.body.upload_url)
+    const byUrl = () =>
+      house.send<{ error?: string }>('PUT', pathname, Buffer.from('x'), { 'content-type': 'text/plain' })
+    const byS3 = [
+      copy,
+      () => other.send('PUT', 'new', { body: 'x' }),
+      () => other.send('PUT', `c?partNumber=1&uploadId=${id}`, { body: 'x' }),
+    ]
+    for (const send of byS3) {
+      const { status, code, headers } = await send()
+      expect([status, code, headers.get('retry-after')]).toEqual([503, 'SlowDown', '300'])
+    }
+    const refused = await byUrl()
+    expectRefusal(refused, 429, 'RATE_LIMITED')
+    expect(refused.headers.get('retry-after')).toBe('300')
+    expect((await session.part(0, 1)).body.error).toBe('RATE_LIMITED')
+    expect((await upload.patch(0, 'x')).error).toBe('RATE_LIMITED')
+    // What takes nothing goes on.
+    expect((await other.send('DELETE', 'b')).status).toBe(204)
+
+    house.clock.advance(20 * 60)
+    await sweepObjects(house.gateway.rooms.files)
+    expect((await copy()).status).toBe(200)
+    expect((await byUrl()).status).toBe(200)
+    expect((await session.part(0, 1)).status).toBe(200)
+    expect((await upload.patch(0, 'x')).status).toBe(204)
+  })
+
+  it('T-168 overwriting together gives up no more', async () => {
+    const other = await house.bucket()
+    await shrink(other, 10_000)
+    await other.locker.put('a', Buffer.alloc(4000))
+    const statuses = await sendTogether(Array(6).fill(partHead(other, 'a', 4000)), 4000)
+    expect(statuses.sort()).toEqual([200, 200, 200, 503, 503, 503])
+    expect(await releasedBytes(house.gateway.context.database.db, other.name)).toBe(12_000)
   })
 
   it('T-112 keep to the number that a locker may have, also when many begin at once', async () => {

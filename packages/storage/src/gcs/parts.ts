@@ -44,6 +44,7 @@ export function gcsParts(bucket: GcsBucket, nameOf: (id: string) => string): Obj
       await bucket.remove(part)
       throw new ProviderError('unavailable', 'the object takes no more parts')
     },
+    discard: (id, ref) => bucket.remove(partName(nameOf(id), ref)),
     complete: (upload, parts) => complete(bucket, nameOf(upload.id), upload, parts),
   }
 }

@@ -11,6 +11,7 @@ import { type Context, unixNow } from '../../context.ts'
 import type { Locker, S3KeyTable } from '../../db/schema.ts'
 import { grantTo, isGranted } from '../../lockers/access.ts'
 import { deleteS3Key, lockLocker } from '../../lockers/store.ts'
+import { expireSessionsOfKey } from '../../transfers/sessions/store.ts'
 import type { CredentialsContext } from './find-credential.ts'
 import { newKeyId } from './key-ids.ts'
 import { scopeOfKey, secretOfKey, shownKey } from './key-rows.ts'
@@ -61,11 +62,15 @@ export async function listKeys(context: Context, locker: Locker): Promise<S3KeyL
   return { locker_id: locker.locker_id, keys, count: keys.length }
 }
 
+/** Uploads that were begun with the key end with it (T-167). */
 export async function revokeKey({ continuity, log }: Context, { locker_id }: Locker, access_key_id: string) {
   await continuity.revoking(async (tx, revoke) => {
+    // Sessions are locked before their locker, as everywhere; then those are left that were opened until it was locked.
+    await expireSessionsOfKey(tx, locker_id, access_key_id)
     // Whoever is writing by this key at the moment holds the lock, and is through before the key ends.
     await lockLocker(tx, locker_id)
     if (!(await deleteS3Key(tx, locker_id, access_key_id))) throw notFound()
+    await expireSessionsOfKey(tx, locker_id, access_key_id)
     await revoke({ what: 's3_key', locker: locker_id, key: access_key_id })
   })
   log.info({ locker_id, access_key_id }, 'an S3 key was revoked')

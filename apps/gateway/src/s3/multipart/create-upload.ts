@@ -1,6 +1,7 @@
 import { formatHttpDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
 import { requireRoomForFiles } from '../../files/require-room.ts'
+import { requireGranted } from '../../lockers/access.ts'
 import { newSession } from '../../transfers/sessions/new-session.ts'
 import { insertSession } from '../../transfers/sessions/store.ts'
 import { addUnfinished } from '../../transfers/sessions/unfinished.ts'
@@ -28,7 +29,10 @@ export const createUpload: S3Operation = async (context, { bucket, key, signed }
     files: [{ ...about, filename: key, checksum, expectedHash: null, sizeBytes: null }],
   })
   const size = { files: 1, most: MAX_OPEN_UPLOADS }
-  const isBegun = await addUnfinished(context, session, size, (tx) => insertSession(tx, session, files))
+  const isBegun = await addUnfinished(context, session, size, async (tx, current) => {
+    await requireGranted(tx, current, credential.grant)
+    return insertSession(tx, session, files)
+  })
   if (!isBegun) throw tooManyUploads()
   const result = { Bucket: bucket, Key: key, UploadId: session.session_id }
   return xmlAnswer(200, 'InitiateMultipartUploadResult', result, {

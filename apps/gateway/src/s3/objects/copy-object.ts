@@ -7,6 +7,7 @@ import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
 import type { FileRow } from '../../db/schema.ts'
 import { removeObject } from '../../files/objects.ts'
+import { requireFewReleased } from '../../files/released.ts'
 import { requireRoomForFiles } from '../../files/require-room.ts'
 import { countUnconfirmed, findFile, lockFile, updateFile } from '../../files/store.ts'
 import { requireGranted } from '../../lockers/access.ts'
@@ -101,6 +102,7 @@ async function copyBytes(
   const { size, file } = source
   put.check(await findFile(context.database.db, locker.locker_id, put.filename))
   await requireRoomForFiles(context, locker, [{ filename: put.filename, bytes: size }])
+  await requireFewReleased(context, context.database.db, locker)
   const bytes = await openBytes(context, source)
   const stored = await storeBytes(context, locker.provider, bytes, { size, contentType: put.contentType })
   if (file.content_hash !== null && file.content_hash !== stored.contentHash) {

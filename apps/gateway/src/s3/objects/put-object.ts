@@ -6,6 +6,7 @@ import type { Payload } from '@svc/s3/payload'
 import type { FileRow } from '../../db/schema.ts'
 import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../../files/objects.ts'
 import { putFile } from '../../files/put-file.ts'
+import { requireFewReleased } from '../../files/released.ts'
 import { requireRoomForFiles } from '../../files/require-room.ts'
 import { findFile } from '../../files/store.ts'
 import { emptyAnswer } from '../answers.ts'
@@ -32,6 +33,7 @@ export const putObject: S3Operation = async (context, request, caller) => {
   const size = requireSize(payload)
   check(await findFile(context.database.db, locker_id, key))
   await requireRoomForFiles(context, caller.locker, [{ filename: key, bytes: size }])
+  await requireFewReleased(context, context.database.db, caller.locker)
   const stored = await storeBody(context, request, caller, payload, { size, contentType: about.contentType })
   const file = await putStored(context, caller, { filename: key, ...about, ...stored, check })
   return emptyAnswer(200, { etag: etagOf(file), ...checksumHeaders(payload) })

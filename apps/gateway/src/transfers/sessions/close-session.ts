@@ -120,7 +120,7 @@ export async function sweepSessions(context: Context): Promise<void> {
   while (await deleteClosedSessions(db, unixNow(context) - KEPT_SECONDS, SWEEP_BATCH));
 }
 
-const resumable = (now: number) => ({ now, resumedAfter: now - RESUMED_SECONDS })
+export const resumable = (now: number) => ({ now, resumedAfter: now - RESUMED_SECONDS })
 
 async function close(
   tx: Transaction<Schema>,

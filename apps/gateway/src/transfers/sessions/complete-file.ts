@@ -165,6 +165,6 @@ export async function noteComplete(
 
 /** As if nothing had been written in place. */
 async function startOver(tx: Transaction<Schema>, context: Context, file: SessionFile): Promise<void> {
-  await updateSessionFile(tx, file, { object_id: null, upload_ref: null, upload_state: null })
+  await updateSessionFile(tx, file, { object_id: null, upload_ref: null, upload_state: null, stray_bytes: 0 })
   await releaseObjects(tx, [file.object_id!], unixNow(context))
 }

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
+import { type KeyedLimit, keyedLimit, keyedMutex, type Limit, limit } from '@svc/concurrency/locks'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { toHex } from '@svc/protocol/bytes'
 import { type Context, unixNow } from '../../context.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { grantOf } from '../../lockers/access.ts'
-import { closeFinished, closeOver, isOver } from './close-session.ts'
+import { closeFinished, closeOver, isOver, resumable } from './close-session.ts'
 import type { FinalizerContext } from './complete-file.ts'
 import type { Finalizing } from './copy-parts.ts'
 import { isFinalRefusal, sessionNotFound } from './errors.ts'
@@ -16,6 +16,8 @@ export type FinalizeSession = (sessionId: string) => Promise<void>
 
 /** Copies are bound by disk and hashing: more at once would not be faster. */
 const COPIES_AT_ONCE = 4
+/** Of one owner, so that others do not wait for all of them (T-170). */
+const COPIES_OF_OWNER = 2
 /** How often to check on a session that another gateway is finalizing. */
 const POLL_MS = 100
 /** After a crash, other gateways wait this long. */
@@ -25,7 +27,8 @@ const RENEW_MS = 5000
 /** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first. */
 export function createSessionFinalizer(context: FinalizerContext): FinalizeSession {
   const onePerSession = keyedMutex()
-  const limitCopies = limit(COPIES_AT_ONCE)
+  const [limitAll, limitOwner] = [limit(COPIES_AT_ONCE), keyedLimit(COPIES_OF_OWNER)]
+  const limitCopies: KeyedLimit = (owner, copy) => limitOwner(owner, () => limitAll(copy))
   return (sessionId) =>
     onePerSession(sessionId, async () => {
       while (!(await advance(context, sessionId, limitCopies))) await setTimeout(POLL_MS)
@@ -33,7 +36,7 @@ export function createSessionFinalizer(context: FinalizerContext): FinalizeSessi
 }
 
 /** False while another gateway has the session. */
-async function advance(context: FinalizerContext, sessionId: string, limitCopies: Limit): Promise<boolean> {
+async function advance(context: FinalizerContext, sessionId: string, limitCopies: KeyedLimit): Promise<boolean> {
   const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
   // It goes on when the restriction is lifted (T-80).
@@ -45,7 +48,8 @@ async function advance(context: FinalizerContext, sessionId: string, limitCopies
   const lease = await takeLease(context, sessionId)
   if (!lease) return false
   try {
-    const outcome = await storeFiles(context, session, { leaseId: lease.id, limitCopies })
+    const limitOwn: Limit = (copy) => limitCopies(session.owner, copy)
+    const outcome = await storeFiles(context, session, { leaseId: lease.id, limitCopies: limitOwn })
     const isDone = outcome === 'done' && (await closeFinished(context, sessionId, lease.id))
     await (outcome === 'restricted' ? lease.abandon() : lease.end())
     return isDone
@@ -94,7 +98,7 @@ async function takeLease(context: Context, sessionId: string): Promise<Lease | n
   const { db } = context.database
   const id = toHex(context.randomBytes(16))
   const now = unixNow(context)
-  if (!(await leaseSession(db, sessionId, { id, now, until: now + LEASE_SECONDS }))) return null
+  if (!(await leaseSession(db, sessionId, { id, until: now + LEASE_SECONDS, ...resumable(now) }))) return null
   const renew = () => setLeaseUntil(db, sessionId, id, unixNow(context) + LEASE_SECONDS)
   // A failed renewal may lose the lease, which the next transaction of the finalization notices.
   const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)

@@ -4,6 +4,7 @@ import type { PartsUpload } from '@svc/storage/provider'
 import { type Context, unixNow } from '../../context.ts'
 import { storageError } from '../../files/errors.ts'
 import { insertObjects } from '../../files/object-store.ts'
+import type { PartRow } from './part-store.ts'
 import { maxPartBytes } from './record-part.ts'
 import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
@@ -35,6 +36,19 @@ export function uploadOf({ object_id, upload_ref, content_type }: SessionFile): 
 
 function openUploadOf(file: SessionFile): PartsUpload | null {
   return file.upload_state === 'open' ? uploadOf(file) : null
+}
+
+/** Takes back a part in place that is not recorded, or no longer. Where that cannot be done it goes with the object. */
+export async function discardPart(
+  { providers, log }: Context,
+  { provider }: Session,
+  { object_id, part_ref }: Pick<PartRow, 'object_id' | 'part_ref'>,
+): Promise<void> {
+  try {
+    if (part_ref !== null) await providers.named(provider).parts.discard?.(object_id, part_ref)
+  } catch (error) {
+    log.warn({ object_id, err: error }, 'a part could not be removed yet')
+  }
 }
 
 const MEBIBYTE = 1_048_576
@@ -79,14 +93,15 @@ async function begin(
 }
 
 /** The row of the object is written before its first byte, and the session holds it from the start. */
-async function announce(context: Context, { session_id, provider }: Session, file: SessionFile) {
+async function announce(context: Context, { session_id, locker_id, provider }: Session, file: SessionFile) {
   return context.database.db.transaction().execute(async (tx) => {
     await lockSession(tx, session_id)
     const current = await findSessionFile(tx, session_id, file.file_id)
     if (current?.upload_state === 'open') return current.object_id
     if (current?.state !== 'open' || current.upload_state !== null) return null
     const object_id = toHex(context.randomBytes(16))
-    await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'held', since: unixNow(context) }])
+    const since = unixNow(context)
+    await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'held', since, locker_id }])
     await updateSessionFile(tx, file, { object_id, upload_state: 'open' })
     return object_id
   })

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, type Selectable, sql, type Transaction } from '
 import type { Db, Schema, UploadPartTable } from '../../db/schema.ts'
 
 type Tx = Transaction<Schema>
-type PartRow = Selectable<UploadPartTable>
+export type PartRow = Selectable<UploadPartTable>
 
 /** A part with the provider's name for its object. */
 export interface Part extends PartRow {
@@ -107,7 +107,14 @@ export async function releaseParts(
   ]) {
     await tx
       .updateTable('objects')
-      .set({ state: 'released', since })
+      .set((eb) => ({
+        state: 'released',
+        since,
+        size_bytes: eb
+          .selectFrom('upload_parts as p')
+          .select(({ fn }) => fn.sum<number>('p.size_bytes').as('bytes'))
+          .whereRef('p.object_id', '=', 'objects.object_id'),
+      }))
       .where('object_id', 'in', held)
       .where('object_id', '!=', except)
       .execute()

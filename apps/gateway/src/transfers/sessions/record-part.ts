@@ -11,8 +11,9 @@ import { holdObject, releaseObjects } from '../../files/object-store.ts'
 import { maxObjectBytes, type NewObject } from '../../files/objects.ts'
 import { type Grant, grantOf, isGranted, isStillGranted } from '../../lockers/access.ts'
 import { fileNotInSession, fileSealed, fileStored, fileTooLarge, sessionClosed, uploadTokenInvalid } from './errors.ts'
-import { findPart, putPart } from './part-store.ts'
+import { findPart, type PartRow, putPart } from './part-store.ts'
 import { findSessionFile, lockSessions, type Session, type SessionFile, updateSessionFile } from './store.ts'
+import { lockUnfinished, type TakeUnfinished } from './unfinished.ts'
 
 interface NewPart {
   sessionId: string
@@ -30,7 +31,8 @@ interface NewPart {
   maxBytes: number
 }
 
-type RecordedPart = { totalBytes: number } | { refusal: ServiceError }
+/** `replaced`: a part in place that was there before, and that nothing names any more. */
+type RecordedPart = { totalBytes: number; replaced: PartRow | null } | { refusal: ServiceError }
 export type RecordPart = (part: NewPart) => Promise<RecordedPart>
 
 /** Durable when it resolves. A refusal changes nothing, and leaves the object to the caller. */
@@ -39,16 +41,24 @@ export function createPartRecorder(context: Context): RecordPart {
     context.database.db.transaction().execute(async (tx) => {
       const now = unixNow(context)
       const sessions = await lockSessions(tx, [...new Set(parts.map(({ sessionId }) => sessionId))])
+      const take = await lockUnfinished(tx, context, sessions.values())
       const recorded: RecordedPart[] = []
-      for (const part of parts) {
-        const session = sessions.get(part.sessionId)
-        const isOpen = session !== undefined && acceptsParts(session, now)
-        const refusal = isOpen ? await refusalOf(tx, session, part) : sessionClosed()
-        recorded.push(refusal ? { refusal } : await recordPart(tx, part, now))
-      }
+      for (const part of parts) recorded.push(await record(tx, sessions.get(part.sessionId), part, take, now))
       return recorded
     }),
   )
+}
+
+async function record(
+  tx: Transaction<Schema>,
+  session: Session | undefined,
+  part: NewPart,
+  take: TakeUnfinished,
+  now: number,
+): Promise<RecordedPart> {
+  if (!session || !acceptsParts(session, now)) return { refusal: sessionClosed() }
+  const refusal = await refusalOf(tx, session, part)
+  return refusal ? { refusal } : recordPart(tx, session, part, take, now)
 }
 
 /** A part may take long: the session, or its sender, may have been revoked meanwhile. */
@@ -80,7 +90,13 @@ function takesInPlace({ object_id, upload_state }: SessionFile, objectId: string
   return object_id === objectId && upload_state === 'open'
 }
 
-async function recordPart(tx: Transaction<Schema>, part: NewPart, now: number): Promise<RecordedPart> {
+async function recordPart(
+  tx: Transaction<Schema>,
+  session: Session,
+  part: NewPart,
+  take: TakeUnfinished,
+  now: number,
+): Promise<RecordedPart> {
   const { object, index, maxBytes } = part
   const file = await findSessionFile(tx, part.sessionId, part.fileId)
   if (!file) return { refusal: fileNotInSession() }
@@ -92,7 +108,14 @@ async function recordPart(tx: Transaction<Schema>, part: NewPart, now: number): 
   const before = await findPart(tx, row)
   const totalBytes = file.received_bytes + object.size - (before?.size_bytes ?? 0)
   if (totalBytes > maxBytes) return { refusal: fileTooLarge(maxBytes) }
-  if (!isInPlace && !(await holdObject(tx, object.id, object.ref, now))) return { refusal: uploadAbandoned() }
+  const replaced = before && before.object_id === file.object_id ? before : null
+  const stray = replaced?.size_bytes ?? 0
+  const isFull = take(session, totalBytes + stray - file.received_bytes)
+  if (isFull) {
+    if (isInPlace) await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + object.size })
+    return { refusal: isFull }
+  }
+  if (!isInPlace && !(await holdObject(tx, object, session.locker_id, now))) return { refusal: uploadAbandoned() }
   const { sha256, checksum, ref: part_ref } = part
   await putPart(tx, { ...row, sha256, checksum, part_ref, part_start: null, received_at: now })
   if (before && before.object_id !== file.object_id) await releaseObjects(tx, [before.object_id], now)
@@ -102,9 +125,10 @@ async function recordPart(tx: Transaction<Schema>, part: NewPart, now: number): 
     error: null,
     content_hash: null,
     received_bytes: totalBytes,
+    stray_bytes: file.stray_bytes + stray,
     part_count: file.part_count + (before ? 0 : 1),
     top_index: Math.max(file.top_index, index),
     revision: file.revision + 1,
   })
-  return { totalBytes }
+  return { totalBytes, replaced }
 }

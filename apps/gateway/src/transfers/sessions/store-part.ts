@@ -21,7 +21,7 @@ import {
   partTooLarge,
   sessionClosed,
 } from './errors.ts'
-import { fileKey, uploadOf } from './open-parts.ts'
+import { discardPart, fileKey, uploadOf } from './open-parts.ts'
 import { findPart } from './part-store.ts'
 import { acceptsParts, isSealed, maxFileBytes } from './record-part.ts'
 import { findSessionFile, type Session, type SessionFile } from './store.ts'
@@ -193,8 +193,10 @@ async function recordPart(
       })
   if ('refusal' in recorded) {
     if (ref === null) await removeObject(context, session.provider, object.id, object.ref)
+    else await discardPart(context, session, { object_id: object.id, part_ref: ref })
     throw recorded.refusal
   }
+  if (recorded.replaced) await discardPart(context, session, recorded.replaced)
   return { index, size: object.size, sha256, totalBytes: recorded.totalBytes }
 }
 

@@ -77,17 +77,18 @@ export async function updateSessionFile(
     .execute()
 }
 
-/** False while another gateway has the lease, and when the session is closed. */
+/** False while another gateway has the lease, and when the session is closed or long over. */
 export async function leaseSession(
   db: Db,
   sessionId: string,
-  { id, now, until }: { id: string; now: number; until: number },
+  { id, until, now, resumedAfter }: { id: string; until: number } & SweepTimes,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('upload_sessions')
     .set({ lease_id: id, lease_until: until })
     .where('session_id', '=', sessionId)
     .where('closed_at', 'is', null)
+    .where('expires_at', '>', resumedAfter)
     .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
@@ -119,6 +120,20 @@ export async function endSession(
     .set({ state: 'failed', error })
     .where('session_id', '=', sessionId)
     .where('state', '=', 'open')
+    .execute()
+}
+
+/**
+ * Ends sessions with the S3 key that opened them, also those that a gateway is finalizing: it stores nothing more. They are
+ * closed as sessions are whose time is over, and not before a restriction of the locker is lifted.
+ */
+export async function expireSessionsOfKey(tx: Tx, lockerId: string, accessKeyId: string): Promise<void> {
+  await tx
+    .updateTable('upload_sessions')
+    .set({ expires_at: 0, lease_id: null, lease_until: null })
+    .where('locker_id', '=', lockerId)
+    .where('s3_key', '=', accessKeyId)
+    .where('closed_at', 'is', null)
     .execute()
 }
 

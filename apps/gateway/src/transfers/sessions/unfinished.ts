@@ -1,25 +1,53 @@
 // What uploads of a locker have brought that are not finished. It is in no file and not counted as used, so it has a
 // limit of its own: as much again as was bought (T-112).
 
+import type { ServiceError } from '@svc/http-service/service-error'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Db, Schema } from '../../db/schema.ts'
+import type { Db, Locker, Schema } from '../../db/schema.ts'
+import { requireFewReleased } from '../../files/released.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { lockLocker } from '../../lockers/store.ts'
 import { capacityExceeded, termsOf } from '../../lockers/terms.ts'
-import type { SessionRow } from './store.ts'
+import type { Session, SessionRow } from './store.ts'
 
-/** Refuses bytes before they are read, where terms are enforced. Of uploads at the same time, each may bring one part more. */
-export async function requireRoomForUnfinished(
-  { config, database: { db } }: Context,
-  locker_id: string,
-  bytes: number,
-): Promise<void> {
-  if (!config.lockers.enforcesTerms) return
+/** Refuses bytes before they are read, where terms are enforced. It is decided again when they are recorded. */
+export async function requireRoomForUnfinished(context: Context, locker_id: string, bytes: number): Promise<void> {
+  const { db } = context.database
+  if (!context.config.lockers.enforcesTerms) return
   const locker = await findLockerOf(db, { locker_id })
   if (!locker) return
   const { storage_limit_bytes } = termsOf(locker)
   if ((await unfinishedBytes(db, locker_id)) + bytes > storage_limit_bytes) throw capacityExceeded('unfinished')
+  await requireFewReleased(context, db, locker)
+}
+
+/** Takes room for bytes that an upload has brought, which may be less than none. Why not, with nothing taken, beyond it. */
+export type TakeUnfinished = (session: Session, bytes: number) => ServiceError | null
+
+/**
+ * Under the locks of the lockers, so that parts which are recorded together keep to the limit (T-166). The caller holds
+ * those of the sessions. A locker that is restricted takes nothing, and is not locked: what lifts that locks its sessions.
+ */
+export async function lockUnfinished(
+  tx: Transaction<Schema>,
+  { config }: Context,
+  sessions: Iterable<Session>,
+): Promise<TakeUnfinished> {
+  if (!config.lockers.enforcesTerms) return () => null
+  const writable = [...sessions].filter(({ restriction }) => restriction === null)
+  const left = new Map<string, number>()
+  // A fixed order prevents deadlocks.
+  for (const id of [...new Set(writable.map(({ locker_id }) => locker_id))].sort()) {
+    const { storage_limit_bytes } = termsOf(await lockLocker(tx, id))
+    left.set(id, storage_limit_bytes - (await unfinishedBytes(tx, id)))
+  }
+  return ({ locker_id }, bytes) => {
+    const room = left.get(locker_id) ?? 0
+    if (bytes > 0 && bytes > room) return capacityExceeded('unfinished')
+    left.set(locker_id, room - bytes)
+    return null
+  }
 }
 
 /**
@@ -30,12 +58,12 @@ export function addUnfinished<Added>(
   context: Context,
   { locker_id, door }: SessionRow,
   { files, most }: { files: number; most: number },
-  add: (tx: Transaction<Schema>) => Promise<Added>,
+  add: (tx: Transaction<Schema>, locker: Locker) => Promise<Added>,
 ): Promise<Added | null> {
   return context.database.db.transaction().execute(async (tx) => {
-    await lockLocker(tx, locker_id)
+    const locker = await lockLocker(tx, locker_id)
     const open = await countUnfinished(tx, locker_id, door, unixNow(context))
-    return open + files > most ? null : add(tx)
+    return open + files > most ? null : add(tx, locker)
   })
 }
 
@@ -58,7 +86,7 @@ async function unfinishedBytes(db: Db, lockerId: string): Promise<number> {
   const { bytes } = await db
     .selectFrom('upload_sessions as s')
     .innerJoin('upload_session_files as f', 'f.session_id', 's.session_id')
-    .select(({ fn }) => fn.sum<number | null>('f.received_bytes').as('bytes'))
+    .select(({ fn, eb }) => fn.sum<number | null>(eb('f.received_bytes', '+', eb.ref('f.stray_bytes'))).as('bytes'))
     .where('s.locker_id', '=', lockerId)
     .where('s.closed_at', 'is', null)
     // What is stored is in a file, and counted there.

@@ -7,10 +7,12 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
+import type { ObjectParts } from '@svc/storage/provider'
 import { expect, it } from 'vitest'
 import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
+import { createSessionFinalizer } from '../../../src/transfers/sessions/finalize-session.ts'
 import { ed25519Identity } from '../../auth/lockers.ts'
-import { askCredentials, askKey, done } from '../credentials/credentials-house.ts'
+import { askCredentials, askKey, done, revokeKey } from '../credentials/credentials-house.ts'
 import { expectS3Error } from '../s3-house.ts'
 import { PART, uploadHouse } from './upload-house.ts'
 
@@ -51,6 +53,49 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await expectS3Error(uploads.bucket.client.send(new ListPartsCommand(of)), 404, 'NoSuchUpload')
     const open = await uploads.bucket.client.send(new ListMultipartUploadsCommand({ Bucket }))
     expect(open.Uploads?.map(({ Key }) => Key)).toEqual(['own'])
+  })
+
+  it('T-167 what was begun with a long-lived key ends when that is revoked', async () => {
+    const Bucket = uploads.bucket.name
+    const { rooms } = uploads.house.gateway
+    const credentials = await longLived()
+    const client = await uploads.bucket.clientWith({ credentials })
+    const beginWithKey = async (Key: string) => {
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }))
+      const of = { Bucket, Key, UploadId }
+      await client.send(new UploadPartCommand({ ...of, PartNumber: 1, Body: randomBytes(PART) }))
+      await client.send(new UploadPartCommand({ ...of, PartNumber: 2, Body: randomBytes(10) }))
+      return of
+    }
+    const [idle, completed] = [await beginWithKey('idle'), await beginWithKey('completed')]
+    const own = await uploads.begin('own')
+    // It is revoked while the provider puts the parts together.
+    const { transfers } = rooms
+    const finalizeSession = createSessionFinalizer({
+      ...transfers,
+      providers: {
+        ...transfers.providers,
+        named(name) {
+          const provider = transfers.providers.named(name)
+          const complete: ObjectParts['complete'] = async (...parts) => {
+            done(await revokeKey(uploads.bucket.locker, credentials.accessKeyId))
+            return provider.parts.complete(...parts)
+          }
+          return { ...provider, parts: { ...provider.parts, complete } }
+        },
+      },
+    })
+    await finalizeSession(completed.UploadId!)
+    await expectS3Error(uploads.bytesOf('completed'), 404, 'NoSuchKey')
+    for (const of of [idle, completed]) {
+      await expectS3Error(uploads.bucket.client.send(new ListPartsCommand(of)), 404, 'NoSuchUpload')
+    }
+    const open = await uploads.bucket.client.send(new ListMultipartUploadsCommand({ Bucket }))
+    expect(open.Uploads?.map(({ Key }) => Key)).toEqual(['own'])
+    await sweepSessions(transfers)
+    const ids = [idle.UploadId!, completed.UploadId!]
+    expect(await uploads.rows('upload_parts').where('session_id', 'in', ids).execute()).toEqual([])
+    await own.put(1, Buffer.from('still open'))
   })
 
   it('T-98 an upload that is aborted, or seven days old, leaves nothing', async () => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
+import type { StorageProvider } from '@svc/storage/provider'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSessionFinalizer } from '../../../src/transfers/sessions/finalize-session.ts'
 import {
   ed25519Identity,
   expectRefusal,
@@ -11,6 +13,8 @@ import {
 import { lockerRow } from '../../files/files.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes } from './sessions.ts'
+
+type Gate = PromiseWithResolvers<void>
 
 forEachDatabase('finalizing an upload session', (database) => {
   let house: LockerHouse
@@ -27,6 +31,45 @@ forEachDatabase('finalizing an upload session', (database) => {
     const { db } = house.gateway.context.database
     return (await db.selectFrom('objects').select('object_id').where('state', '=', 'held').execute()).length
   }
+
+  it('T-170 an owner copies two files at a time, so that others do not wait', async () => {
+    const { transfers } = house.gateway.rooms
+    const [own, other] = [await newLocker(), await newLocker()]
+    const open = async (of: TestLocker, part: string) => {
+      const session = await openTestSession(house, of, { files: [{ filename: part }] })
+      for (const i of [0, 1]) expect((await session.raw(i, part)).status).toBe(200)
+      return session.opened.session_id
+    }
+    const ids = [await open(own, 'a1'), await open(own, 'a2'), await open(own, 'a3'), await open(own, 'a4')]
+    const others = await open(other, 'other')
+    const began: number[] = []
+    const [gate, two, three] = [0, 1, 2].map(() => Promise.withResolvers<void>()) as [Gate, Gate, Gate]
+    const finalizeSession = createSessionFinalizer({
+      ...transfers,
+      providers: {
+        ...transfers.providers,
+        named(name) {
+          const provider = transfers.providers.named(name)
+          const write: StorageProvider['write'] = async (id, bytes, about) => {
+            const count = began.push(about.size ?? 0)
+            if (count === 2) two.resolve()
+            if (count === 3) three.resolve()
+            await gate.promise
+            return provider.write(id, bytes, about)
+          }
+          return { ...provider, write }
+        },
+      },
+    })
+    const copying = ids.map((id) => finalizeSession(id))
+    await two.promise
+    copying.push(finalizeSession(others))
+    await three.promise
+    expect(began).toEqual([4, 4, 10])
+    gate.resolve()
+    await Promise.all(copying)
+    expect(began.toSorted()).toEqual([10, 4, 4, 4, 4])
+  })
 
   describe('complete files', () => {
     it('SESS-02 SESS-03 parts may arrive out of order and concurrently', async () => {

@@ -1,7 +1,9 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
-import { stores } from '../object-stores.ts'
+import { create, metadata, tusToken } from '../../tus/uploads.ts'
+import { newFolder, stores } from '../object-stores.ts'
 import { sha256 } from '../transfers.ts'
 import { openTestSession, publicBytes } from './sessions.ts'
 
@@ -31,4 +33,36 @@ it.each(Object.keys(stores))('SESS-02 SESS-03 %s makes a file of parts of any or
     expect(body).toMatchObject({ status: 'complete', files: [{ size_bytes: bytes.length, content_hash }] })
     expect((await publicBytes(house, locker, filename)).equals(bytes)).toBe(true)
   }
+})
+
+it('T-169 parts that were refused or replaced do not stay where each write has a name of its own', async () => {
+  const MEBIBYTE = 1_048_576
+  const server = await startGcsServer({ folder: await newFolder() })
+  onTestFinished(server.stop)
+  const { url, bucket, keyFile } = server
+  const house = await openLockerHouse({
+    GCS_BUCKET: bucket,
+    GCS_CREDENTIALS: keyFile,
+    GCS_ENDPOINT: url,
+    GCS_IAM_ENDPOINT: url,
+    SESSION_PART_MAX_BYTES: `${MEBIBYTE}`,
+    LOCAL_PROVIDERS: '',
+  })
+  onTestFinished(() => house.close())
+  const locker = await house.locker(ed25519Identity(), { provider: 'gcs' })
+  const partsInPlace = () => server.objects().filter(({ name }) => /\.\d+-/.test(name)).length
+
+  const session = await openTestSession(house, locker, { files: [{ filename: 'a' }] })
+  for (const i of [0, 1]) expect((await session.raw(i, randomBytes(MEBIBYTE))).status).toBe(200)
+  expect(partsInPlace()).toBe(2)
+  expect((await session.raw(0, randomBytes(MEBIBYTE))).status).toBe(200)
+  expect(partsInPlace()).toBe(1)
+
+  const length = { 'upload-length': `${3 * MEBIBYTE}`, ...metadata({ filename: 'b' }) }
+  const upload = await create(house, locker, await tusToken(locker), length)
+  const wrong = { 'upload-checksum': `sha1 ${createHash('sha1').digest('base64')}` }
+  expect((await upload.patch(0, randomBytes(2 * MEBIBYTE), wrong)).error).toBe('TUS_CHECKSUM_MISMATCH')
+  expect(partsInPlace()).toBe(1)
+  expect((await upload.patch(0, randomBytes(2 * MEBIBYTE))).status).toBe(204)
+  expect(partsInPlace()).toBe(3)
 })
