@@ -51,10 +51,8 @@ export async function trimAlarms(db: Db, { origin, kind }: OfKind, id: number): 
     .executeTakeFirst()
   if (Number(deleted.numDeletedRows) === count - MAX_ALARMS) return true
   const before = ofKind.select('id').where('id', '<', id).orderBy('id', 'desc').limit(1)
-  await db
-    .deleteFrom('alarms')
-    .where('id', 'in', kind === 'fork' ? before : [id])
-    .execute()
+  const surplus = kind === 'fork' ? (await before.executeTakeFirstOrThrow()).id : id
+  await db.deleteFrom('alarms').where('id', '=', surplus).execute()
   return false
 }
 
