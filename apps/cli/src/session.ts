@@ -56,7 +56,7 @@ export interface Session {
   lockerClient(locker: NamedLocker): Promise<Client>
   confirm(question: string): Promise<boolean>
   /** Whether to wait for slow storage, however long it takes. */
-  isPatient: boolean
+  mayWait: boolean
 }
 
 export async function openSession(world: World, options: GlobalOptions): Promise<Session> {
@@ -134,7 +134,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     agentClient,
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
-    isPatient: options.wait ?? false,
+    mayWait: options.wait ?? false,
     lockerClient: async ({ owner, operator }) => client(await keyFor(owner, operator)),
     confirm: (question) => {
       signal.throwIfAborted()

@@ -13,7 +13,7 @@ const LONGEST_PAUSE_MS = 30_000
 
 /** After an upload: says what is safe, what goes on, and how to look later; with --wait, waits for the end. */
 export async function reportDeliveries(session: Session, client: Client, { locker_id }: NamedLocker): Promise<void> {
-  const { output, isPatient, world } = session
+  const { output, mayWait, world } = session
   const { signal } = world
   const read = async () => (await client.call(lockerRecord, { params: { locker_id }, signal })).body
   // The files are stored, whether or not their delivery can be reported.
@@ -23,17 +23,17 @@ export async function reportDeliveries(session: Session, client: Client, { locke
   const waiting = waitingText(record)
   if (waiting !== null) {
     output.note(`${waiting}. They are safe at the gateway, and can be read and attested in the meantime.`)
-    if (!isPatient) output.note('It continues automatically. `svc stat NAME` shows when a file is there; --wait waits.')
+    if (!mayWait) output.note('It continues automatically. `svc stat NAME` shows when a file is there; --wait waits.')
   }
   for (
     let pause = FIRST_PAUSE_MS;
-    isPatient && waitingText(record) !== null;
+    mayWait && waitingText(record) !== null;
     pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
   ) {
     await setTimeout(pause, undefined, { signal })
     record = await read()
   }
-  if (waiting !== null && isPatient) output.note(`All of them are at ${shown(record.provider)}.`)
+  if (waiting !== null && mayWait) output.note(`All of them are at ${shown(record.provider)}.`)
   const { held_back } = record.settling ?? {}
   if (held_back)
     output.warn(
