@@ -112,11 +112,11 @@ const GATEWAY: Arrows = {
   transfers: ['auth', 'db', 'files', 'lockers'],
   s3: ['auth', 'db', 'files', 'lockers', 'transfers'],
   tus: ['auth', 'db', 'files', 'lockers', 'transfers'],
-  attestations: ['auth', 'db', 'files', 'info'],
+  attestations: ['auth', 'db', 'files', 'info', 'lockers'],
   log: ['attestations', 'continuity', 'db'],
   anchors: ['attestations', 'auth', 'budgets', 'db', 'log'],
   evidence: ['anchors', 'attestations', 'auth', 'db', 'files', 'keys', 'log', 'purchases'],
-  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'log', 'purchases'],
+  operations: ['attestations', 'auth', 'continuity', 'db', 'info', 'keys', 'lockers', 'log', 'purchases', 'transfers'],
   jobs: ['anchors', 'attestations', 'budgets', 'files', 'log', 'operations', 'purchases', 's3', 'transfers', 'x402'],
   'config.ts': [
     'anchors',
@@ -158,7 +158,7 @@ const GATEWAY: Arrows = {
     'x402',
   ],
   'gateway.ts': ['config.ts', 'context.ts', 'create-context.ts', 'db', 'jobs', 'keys', 'wire.ts'],
-  bin: ['anchors', 'attestations', 'create-context.ts', 'db', 'gateway.ts', 'keys', 'log', 'operations', 'wire.ts'],
+  bin: ['anchors', 'attestations', 'continuity', 'create-context.ts', 'db', 'gateway.ts', 'keys', 'log', 'operations', 'wire.ts'],
   'main.ts': ['bin'],
 }
 

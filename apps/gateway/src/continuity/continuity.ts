@@ -12,10 +12,10 @@ import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
-import type { Transaction } from 'kysely'
 import type { Schema } from '../db/schema.ts'
 import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
 import { createClockGuard } from './clock-guard.ts'
+import { type Commit, createCommits } from './commits.ts'
 import {
   countMissing,
   distinct,
@@ -33,7 +33,6 @@ import { createReplica, type Replica } from './replicas/replica.ts'
 import type { AwaitedLogbook } from './replicas/store.ts'
 import { createRevoking, type Revoking } from './revoking.ts'
 import { newestReceipts, newestRevocations, newestStatements } from './store.ts'
-import { createUnclearCommits } from './unclear-commits.ts'
 
 export interface ContinuityStatus {
   state: 'current' | 'checking' | 'behind'
@@ -70,14 +69,8 @@ export interface Continuity {
   assertUnused(iat: number): void
   /** Resolves once the database is current. */
   whenCurrent(signal: AbortSignal): Promise<void>
-  /**
-   * Commits a transaction and notes what it wrote, which is durable in both places when this resolves. If the commit is
-   * not answered, what it wrote is noted once the database shows it (T-160).
-   */
-  commit<Result>(
-    work: (tx: Transaction<Schema>) => Promise<Result>,
-    writtenBy: (result: Result) => readonly Entry[],
-  ): Promise<Result>
+  /** Whatever must not be forgotten is committed by it. */
+  commit: Commit
   /** Notes what was committed without an answer. Call it before anybody learns of what the database has. */
   noteUnclear(): Promise<void>
   /** Durable when it resolves. Call it before anybody else learns of the statement. */
@@ -110,10 +103,10 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   const { db } = database
   const clock = createClockGuard(options.clockToleranceSeconds, log)
   const unixNow = () => Math.floor(now() / 1000)
-  const unclear = createUnclearCommits(db, unixNow)
   const noted = lru<string, { sequence: number; digest: string }>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
   const notes = createNotes({ folder, database, log, now: unixNow })
+  const { commit, noteUnclear } = createCommits({ db, note, now: unixNow })
   let replica: Replica | null = null
   let awaited: AwaitedLogbook[] = []
   let state: 'unstarted' | ContinuityStatus['state'] = 'unstarted'
@@ -241,26 +234,11 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     if (sequence > (noted.get(proofId)?.sequence ?? 0)) noted.set(proofId, { sequence, digest })
   }
 
-  const commit: Continuity['commit'] = async (work, writtenBy) => {
-    let written: readonly Entry[] = []
-    const committed = db.transaction().execute(async (tx) => {
-      const result = await work(tx)
-      written = writtenBy(result)
-      return result
-    })
-    const result = await committed.catch((error) => {
-      if (isDatabaseUnavailable(error)) unclear.add(written)
-      throw error
-    })
-    await note(written)
-    return result
-  }
-
   async function onTick(): Promise<void> {
     try {
       serverSeen(await database.server())
       await notes.tryAgain()
-      await unclear.resolve(note)
+      await noteUnclear()
     } catch {
       // Whatever is away is seen by those who need it.
     }
@@ -352,7 +330,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
     async requireCurrent() {
       if (state === 'checking') await compare()
-      await unclear.resolve(note)
+      await noteUnclear()
       assertCurrent()
     },
 
@@ -381,7 +359,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     },
 
     commit,
-    noteUnclear: () => unclear.resolve(note),
+    noteUnclear,
     async noteStatement(statement) {
       if (noted.get(statement.proofId)?.digest !== statement.digest) await note([{ kind: 'statement', ...statement }])
     },

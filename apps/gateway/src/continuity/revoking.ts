@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { toHex } from '@svc/protocol/bytes'
 import type { Transaction } from 'kysely'
 import type { Schema } from '../db/schema.ts'
-import type { Continuity } from './continuity.ts'
+import type { Commit } from './commits.ts'
 import type { NotedRevocation } from './entries.ts'
 import type { Revoked } from './revoked.ts'
 import { recordRevocation } from './store.ts'
@@ -16,7 +16,7 @@ export type Revoking = <Result>(
 ) => Promise<Result>
 
 /** `now` in Unix seconds. */
-export function createRevoking(commit: Continuity['commit'], now: () => number): Revoking {
+export function createRevoking(commit: Commit, now: () => number): Revoking {
   return (work) => {
     const revocations: NotedRevocation[] = []
     const write = (tx: Transaction<Schema>) =>

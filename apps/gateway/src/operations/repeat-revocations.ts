@@ -9,6 +9,7 @@ import type { Locker, Schema } from '../db/schema.ts'
 import { deleteAnnouncedKey, recordTheft, repeatHandOver } from '../keys/store.ts'
 import { removeOperatorFrom } from '../lockers/operators.ts'
 import { deleteS3Key, lockLocker, updateLocker } from '../lockers/store.ts'
+import { expireSessionsOfKey } from '../transfers/sessions/store.ts'
 import { findLocker } from './store.ts'
 
 type Tx = Transaction<Schema>
@@ -26,7 +27,7 @@ async function repeat(tx: Tx, { revoked, revokedAt }: NotedRevocation): Promise<
   if (!(await findLocker(tx, revoked.locker))) return
   const locker = await lockLocker(tx, revoked.locker)
   const { locker_id } = locker
-  if (revoked.what === 's3_key') return void (await deleteS3Key(tx, locker_id, revoked.key))
+  if (revoked.what === 's3_key') return endS3Key(tx, locker_id, revoked.key)
   if (revoked.what === 'link') return updateLocker(tx, locker_id, { link_closed: 1 })
   if (revoked.what === 'restriction') {
     const { restriction, notice } = revoked
@@ -36,6 +37,12 @@ async function repeat(tx: Tx, { revoked, revokedAt }: NotedRevocation): Promise<
   const epoch = laterEpoch(locker, revoked.epoch)
   if (revoked.what === 'urls') return updateLocker(tx, locker_id, { access_epoch: epoch, revoked_before: epoch })
   await removeOperatorFrom(tx, locker, { pubkey: revoked.operator, epoch })
+}
+
+/** With the uploads that were begun by it. */
+async function endS3Key(tx: Tx, lockerId: string, accessKeyId: string): Promise<void> {
+  await deleteS3Key(tx, lockerId, accessKeyId)
+  await expireSessionsOfKey(tx, lockerId, accessKeyId)
 }
 
 /** Later than whatever was minted before, here or in the history that is lost. */
