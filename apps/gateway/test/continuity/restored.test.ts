@@ -227,7 +227,7 @@ it('T-160 what was committed without an answer is noted when that is learnt: by 
   const { context } = shop.gateway
   const house = houseOf(shop.gateway, market.clock)
   const isNoted = async (wanted: string) => {
-    for await (const pages of readBackwards(folder))
+    for await (const { pages } of readBackwards(folder))
       for await (const page of pages()) if (page.some(({ entry }) => Object.values(entry).includes(wanted))) return true
     return false
   }
