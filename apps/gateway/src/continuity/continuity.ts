@@ -206,9 +206,8 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   }
 
   async function note(entries: readonly Entry[]): Promise<void> {
-    if (!logbook || entries.length === 0) return
     try {
-      await logbook.append(entries, unixNow())
+      if (entries.length > 0) await logbook?.append(entries, unixNow())
     } catch (error) {
       unnoted.push(...entries)
       throw logbookFailed(error)
