@@ -46,9 +46,8 @@ export type ClaimPayment = (claim: Claim) => Promise<Claimed>
 /** Claims that arrive together share a commit. */
 export function createClaims(context: Context): ClaimPayment {
   const claimInBatch = batch(async (claims: Claim[]) => {
-    if (claims.length > 1 && (await claimTogether(context, claims))) {
+    if (claims.length > 1 && (await claimTogether(context, claims)))
       return claims.map(({ receipt }) => Promise.resolve({ receipt, isNew: true }))
-    }
     const alone: Promise<Claimed>[] = []
     for (const claim of claims) {
       const claimed = claimPayment(context, claim)

@@ -229,7 +229,8 @@ describe('a receipt that the database has lost, made again after the key was rot
   /** As in a database that was set back, once its operator has accepted the loss. */
   async function lose({ gateway }: Shop, receipt: SignedReceipt) {
     await gateway.context.database.db.transaction().execute(async (tx) => {
-      await tx.deleteFrom('receipts').where('receipt_id', '=', receipt.receipt_id).execute()
+      for (const table of ['receipts', 'uncounted_receipts'] as const)
+        await tx.deleteFrom(table).where('receipt_id', '=', receipt.receipt_id).execute()
       await tx.deleteFrom('payment_transactions').where('tx', '=', receipt.tx_hash).execute()
       await recordLostReceipt(tx, noteOfReceipt(receipt), 0)
     })
