@@ -135,7 +135,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       await healthIn(house.gateway, 'current')
       expect((await examineDatabase(operations, null)).revocations).toEqual([])
 
-      expectRefusal(await shared.call(['locker:list'], 'GET', '/files', undefined, operator), 403, 'INVALID_SIGNATURE')
+      expectRefusal(await shared.call(['locker:list'], 'GET', '/files', undefined, operator), 403, 'SIGNATURE_INVALID')
       expect((await recordOf(shared)).operators).toEqual([])
       expect(await listKeys(shared)).toEqual([])
       expect([await opens(byOperator), await opens(byOwner)]).toEqual([403, 403])
