@@ -23,7 +23,7 @@ export async function requireFewReleased(
 /** How often the sweep runs. */
 const RETRY_SECONDS = 300
 
-function tooMuchReleased(): ServiceError {
+export function tooMuchReleased(): ServiceError {
   const hint = `send it again in ${RETRY_SECONDS} s; bytes that were replaced are removed after a quarter of an hour`
   return new ServiceError('RATE_LIMITED', 'more bytes of this locker were replaced lately than it may hold', {
     hint,

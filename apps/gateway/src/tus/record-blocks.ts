@@ -82,10 +82,10 @@ async function record(
   const file = await findSessionFile(tx, session.session_id, FILE_ID)
   if (file?.state !== 'open') return { refusal: uploadGone() }
   if (file.received_bytes !== offset || !takes(file, parts)) return { refusal: offsetMismatch(file.received_bytes) }
-  const isFull = take(session, bytes)
-  if (isFull) {
+  const refusal = take(session, bytes)
+  if (refusal) {
     await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + inPlaceBytes(parts) })
-    return { refusal: isFull }
+    return { refusal }
   }
   for (const { object, ref } of parts) {
     // The batch is one transaction: what is refused must not have changed anything.

@@ -211,13 +211,18 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await upload.patch(0, 'x')).status).toBe(204)
   })
 
-  it('T-168 overwriting together gives up no more', async () => {
-    const other = await house.bucket()
-    await shrink(other, 10_000)
+  it('T-168 overwriting files or parts together gives up no more', async () => {
+    const { db } = house.gateway.context.database
+    const [other, another] = [await house.bucket(), await house.bucket()]
+    for (const of of [other, another]) await shrink(of, 10_000)
     await other.locker.put('a', Buffer.alloc(4000))
-    const statuses = await sendTogether(Array(6).fill(partHead(other, 'a', 4000)), 4000)
-    expect(statuses.sort()).toEqual([200, 200, 200, 503, 503, 503])
-    expect(await releasedBytes(house.gateway.context.database.db, other.name)).toBe(12_000)
+    const files = await sendTogether(Array(6).fill(partHead(other, 'a', 4000)), 4000)
+    expect(files.sort()).toEqual([200, 200, 200, 503, 503, 503])
+    expect(await releasedBytes(db, other.name)).toBe(12_000)
+    const part = partHead(another, `a?partNumber=1&uploadId=${await begin('a', another)}`, 4000)
+    const parts = await sendTogether(Array(6).fill(part), 4000)
+    expect(parts.sort()).toEqual([200, 200, 200, 200, 503, 503])
+    expect(await releasedBytes(db, another.name)).toBe(12_000)
   })
 
   it('T-112 keep to the number that a locker may have, also when many begin at once', async () => {

@@ -56,15 +56,21 @@ async function record(
   take: TakeUnfinished,
   now: number,
 ): Promise<RecordedPart> {
-  if (!session || !acceptsParts(session, now)) return { refusal: sessionClosed() }
-  const refusal = await refusalOf(tx, session, part)
+  if (!session) return { refusal: sessionClosed() }
+  const refusal = await refusalOf(tx, session, part, now)
   return refusal ? { refusal } : recordPart(tx, session, part, take, now)
 }
 
-/** A part may take long: the session, or its sender, may have been revoked meanwhile. */
-async function refusalOf(tx: Transaction<Schema>, session: Session, { grant }: NewPart): Promise<ServiceError | null> {
-  const hasAccess = isGranted(session, grantOf(session)) && (await isStillGranted(tx, session, grant))
-  if (!hasAccess) return uploadTokenInvalid()
+/** A part may take long: its sender, or the session, may have been revoked meanwhile. */
+async function refusalOf(
+  tx: Transaction<Schema>,
+  session: Session,
+  { grant }: NewPart,
+  now: number,
+): Promise<ServiceError | null> {
+  if (!(await isStillGranted(tx, session, grant))) return uploadTokenInvalid()
+  if (!acceptsParts(session, now)) return sessionClosed()
+  if (!isGranted(session, grantOf(session))) return uploadTokenInvalid()
   return restrictionError(session)
 }
 
@@ -110,10 +116,11 @@ async function recordPart(
   if (totalBytes > maxBytes) return { refusal: fileTooLarge(maxBytes) }
   const replaced = before && before.object_id === file.object_id ? before : null
   const stray = replaced?.size_bytes ?? 0
-  const isFull = take(session, totalBytes + stray - file.received_bytes)
-  if (isFull) {
+  const givenUp = replaced ? 0 : (before?.size_bytes ?? 0)
+  const refusal = take(session, totalBytes + stray - file.received_bytes, givenUp)
+  if (refusal) {
     if (isInPlace) await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + object.size })
-    return { refusal: isFull }
+    return { refusal }
   }
   if (!isInPlace && !(await holdObject(tx, object, session.locker_id, now))) return { refusal: uploadAbandoned() }
   const { sha256, checksum, ref: part_ref } = part

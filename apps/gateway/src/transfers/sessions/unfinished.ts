@@ -5,7 +5,8 @@ import type { ServiceError } from '@svc/http-service/service-error'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Db, Locker, Schema } from '../../db/schema.ts'
-import { requireFewReleased } from '../../files/released.ts'
+import { releasedBytes } from '../../files/object-store.ts'
+import { requireFewReleased, tooMuchReleased } from '../../files/released.ts'
 import { findLockerOf } from '../../files/store.ts'
 import { lockLocker } from '../../lockers/store.ts'
 import { capacityExceeded, termsOf } from '../../lockers/terms.ts'
@@ -22,8 +23,11 @@ export async function requireRoomForUnfinished(context: Context, locker_id: stri
   await requireFewReleased(context, db, locker)
 }
 
-/** Takes room for bytes that an upload has brought, which may be less than none. Why not, with nothing taken, beyond it. */
-export type TakeUnfinished = (session: Session, bytes: number) => ServiceError | null
+/**
+ * Takes room for bytes that an upload has brought, which may be less than none, and for those that it gives up with that.
+ * Why not, with nothing taken, beyond it.
+ */
+export type TakeUnfinished = (session: Session, bytes: number, givenUp?: number) => ServiceError | null
 
 /**
  * Under the locks of the lockers, so that parts which are recorded together keep to the limit (T-166). The caller holds
@@ -36,16 +40,19 @@ export async function lockUnfinished(
 ): Promise<TakeUnfinished> {
   if (!config.lockers.enforcesTerms) return () => null
   const writable = [...sessions].filter(({ restriction }) => restriction === null)
-  const left = new Map<string, number>()
+  const rooms = new Map<string, { left: number; limit: number; released: number }>()
   // A fixed order prevents deadlocks.
   for (const id of [...new Set(writable.map(({ locker_id }) => locker_id))].sort()) {
-    const { storage_limit_bytes } = termsOf(await lockLocker(tx, id))
-    left.set(id, storage_limit_bytes - (await unfinishedBytes(tx, id)))
+    const { storage_limit_bytes: limit } = termsOf(await lockLocker(tx, id))
+    const left = limit - (await unfinishedBytes(tx, id))
+    rooms.set(id, { left, limit, released: await releasedBytes(tx, id) })
   }
-  return ({ locker_id }, bytes) => {
-    const room = left.get(locker_id) ?? 0
-    if (bytes > 0 && bytes > room) return capacityExceeded('unfinished')
-    left.set(locker_id, room - bytes)
+  return ({ locker_id }, bytes, givenUp = 0) => {
+    const room = rooms.get(locker_id)
+    if (!room || (bytes > 0 && bytes > room.left)) return capacityExceeded('unfinished')
+    if (givenUp > 0 && room.released > room.limit) return tooMuchReleased()
+    room.left -= bytes
+    room.released += givenUp
     return null
   }
 }
