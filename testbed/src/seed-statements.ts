@@ -43,7 +43,13 @@ export async function seedStatement(
   await context.continuity.requireCurrent()
   const snapshot = await snapshotOf(context, locker, options.databaseUrl)
   const replacing = (await findAttestation(database.db, locker.receipt_id))?.sequence ?? null
-  const { record } = await addStatement(issuer, locker, { snapshot, publish: false, replacing, force: replacing, isLimited: false })
+  const { record } = await addStatement(issuer, locker, {
+    snapshot,
+    publish: false,
+    isLimited: false,
+    replacing,
+    force: replacing,
+  })
   const anchor = options.anchor?.(record.record.envelope as EvidenceEnvelope) ?? null
   await move(context, record, anchor, options.status ?? (anchor ? 'complete' : 'computed'))
   return (await findRecord(database.db, locker.receipt_id)) as AttestationRecord
