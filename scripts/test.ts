@@ -5,6 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { bundleOf } from '@svc/http-service/bundle'
+import { ensurePages } from '@svc/web/build'
 import { runChecks } from './check.ts'
 
 interface VitestReport {
@@ -29,12 +31,28 @@ interface Run extends Counts {
 const MAX_FILES_AGAIN = 8
 
 const checks = await runChecks()
+await buildOnce()
 const tests = runTests()
 const passed = checks.passed + tests.passed
 const failed = checks.failed + tests.failed
 const skipped = tests.skipped > 0 ? `, ${tests.skipped} skipped` : ''
 console.log(`${passed} passed, ${failed} failed${skipped}`)
 process.exit(failed > 0 ? 1 : 0)
+
+/** What several test files that run at the same time would build, each for itself. */
+async function buildOnce(): Promise<void> {
+  await ensurePages(console.log)
+  const programs = [
+    'apps/agent/src/start.ts',
+    'apps/cli/src/main.ts',
+    'apps/gateway/src/bin/start.ts',
+    'apps/gateway/src/bin/svc-gateway.ts',
+    'apps/mcp/src/main.ts',
+    'testbed/src/start-all.ts',
+    'testbed/src/start.ts',
+  ]
+  for (const program of programs) bundleOf(new URL(`../${program}`, import.meta.url))
+}
 
 function runTests(): Counts {
   const first = runVitest(process.argv.slice(2))

@@ -1,5 +1,5 @@
-// Runs once before all tests. They flush thousands of small files, which takes longer on a disk than all else that they
-// do: where the machine has the memory, their temporary files are kept there.
+// Runs once before all tests. They flush thousands of small files, and each takes milliseconds on a disk: where the
+// machine has the memory, their temporary files are kept there.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, statfsSync, writeFileSync } from 'node:fs'

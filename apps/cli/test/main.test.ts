@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from './locker.ts'
 import { jsonLines } from './world.ts'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
 let home: LockerHome
 beforeAll(async () => {

@@ -19,7 +19,7 @@ import { createLog } from '../src/server/log.ts'
 import { createServer } from '../src/server/server.ts'
 import { readSettings } from '../src/settings.ts'
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../bin/svc-mcp.mjs', import.meta.url))
 
 /** `memory` runs the server inside the test process, where the test controls the clock. */
 export type TransportName = 'stdio' | 'http' | 'memory'

@@ -11,7 +11,7 @@ import { readOptions } from '../src/server/serve.ts'
 import { readSettings } from '../src/settings.ts'
 import { type Desk, environment, openDesk, spawnHttp } from './client.ts'
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../bin/svc-mcp.mjs', import.meta.url))
 
 let desk: Desk
 beforeAll(async () => {

@@ -222,15 +222,7 @@ describe('the API page', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-curl-'))
     const refused = []
     for (const id of ids) {
-      await page.evaluate((hash) => {
-        location.hash = hash
-      }, `${id}?locker_id=${locker_id}&receipt_id=${receipt_id}`)
-      await page.getByRole('heading', { name: 'Responses' }).waitFor()
-      await page.evaluate(() => navigator.clipboard.writeText(''))
-      await page.getByRole('button', { name: 'Copy curl command' }).click()
-      const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
-      await expect.poll(clipboard).not.toBe('')
-      const command = await clipboard()
+      const command = await curlCommand(page, id as string, `?locker_id=${locker_id}&receipt_id=${receipt_id}`)
       const { stdout } = await promisify(execFile)('sh', ['-c', `echo hello >FILE; ${command} -s -w ' %{http_code}'`], {
         cwd: folder,
       })
@@ -242,6 +234,26 @@ describe('the API page', () => {
     await visited.leave()
   })
 })
+
+/** What a person gets who chooses an operation and copies its command. All of it in the page: there are a hundred. */
+function curlCommand(page: Page, id: string, values: string): Promise<string> {
+  return page.evaluate(
+    async ([id, values]) => {
+      const changed = () => new Promise(requestAnimationFrame)
+      location.hash = id + values
+      while (!document.querySelector(`.side-list [href="${id}"][aria-current]`)) await changed()
+      await navigator.clipboard.writeText('')
+      document.querySelector<HTMLElement>('[aria-label="Copy curl command"]')!.click()
+      let command = ''
+      while (command === '') {
+        await changed()
+        command = await navigator.clipboard.readText()
+      }
+      return command
+    },
+    [id, values] as const,
+  )
+}
 
 /** The request itself was wrong, not what it is about. */
 const FORM_ERRORS = [

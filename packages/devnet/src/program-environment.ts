@@ -1,3 +1,8 @@
+import { fileURLToPath } from 'node:url'
+
+/** `node LAUNCHER <program> …` runs it from its bundle, which takes a quarter of the time that its sources take to load. */
+export const LAUNCHER = fileURLToPath(new URL('../../../scripts/launch.mjs', import.meta.url))
+
 /** The test runner sets others of its own, BASE_URL among them. */
 const PASSED_ON = ['PATH', 'NODE_COMPILE_CACHE', 'TMPDIR']
 

@@ -1,6 +1,7 @@
 // Takes jobs and runs them: continuously once started, or all that are due in one `drain`.
 
 import { setTimeout } from 'node:timers/promises'
+import type { StateCount } from './engine.ts'
 import type { Drained } from './queue.ts'
 import { type JobHandler, type Runner, type Running, runJob } from './run-job.ts'
 
@@ -105,7 +106,10 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
         isBusy = false
         await engine.expireLeases()
         await beforePoll()
+        // One question for all kinds: most have no jobs.
+        const present = new Set((await engine.counts()).filter(mayBeDue).map(({ kind }) => kind))
         for (const [kind, handler] of handlers) {
+          if (!present.has(kind)) continue
           await begin(kind, handler, handler.concurrency)
           for (const outcome of await Promise.all(Array.from(running, ({ finished }) => finished))) {
             if (outcome !== 'lost') drained[outcome]++
@@ -116,6 +120,11 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
       return drained
     },
   }
+}
+
+/** The lease of a job that is running may have expired. */
+function mayBeDue({ state }: StateCount): boolean {
+  return state !== 'delayed'
 }
 
 async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { LAUNCHER, programEnvironment } from '@svc/devnet/program-environment'
 import { toHex } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
@@ -36,7 +36,7 @@ forEachDatabase('a writer that is killed', (database) => {
 
   async function publishElsewhere(step: string, passes: number): Promise<NodeJS.Signals | null> {
     const { config, identity } = house.gateway.rooms.log
-    const child = spawn(process.execPath, [PROGRAM, step, String(passes)], {
+    const child = spawn(process.execPath, [LAUNCHER, PROGRAM, step, String(passes)], {
       env: programEnvironment({
         DATABASE_URL: database.url,
         LOG_DIR: config.transparency.folder,
@@ -64,7 +64,9 @@ forEachDatabase('a writer that is killed', (database) => {
       expect(await reader.entries(between!)).toEqual(digests.slice(0, between!.size))
       seen.push(between!)
       digests.push(...(await addStatements(db, 1)))
-      await rooms.log.publish()
+      // PostgreSQL takes a moment to notice that the writer is gone.
+      const sizePublished = () => rooms.log.publish().then(async () => (await reader.head()).size)
+      await expect.poll(sizePublished).toBe(digests.length)
       const head = await reader.head()
       seen.push(head)
       expect(await reader.entries(head), step).toEqual(digests)
