@@ -63,9 +63,10 @@ const SINGLE_RANGE = /^bytes=(\d{0,20})-(\d{0,20})$/i
 export function readRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, first = '', last = ''] = SINGLE_RANGE.exec(header ?? '') ?? []
   if (first === '') return last === '' ? 'whole' : suffix(Number(last), size)
+  // Such large numbers are the same as their neighbours unless they are compared as they are.
+  if (last !== '' && BigInt(last) < BigInt(first)) return 'whole'
   const start = Number(first)
   const end = last === '' ? Number.POSITIVE_INFINITY : Number(last)
-  if (end < start) return 'whole'
   return start < size ? { start, end: Math.min(end, size - 1) } : 'unsatisfiable'
 }
 

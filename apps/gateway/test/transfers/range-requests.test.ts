@@ -72,6 +72,7 @@ describe('the Range header', () => {
     'bytes=0-2 junk',
     'xbytes=0-2',
     'byte\u017f=0-2',
+    'bytes=18446744073709551616-18446744073709551615',
   ])('ADD-06 the gateway ignores the Range header %j', (header) => {
     expect(readRange(header, 10)).toBe('whole')
   })

@@ -56,7 +56,9 @@ export function open(): Parser {
       accepted(S3Error, () => textOf(root, 'Key'))
       must(countOf(root) <= LIMITS.elements, 'takes more elements than it may')
       const plain = withoutMixed(root)
-      const again = readXml(Buffer.from(writeXml(plain.name, contentOf(plain))), LIMITS)
+      const written = Buffer.from(writeXml(plain.name, contentOf(plain)))
+      // Characters that are written as entities take more bytes.
+      const again = readXml(written, { ...LIMITS, bytes: written.length })
       mustEqual(again, plain, 'what was read is another document when it is written')
     },
   }
