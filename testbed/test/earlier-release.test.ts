@@ -142,9 +142,11 @@ it('AGENT-03 a subscription and a delegation bought from release 1.0.0 still exi
   const { folder, now } = await openEarlierData()
   const agent = await startTestAgent({ DATA_DIR: `${folder}/agent` }, { now: () => now })
   onTestFinished(() => agent.stop())
-  const headersOfCall = { 'x-svc-identity': owner.identity }
-  const call = { path: '/v1/delegations', ops: ['locker:read'], headers: headersOfCall, envelope: { aud: agent.url } }
-  const { headers } = signCall(owner, call, now)
+  const { headers } = signCall(
+    owner,
+    { path: '/v1/delegations', ops: ['locker:read'], headers: { 'x-svc-identity': owner.identity } },
+    now,
+  )
   const response = await fetch(`${agent.url}/v1/delegations`, { headers })
   const text = await response.text()
   expect(response.status, text).toBe(200)

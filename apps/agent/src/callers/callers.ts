@@ -41,7 +41,8 @@ export function createCallers(context: Context): Callers {
     async requireSignedBy(wire, identity, ops) {
       const signed = readEnvelope(wire)
       const { envelope } = signed
-      if (mustNameService(envelope)) requireAudience(envelope)
+      // Clients up to 1.0.0 name none.
+      if (envelope.aud !== undefined) requireAudience(envelope)
       await requireSignature(wire, signed, identity)
       requireMatchingEnvelope(envelope, wire, ops, unixNow(context))
       const nonce = { signer: identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_KEPT_SECONDS }
@@ -54,11 +55,6 @@ export function createCallers(context: Context): Callers {
       await rateLimiter.take({ key: `address ${addressKey(clientAddress)}`, perMinute: config.limits.perAddress })
     },
   }
-}
-
-/** Clients of earlier releases name no service where they name a locker: such an envelope hands over that one alone. */
-function mustNameService({ aud, locker_id, receipt_id }: RequestEnvelope): boolean {
-  return aud !== undefined || (locker_id === '' && receipt_id === '')
 }
 
 function replayed(): ServiceError {
