@@ -73,6 +73,33 @@ describe('the conventions of the wire', () => {
     expect(seen).toBeGreaterThan(30)
   })
 
+  it('T-149 every answer names its type, forbids to guess it, and says whether it may be kept', async () => {
+    const statuses = new Set<number>()
+    for (const { method, path } of gatewayEndpoints) {
+      const target = path
+        .replace('{receipt_id}', locker.receiptId)
+        .replace('{locker_id}', locker.lockerId)
+        .replace('{+filename}', 'a.txt')
+        .replace(/\{\+?\w+\}/g, 'AAAA')
+      const query = method === 'GET' ? `?receipt_id=${locker.receiptId}&filename=a.txt` : ''
+      const answer = await fetch(house.gateway.url + target + query, { method })
+      await answer.arrayBuffer()
+      statuses.add(answer.status)
+      const headers = Object.fromEntries(answer.headers)
+      expect(headers, `${method} ${path}: ${answer.status}`).toMatchObject({
+        'access-control-allow-origin': '*',
+        'x-content-type-options': 'nosniff',
+        'cache-control': expect.stringMatching(answer.ok ? /./ : /no-store/),
+        'x-request-id': expect.stringMatching(/^req_/),
+        ...(headers['content-length'] !== '0' && { 'content-type': expect.stringMatching(/^[a-z]+\/[a-z.+-]+/) }),
+      })
+      for (const name of ['server', 'x-powered-by', 'set-cookie']) expect(headers, path).not.toHaveProperty(name)
+    }
+    expect(statuses).toContain(200)
+    expect(statuses).toContain(401)
+    expect(statuses).toContain(404)
+  })
+
   const open = gatewayEndpoints.filter(({ auth }) => auth === 'public' || auth === 'path-token')
   it.each(open.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))(
     'GEN-05 %s needs no credentials, and stray ones change nothing',

@@ -331,6 +331,7 @@ export const docs = endpoint({
   auth: 'public',
   summary: 'This interface as a page to browse',
   responses: { 200: Type.String() },
+  headers: { 'cache-control': 'no-cache' },
   contentType: 'text/html; charset=utf-8',
 })
 

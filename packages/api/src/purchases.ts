@@ -221,5 +221,6 @@ export const price = endpoint({
     ...LegChoice,
   }),
   responses: { 200: Price },
+  headers: NO_STORE,
   errors: ['leg_not_in_quote', 'chain_unavailable', 'STORAGE_UNAVAILABLE', 'validation_error'],
 })

@@ -42,6 +42,7 @@ export const readReceipt = endpoint({
   head: true,
   params: ReceiptPath,
   responses: { 200: Receipt },
+  headers: NO_STORE,
   errors: ['receipt_not_found'],
 })
 
@@ -67,6 +68,7 @@ export const verifyReceipt = endpoint({
       receipt: Receipt,
     }),
   },
+  headers: NO_STORE,
   errors: ['receipt_not_found'],
 })
 

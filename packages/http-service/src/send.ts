@@ -76,11 +76,11 @@ const EXPOSED_HEADERS = [
 /** For answers to pages of other origins. */
 export const EXPOSED = { 'access-control-expose-headers': EXPOSED_HEADERS }
 
-/** On every answer: any web page may call, but never with cookies (ADD-09). */
-export const EVERY_ORIGIN = { 'access-control-allow-origin': '*' }
+/** On every answer: any web page may call, but never with cookies (ADD-09), and a type is what it says it is. */
+export const EVERY_ANSWER = { 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' }
 
 const PREFLIGHT = headerList({
-  ...EVERY_ORIGIN,
+  ...EVERY_ANSWER,
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': REQUEST_HEADERS,
   'access-control-max-age': '86400',
@@ -158,7 +158,7 @@ export function createSendBytes(log: Log): SendBytes {
   return (request, reply, route, { status, headers, body, onBrokenOff }) => {
     const exposed = request.headers.origin !== undefined && EXPOSED
     discardRest(request.raw)
-    reply.raw.writeHead(status, { ...EVERY_ORIGIN, ...exposed, ...headers, 'x-request-id': request.id })
+    reply.raw.writeHead(status, { ...EVERY_ANSWER, ...exposed, ...headers, 'x-request-id': request.id })
     reply.hijack()
     const finish = () => writeLine?.(requestLine(request, route, status))
     if (body === null || !isStream(body)) {

@@ -11,7 +11,7 @@ import { parseJsonBody } from './json-body.ts'
 import { jsonWriter, type Write } from './json-writer.ts'
 import { pathValues, routerPath } from './paths.ts'
 import { readQuery } from './query.ts'
-import { EVERY_ORIGIN, headerList } from './send.ts'
+import { EVERY_ANSWER, headerList } from './send.ts'
 import type { Service } from './service.ts'
 import { maxValues, requireStorableText, schemaCheck, validator } from './validate.ts'
 import { FastifyWireRequest, type WireRequest } from './wire-request.ts'
@@ -74,7 +74,7 @@ function register<E extends Endpoint, Caller>(
   const route = routerPath(endpoint.path)
   const firstStatus = Number(Object.keys(endpoint.responses)[0])
   const { contentType: type = JSON_TYPE } = endpoint
-  const textHeaders = { 'content-type': type, ...EVERY_ORIGIN, ...endpoint.headers }
+  const textHeaders = { 'content-type': type, ...EVERY_ANSWER, ...endpoint.headers }
   const textHeaderList = headerList(textHeaders)
   const write = endpoint.contentType ? writeText : jsonWriter(endpoint.responses)
 

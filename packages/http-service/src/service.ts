@@ -26,7 +26,7 @@ import {
   closeLater,
   createSend,
   createSendBytes,
-  EVERY_ORIGIN,
+  EVERY_ANSWER,
   EXPOSED,
   elapsedMs,
   headerList,
@@ -88,7 +88,7 @@ export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> 
 }
 
 const ERROR_HEADERS = {
-  ...EVERY_ORIGIN,
+  ...EVERY_ANSWER,
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
   // The path may hold a token that opens a file (T-07).

@@ -98,7 +98,7 @@ type RequiredField = Exclude<keyof RequestEnvelope, 'aud'>
 
 const FIELD_RULES: Record<RequiredField, { accepts(value: unknown): boolean; message: string }> = {
   v: {
-    accepts: (v) => /^[1-9]\d{0,8}$/.test(String(v)) && typeof v !== 'object',
+    accepts: (v) => typeof v !== 'object' && /^[1-9]\d{0,8}$/.test(String(v)),
     message: 'must be a positive integer',
   },
   locker_id: { accepts: isText, message: 'must be a string' },

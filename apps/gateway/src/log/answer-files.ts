@@ -36,9 +36,8 @@ export async function answerTile({ published }: LogContext, path: string, wire: 
 }
 
 function answer({ method, headers }: Asked, bytes: Uint8Array, own: Record<string, string> & { etag: string }): Bytes {
-  const all = { ...own, 'x-content-type-options': 'nosniff' }
-  if (headers['if-none-match']?.includes(own.etag)) return new Bytes(304, all, null)
-  const withLength = { ...all, 'content-length': String(bytes.length) }
+  if (headers['if-none-match']?.includes(own.etag)) return new Bytes(304, own, null)
+  const withLength = { ...own, 'content-length': String(bytes.length) }
   if (method === 'HEAD') return new Bytes(200, withLength, null)
   return new Bytes(200, withLength, bytes)
 }

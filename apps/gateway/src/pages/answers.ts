@@ -19,18 +19,15 @@ const POLICY = {
   'trusted-types': "'none'",
 }
 
-const SAFE = {
-  'x-content-type-options': 'nosniff',
-  // Paths of pages hold receipt ids, which open files.
-  'referrer-policy': 'no-referrer',
-}
+/** Paths of pages hold receipt ids, which open files. */
+const NO_REFERRER = { 'referrer-policy': 'no-referrer' }
 
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-  ...SAFE,
+  ...NO_REFERRER,
 }
 
 export type ShowPage = (wire: WireRequest) => Bytes
@@ -82,7 +79,7 @@ export function textAnswer(text: string, { method }: Asked): Bytes {
   const bytes = Buffer.from(text)
   const length = String(bytes.length)
   const headers = { 'content-type': 'text/plain; charset=utf-8', 'content-length': length, 'cache-control': 'no-cache' }
-  return bytesOf(method, { ...headers, ...SAFE }, bytes)
+  return bytesOf(method, { ...headers, ...NO_REFERRER }, bytes)
 }
 
 function packedAnswer({ contentType, plain, compressed }: Asset, wire: Asked, more: Record<string, string>): Bytes {
@@ -93,7 +90,7 @@ function packedAnswer({ contentType, plain, compressed }: Asset, wire: Asked, mo
     'content-length': String(bytes.length),
     ...(coding && { 'content-encoding': coding }),
     vary: 'accept-encoding',
-    ...SAFE,
+    ...NO_REFERRER,
     ...more,
   }
   return bytesOf(wire.method, headers, bytes)

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ErrorCode } from '@svc/api/errors'
 import type { ErrorAnswer } from '@svc/http-service/door'
 import { targetOf } from '@svc/http-service/door'
+import { EVERY_ANSWER } from '@svc/http-service/send'
 import { ServiceError } from '@svc/http-service/service-error'
 import { S3Error, type S3ErrorCode, s3Error } from '@svc/s3/errors'
 import { writeXml } from '@svc/s3/xml'
@@ -74,7 +75,7 @@ export function errorAnswer(
 }
 
 const ERROR_HEADERS = {
-  'access-control-allow-origin': '*',
+  ...EVERY_ANSWER,
   'content-type': XML_TYPE,
   'cache-control': 'no-store',
   // A presigned URL is a credential.

@@ -1,7 +1,7 @@
 // The S3 door: one route for all of it, whatever the path. Keys are read from the target as it was sent.
 
 import { Bytes } from '@svc/http-service/answer'
-import { EVERY_ORIGIN, headerList, isStream } from '@svc/http-service/send'
+import { EVERY_ANSWER, headerList, isStream } from '@svc/http-service/send'
 import type { Reply, Request, Service } from '@svc/http-service/service'
 import type { ServiceError } from '@svc/http-service/service-error'
 import { FastifyWireRequest } from '@svc/http-service/wire-request'
@@ -78,7 +78,7 @@ const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/
 function preflight({ headers }: Request): Record<string, string> {
   const asked = headers['access-control-request-headers'] ?? ''
   return {
-    ...EVERY_ORIGIN,
+    ...EVERY_ANSWER,
     'access-control-allow-methods': METHODS.join(', '),
     ...(HEADER_NAMES.test(asked) && { 'access-control-allow-headers': asked }),
     'access-control-max-age': '86400',

@@ -78,6 +78,8 @@ function headIn(value: unknown): S3Head | null {
   const isHead =
     typeof method === 'string' && typeof target === 'string' && typeof headers === 'object' && headers !== null
   if (!isHead || !Object.values(headers).every((header) => typeof header === 'string')) return null
+  // Node's parser makes a character of each byte.
+  if (/[^\0-\xff]/.test(target)) return null
   return { method, target, headers }
 }
 
