@@ -60,7 +60,7 @@ interface PostResult {
 
 async function post(context: Context, delivery: Delivery): Promise<PostResult> {
   const { delivery_id: id, delegation_id, url, finding } = delivery
-  if (!isWanted(delivery)) return { error: 'the address no longer wants findings', isFinal: true }
+  if (!isWanted(delivery)) return { error: 'findings are no longer sent to this address', isFinal: true }
   const webhook = { id, timestamp: unixNow(context), body: `{"type":"svc.agent.finding","finding":${finding}}` }
   const headers = webhookHeaders(webhook, context.delegationKeys.webhookSecretOf(delegation_id, url))
   try {
