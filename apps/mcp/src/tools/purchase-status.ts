@@ -19,6 +19,7 @@ const Payment = Type.Object({
   outcome: Type.Enum(['landed', 'failed', 'expired', 'pending'], {
     description: '`failed` and `expired` moved nothing; `pending` may still land.',
   }),
+  fate: Type.Enum(['landed', 'failed', 'impossible', 'unknown'], { description: '`outcome` in the words of 1.0.0.' }),
 })
 
 /** What a purchase buys. */
@@ -111,6 +112,8 @@ async function ofSubscription(context: Context, intent: string, record: Purchase
   return { text, data: { ...NOTHING, intent, of, state, payments, receipt_id } }
 }
 
+const WORDS_OF_1_0 = { landed: 'landed', failed: 'failed', expired: 'impossible', pending: 'unknown' } as const
+
 async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRecord) {
   return Promise.all(
     attempts.map(async ({ leg, payment }) => {
@@ -120,7 +123,7 @@ async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRec
         ? 'landed'
         : ((await owner?.wallet?.outcomeOf(payment).catch(() => null)) ?? 'pending')
       const { human_amount: amount, name: asset } = leg.extra
-      return { tx: payment.tx, amount, asset, network: leg.network, outcome }
+      return { tx: payment.tx, amount, asset, network: leg.network, outcome, fate: WORDS_OF_1_0[outcome] }
     }),
   )
 }
