@@ -158,7 +158,18 @@ const GATEWAY: Arrows = {
     'x402',
   ],
   'gateway.ts': ['config.ts', 'context.ts', 'create-context.ts', 'db', 'jobs', 'keys', 'wire.ts'],
-  bin: ['anchors', 'attestations', 'continuity', 'create-context.ts', 'db', 'gateway.ts', 'keys', 'log', 'operations', 'wire.ts'],
+  bin: [
+    'anchors',
+    'attestations',
+    'continuity',
+    'create-context.ts',
+    'db',
+    'gateway.ts',
+    'keys',
+    'log',
+    'operations',
+    'wire.ts',
+  ],
   'main.ts': ['bin'],
 }
 

@@ -117,7 +117,11 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(again.content).toMatchObject([{ text: expect.stringContaining('Already paid: no new payment was made') }])
     expect(await shop.market.treasury(held)).toBe(before)
     const status = await server.call('purchase_status', { intent: first.intent })
-    expect(status).toMatchObject({ state: 'complete', receipt_id: first.receipt_id, payments: [{ outcome: 'landed', fate: 'landed' }] })
+    expect(status).toMatchObject({
+      state: 'complete',
+      receipt_id: first.receipt_id,
+      payments: [{ outcome: 'landed', fate: 'landed' }],
+    })
   })
 
   it('T-16 three simultaneous calls with the same intent pay once', async () => {

@@ -400,7 +400,9 @@ describe('a file', () => {
     const over = mintToken({ ...token, filename: 'shared.txt', expires: Math.floor(Date.now() / 1000) - 1 }, shortUrl)
     expect((await clean.request.get(`${site.url}/f/${over}`)).status()).toBe(403)
     await clean.close()
-    await page.getByLabel('The link works for').selectOption({ label: 'as long as the public link of the locker is open' })
+    await page
+      .getByLabel('The link works for')
+      .selectOption({ label: 'as long as the public link of the locker is open' })
     await click(page, 'Make a link')
     expect(await dialog(page).locator('code').textContent()).toBe(
       `${site.url}/view/${house.locker.receipt_id}/shared.txt`,

@@ -63,7 +63,10 @@ describe('decoding', () => {
   it('T-129 answers a validation error for what cannot become a text, in any field', () => {
     for (const field of Object.keys(good).filter((name) => name !== 'aud')) {
       for (const value of [{ toString: 1 }, { toString: null, valueOf: null }, [{ toString: 1 }]])
-        expect(decodeEnvelope(header({ ...good, [field]: value })), field).toMatchObject({ code: 'validation_error', field })
+        expect(decodeEnvelope(header({ ...good, [field]: value })), field).toMatchObject({
+          code: 'validation_error',
+          field,
+        })
     }
   })
 
