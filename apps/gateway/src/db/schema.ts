@@ -114,7 +114,7 @@ export interface LostReceiptTable {
 }
 
 /** What ended somebody's access. The logbook has the same rows, for a database that was set back. */
-export interface RevocationTable {
+interface RevocationTable {
   revocation_id: string
   /** Unix seconds. */
   revoked_at: number
