@@ -122,7 +122,7 @@ forEachDatabase('a logbook and its database', (database) => {
 
   it('T-162 with more than twenty processes, none that lived with the newest known entry is left out', async () => {
     const { db } = await database.open<Schema>(migrations)
-    await db.transaction().execute((tx) => recordLostStatement(tx, statement(1) as NotedStatement, 8))
+    await db.transaction().execute((tx) => recordLostStatement(tx, statement(2) as NotedStatement, 8))
     const now = Math.floor(Date.now() / 1000)
     const noted = async (sequence: number, touched: number) => {
       const before = await readdir(folder)
@@ -132,10 +132,10 @@ forEachDatabase('a logbook and its database', (database) => {
       const [name] = (await readdir(folder)).filter((each) => each.endsWith('.log') && !before.includes(each))
       await utimes(join(folder, name!), touched, touched)
     }
-    await noted(3, now - 3600)
-    await noted(2, now - 15)
-    for (let i = 0; i < 25; i++) await noted(1, now)
-    expect((await missingInDatabase(db, folder)).statements).toEqual([statement(2)])
-    expect((await missingInDatabase(db, folder, { all: true })).statements).toEqual([statement(2), statement(3)])
+    await noted(4, now - 3600)
+    await noted(3, now - 15)
+    for (let i = 0; i < 25; i++) await noted(2, now)
+    expect((await missingInDatabase(db, folder)).statements).toEqual([statement(3)])
+    expect((await missingInDatabase(db, folder, { all: true })).statements).toEqual([statement(3), statement(4)])
   })
 })
