@@ -151,11 +151,12 @@ describe('the viewer', () => {
     const script = JSON.stringify(site.url + publicPath('run.js'))
     expect(await page.evaluate(`import(${script}).then(String, () => 'refused')`)).toBe('refused')
     expect(await page.evaluate(() => 'ran' in window)).toBe(false)
-    expect(answers).toEqual([
-      ['run.css', 403],
+    // Chromium may drop the refusal of a style unseen, because its type is none of a style.
+    expect(answers.filter(([filename]) => filename !== 'run.css')).toEqual([
       ['pictures/harbour.png', 200],
       ['run.js', 403],
     ])
+    expect(answers).not.toContainEqual(['run.css', 200])
     await visited.leave()
   })
 

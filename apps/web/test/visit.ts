@@ -1,6 +1,7 @@
 // For tests: a page in a browser context of its own, watched for whatever goes wrong in it.
 
-import { mkdirSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContextOptions, Page, Request } from 'playwright'
@@ -9,6 +10,8 @@ import type { Site } from './site.ts'
 
 /** What the pages look like, for people who set PICTURES=1; git ignores the folder. */
 const PICTURES = fileURLToPath(new URL('./__screenshots__', import.meta.url))
+
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url))
 
 const DESKTOP = { width: 1280, height: 900 }
 const LOOKS = [
@@ -94,9 +97,20 @@ export async function picture(page: Page, name: string): Promise<void> {
 
 /** As a person drops files and folders from the desktop on the files of a locker. */
 export async function dropPaths(page: Page, paths: readonly string[]): Promise<void> {
+  const folder = folderOnDisk(page)
+  const copies = paths.map((path) => join(folder, basename(path)))
+  for (const [i, copy] of copies.entries()) cpSync(paths[i]!, copy, { recursive: true })
   const session = await page.context().newCDPSession(page)
   const { x, y, width } = (await page.locator('.files').boundingBox())!
-  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  const data = { items: [], files: copies, dragOperationsMask: 1 }
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
     await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + 40, data })
+}
+
+/** Chromium takes nothing from below /dev, where temporary files may be. */
+function folderOnDisk(page: Page): string {
+  mkdirSync(CACHE, { recursive: true })
+  const folder = mkdtempSync(join(CACHE, 'dropped-'))
+  page.once('close', () => rmSync(folder, { recursive: true }))
+  return folder
 }
