@@ -12,8 +12,8 @@ const ENOUGH_BYTES = 8e9
 export default function keepFilesInMemory(): void {
   if (!existsSync(MEMORY) || !hasRoom()) return
   const folder = mkdtempSync(`${MEMORY}/svc-test-`)
-  // PostgreSQL runs as another account, in a folder of its own below this one.
-  chmodSync(folder, 0o711)
+  // As /tmp: PostgreSQL runs as another account, and makes and removes a folder of its own below this one.
+  chmodSync(folder, 0o1777)
   removeAtTheEnd(folder)
   if (runsPrograms(folder)) process.env.TMPDIR = folder
 }

@@ -39,7 +39,18 @@ export function createWitnesses({ log, now, database: { db }, policy, readTile }
   const pausedUntil = new Map<AskableWitness, number>()
   const problems = new Map<AskableWitness, string>()
   const stopping = new AbortController()
-  let knownSizes: Map<string, number> | null = null
+  /** What each has cosigned last. One map for all: witnesses are asked at the same time. */
+  let loading: Promise<Map<string, number>> | null = null
+
+  function knownSizes(): Promise<Map<string, number>> {
+    loading ??= findWitnesses(db)
+      .then((rows) => new Map(rows.map(({ witness, size }) => [witness, size])))
+      .catch((error) => {
+        loading = null
+        throw error
+      })
+    return loading
+  }
 
   async function cosigned({ size, note }: LogCheckpointTable): Promise<string> {
     return note + (await findCosignatures(db, size))
@@ -59,17 +70,17 @@ export function createWitnesses({ log, now, database: { db }, policy, readTile }
   async function askOne(witness: AskableWitness, recorded: LogCheckpointTable): Promise<void> {
     const { size, note } = recorded
     const name = formatKey(witness.key)
-    knownSizes ??= new Map((await findWitnesses(db)).map((row) => [row.witness, row.size]))
+    const sizes = await knownSizes()
     const answer = await askWitness(witness, {
       checkpoint: asRead(note),
       note,
-      knownSize: knownSizes.get(name) ?? 0,
+      knownSize: sizes.get(name) ?? 0,
       prove: (earlier) => proveConsistency(earlier, size, readTile),
       signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     })
     if (stopping.signal.aborted) return
     if (answer.outcome !== 'cosigned') return noteProblem(witness, problemOf(answer))
-    knownSizes.set(name, size)
+    sizes.set(name, size)
     problems.delete(witness)
     await addCosignature(db, size, answer.line, (lines) => judge(policy!, asRead(note + lines)).isQuorum)
     await noteCosigned(db, name, { size, cosigned_at: answer.time })
