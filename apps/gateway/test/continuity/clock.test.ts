@@ -21,7 +21,7 @@ afterEach(() => void vi.useRealTimers())
 
 /** Until it is noticed: by the next connection, or the next look every few seconds. */
 async function jump(seconds: number): Promise<Health> {
-  vi.useFakeTimers({ toFake: ['Date'], now: performance.timeOrigin + performance.now() + seconds * 1000 })
+  vi.useFakeTimers({ toFake: ['Date'], now: vi.getRealSystemTime() + seconds * 1000 })
   return healthWhere(({ continuity }) => Math.abs((continuity?.clock_ahead_seconds ?? 0) - seconds) <= 10)
 }
 
