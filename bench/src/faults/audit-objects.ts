@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 const HOUR_MS = 3_600_000
 /** Longer than an upload session may be open, and an upload under way. */
 const FIRST_HOURS = 50
-const PASSES = 6
+const PASSES = 12
 const POLLS_PER_PASS = 20
 
 export async function auditObjects(world: World, shopper: Shopper): Promise<Check> {
