@@ -8,7 +8,7 @@ const recorder = createRecorder()
 for (let ms = 1; ms <= 100; ms++) recorder.observe({ operation: 'price', status: 200, code: null, ms })
 recorder.observe({ operation: 'quote', status: 402, code: null, ms: 5 })
 
-const calm = { calmP50: 2, calmP99: 9, admittedP50: 4, admittedP99: 12, refusedP50: 1, refusedP99: 8 }
+const calm = { burstP99: 600, calmP50: 2, calmP99: 9, admittedP50: 4, admittedP99: 12, refusedP50: 1, refusedP99: 8 }
 const good: LoadResult = {
   options: { engine: 'sqlite', minutes: 10, rate: null },
   rate: 120,

@@ -42,6 +42,7 @@ export function loadTable({
     `| the same requests, calm | – | ${ms(overload.calmP50)} | ${ms(overload.calmP99)} |`,
     `| offered | ${overload.offeredPerSecond.toFixed(0)} | | |`,
     `| admitted | ${overload.admittedPerSecond.toFixed(0)} | ${ms(overload.admittedP50)} | ${ms(overload.admittedP99)} |`,
+    `| admitted while it began | | | ${ms(overload.burstP99)} |`,
     `| refused with 503 and Retry-After: ${overload.shed} | | ${ms(overload.refusedP50)} | ${ms(overload.refusedP99)} |`,
     `| other errors: ${overload.otherErrors} | | | |`,
     '',

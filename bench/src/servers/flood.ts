@@ -9,11 +9,13 @@ const [order] = (await once(process, 'message')) as [FloodOrder]
 process.send?.(await flood(order))
 process.disconnect()
 
-async function flood({ url, paths, connections, seconds, pauseMs }: FloodOrder): Promise<FloodResult> {
+async function flood({ url, paths, connections, burstSeconds, seconds, pauseMs }: FloodOrder): Promise<FloodResult> {
   const { hostname, port } = new URL(url)
   const [admitted, refused]: [number[], number[]] = [[], []]
+  const burst: number[] = []
   let otherErrors = 0
-  const end = performance.now() + seconds * 1000
+  const burstEnd = performance.now() + burstSeconds * 1000
+  const end = burstEnd + seconds * 1000
   let next = 0
 
   async function client(): Promise<void> {
@@ -23,9 +25,10 @@ async function flood({ url, paths, connections, seconds, pauseMs }: FloodOrder):
       const startedAt = performance.now()
       const answer = await ask(socket, `GET ${paths[next++ % paths.length]} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
       const ms = performance.now() - startedAt
-      if (answer?.status === 200) admitted.push(ms)
-      else if (answer?.status === 503 && answer.hasRetryAfter) refused.push(ms)
-      else otherErrors++
+      const isBurst = startedAt < burstEnd
+      if (answer?.status === 200) (isBurst ? burst : admitted).push(ms)
+      else if (answer?.status !== 503 || !answer.hasRetryAfter) otherErrors++
+      else if (!isBurst) refused.push(ms)
       if (answer === null) socket = await open()
       // Around the pause, so that they do not come in waves.
       if (pauseMs > 0) await setTimeout(pauseMs * (0.5 + Math.random()))
@@ -45,6 +48,7 @@ async function flood({ url, paths, connections, seconds, pauseMs }: FloodOrder):
     perSecond: (admitted.length + refused.length + otherErrors) / seconds,
     admitted: { perSecond: admitted.length / seconds, p50: percentile(admitted, 0.5), p99: percentile(admitted, 0.99) },
     refused: { count: refused.length, p50: percentile(refused, 0.5), p99: percentile(refused, 0.99) },
+    burstP99: percentile(burst, 0.99),
     otherErrors,
   }
 }

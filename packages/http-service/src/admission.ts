@@ -33,14 +33,19 @@ const WINDOW_MS = 100
 const WINDOWS = 10
 /** A refusal must not take 50 ms. */
 const LONG_WAIT_MS = 25
-/** It is quick again when somebody waited for less. */
-const SHORT_WAIT_MS = 10
+/** It is quick again when somebody waited for less than this share of a long wait. */
+const SHORT = 0.4
 /** A database far away is not a busy one. */
 const TIMES_THE_QUICKEST = 3
 const FEWER = 0.8
 const MORE = 1.1
 /** So many may always wait, and be under way: on a machine that is busy with other things every wait may be long. */
 const MIN = 32
+/** So many refusals in a second are a crowd: clients that wait as `Retry-After` says are not refused so often. */
+const CROWD = 64
+/** Of a crowd fewer are taken, and the others refused sooner: those that are taken do not hold up each other. */
+const MIN_IN_A_CROWD = 6
+const LONG_WAIT_IN_A_CROWD_MS = 10
 
 /** `max` is the most there may ever be under way; null where it is 0, and all are taken at once. */
 export function createAdmission(
@@ -51,6 +56,9 @@ export function createAdmission(
   /** Requests under way by the window in which they began. */
   const underWay = new Array<number>(WINDOWS).fill(0)
   let total = 0
+  /** Refusals of the last second by window. */
+  const refused = new Array<number>(WINDOWS).fill(0)
+  let totalRefused = 0
   let limit = max
   let window = windowAt(now())
   let line: Waiting[] = []
@@ -64,14 +72,21 @@ export function createAdmission(
   let isTurnOpen = false
   let isBehind = false
 
+  function fewest(): number {
+    return totalRefused > CROWD ? MIN_IN_A_CROWD : MIN
+  }
+
+  function longWait(): number {
+    return totalRefused > CROWD ? LONG_WAIT_IN_A_CROWD_MS : LONG_WAIT_MS
+  }
+
   /** Once for each window that has passed. */
   function moveOn(current: number): void {
     const isTurnKnown = shortestTurn < Number.POSITIVE_INFINITY
-    const isTurnLong = isTurnKnown && shortestTurn > Math.max(LONG_WAIT_MS, TIMES_THE_QUICKEST * quickestTurn)
-    const isWaitLong =
-      shortestWait < Number.POSITIVE_INFINITY && shortestWait > (isBehind ? SHORT_WAIT_MS : LONG_WAIT_MS)
+    const isTurnLong = isTurnKnown && shortestTurn > Math.max(longWait(), TIMES_THE_QUICKEST * quickestTurn)
+    const isWaitLong = shortestWait < Number.POSITIVE_INFINITY && shortestWait > longWait() * (isBehind ? SHORT : 1)
     isBehind = isWaitLong
-    if (isTurnLong || isWaitLong) limit = Math.min(max, Math.max(MIN, Math.min(limit, total) * FEWER))
+    if (isTurnLong || isWaitLong) limit = Math.min(max, Math.max(fewest(), Math.min(limit, total) * FEWER))
     // What the database has not answered yet says nothing.
     else if (isTurnKnown || !isTurnOpen) limit = Math.min(max, limit * MORE + 1)
     shortestWait = Number.POSITIVE_INFINITY
@@ -81,6 +96,8 @@ export function createAdmission(
       const place = (window + i) % WINDOWS
       total -= underWay[place] as number
       underWay[place] = 0
+      totalRefused -= refused[place] as number
+      refused[place] = 0
     }
     window = current
   }
@@ -105,7 +122,7 @@ export function createAdmission(
     let next = 0
     for (; next < line.length; next++) {
       const first = line[next] as Waiting
-      const isTooMany = isLate(first) && line.length - next > MIN
+      const isTooMany = isLate(first) && line.length - next > fewest()
       if (now() - cameRoundAt >= TURN_MS && !isTooMany) break
       decide(first, isTooMany)
     }
@@ -113,17 +130,21 @@ export function createAdmission(
   }
 
   function isLate({ since }: Waiting): boolean {
-    return isBehind && now() - since > LONG_WAIT_MS
+    return isBehind && now() - since > longWait()
   }
 
   function decide(waiting: Waiting, isTooMany: boolean): void {
     const time = now()
     const current = windowAt(time)
     if (current > window) moveOn(current)
+    const place = current % WINDOWS
     shortestWait = Math.min(shortestWait, time - waiting.since)
     noteTurn(time)
-    if (total >= limit || isTooMany) return void waiting.begin(null)
-    const place = current % WINDOWS
+    if (total >= limit || isTooMany) {
+      refused[place] = (refused[place] as number) + 1
+      totalRefused++
+      return void waiting.begin(null)
+    }
     underWay[place] = (underWay[place] as number) + 1
     total++
     waiting.begin(() => {
@@ -143,7 +164,7 @@ export function createAdmission(
     // It may have arrived as soon as the loop had looked.
     const waiting = { since: cameRoundAt, begin }
     const isSoon = line.length === 0 && time - cameRoundAt < TURN_MS
-    const isTooMany = line.length >= MIN && isLate(waiting)
+    const isTooMany = line.length >= fewest() && isLate(waiting)
     if (isSoon || isTooMany) decide(waiting, isTooMany)
     else line.push(waiting)
   }
