@@ -108,9 +108,10 @@ function firstCommands(variables: Variables, addresses: Readonly<Record<string, 
 }
 
 function startGatewayProcesses(config: Config, secrets: Secrets, variables: Variables): Promise<Running> {
-  if (config.processes === 1) return startGateway(config, secrets)
+  const { processes: count, http: address } = config
+  if (count === 1) return startGateway(config, secrets)
   const program = new URL(import.meta.resolve('@svc/gateway/bin/start'))
-  return startProcesses({ program, count: config.processes, variables, log: createLog(config.log.level) })
+  return startProcesses({ program, count, address, variables, log: createLog(config.log.level) })
 }
 
 /** The agent service uses the gateway's settings, except those that each service must have for itself. */

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { bundleOf } from './bundle.ts'
 import type { Variables } from './config.ts'
+import { type Address, findPort } from './listen.ts'
 import type { Log } from './log.ts'
 import { type Answers, COLLECT_WITHIN_MS, type FromProcess, type ToProcess } from './own-process.ts'
 import type { Running } from './run.ts'
@@ -19,6 +20,8 @@ export interface ProcessesOptions {
   /** A module that exports `run`. */
   program: URL
   count: number
+  /** Where they all listen: nobody else may. */
+  address: Address
   /** Settings in addition to this process's environment. */
   variables?: Variables
   log: Log
@@ -42,7 +45,8 @@ const RAN_WELL_MS = 60_000
  * soon as it serves; the others follow.
  */
 export async function startProcesses(options: ProcessesOptions): Promise<Running> {
-  const { program, count, variables = {}, log } = options
+  const { program, count, address, log } = options
+  const variables = { ...options.variables, PORT: String(await findPort(address)) }
   // One for all: a process that is replaced after an update must not run, nor migrate to, other code than the rest.
   const bundle = bundleOf(program)
   cluster.setupPrimary({

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
@@ -18,6 +19,7 @@ function start(program: string, ...args: string[]) {
   const logged = (msg: string) => lines.filter((line) => line.msg === msg)
   return {
     logged,
+    ended,
     until: (msg: string) => expect.poll(() => logged(msg).length, { timeout: 20_000 }).toBeGreaterThan(0),
     stop() {
       child.kill('SIGTERM')
@@ -42,6 +44,16 @@ it('processes stop on SIGTERM, even one that is still starting', async () => {
   await processes.until('the second process starts')
   expect(await processes.stop()).toEqual([0, null])
   expect(processes.logged('stopped')).toHaveLength(2)
+})
+
+it('T-89 processes do not share the port of somebody else', async () => {
+  const somebody = createServer().listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' })
+  await once(somebody, 'listening')
+  const { port } = somebody.address() as AddressInfo
+  const processes = start('two-processes.ts', 'idle.ts', String(port))
+  expect(await processes.ended).toEqual([1, null])
+  expect(processes.logged('process started')).toEqual([])
+  somebody.close()
 })
 
 it('a process that cannot answer the others goes on, and is left out', async () => {

@@ -1,7 +1,6 @@
 // `svc-gateway start`: the gateway, until it is stopped.
 
 import cluster from 'node:cluster'
-import { findPort } from '@svc/http-service/listen'
 import { createLog } from '@svc/http-service/log'
 import { startProcesses } from '@svc/http-service/processes'
 import { runUntilStopped } from '@svc/http-service/run'
@@ -13,8 +12,8 @@ export async function run(): Promise<void> {
     const { mode, processes } = config
     if (processes > 1 && cluster.isPrimary) {
       const log = createLog(config.log.level)
-      const variables = { PORT: String(await findPort(config.http)) }
-      const running = await startProcesses({ program: new URL(import.meta.url), count: processes, variables, log })
+      const program = new URL(import.meta.url)
+      const running = await startProcesses({ program, count: processes, address: config.http, log })
       log.info({ url: running.url, mode, processes }, 'gateway started')
       return running
     }

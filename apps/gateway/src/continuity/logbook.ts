@@ -125,13 +125,19 @@ interface Writer {
 async function beginFile(folder: string, history: string): Promise<Writer> {
   const id = Buffer.from(crypto.getRandomValues(new Uint8Array(4))).toString('hex')
   const path = join(folder, `${new Date().toISOString().replaceAll(':', '')}-${process.pid}-${id}${LOG}`)
-  const file = await open(path, 'ax', 0o600)
   const head = `${HEADER}${JSON.stringify({ host: hostname(), pid: process.pid, database: history })}\n`
-  await file.appendFile(head)
-  await file.datasync()
-  // The name must survive a power cut as well.
-  const directory = await open(folder, 'r')
-  await directory.sync().finally(() => directory.close())
+  const file = await open(path, 'ax', 0o600)
+  try {
+    await file.appendFile(head)
+    await file.datasync()
+    // The name must survive a power cut as well.
+    const directory = await open(folder, 'r')
+    await directory.sync().finally(() => directory.close())
+  } catch (error) {
+    // Where the disk is full, it is tried again and again.
+    await file.close()
+    throw error
+  }
   return { path, file, history, bytes: head.length }
 }
 

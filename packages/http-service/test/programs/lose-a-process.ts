@@ -8,7 +8,8 @@ import { startProcesses } from '../../src/processes.ts'
 import { runUntilStopped } from '../../src/run.ts'
 
 const log = createLog('info')
-await runUntilStopped(() => startProcesses({ program: new URL('idle.ts', import.meta.url), count: 2, log }))
+const program = new URL('idle.ts', import.meta.url)
+await runUntilStopped(() => startProcesses({ program, count: 2, address: { host: '127.0.0.1', port: 0 }, log }))
 const lost = cluster.workers?.[2]
 if (!lost?.process.pid) throw new Error('there is no second process')
 await once(lost, 'message')
