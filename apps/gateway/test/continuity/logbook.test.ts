@@ -96,7 +96,14 @@ forEachDatabase('a logbook and its database', (database) => {
     const { db } = await database.open<Schema>(migrations)
     const logbook = await openLogbook(folder, 'history')
     const payment = { network: 'evm-mainnet', tx: '0x01' }
-    const receipt = { kind: 'receipt', ...payment, receiptHash: 'd'.repeat(64), proofId: null, confirmedAt: 5 } as const
+    const receipt = {
+      kind: 'receipt',
+      ...payment,
+      receiptHash: 'd'.repeat(64),
+      proofId: null,
+      confirmedAt: 5,
+      sale: null,
+    } as const
     await logbook.append([statement(2), statement(1), statement(2), receipt, { kind: 'refund', ...payment }], 7)
     const opened = revocation('2', 6, { what: 'restriction', locker: 'a', restriction: null, notice: null })
     const closed = revocation('1', 5, { what: 'link', locker: 'a' })
