@@ -176,7 +176,7 @@ async function readQuote(
   const request = await findPayRequest(database.db, signature.accepted.extra.pay_req_id)
   if (!request)
     throw new ServiceError('pay_req_not_found', 'there is no quote with this pay_req_id', {
-      hint: 'repeat the request without PAYMENT-SIGNATURE for a quote',
+      hint: 'if it was paid before, POST /v1/storage/confirm with its transaction gives the receipt; otherwise repeat the request without PAYMENT-SIGNATURE for a quote',
     })
   requireSameOrder(order, request)
   return { request, signature }
