@@ -55,7 +55,7 @@ export interface RebuildReport {
   awaited: AwaitedLogbook[]
 }
 
-export interface BundleFile {
+interface BundleFile {
   file: string
   text: string
 }
