@@ -104,7 +104,7 @@ const GATEWAY: Arrows = {
   keys: ['db'],
   info: ['auth', 'budgets', 'continuity', 'db', 'keys'],
   pages: ['info'],
-  lockers: ['auth', 'db'],
+  lockers: ['auth', 'continuity', 'db'],
   purchases: ['auth', 'continuity', 'db', 'keys', 'lockers'],
   x402: ['auth', 'budgets', 'db', 'lockers', 'purchases'],
   mpp: ['auth', 'purchases', 'x402'],

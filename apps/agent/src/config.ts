@@ -31,6 +31,8 @@ export interface Config {
   delegations: DelegationSettings
   work: WorkSettings
   limits: CallerLimits
+  /** 0 where the clock is not compared with that of PostgreSQL. */
+  clockToleranceSeconds: number
   jobs: { enabled: boolean }
 }
 
@@ -59,6 +61,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     delegations: readDelegationSettings(settings),
     work: readWorkSettings(settings),
     limits: readCallerLimits(settings),
+    clockToleranceSeconds: settings.integer('CLOCK_TOLERANCE_SECONDS', 30, { min: 0, max: 3600 }),
     jobs: { enabled: settings.oneOf('RUN_JOBS', ['true', 'false'], 'true') === 'true' },
   }
   const secrets: Secrets = {

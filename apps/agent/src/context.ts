@@ -1,6 +1,7 @@
 // The tools that operations work with. Operations themselves are wired in agent.ts.
 
 import type { Database } from '@svc/database/open'
+import type { ClockGuard } from '@svc/guard/clock-guard'
 import type { UseNonce } from '@svc/guard/nonces'
 import type { RateLimiter } from '@svc/guard/rate-limiter'
 import type { FindSigner } from '@svc/guard/signers'
@@ -20,6 +21,8 @@ import type { WithSlot } from './work/subscriber-slots.ts'
 export interface Context {
   config: Config
   database: Database<Schema>
+  /** Nothing is sold or signed, and no job begins, while the clock of this process is not that of PostgreSQL (T-184). */
+  clock: ClockGuard
   /** Signs receipts and findings. */
   signer: Ed25519Signer
   /** The key and the webhook secret of each delegation. */

@@ -2,10 +2,13 @@
 
 import { randomBytes } from 'node:crypto'
 import { openDatabase } from '@svc/database/open'
+import type { ServerIdentity } from '@svc/database/server-identity'
+import { createClockGuard } from '@svc/guard/clock-guard'
 import { createNonces } from '@svc/guard/nonces'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createSignerFinder } from '@svc/guard/signers'
 import { createLog } from '@svc/http-service/log'
+import { ServiceError } from '@svc/http-service/service-error'
 import { openTracer } from '@svc/http-service/tracing'
 import { createResolver } from '@svc/outgoing/resolve'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -22,6 +25,8 @@ import { createSubscriberSlots } from './work/subscriber-slots.ts'
 
 /** How long the jobs that run may take to finish when the service stops. */
 const JOBS_GRACE_MS = 15_000
+/** How often the clock is compared with that of the database, besides each new connection. */
+const COMPARE_MS = 5000
 
 /** Whatever needs closing is added to `opened`, also when a later step fails. */
 export async function createContext(
@@ -36,16 +41,23 @@ export async function createContext(
   const tracer = await openTracer(config.tracing, secrets, log)
   opened.defer(() => tracer?.stop())
   const now = overrides.now ?? Date.now
-  const database = await openDatabase<Schema>({ url: databaseUrl, migrations })
+  const clock = createClockGuard({ toleranceSeconds: config.clockToleranceSeconds, log, refusal: clocksDiffer })
+  const onServer = ({ clockAheadMs }: ServerIdentity) => clock.compared(clockAheadMs)
+  const database = await openDatabase<Schema>({ url: databaseUrl, migrations, onServer })
   opened.defer(() => database.close())
+  const comparing = setInterval(() => void database.server().then(onServer, () => {}), COMPARE_MS)
+  comparing.unref()
+  opened.defer(() => clearInterval(comparing))
   const { db } = database
-  const queue = await createQueue<JobPayloads>({ database, databaseUrl, log, now, randomBytes, tracer })
+  const isPaused = () => clock.isWrong()
+  const queue = await createQueue<JobPayloads>({ database, databaseUrl, log, now, randomBytes, isPaused, tracer })
   opened.defer(() => queue.stop({ graceMs: JOBS_GRACE_MS }))
   const resolve = overrides.resolve ?? createResolver(config.work.dnsServers)
   return {
     config,
     tracer,
     database,
+    clock,
     signer: ed25519Signer(secrets.signingSeed),
     delegationKeys: createDelegationKeys(secrets.delegationSeed),
     sales: await openSales(config.payments, secrets, now, log),
@@ -61,4 +73,12 @@ export async function createContext(
     now,
     randomBytes,
   }
+}
+
+function clocksDiffer(aheadSeconds: number): ServiceError {
+  const difference = `${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} that of its database`
+  return new ServiceError('database_unavailable', `the clock of this service is ${difference}`, {
+    hint: 'nothing was changed: send it again, another replica may answer',
+    headers: { 'retry-after': '10' },
+  })
 }

@@ -11,12 +11,16 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { Hex, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
+/** Earlier releases do not say theirs. */
+export const Release = Type.Optional(Type.String({ description: 'Of the software that answers.' }))
+
 const CheckState = Words(['ok', 'disabled', 'failing'])
 
 export const Health = Type.Object(
   {
     status: Words(['ok', 'degraded']),
-    version: Type.String(),
+    version: Type.String({ description: 'Of the interface.' }),
+    release: Release,
     time: Timestamp(),
     checks: Type.Object({
       database: CheckState,

@@ -199,6 +199,7 @@ export const confirmStorage = endpoint({
     'tx_not_found',
     'payment_verification_failed',
     'pay_req_not_found',
+    'locker_not_found',
     'quote_expired',
     'leg_not_in_quote',
     'leg_incomplete',

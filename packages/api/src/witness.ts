@@ -119,6 +119,7 @@ export const alarms = endpoint({
 export const WitnessHealth = Type.Object(
   {
     status: Words(['ok', 'degraded']),
+    release: gateway.Release,
     time: Timestamp(),
     checks: Type.Object({ database: Words(['ok', 'failing']) }),
     logs: Type.Integer({ description: 'How many it knows.' }),

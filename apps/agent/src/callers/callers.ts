@@ -39,6 +39,7 @@ export function createCallers(context: Context): Callers {
 
   return {
     async requireSignedBy(wire, identity, ops) {
+      context.clock.assertRight()
       const signed = readEnvelope(wire)
       const { envelope } = signed
       // Clients up to 1.0.0 name none.

@@ -3,12 +3,13 @@ import { Answer } from '@svc/http-service/answer'
 import { EVM, PRIMARY } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
+import { VERSION } from '@svc/protocol/version'
 import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 
 /** 503 only when nothing can be answered. A gateway or chain that is down is shown as failing. */
 export async function checkHealth(context: Context): Promise<Answer<AgentHealth>> {
-  const { database, gateway, sales } = context
+  const { database, gateway, sales, clock } = context
   const [isDatabaseUp, isGatewayHealthy, primary_chain, evm_chain] = await Promise.all([
     sql`select 1`.execute(database.db).then(
       () => true,
@@ -18,13 +19,18 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
     sales.health(PRIMARY),
     sales.health(EVM),
   ])
-  const warnings = sales.warnings()
+  const warnings = [...sales.warnings(), ...(clock.isWrong() ? [wrongClock(clock.aheadSeconds())] : [])]
   const state = (isOk: boolean) => (isOk ? 'ok' : 'failing')
   return new Answer(isDatabaseUp ? 200 : 503, {
-    status: isDatabaseUp ? 'ok' : 'degraded',
+    status: isDatabaseUp && !clock.isWrong() ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
+    release: VERSION,
     time: isoSeconds(unixNow(context)),
     checks: { database: state(isDatabaseUp), gateway: state(isGatewayHealthy), primary_chain, evm_chain },
     ...(warnings.length > 0 && { warnings }),
   })
+}
+
+function wrongClock(aheadSeconds: number | null): string {
+  return `the clock of this process is ${aheadSeconds} s ahead of that of its database: it sells and signs nothing`
 }

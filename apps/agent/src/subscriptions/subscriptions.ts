@@ -36,9 +36,13 @@ export function createSubscriptions(context: Context, { callers }: { callers: Ca
     quote: (choice) => answerQuote(context, choice, null),
     async request(choice, wire) {
       await callers.limitStranger(wire)
+      context.clock.assertRight()
       return (await payWithCredential(context, callers, wire)) ?? answerQuote(context, choice, wire)
     },
-    confirm: (body, wire) => confirmPayment(context, callers, body, wire),
+    async confirm(body, wire) {
+      context.clock.assertRight()
+      return confirmPayment(context, callers, body, wire)
+    },
     async findActive(identity) {
       const subscription = await find(identity)
       return subscription && isActive(context, subscription) ? subscription : null

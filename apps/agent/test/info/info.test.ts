@@ -1,21 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import { agentEndpoints } from '@svc/api/agent/agent'
 import type { AgentDiscovery, AgentHealth } from '@svc/api/agent/info'
+import { poll } from '@svc/concurrency/retry'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { toHex } from '@svc/protocol/bytes'
-import { expect, it, onTestFinished } from 'vitest'
+import { VERSION } from '@svc/protocol/version'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { expectRefusal, startSecondAgent, useAgentStack } from '../agent-stack.ts'
 
 const stack = useAgentStack(() => ({ BASE_URL: 'https://agent.example/base/' }))
 
 const CLOSED = 'http://127.0.0.1:9'
 
-it('AGENT-01 the health check reports every part', async () => {
+it('AGENT-01 ADD-61 the health check reports every part', async () => {
   const { status, headers, body } = await stack.send<AgentHealth>('GET', '/health')
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect(body).toEqual({
     status: 'ok',
     version: '1.0.0',
+    release: VERSION,
     time: '2026-09-01T12:00:00Z',
     checks: { database: 'ok', gateway: 'ok', primary_chain: 'ok', evm_chain: 'ok' },
   })
@@ -32,10 +35,29 @@ it('AGENT-01 the health check stays ok while a chain fails or is disabled, and s
   })
 })
 
-it('AGENT-01 the health check answers 503 without the database', async () => {
+it('AGENT-01 T-184 the health check answers 503 without the database, and a wrong clock sells and signs nothing', async () => {
   const database = await createFreshDatabase('postgres')
   const agent = await startSecondAgent(stack, { DATABASE_URL: database.url })
   onTestFinished(() => agent.stop())
+  onTestFinished(() => void vi.useRealTimers())
+  const ask = () => fetch(`${agent.url}/v1/service/request`)
+  expect((await ask()).status).toBe(402)
+  for (const seconds of [90, -90]) {
+    vi.useFakeTimers({ toFake: ['Date'], now: vi.getRealSystemTime() + seconds * 1000 })
+    const isNoticed = async () => (Math.abs((agent.context.clock.aheadSeconds() ?? 0) - seconds) <= 10 ? true : null)
+    expect(await poll(isNoticed, { intervalMs: 100, timeoutMs: 60_000 })).toBe(true)
+    const refused = await ask()
+    expect([refused.status, await refused.json()]).toMatchObject([503, { error: 'database_unavailable' }])
+    const signed = await fetch(`${agent.url}/v1/delegations`, { headers: { 'x-svc-identity': 'a' } })
+    expect(signed.status).toBe(503)
+    expect(await (await fetch(`${agent.url}/health`)).json()).toMatchObject({ status: 'degraded' })
+    expect(await agent.context.queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
+  }
+  vi.useRealTimers()
+  expect(await poll(async () => !agent.context.clock.isWrong() || null, { intervalMs: 100, timeoutMs: 60_000 })).toBe(
+    true,
+  )
+  expect((await ask()).status).toBe(402)
   await agent.context.queue.stop()
   await database.drop()
   const response = await fetch(`${agent.url}/health`)

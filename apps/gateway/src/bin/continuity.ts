@@ -1,7 +1,8 @@
-// `svc-gateway continuity [show] | rebuild --reason … [bundle…] | accept --reason …`: a database that is behind.
+// `svc-gateway continuity [show] | rebuild --reason … [receipt or bundle…] | accept --reason …`: a database that is behind.
 
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { countMissing } from '../continuity/compare.ts'
 import type { AwaitedLogbook } from '../continuity/replicas/store.ts'
@@ -9,14 +10,15 @@ import { describeRevoked } from '../continuity/revoked.ts'
 import { acceptLosses, type Examined, examineDatabase, rebuildDatabase } from '../operations/restored-database.ts'
 import { requireReason, withOperations } from './with-operations.ts'
 
-const USAGE = 'usage: svc-gateway continuity [show] | rebuild --reason <why> [evidence bundle…] | accept --reason <why>'
+const USAGE =
+  'usage: svc-gateway continuity [show] | rebuild --reason <why> [--provider <name>] [receipt or evidence bundle…] | accept --reason <why>'
 const BEHIND = 1
 
 export async function run(args: string[]): Promise<void> {
   await withOperations(async (context, actor) => {
     const { values, positionals } = parseArgs({
       args,
-      options: { reason: { type: 'string' } },
+      options: { reason: { type: 'string' }, provider: { type: 'string' } },
       allowPositionals: true,
     })
     const [verb = 'show', ...files] = positionals
@@ -24,12 +26,12 @@ export async function run(args: string[]): Promise<void> {
     if (verb === 'show') return print(await examineDatabase(context, publications))
     const reason = requireReason(values.reason)
     if (verb === 'rebuild') {
-      const bundles = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })))
-      const { rebuilt, refused, closedPayments, repeatedRevocations, left, awaited } = await rebuildDatabase(
-        context,
-        actor,
-        { bundles, publications, reason },
-      )
+      const provider = values.provider === undefined ? {} : { provider: requireProvider(values.provider) }
+      const texts = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })))
+      const order = { files: texts, ...provider, publications, reason }
+      const report = await rebuildDatabase(context, actor, order)
+      const { rebuilt, restored, refused, closedPayments, repeatedRevocations, left, awaited } = report
+      for (const { receipt_id, locker_id } of restored) console.log(`restored receipt ${receipt_id} of ${locker_id}`)
       for (const { proof_id, sequence, anchor } of rebuilt)
         console.log(`rebuilt statement ${sequence} of ${proof_id}${anchor ? `, anchored by ${anchor}` : ''}`)
       for (const { file, why } of refused) console.log(`${file} ${why}`)
@@ -51,8 +53,14 @@ export async function run(args: string[]): Promise<void> {
   })
 }
 
+function requireProvider(name: string): Provider {
+  const provider = PROVIDERS.find((each) => each === name)
+  if (provider) return provider
+  throw new Error(`--provider is one of ${PROVIDERS.join(', ')}`)
+}
+
 function paymentAdvice(count: number): string {
-  return `${count} payments are not in this database: each pays nothing but its own quote from now on. Their buyers confirm again and get the same receipt; where the quote is lost too, see docs/operations.md.`
+  return `${count} payments are not in this database: each pays nothing but its own quote from now on. Their buyers confirm again and get the same receipt.`
 }
 
 function revocationAdvice(count: number): string {

@@ -99,6 +99,7 @@ export function distinct(...missing: Missing[]): Missing {
   const byPayment = new Map(
     missing
       .flatMap(({ payments }) => payments)
+      .sort((a, b) => Number(hasSale(a)) - Number(hasSale(b)))
       .map((entry) => [`${entry.network} ${entry.tx} ${entry.kind === 'receipt' ? entry.receiptHash : ''}`, entry]),
   )
   const byId = new Map(missing.flatMap(({ revocations }) => revocations).map((entry) => [entry.id, entry]))
@@ -111,6 +112,11 @@ export function distinct(...missing: Missing[]): Missing {
       (a, b) => a.revokedAt - b.revokedAt || Number(isStrict(a)) - Number(isStrict(b)),
     ),
   }
+}
+
+/** A receipt has two lines, of which one may be cut off. */
+function hasSale(entry: NotedReceipt | NotedRefund): boolean {
+  return entry.kind === 'receipt' && entry.sale !== null
 }
 
 /** Of two in the same second, the one that lifts a restriction does not count. */

@@ -8,13 +8,13 @@ import { lru } from '@svc/concurrency/caches'
 import type { Database } from '@svc/database/open'
 import type { ServerIdentity } from '@svc/database/server-identity'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
+import { createClockGuard } from '@svc/guard/clock-guard'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Schema } from '../db/schema.ts'
 import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
-import { createClockGuard } from './clock-guard.ts'
 import { type Commit, createCommits } from './commits.ts'
 import {
   countMissing,
@@ -27,7 +27,14 @@ import {
   newestNote,
 } from './compare.ts'
 import type { Entry, LogGap, NotedStatement } from './entries.ts'
-import { databaseBehind, databaseUnchecked, envelopeBeforeLoss, logbooksAwaited, logbookUnavailable } from './errors.ts'
+import {
+  clocksDiffer,
+  databaseBehind,
+  databaseUnchecked,
+  envelopeBeforeLoss,
+  logbooksAwaited,
+  logbookUnavailable,
+} from './errors.ts'
 import { createNotes } from './notes.ts'
 import { createReplica, type Replica } from './replicas/replica.ts'
 import type { AwaitedLogbook } from './replicas/store.ts'
@@ -101,7 +108,7 @@ const MAX_UNNOTED = 10_000
 export function createContinuity(options: ContinuityOptions): Continuity {
   const { folder, database, publications, log, now } = options
   const { db } = database
-  const clock = createClockGuard(options.clockToleranceSeconds, log)
+  const clock = createClockGuard({ toleranceSeconds: options.clockToleranceSeconds, log, refusal: clocksDiffer })
   const unixNow = () => Math.floor(now() / 1000)
   const noted = lru<string, { sequence: number; digest: string }>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()

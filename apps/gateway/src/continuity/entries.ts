@@ -6,6 +6,7 @@ import type { NonceTable } from '@svc/guard/tables'
 import { unixSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { parseRevoked, type Revoked } from './revoked.ts'
+import { parseSale, type Sale } from './sale.ts'
 
 export interface NotedStatement {
   kind: 'statement'
@@ -23,6 +24,8 @@ export interface NotedReceipt {
   proofId: string | null
   /** Unix seconds. */
   confirmedAt: number
+  /** Null where an earlier release noted the receipt. */
+  sale: Sale | null
 }
 
 export interface NotedRefund {
@@ -51,7 +54,7 @@ export interface LogGap {
 
 export type Entry = NotedStatement | NotedReceipt | NotedRefund | NotedRevocation
 
-export function noteOfReceipt(receipt: SignedReceipt): NotedReceipt {
+export function noteOfReceipt(receipt: SignedReceipt, sale: Sale | null): NotedReceipt {
   return {
     kind: 'receipt',
     network: receipt.network,
@@ -59,6 +62,7 @@ export function noteOfReceipt(receipt: SignedReceipt): NotedReceipt {
     receiptHash: receiptHash(receipt.receipt_id),
     proofId: receipt.proof_id ?? null,
     confirmedAt: unixSeconds(receipt.confirmed_at) ?? 0,
+    sale,
   }
 }
 
@@ -74,12 +78,14 @@ export function lineOf(entry: Entry, at: number): string {
   if (entry.kind === 'refund') return `refund ${at} ${entry.network} ${entry.tx}\n`
   if (entry.kind === 'revocation')
     return `revocation ${at} ${entry.id} ${entry.revokedAt} ${JSON.stringify(entry.revoked)}\n`
-  const { network, tx, receiptHash: hashed, proofId, confirmedAt } = entry
-  return `receipt ${at} ${network} ${tx} ${hashed} ${proofId ?? NONE} ${confirmedAt}\n`
+  const { network, tx, receiptHash: hashed, proofId, confirmedAt, sale } = entry
+  const receipt = `${at} ${network} ${tx} ${hashed} ${proofId ?? NONE} ${confirmedAt}`
+  // On two lines, because earlier releases read the first only.
+  return `receipt ${receipt}\n${sale ? `sale ${receipt} ${JSON.stringify(sale)}\n` : ''}`
 }
 
 const STATEMENT = /^statement (\d+) ([0-9a-f]{32}) (\d+) ([0-9a-f]{64})$/
-const RECEIPT = /^receipt (\d+) (\S+) (\S+) ([0-9a-f]{64}) ([0-9a-f]{32}|-) (\d+)$/
+const RECEIPT = /^(?:receipt|sale) (\d+) (\S+) (\S+) ([0-9a-f]{64}) ([0-9a-f]{32}|-) (\d+)(?: (\{.*\}))?$/
 const REFUND = /^refund (\d+) (\S+) (\S+)$/
 const REVOCATION = /^revocation (\d+) ([0-9a-f]{32}) (\d+) (\{.*\})$/
 
@@ -92,9 +98,11 @@ export function readLine(line: string): { at: number; entry: Entry } | null {
   }
   const receipt = RECEIPT.exec(line)
   if (receipt) {
-    const [, at, network, tx, hashed, proofId, confirmedAt] = receipt as unknown as string[]
+    const [, at, network, tx, hashed, proofId, confirmedAt, text] = receipt as unknown as string[]
     const entry = { network, tx, receiptHash: hashed, proofId: proofId === NONE ? null : proofId }
-    return { at: Number(at), entry: { kind: 'receipt', ...entry, confirmedAt: Number(confirmedAt) } as NotedReceipt }
+    const sale = text === undefined ? null : parseSale(text)
+    const noted = { kind: 'receipt', ...entry, confirmedAt: Number(confirmedAt), sale } as NotedReceipt
+    return { at: Number(at), entry: noted }
   }
   const revocation = REVOCATION.exec(line)
   if (revocation) {

@@ -1,8 +1,9 @@
 import { isSqlite } from '@svc/database/prepared'
 import type { NonceTable } from '@svc/guard/tables'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { type StoredQuote, storedBody } from '@svc/sales/quote-template'
 import { sql, type Transaction } from 'kysely'
-import type { Db, Locker, PublicationTable, Schema } from '../db/schema.ts'
+import type { Db, Locker, PublicationTable, RevocationTable, Schema } from '../db/schema.ts'
 import {
   type NotedReceipt,
   type NotedRefund,
@@ -12,6 +13,7 @@ import {
   receiptHash,
 } from './entries.ts'
 import { parseRevoked } from './revoked.ts'
+import { type SoldQuote, saleOf } from './sale.ts'
 
 type Tx = Transaction<Schema>
 
@@ -65,6 +67,22 @@ export async function knownRevocations(db: Db, ids: readonly string[]): Promise<
   if (ids.length === 0) return new Set()
   const rows = await db.selectFrom('revocations').select('revocation_id').where('revocation_id', 'in', ids).execute()
   return new Set(rows.map(({ revocation_id }) => revocation_id))
+}
+
+/** Those of a locker, in their order. */
+export async function revocationsOf(db: Db, lockerId: string): Promise<NotedRevocation[]> {
+  const rows = await db
+    .selectFrom('revocations')
+    .selectAll()
+    .where('revoked', 'like', `%"locker":"${lockerId}"%`)
+    .orderBy('revoked_at')
+    .execute()
+  return rows.flatMap(notedRevocation)
+}
+
+export async function isLostReceipt(db: Db, receiptId: string): Promise<boolean> {
+  const query = db.selectFrom('lost_receipts').select('receipt_hash')
+  return (await query.where('receipt_hash', '=', receiptHash(receiptId)).executeTakeFirst()) !== undefined
 }
 
 /** False where the database has it already. */
@@ -154,13 +172,29 @@ export async function newestStatements(db: Db, since: number, limit: number): Pr
 /** Receipts confirmed since then, the newest first. `since`: ISO 8601. */
 export async function newestReceipts(db: Db, since: string, limit: number): Promise<NotedReceipt[]> {
   const rows = await db
-    .selectFrom('receipts')
-    .select('receipt')
-    .where('confirmed_at', '>=', since)
-    .orderBy('confirmed_at', 'desc')
+    .selectFrom('receipts as r')
+    .leftJoin('pay_requests as p', 'p.pay_req_id', 'r.pay_req_id')
+    .leftJoin('quote_templates as t', 't.template_id', 'p.template_id')
+    .select([
+      'r.receipt',
+      'r.pay_req_id',
+      'p.created_at',
+      'p.expires_at',
+      'p.provider',
+      'p.units',
+      'p.quote',
+      't.template',
+    ])
+    .where('r.confirmed_at', '>=', since)
+    .orderBy('r.confirmed_at', 'desc')
     .limit(limit)
     .execute()
-  return rows.map(({ receipt }) => noteOfReceipt(JSON.parse(receipt) as SignedReceipt))
+  return rows.map(({ receipt: text, ...row }) => {
+    const receipt = JSON.parse(text) as SignedReceipt
+    // Receipts that were imported have no quote.
+    const sold = row.quote === null ? null : (row as StoredQuote & SoldQuote)
+    return noteOfReceipt(receipt, sold && saleOf(receipt, { ...sold, quote: storedBody(sold) }))
+  })
 }
 
 /** The newest first. */
@@ -172,14 +206,18 @@ export async function newestRevocations(db: Db, since: number, limit: number): P
     .orderBy('revoked_at', 'desc')
     .limit(limit)
     .execute()
-  return rows.flatMap(({ revocation_id: id, revoked_at: revokedAt, revoked: text }) => {
-    const revoked = parseRevoked(text)
-    return revoked ? [{ kind: 'revocation', id, revokedAt, revoked }] : []
-  })
+  return rows.flatMap(notedRevocation)
+}
+
+function notedRevocation(row: RevocationTable): NotedRevocation[] {
+  const { revocation_id: id, revoked_at: revokedAt, revoked: text } = row
+  const revoked = parseRevoked(text)
+  return revoked ? [{ kind: 'revocation', id, revokedAt, revoked }] : []
 }
 
 /** The transaction pays no other quote from then on; the quote that it paid gets its receipt again. */
 export async function recordLostReceipt(tx: Tx, lost: NotedReceipt, at: number): Promise<void> {
+  const sale = lost.sale && JSON.stringify(lost.sale)
   await closeTransaction(tx, lost)
   await tx
     .insertInto('lost_receipts')
@@ -190,8 +228,11 @@ export async function recordLostReceipt(tx: Tx, lost: NotedReceipt, at: number):
       proof_id: lost.proofId,
       confirmed_at: lost.confirmedAt,
       noted_at: at,
+      sale,
     })
-    .onConflict((conflict) => conflict.column('receipt_hash').doNothing())
+    .onConflict((conflict) =>
+      conflict.column('receipt_hash').doUpdateSet({ sale }).where('lost_receipts.sale', 'is', null),
+    )
     .execute()
 }
 

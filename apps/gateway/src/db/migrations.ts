@@ -925,6 +925,16 @@ export const migrations: Migrations = {
   '0043-statement-budgets': async (db, column) => {
     await db.schema.alterTable('attestations').addColumn('whole_budget_at', column.integer).execute()
   },
+
+  '0044-lost-sales': async (db, column) => {
+    await db.schema.alterTable('lost_receipts').addColumn('sale', column.text).execute()
+  },
+
+  '0045-promised-bytes': async (db, column) => {
+    await db.schema.alterTable('direct_uploads').addColumn('promised_bytes', column.integer).execute()
+    await db.schema.alterTable('direct_uploads').addColumn('look_at', column.integer).execute()
+    await db.schema.createIndex('direct_uploads_look_at').on('direct_uploads').column('look_at').execute()
+  },
 }
 
 /** In the database, so that they hold for every release that writes to it, and for hands at its console. */

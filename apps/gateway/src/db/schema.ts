@@ -111,10 +111,12 @@ export interface LostReceiptTable {
   proof_id: string | null
   confirmed_at: number
   noted_at: number
+  /** JSON of a `Sale`; null where the logbook did not note what was sold. */
+  sale: string | null
 }
 
 /** What ended somebody's access. The logbook has the same rows, for a database that was set back. */
-interface RevocationTable {
+export interface RevocationTable {
   revocation_id: string
   /** Unix seconds. */
   revoked_at: number
@@ -381,6 +383,10 @@ export interface DirectUploadTable {
   minted_epoch: number | null
   /** Grows with each direct upload that is begun while the file awaits others. */
   position: number
+  /** As the client announced it; null where it did not, and for uploads that earlier releases began. */
+  promised_bytes: number | null
+  /** When the sweep looks for it next, in Unix seconds; null for uploads that earlier releases began. */
+  look_at: number | null
 }
 
 /** Confirmed bytes that are to move on from where they are staged to a provider that takes its time. */

@@ -146,6 +146,35 @@ export async function endDirectUploads(tx: Tx, file: FileRow, adopted?: DirectUp
   return (await newestDirectUpload(tx, locker_id, filename))?.object_id ?? null
 }
 
+/** What clients have announced since then, and nobody has found yet. */
+export async function promisedBytes(db: Db, lockerId: string, since: number): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('direct_uploads as d')
+    .innerJoin('objects as o', 'o.object_id', 'd.object_id')
+    .select(({ fn }) => fn.sum<number | null>('d.promised_bytes').as('bytes'))
+    .where('d.locker_id', '=', lockerId)
+    .where('o.since', '>', since)
+    .executeTakeFirstOrThrow()
+  return Number(bytes ?? 0)
+}
+
+/** With when they began. */
+export function findUploadsToLookFor(db: Db, now: number, limit: number) {
+  return db
+    .selectFrom('direct_uploads as d')
+    .innerJoin('objects as o', 'o.object_id', 'd.object_id')
+    .selectAll('d')
+    .select('o.since')
+    .where('d.look_at', '<=', now)
+    .orderBy('d.look_at')
+    .limit(limit)
+    .execute()
+}
+
+export async function lookLater(db: Db, objectId: string, lookAt: number): Promise<void> {
+  await db.updateTable('direct_uploads').set({ look_at: lookAt }).where('object_id', '=', objectId).execute()
+}
+
 /** Releases the object of a direct upload. False when the file has adopted it, or was renamed: the sweep sees it again. */
 export async function giveUpDirectUpload(tx: Tx, upload: DirectUploadTable, since: number): Promise<boolean> {
   const { object_id, locker_id, filename } = upload

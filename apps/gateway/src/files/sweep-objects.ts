@@ -3,8 +3,15 @@
 
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
-import { adoptUpload, giveUpUpload } from './direct-uploads.ts'
-import { findDirectUpload, findUnheldObjects, markForRemoval, postponeRemoval } from './object-store.ts'
+import { adoptUpload, FIRST_LOOK_SECONDS, giveUpUpload } from './direct-uploads.ts'
+import {
+  findDirectUpload,
+  findUnheldObjects,
+  findUploadsToLookFor,
+  lookLater,
+  markForRemoval,
+  postponeRemoval,
+} from './object-store.ts'
 import { removeForGood } from './objects.ts'
 import type { FilesContext } from './room.ts'
 import { findLockerOf } from './store.ts'
@@ -19,6 +26,7 @@ const SWEEP_AT_ONCE = 500
 export async function sweepObjects(context: FilesContext): Promise<number> {
   const { db } = context.database
   const now = unixNow(context)
+  await takeUnread(context)
   const before = { released: now - RELEASED_KEPT_SECONDS, writing: now - WRITING_KEPT_SECONDS }
   let swept = 0
   for (;;) {
@@ -26,6 +34,24 @@ export async function sweepObjects(context: FilesContext): Promise<number> {
     const sweptBefore = swept
     for (const object of objects) if (await sweepObject(context, object)) swept++
     if (objects.length < SWEEP_AT_ONCE || swept === sweptBefore) return swept
+  }
+}
+
+/**
+ * Takes direct uploads that nobody reads or confirms: they count from then on, and what the locker has no room for is
+ * removed (T-182). One that has not arrived is looked for again after as long as it has been awaited.
+ */
+async function takeUnread(context: FilesContext): Promise<void> {
+  const { db } = context.database
+  const now = unixNow(context)
+  for (const { since, ...upload } of await findUploadsToLookFor(db, now, SWEEP_AT_ONCE)) {
+    await lookLater(db, upload.object_id, now + Math.max(now - since, FIRST_LOOK_SECONDS))
+    const locker = await findLockerOf(db, upload)
+    try {
+      if (locker) await adoptUpload(context, locker, upload)
+    } catch (error) {
+      context.log.warn({ object_id: upload.object_id, err: error }, 'a direct upload could not be looked for yet')
+    }
   }
 }
 

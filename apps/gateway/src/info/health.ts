@@ -3,6 +3,7 @@ import { Answer } from '@svc/http-service/answer'
 import { EVM, PRIMARY } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { INTERFACE_VERSION } from '@svc/protocol/names'
+import { VERSION } from '@svc/protocol/version'
 import { sql } from 'kysely'
 import { unixNow } from '../context.ts'
 import { countMissing } from '../continuity/compare.ts'
@@ -47,6 +48,7 @@ export async function checkHealth(context: InfoContext): Promise<Answer<Health>>
   return new Answer(isServing ? 200 : 503, {
     status: isServing && maySign(continuity) ? 'ok' : 'degraded',
     version: INTERFACE_VERSION,
+    release: VERSION,
     time: isoSeconds(unixNow(context)),
     checks: {
       database,

@@ -5,7 +5,8 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Transaction } from 'kysely'
 import { receiptIsRenewal } from '../auth/errors.ts'
 import type { Locker, PayRequestTable, Schema } from '../db/schema.ts'
-import { NEW_ACCESS } from './access.ts'
+import type { NEW_ACCESS } from './access.ts'
+import { firstAccess } from './reopen.ts'
 import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
 import { endOf, quotedTerms } from './terms.ts'
 
@@ -32,7 +33,7 @@ export async function createLocker(tx: Transaction<Schema>, order: LockerOrder):
   if (renewed !== undefined) return { outcome: 'refused', refusal: receiptIsRenewal(renewed) }
   const existing = await findLockerOfReceipt(tx, receipt_id)
   if (existing) return { outcome: 'existing', locker: existing }
-  const locker = newLocker(order)
+  const locker = { ...newLocker(order), ...(await firstAccess(tx, receipt_id, lockerId(receipt_id))) }
   // Counting first locks the owner's row, so that lockers of one owner are created one at a time.
   const isCounted = await countLocker(tx, owner, order.maxPerOwner)
   if (isCounted && (await insertLocker(tx, locker))) return { outcome: 'created', locker }
@@ -42,7 +43,7 @@ export async function createLocker(tx: Transaction<Schema>, order: LockerOrder):
   return { outcome: 'refused', refusal: isCounted ? idTaken(order) : limitReached(order) }
 }
 
-function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
+function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Omit<Locker, keyof typeof NEW_ACCESS> {
   const terms = quotedTerms(request)
   return {
     locker_id: lockerId(receipt.receipt_id),
@@ -54,7 +55,6 @@ function newLocker({ receipt, request, tags, createdAt }: LockerOrder): Locker {
     terms: JSON.stringify(terms),
     created_at: isoSeconds(createdAt),
     expires_at: endOf(createdAt, terms.ttl_days * 86_400),
-    ...NEW_ACCESS,
     anchoring: 'each',
     manifest_version: 0,
     manifest_changed_at: null,

@@ -48,6 +48,10 @@ export async function uncountLocker(db: Db, owner: string): Promise<void> {
     .execute()
 }
 
+export async function findLocker(db: Db, lockerId: string): Promise<Locker | null> {
+  return (await db.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).executeTakeFirst()) ?? null
+}
+
 /** A receipt with the quote that it paid. */
 export async function findPurchase(db: Db, receiptId: string): Promise<Purchase | null> {
   const row = await db

@@ -34,7 +34,9 @@ export function signedTransfer(
   // The version of the token's EIP-712 domain, which a leg that is paid with a transaction does not have.
   const signable = { ...leg, extra: { ...leg.extra, version: '2' } }
   const address = addressKey(wire.clientAddress)
-  return { payment: { request, leg: signable, payload: { signature, authorization }, id, address }, settler }
+  // Whoever signs a challenge once more signs the same authorization.
+  const payment = { request, leg: signable, payload: { signature, authorization }, id, address, isKeyed: false }
+  return { payment, settler }
 }
 
 /** The nonce of an authorization for a challenge. */

@@ -10,12 +10,12 @@ import { restrictionOf } from '../auth/restrictions.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { publicLinkOf } from '../lockers/public-link.ts'
-import { findEgressBytes } from '../lockers/store.ts'
+import { findEgressBytes, findLocker } from '../lockers/store.ts'
 import { isEnded, termsOf, usedBytes } from '../lockers/terms.ts'
 import { auditEntry } from './audit.ts'
 import { pageOfAuditLog } from './audit-store.ts'
 import type { OperationsContext } from './room.ts'
-import { findLocker, type LockerSearch, searchLockers } from './store.ts'
+import { type LockerSearch, searchLockers } from './store.ts'
 
 const PAGE = 100
 

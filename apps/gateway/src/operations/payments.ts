@@ -16,7 +16,7 @@ import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { RefundTable, Schema } from '../db/schema.ts'
 import { claimPayment } from '../purchases/claim-payments.ts'
-import { newReceipt } from '../purchases/confirm-payment.ts'
+import { newReceipt } from '../purchases/new-receipt.ts'
 import {
   claimedAmount,
   findAuthorizationOwners,
@@ -120,6 +120,7 @@ export async function attachPayment(context: Context, actor: Actor, order: Body<
   const paid = isShort ? { ...leg, amount: payment.received } : leg
   const { receipt, isNew } = await claimPayment(context, {
     receipt: await newReceipt(context, request, paid, payment),
+    request,
     payment,
     andThen: (transaction) =>
       appendAudit(context, transaction, {

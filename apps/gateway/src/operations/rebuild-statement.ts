@@ -7,7 +7,6 @@ import { PRIMARY } from '@svc/payments/networks'
 import { manifestMessage } from '@svc/protocol/attestation'
 import { toHex, withPrefix } from '@svc/protocol/bytes'
 import { type EvidenceEnvelope, isStatementSignedBy } from '@svc/protocol/evidence'
-import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { MERKLE_VERSION } from '@svc/protocol/names'
 import { sortedByFilename } from '@svc/protocol/order'
 import type { StatementRecord } from '../attestations/record.ts'
@@ -18,7 +17,7 @@ import { findStatement, insertStatement, lockAttestation, updateAttestation } fr
 import { type Context, unixNow } from '../context.ts'
 import type { AnchoredStatement } from '../continuity/anchored.ts'
 import { findLocker, findReceiptOfProof, insertLandedPublication, knownDigests } from '../continuity/store.ts'
-import { createKeysAt } from '../keys/signing-keys.ts'
+import { gatewayKey } from './gateway-key.ts'
 
 export interface Publications {
   nodes: Pick<SolanaNodes, 'history' | 'wire'>
@@ -130,12 +129,8 @@ function readBundle(text: string): Bundle | null {
 
 async function isSigned(context: Context, envelope: EvidenceEnvelope): Promise<boolean> {
   try {
-    const keys = await createKeysAt(context)(envelope.body.issued_at_unix)
-    // A database from before the key was first used does not list it for the time of the statement.
-    const own = toHex(context.signers.statement.publicKey)
-    const issuer = envelope.issuer_pubkey ?? ''
-    const key = issuer === own ? ed25519PublicKeyFromHex(own) : keys.get(issuer)?.verifier
-    return !!key && isStatementSignedBy(key, envelope, context.config.evidence.domainTag)
+    const key = await gatewayKey(context, envelope.issuer_pubkey ?? '', envelope.body.issued_at_unix)
+    return !!key && isStatementSignedBy(key.verifier, envelope, context.config.evidence.domainTag)
   } catch {
     // What is no statement at all cannot be written in canonical form.
     return false

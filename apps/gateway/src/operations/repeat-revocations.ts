@@ -8,9 +8,8 @@ import { recordRevocation } from '../continuity/store.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { deleteAnnouncedKey, recordTheft, repeatHandOver } from '../keys/store.ts'
 import { removeOperatorFrom } from '../lockers/operators.ts'
-import { deleteS3Key, lockLocker, updateLocker } from '../lockers/store.ts'
+import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../lockers/store.ts'
 import { expireSessionsOfKey } from '../transfers/sessions/store.ts'
-import { findLocker } from './store.ts'
 
 type Tx = Transaction<Schema>
 

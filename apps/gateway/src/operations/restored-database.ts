@@ -1,5 +1,7 @@
 // A database that is behind: what it lacks, what can be rebuilt from evidence bundles and the chain, and what is lost.
 
+import type { Provider } from '@svc/api/purchases'
+import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import { type UnknownAnchors, unknownAnchors } from '../continuity/anchored.ts'
@@ -13,6 +15,7 @@ import { closeTransaction, recordLostReceipt, recordLostStatement } from '../con
 import type { Schema } from '../db/schema.ts'
 import type { Actor } from './actors.ts'
 import { appendAudit } from './audit.ts'
+import { type RestoredReceipt, readReceipt, rebuildReceipt } from './rebuild-receipt.ts'
 import { type Publications, type Rebuilt, rebuildStatement } from './rebuild-statement.ts'
 import { repeatRevocations } from './repeat-revocations.ts'
 import type { OperationsContext } from './room.ts'
@@ -41,6 +44,7 @@ export async function examineDatabase(
 
 export interface RebuildReport {
   rebuilt: Rebuilt[]
+  restored: RestoredReceipt[]
   /** Files that rebuild nothing, and why. */
   refused: { file: string; why: string }[]
   /** Transactions that pay no other quote from now on; their own quotes get their receipts again. */
@@ -51,32 +55,47 @@ export interface RebuildReport {
   awaited: AwaitedLogbook[]
 }
 
-export interface BundleFile {
+interface BundleFile {
   file: string
   text: string
 }
 
-/** Bundles may come in any order. What is there already is left as it is, so that this can be repeated. */
+export interface RebuildOrder {
+  /** Receipts and evidence bundles. */
+  files: readonly BundleFile[]
+  /** Of receipts of which the logbook does not say what was sold. */
+  provider?: Provider
+  publications: Publications | null
+  reason: string
+}
+
+/** Files may come in any order. What is there already is left as it is, so that this can be repeated. */
 export async function rebuildDatabase(
   context: OperationsContext,
   actor: Actor,
-  {
-    bundles,
-    publications,
-    reason,
-  }: { bundles: readonly BundleFile[]; publications: Publications | null; reason: string },
+  { files, provider, publications, reason }: RebuildOrder,
 ): Promise<RebuildReport> {
   const before = await examineDatabase(context, publications)
+  const { db } = context.database
+  await db.transaction().execute(async (tx) => {
+    await closePayments(context, tx, before)
+    await repeatRevocations(tx, before.revocations)
+  })
+  const restored: RestoredReceipt[] = []
   const rebuilt: Rebuilt[] = []
   const refused: RebuildReport['refused'] = []
-  for (const { file, text } of inOrder(bundles)) {
+  // Statements belong to lockers, and renewals do, too.
+  for (const { file, receipt } of receiptsIn(files)) {
+    const outcome = await rebuildReceipt(context, receipt, provider)
+    if (typeof outcome === 'string') refused.push({ file, why: outcome })
+    else if (outcome) restored.push(outcome)
+  }
+  for (const { file, text } of inOrder(files.filter(({ text }) => !readReceipt(text)))) {
     const outcome = await rebuildStatement(context, text, { anchors: before.anchors ?? [], publications })
     if (typeof outcome === 'string') refused.push({ file, why: outcome })
     else if (outcome) rebuilt.push(outcome)
   }
-  await context.database.db.transaction().execute(async (tx) => {
-    await closePayments(context, tx, before)
-    await repeatRevocations(tx, before.revocations)
+  await db.transaction().execute(async (tx) => {
     await appendAudit(context, tx, {
       actor: actor.identity,
       action: 'rebuild_database',
@@ -84,6 +103,7 @@ export async function rebuildDatabase(
       reason,
       details: {
         statements: rebuilt.length,
+        receipts: restored.map(({ receipt_id }) => receipt_id),
         payments: before.payments.length,
         revocations: before.revocations.map(({ revoked }) => describeRevoked(revoked)),
       },
@@ -91,7 +111,24 @@ export async function rebuildDatabase(
   })
   const { statements: left, awaited } = await examineDatabase(context, publications)
   const { payments, revocations } = before
-  return { rebuilt, refused, closedPayments: payments.length, repeatedRevocations: revocations.length, left, awaited }
+  return {
+    rebuilt,
+    restored,
+    refused,
+    closedPayments: payments.length,
+    repeatedRevocations: revocations.length,
+    left,
+    awaited,
+  }
+}
+
+/** Renewals after the lockers that they are for. */
+function receiptsIn(files: readonly BundleFile[]): { file: string; receipt: SignedReceipt }[] {
+  const receipts = files.flatMap(({ file, text }) => {
+    const receipt = readReceipt(text)
+    return receipt ? [{ file, receipt }] : []
+  })
+  return receipts.toSorted((a, b) => Number(a.receipt.extends !== undefined) - Number(b.receipt.extends !== undefined))
 }
 
 /** So that each statement finds the one before it. */

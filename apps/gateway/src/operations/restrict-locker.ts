@@ -3,12 +3,11 @@ import type { restrictLocker as endpoint } from '@svc/api/operations'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerNotFound } from '../auth/errors.ts'
 import { unixNow } from '../context.ts'
-import { lockLocker, updateLocker } from '../lockers/store.ts'
+import { findLocker, lockLocker, updateLocker } from '../lockers/store.ts'
 import type { Actor } from './actors.ts'
 import { type AuditAction, appendAudit } from './audit.ts'
 import { operatorLocker } from './find-lockers.ts'
 import type { OperationsContext } from './room.ts'
-import { findLocker } from './store.ts'
 
 type Order = Body<typeof endpoint>
 

@@ -3,10 +3,6 @@ import type { Db, Locker, PaymentTransactionTable, RefundTable, Schema } from '.
 
 type Tx = Transaction<Schema>
 
-export async function findLocker(db: Db, lockerId: string): Promise<Locker | null> {
-  return (await db.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).executeTakeFirst()) ?? null
-}
-
 export interface LockerSearch {
   by: 'locker' | 'receipt' | 'transaction' | 'wallet'
   text: string

@@ -7,7 +7,8 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused } from '@svc/sales/errors'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
-import { noteOfReceipt, receiptHash } from '../continuity/entries.ts'
+import { type NotedReceipt, noteOfReceipt, receiptHash } from '../continuity/entries.ts'
+import { saleOf } from '../continuity/sale.ts'
 import type { PaymentTransactionTable, Schema } from '../db/schema.ts'
 import { renewLocker } from '../lockers/renew-locker.ts'
 import {
@@ -22,16 +23,21 @@ import {
   insertReceipt,
   insertReceipts,
   lockPaymentTransaction,
+  type PayRequest,
   takeAuthorization,
   updatePaymentTransaction,
 } from './store.ts'
 
-interface Claim {
+export interface Claim {
   /** Not yet written. */
   receipt: SignedReceipt
+  /** The quote that it is for. */
+  request: PayRequest
   payment: ChainPayment
   /** The one in the transaction that was signed for the quote, where it pays instead of the whole transaction. */
   authorization?: string
+  /** What a receipt needs that is made again. */
+  beforehand?: (tx: Transaction<Schema>) => Promise<unknown>
   /** What else a new receipt brings about, with it or not at all. */
   andThen?: (tx: Transaction<Schema>) => Promise<unknown>
 }
@@ -85,7 +91,7 @@ async function claimTogether(context: Context, claims: readonly Claim[]): Promis
       if (written < claims.length) throw new Error('a quote is paid')
       for (const { receipt_id } of receipts) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })
     }
-    await context.continuity.commit(write, () => receipts.map(noteOfReceipt))
+    await context.continuity.commit(write, () => claims.map(noteOfClaim))
     return true
   } catch (error) {
     if (error instanceof ServiceError) throw error
@@ -105,25 +111,34 @@ function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): T[] {
  * one writes the receipt and the others return it. A second payment of the quote is refused and left unclaimed.
  */
 export async function claimPayment(context: Context, claim: Claim): Promise<Claimed> {
-  const { receipt, payment, authorization, andThen } = claim
-  const kind = authorization === undefined ? 'single' : 'authorizations'
-  const write = async (tx: Transaction<Schema>): Promise<Claimed> => {
-    const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
-    context.continuity.assertCurrent()
-    if (written) {
-      await renewLocker(tx, receipt, paidAt(context, payment))
-      await andThen?.(tx)
-      await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
-      return { receipt, isNew: true }
-    }
-    const existing = await findReceiptOfRequest(tx, receipt.pay_req_id)
-    if (!existing) throw paymentRefused('transaction_already_used')
-    if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
-    return { receipt: existing, isNew: false }
-  }
-  const claimed = await context.continuity.commit(write, ({ isNew }) => (isNew ? [noteOfReceipt(receipt)] : []))
+  const claimed = await context.continuity.commit(
+    (tx) => writeClaim(context, tx, claim),
+    ({ isNew }) => (isNew ? [noteOfClaim(claim)] : []),
+  )
   if (!claimed.isNew) await context.continuity.noteUnclear()
   return claimed
+}
+
+async function writeClaim(context: Context, tx: Transaction<Schema>, claim: Claim): Promise<Claimed> {
+  const { receipt, payment, authorization, beforehand, andThen } = claim
+  const kind = authorization === undefined ? 'single' : 'authorizations'
+  await beforehand?.(tx)
+  const [written] = await bookReceipts(tx, kind, [receipt], payment.authorizations)
+  context.continuity.assertCurrent()
+  if (written) {
+    await renewLocker(tx, receipt, paidAt(context, payment))
+    await andThen?.(tx)
+    await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
+    return { receipt, isNew: true }
+  }
+  const existing = await findReceiptOfRequest(tx, receipt.pay_req_id)
+  if (!existing) throw paymentRefused('transaction_already_used')
+  if (existing.tx_hash !== receipt.tx_hash) throw paymentRefused('quote_already_paid')
+  return { receipt: existing, isNew: false }
+}
+
+function noteOfClaim({ receipt, request, authorization }: Claim): NotedReceipt {
+  return noteOfReceipt(receipt, saleOf(receipt, request, authorization))
 }
 
 /** A payment counts from when it was made, however late it is confirmed (AMB-06). */

@@ -3,19 +3,18 @@
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage, Quote } from '@svc/api/purchases'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import type { ChainPayment } from '@svc/payments/payment'
-import { toHex } from '@svc/protocol/bytes'
 import { receiptId } from '@svc/protocol/ids'
-import { receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
+import type { SignedReceipt } from '@svc/protocol/receipt'
 import { paymentRefused, payReqNotFound } from '@svc/sales/errors'
-import * as sales from '@svc/sales/new-receipt'
 import { payerProof, requirePayerProof, requireTransaction } from '@svc/sales/payer-proof'
-import { inQuoteTime, paidLeg, type QuotedLeg, readPayment } from '@svc/sales/read-payment'
+import { inQuoteTime, paidLeg, readPayment } from '@svc/sales/read-payment'
 import { limitStranger } from '../auth/limits.ts'
-import { type Context, unixNow } from '../context.ts'
+import type { Context } from '../context.ts'
 import { receiptHash } from '../continuity/entries.ts'
-import type { ClaimPayment } from './claim-payments.ts'
+import type { Claim, ClaimPayment } from './claim-payments.ts'
+import { newReceipt } from './new-receipt.ts'
 import { confirmUrlOf } from './quote.ts'
+import { remadeClaim } from './remake-receipt.ts'
 import { findLostReceipt, findPayRequest, findReceiptOfRequest, type PayRequest } from './store.ts'
 
 type ConfirmBody = Body<typeof confirmStorage>
@@ -34,20 +33,31 @@ export function createConfirmPayment(context: Context, claim: ClaimPayment): Con
       await context.continuity.noteUnclear()
       return confirmation(existing, true)
     }
-    const tx = requireTransaction(proof)
-    const request = await findPayRequest(db, body.pay_req_id)
-    if (!request) throw payReqNotFound()
-    await limitStranger(context, wire, null)
-    await context.continuity.requireCurrent()
-    const { leg, payment } = await inQuoteTime(context, [request], () => readLeg(context, request, body, tx))
-    const { receipt, isNew } = await claim({ receipt: await newReceipt(context, request, leg, payment), payment })
-    return confirmation(receipt, !isNew)
+    const claimed = await claim(await readClaim(context, body, requireTransaction(proof), wire))
+    return confirmation(claimed.receipt, !claimed.isNew)
   }
 }
 
 export function confirmation(receipt: SignedReceipt, idempotent: boolean): Confirmation {
   const { receipt_id, paid_amount, paid_raw, pay_asset, network } = receipt
   return { ok: true, receipt_id, receipt, idempotent, paid_amount, paid_raw, pay_asset, network }
+}
+
+/** What was confirmed before and lost needs no proof but its ids, at any time: both together, only its buyer has. */
+async function readClaim(context: Context, body: ConfirmBody, tx: string, wire: WireRequest): Promise<Claim> {
+  const { db } = context.database
+  const { pay_req_id: payReqId } = body
+  const lost = await findLostReceipt(db, receiptHash(receiptId(payReqId, tx)))
+  const request = await findPayRequest(db, payReqId)
+  if (!request && !lost) throw payReqNotFound()
+  await limitStranger(context, wire, null)
+  await context.continuity.requireCurrent()
+  const remade = lost && (await remadeClaim(context, payReqId, lost))
+  if (remade) return remade
+  if (!request) throw payReqNotFound()
+  const read = () => readLeg(context, request, body, tx)
+  const { leg, payment } = lost ? await read() : await inQuoteTime(context, [request], read)
+  return { receipt: await newReceipt(context, request, leg, payment), request, payment }
 }
 
 /** The leg that the body names, and the payment of it that the chain shows. */
@@ -60,26 +70,4 @@ async function readLeg(context: Context, request: PayRequest, body: ConfirmBody,
   const payment = await readPayment(context, tx, [{ request, leg }], [request.pay_req_id])
   if (payment.outcome === 'rejected') throw paymentRefused(payment.reason, payment.seen)
   return { leg, payment }
-}
-
-/**
- * A receipt that the database has lost is made again as it was, by the key of its time. Where that key is gone, it is
- * dated now: no key of today may sign for a time before its own (T-159).
- */
-export async function newReceipt(
-  context: Context,
-  { pay_req_id: payReqId, units, quote }: PayRequest,
-  leg: QuotedLeg,
-  payment: ChainPayment,
-): Promise<SignedReceipt> {
-  const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
-  const lost = await findLostReceipt(context.database.db, receiptHash(receiptId(payReqId, payment.tx)))
-  const goods = renewal
-    ? { extends: renewal.receipt_id }
-    : { proofId: lost?.proof_id ?? toHex(context.randomBytes(16)) }
-  const keyOfTime = lost && (await context.statementKeys.ofTime(lost.confirmed_at))
-  const key = keyOfTime ?? (await context.statementKeys.current())
-  const confirmedAt = keyOfTime ? lost.confirmed_at : unixNow(context)
-  const receipt = sales.newReceipt({ payReqId, units, leg, payment, ...goods, confirmedAt })
-  return signedReceipt(receipt, key.publicKey, await key.sign(receiptMessage(receipt)))
 }

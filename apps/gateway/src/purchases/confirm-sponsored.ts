@@ -12,12 +12,14 @@ import { inQuoteTime, transactionId } from '@svc/sales/read-payment'
 import type { Kysely, Transaction } from 'kysely'
 import { receiptIsRenewal } from '../auth/errors.ts'
 import { type Context, unixNow } from '../context.ts'
-import { noteOfReceipt } from '../continuity/entries.ts'
+import { type NotedReceipt, noteOfReceipt } from '../continuity/entries.ts'
+import { saleOf } from '../continuity/sale.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { lockerRecord } from '../lockers/locker-record.ts'
 import { bookReceipts } from './claim-payments.ts'
-import { confirmation, newReceipt } from './confirm-payment.ts'
+import { confirmation } from './confirm-payment.ts'
+import { newReceipt } from './new-receipt.ts'
 import { findPayment, requireOneNetwork, type SponsoredTransaction } from './sponsored-payment.ts'
 import { findPayRequests, findReceiptsOfRequests, type PayRequest } from './store.ts'
 
@@ -32,6 +34,7 @@ interface SponsoredOrder {
 
 interface SponsoredPurchase {
   receipt: SignedReceipt
+  request: PayRequest
   /** Whether this call wrote the receipt. */
   isNew: boolean
   locker: LockerCreation
@@ -122,8 +125,12 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
   return context.continuity.commit(
     (tx) => writePurchases(context, tx, order, requests, payment),
-    (purchases) => purchases.filter(({ isNew }) => isNew).map(({ receipt }) => noteOfReceipt(receipt)),
+    (purchases) => purchases.filter(({ isNew }) => isNew).map(noteOfPurchase),
   )
+}
+
+function noteOfPurchase({ receipt, request }: SponsoredPurchase): NotedReceipt {
+  return noteOfReceipt(receipt, saleOf(receipt, request))
 }
 
 async function requirePayRequests({ database }: Context, payReqIds: readonly string[]): Promise<PayRequest[]> {
@@ -178,7 +185,7 @@ async function writePurchases(
     requireOwner(receipt, ownerIdentity)
     if (receipt.tx_hash !== paidBy) throw paymentRefused('quote_already_paid')
     const locker = await createLocker(tx, { receipt, request, tags, createdAt: unixNow(context), maxPerOwner })
-    purchases.push({ receipt, isNew: written.has(receipt.receipt_id), locker })
+    purchases.push({ receipt, request, isNew: written.has(receipt.receipt_id), locker })
   }
   for (const receipt_id of written) await context.queue.enqueue(tx, 'attest-payment', { receipt_id })
   return purchases

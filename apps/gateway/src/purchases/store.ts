@@ -45,6 +45,15 @@ export async function insertPayRequests(db: Db, requests: readonly PayRequest[])
   await db.insertInto('pay_requests').values(requests).execute()
 }
 
+/** A quote that was lost; one that is there stays as it is. */
+export async function restorePayRequest(db: Db, request: PayRequest): Promise<void> {
+  await db
+    .insertInto('pay_requests')
+    .values(request)
+    .onConflict((conflict) => conflict.column('pay_req_id').doNothing())
+    .execute()
+}
+
 /** A quote whose body is made from a template. */
 export interface NewQuote extends Omit<PayRequest, 'quote'> {
   template: StorableTemplate

@@ -5,15 +5,20 @@ import { Bytes } from '@svc/http-service/answer'
 import { toHex } from '@svc/protocol/bytes'
 import type { Redirect } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
-import { type CurrentBytes, currentBytes } from '../files/direct-uploads.ts'
+import { type CurrentBytes, currentBytes, FIRST_LOOK_SECONDS } from '../files/direct-uploads.ts'
 import { fileNotFound, storageError } from '../files/errors.ts'
-import { insertDirectUpload, insertObjects } from '../files/object-store.ts'
+import { insertDirectUpload, insertObjects, promisedBytes } from '../files/object-store.ts'
 import { maxObjectBytes } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
-import { lockFile } from '../files/store.ts'
+import { countedBytes, lockFile } from '../files/store.ts'
 import { mintedRow } from '../lockers/access.ts'
+import { lockLocker } from '../lockers/store.ts'
+import { termsOf, usedBytes } from '../lockers/terms.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
+
+/** So long after its address was given, an upload that has not arrived is not counted any more. */
+const PROMISE_SECONDS = 3600
 
 /** A provider's address cannot be recalled, so it works only as long as it takes to follow the redirect. */
 const MAX_REDIRECT_SECONDS = 300
@@ -37,6 +42,8 @@ export async function redirectUpload(
 ): Promise<Bytes | null> {
   const { locker, file, expiresIn, grant } = opened
   const contentType = file.upload_content_type
+  // Through the gateway they are counted as they come.
+  if (size === null && context.config.lockers.enforcesTerms) return null
   const id = toHex(context.randomBytes(16))
   const upload = {
     contentType,
@@ -51,17 +58,29 @@ export async function redirectUpload(
   await context.rateLimiter.take({ key: `redirects ${locker.locker_id}`, perMinute: context.config.limits.perSigner })
   // An earlier direct upload may have arrived: then it is no longer one of those that are looked for.
   await currentBytes(context, locker, file)
-  await insertPendingUpload(context, opened, id)
-  return redirectTo(target, contentType)
+  return (await insertPendingUpload(context, opened, id, size)) ? redirectTo(target, contentType) : null
 }
 
-/** Written before the client gets the address: from then on the object may exist. */
-async function insertPendingUpload(context: Context, { locker, file, grant }: OpenedFile, object_id: string) {
-  const { provider } = locker
-  const { locker_id, filename } = file
+/**
+ * Written before the client gets the address: from then on the object may exist. False where the locker has no room for
+ * all that is promised to it (T-182).
+ */
+function insertPendingUpload(
+  context: Context,
+  { locker: { provider }, file: { locker_id, filename, ...file }, grant }: OpenedFile,
+  object_id: string,
+  size: number | null,
+): Promise<boolean> {
   const since = unixNow(context)
-  await context.database.db.transaction().execute(async (tx) => {
-    if (!(await lockFile(tx, locker_id, filename))) throw fileNotFound(filename)
+  return context.database.db.transaction().execute(async (tx) => {
+    const current = await lockFile(tx, locker_id, filename)
+    if (!current) throw fileNotFound(filename)
+    if (context.config.lockers.enforcesTerms) {
+      const locker = await lockLocker(tx, locker_id)
+      const promised = await promisedBytes(tx, locker_id, since - PROMISE_SECONDS)
+      const bytes = usedBytes(locker) - countedBytes(current) + promised + (size ?? 0)
+      if (bytes > termsOf(locker).storage_limit_bytes) return false
+    }
     await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
     await insertDirectUpload(tx, {
       object_id,
@@ -70,7 +89,10 @@ async function insertPendingUpload(context: Context, { locker, file, grant }: Op
       content_type: file.upload_content_type,
       expected_hash: file.upload_expected_hash,
       ...mintedRow(grant),
+      promised_bytes: size,
+      look_at: since + FIRST_LOOK_SECONDS,
     })
+    return true
   })
 }
 

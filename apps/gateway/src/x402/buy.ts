@@ -35,6 +35,7 @@ import { findSettlement } from './store.ts'
 
 type Bought = Answer<X402Purchase>
 type Offer = Answer<JsonText<X402Quote>>
+type From = Pick<SignedPayment, 'address' | 'isKeyed'>
 
 /**
  * Without PAYMENT-SIGNATURE, answers a quote to sign; with it, settles the payment, opens the locker and answers the
@@ -46,22 +47,18 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
   requireNewLocker(order)
   await context.continuity.requireCurrent()
   const header = wire.headers['payment-signature']
-  if (header !== undefined) return buy(context, order, header, addressKey(wire.clientAddress))
+  const from = { address: addressKey(wire.clientAddress), isKeyed: idempotencyKey(wire) !== null }
+  if (header !== undefined) return buy(context, order, header, from)
   if (wire.headers['x-payment'] !== undefined) throw onlyVersion2('X-PAYMENT')
   return offer(context, order, wire)
 }
 
 /** A payment that is refused for good is answered with what to sign instead. */
-async function buy(
-  context: X402Context,
-  order: X402Order,
-  header: string | string[],
-  address: string,
-): Promise<Bought> {
+async function buy(context: X402Context, order: X402Order, header: string | string[], from: From): Promise<Bought> {
   const { request, signature } = await readQuote(context, order, header)
   const id = signature.extensions?.['payment-identifier']?.info.id
   try {
-    const { payment, settler } = readPayment(context, request, signature, address)
+    const { payment, settler } = readPayment(context, request, signature, from)
     const identified = id === undefined ? request : await identifiedQuote(context, id, request)
     if (identified !== request) return await boughtBefore(context, identified, payment, settler)
     const { receipt, isNew } = await payOnce(context, payment, settler)
@@ -179,7 +176,7 @@ async function readQuote(
   const request = await findPayRequest(database.db, signature.accepted.extra.pay_req_id)
   if (!request)
     throw new ServiceError('pay_req_not_found', 'there is no quote with this pay_req_id', {
-      hint: 'repeat the request without PAYMENT-SIGNATURE for a quote',
+      hint: 'if it was paid before, POST /v1/storage/confirm with its transaction gives the receipt; otherwise repeat the request without PAYMENT-SIGNATURE for a quote',
     })
   requireSameOrder(order, request)
   return { request, signature }
@@ -189,7 +186,7 @@ function readPayment(
   context: X402Context,
   request: PayRequest,
   signature: PaymentSignature,
-  address: string,
+  from: From,
 ): { payment: SignedPayment; settler: Settler } {
   const { accepts } = JSON.parse(request.quote) as X402Quote
   const leg = signedLeg(accepts, signature)
@@ -198,7 +195,7 @@ function readPayment(
   if (!settler) throw cannotSettle()
   const id = settler.paymentId(signature.payload)
   if (id === null) throw malformedPayment(`holds no payment of the exact scheme on ${leg.network}`)
-  return { payment: { request, leg, payload: signature.payload, id, address }, settler }
+  return { payment: { request, leg, payload: signature.payload, id, ...from }, settler }
 }
 
 /** The signature pays for its quote: a body that orders something else is refused before paying. */

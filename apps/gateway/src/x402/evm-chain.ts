@@ -137,6 +137,18 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
         .catch(rejectAsRefused)
     },
 
+    /** Transactions that used authorizations of an account. */
+    async usesBy(token: string, from: string, since: number): Promise<string[]> {
+      const filter = { address: token, topics: [AUTHORIZATION_USED, padHex(from as Address, { size: 32 })] }
+      const last = Number(await client.getBlockNumber().catch(rejectAsRefused))
+      const found: FoundLog[] = []
+      for (let block = since, queries = 0; block <= last && queries < MAX_LOG_QUERIES; block += LOG_BLOCKS, queries++) {
+        const to = Math.min(block + LOG_BLOCKS - 1, last)
+        found.push(...(await findLogs(filter, block, to).catch(rejectAsRefused)))
+      }
+      return [...new Set(found.map(({ tx }) => tx))]
+    },
+
     /**
      * What became of an authorization that is used. It is public once it is sent: anybody may have used it in their own
      * transaction. Its payer has cancelled it only if a final block says so. A long search is continued by the next one,

@@ -82,6 +82,10 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
       const found = await chain.findUse(leg.asset, authorization, await chain.heightAt(since))
       return { tx: found.outcome === 'landed' ? found.tx : null }
     },
+    async findPayments(payload, { asset }, since) {
+      if (!('authorization' in payload)) return []
+      return chain.usesBy(asset, payload.authorization.from, await chain.heightAt(since))
+    },
     settle: (order) => settleWith(chain, send, order),
     async resend({ raw }) {
       await chain.send(raw as Hex)

@@ -9,7 +9,7 @@ import { paymentRefused } from '@svc/sales/errors'
 import { type QuotedLeg, quotedLeg } from '@svc/sales/read-payment'
 import { giveBack } from '../budgets/budgets.ts'
 import { claimPayment } from '../purchases/claim-payments.ts'
-import { newReceipt } from '../purchases/confirm-payment.ts'
+import { newReceipt } from '../purchases/new-receipt.ts'
 import type { PayRequest } from '../purchases/store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
 import { createLockerOf } from './open-locker.ts'
@@ -159,6 +159,7 @@ export async function claim(
   const { authorization } = leg
   return claimPayment(context, {
     receipt,
+    request,
     payment,
     ...(authorization !== undefined && { authorization }),
     andThen: (tx) => createLockerOf(context, tx, request, receipt),

@@ -9,7 +9,7 @@ import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '..
 import { unixNow } from '../context.ts'
 import { type PayRequest, takeAuthorization } from '../purchases/store.ts'
 import { RESUME_SECONDS } from '../purchases/sweep-quotes.ts'
-import { claimEarlier } from './claim-earlier.ts'
+import { claimEarlier, claimSamePayer } from './claim-earlier.ts'
 import { cannotSettle, earlierPaymentOpen, notSettled, paymentFailed, tooManyFailed } from './errors.ts'
 import {
   authorizationOf,
@@ -46,6 +46,8 @@ export async function settlePayment(context: X402Context, payment: SignedPayment
   if (open && quoteOfPayment === null) throw earlierPaymentOpen(open.network, open.open)
   if (!open && unixNow(context) > request.expires_at)
     return claimEarlier(context, payment, quoteExpired(request.expires_at, unixNow(context)))
+  const paidBefore = open ? null : await claimSamePayer(context, payment)
+  if (paidBefore) return paidBefore
   requireShortLife(context, payment)
   const settler = settlerOf(context, network.name)
   if (!settler) throw cannotSettle()

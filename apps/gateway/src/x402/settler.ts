@@ -26,6 +26,11 @@ export interface Settler {
    * payment of this leg. `since`, in Unix seconds: it was not made before. Throws `Refused`.
    */
   findUse(payload: EvmPayload | SvmPayload, leg: X402Leg, since: number): Promise<{ tx: string | null } | null>
+  /**
+   * Transactions of the payer that may have paid this leg, whatever was signed for it, the newest first or in no order.
+   * `since` as for `findUse`. Throws `Refused`.
+   */
+  findPayments(payload: EvmPayload | SvmPayload, leg: X402Leg, since: number): Promise<string[]>
   /** The outcome of a payment whose noted transaction is not on the chain, or has failed there. */
   outcome(settlement: Settlement, leg: X402Leg, hasFailed: boolean): Promise<SettlementOutcome>
 }
@@ -44,6 +49,8 @@ export interface SignedPayment {
   id: string
   /** The client's address, as rate limits count it. */
   address: string
+  /** Whether it came with an Idempotency-Key: then the call before it may be repeated. */
+  isKeyed: boolean
 }
 
 export interface SettlementOrder {

@@ -11,6 +11,9 @@ const OWNER_BYTES = 32
 /** The fee payer cannot pay. A payer without tokens fails in the transfer instead. */
 const UNFUNDED = /^"(?:InsufficientFundsForFee|AccountNotFound)"$|^\{"InsufficientFundsForRent":/
 
+/** A payer who repeats a call has made few transactions since. */
+const MAX_HISTORY = 100
+
 const ALREADY_PROCESSED = '"AlreadyProcessed"'
 
 /** What a payment takes: this amount from the owner's token account. */
@@ -57,7 +60,14 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
     throw new ChainUnavailable('too few nodes of the primary chain answer')
   }
 
+  /** The last of an account that succeeded. */
+  async function withMemo(account: string, wanted: string): Promise<string[]> {
+    const found = await nodes.history(account, { limit: MAX_HISTORY })
+    return found.filter(({ memo, hasFailed }) => !hasFailed && memo?.includes(wanted)).map(({ tx }) => tx)
+  }
+
   return {
+    withMemo: (account: string, wanted: string) => withMemo(account, wanted).catch(rejectAsRefused),
     isOnChain: (tx: string) => isOnChain(tx).catch(rejectAsRefused),
     /** Why a transaction must not be sent; null when it may be sent. */
     objection: (raw: string, source: Source) => objection(raw, source).catch((error) => refusedBy(error).refusal),

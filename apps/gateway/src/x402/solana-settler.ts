@@ -76,6 +76,10 @@ export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { 
       const { tx } = sign(payload.transaction)
       return (await chain.isOnChain(tx)) ? { tx } : null
     },
+    async findPayments(payload, { extra }) {
+      if (!('transaction' in payload) || extra.memo === undefined) return []
+      return chain.withMemo(sourceOf(payload.transaction).account, extra.memo)
+    },
     resend: ({ raw }) => chain.send(raw),
     async outcome({ height }, _leg, hasFailed) {
       if (hasFailed) return { outcome: 'failed' }

@@ -7,12 +7,14 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { programEnvironment } from '@svc/devnet/program-environment'
+import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { hasLostNonces, missingInDatabase } from '../../src/continuity/compare.ts'
 import type { Entry, NotedRevocation, NotedStatement } from '../../src/continuity/entries.ts'
 import { openLogbook } from '../../src/continuity/logbook.ts'
 import { type Dated, readBackwards, readNonces } from '../../src/continuity/logbook-files.ts'
 import type { Revoked } from '../../src/continuity/revoked.ts'
+import type { Sale } from '../../src/continuity/sale.ts'
 import { recordLostStatement } from '../../src/continuity/store.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -91,13 +93,37 @@ it('ADD-29 a line that a full disk cut off takes no other entry with it', async 
   expect(new Set(entries.map(({ sequence }) => sequence))).toEqual(new Set(Array.from({ length: 40 }, (_, i) => i + 1)))
 })
 
+const SALE: Sale = {
+  provider: 'gcs',
+  units: 1,
+  createdAt: 1,
+  expiresAt: 301,
+  url: 'https://gateway.example/v1/storage/request',
+  terms: { storage_limit_bytes: 1, file_limit: 1, egress_included_bytes: 1, ttl_days: 1 },
+  leg: {
+    scheme: 'exact',
+    network: 'eip155:143',
+    amount: '5',
+    asset: '0x02',
+    payTo: '0x03',
+    maxTimeoutSeconds: 300,
+    extra: { name: 'USDC', decimals: 6, human_amount: '0.000005', quote_schema: QUOTE_SCHEMA },
+  },
+  payer: '0x04',
+  received: '5',
+  height: 6,
+}
+
 forEachDatabase('a logbook and its database', (database) => {
-  it('T-37 T-85 everything noted is missing in another database, once, until it is accepted', async () => {
+  it('T-37 T-85 T-180 everything noted is missing in another database, once, until it is accepted', async () => {
     const { db } = await database.open<Schema>(migrations)
     const logbook = await openLogbook(folder, 'history')
     const payment = { network: 'evm-mainnet', tx: '0x01' }
-    const receipt = { kind: 'receipt', ...payment, receiptHash: 'd'.repeat(64), proofId: null, confirmedAt: 5 } as const
-    await logbook.append([statement(2), statement(1), statement(2), receipt, { kind: 'refund', ...payment }], 7)
+    const paid = { kind: 'receipt', ...payment, proofId: null, confirmedAt: 5 } as const
+    const receipt = { ...paid, receiptHash: 'd'.repeat(64), sale: SALE }
+    const unsold = { ...paid, receiptHash: 'e'.repeat(64), sale: null }
+    const entries = [statement(2), statement(1), statement(2), receipt, unsold, { kind: 'refund', ...payment } as const]
+    await logbook.append(entries, 7)
     const opened = revocation('2', 6, { what: 'restriction', locker: 'a', restriction: null, notice: null })
     const closed = revocation('1', 5, { what: 'link', locker: 'a' })
     await logbook.append([opened, closed], 7)
@@ -107,7 +133,7 @@ forEachDatabase('a logbook and its database', (database) => {
     const missing = await missingInDatabase(db, folder)
     expect(missing).toEqual({
       statements: [statement(1), statement(2)],
-      payments: [receipt, { kind: 'refund', ...payment }],
+      payments: [receipt, unsold, { kind: 'refund', ...payment }],
       revocations: [closed, opened],
     })
     expect([await hasLostNonces(db, folder, 99), await hasLostNonces(db, folder, 100)]).toEqual([true, false])
@@ -116,7 +142,7 @@ forEachDatabase('a logbook and its database', (database) => {
       for (const lost of missing.statements.toReversed()) await recordLostStatement(tx, lost, 8)
     })
     const { statements, payments } = await missingInDatabase(db, folder, { all: true })
-    expect([statements, payments.length]).toEqual([[], 2])
+    expect([statements, payments.length]).toEqual([[], 3])
     await logbook.close()
   })
 

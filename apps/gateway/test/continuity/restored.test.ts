@@ -2,22 +2,25 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Health } from '@svc/api/info'
+import type { LockerRecord } from '@svc/api/lockers'
 import { poll } from '@svc/concurrency/retry'
 import { createFreshDatabase, forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Variables } from '@svc/http-service/config'
 import type { ChainPayment } from '@svc/payments/payment'
-import { receiptId } from '@svc/protocol/ids'
+import { lockerId, receiptId } from '@svc/protocol/ids'
 import { quotedLeg } from '@svc/sales/read-payment'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { receiptHash } from '../../src/continuity/entries.ts'
 import { readBackwards } from '../../src/continuity/logbook-files.ts'
+import { rebuildReceipt } from '../../src/operations/rebuild-receipt.ts'
 import { createClaims } from '../../src/purchases/claim-payments.ts'
-import { newReceipt } from '../../src/purchases/confirm-payment.ts'
+import { newReceipt } from '../../src/purchases/new-receipt.ts'
 import { findPayRequest } from '../../src/purchases/store.ts'
 import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { outcomeOf, startCommand } from '../bin/command.ts'
-import { type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
+import { buy, type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
 import { copyDatabase, dropBackup } from './copy-database.ts'
 import { healthIn } from './health.ts'
 import { openPostgresLine } from './postgres-line.ts'
@@ -72,12 +75,18 @@ function createStory(database: TestDatabase, folder: string, logbook = 'logbook'
     return { owner, ...ids, call, put }
   }
 
-  const command = (...args: string[]) =>
+  const commandWith = (own: Record<string, string>, ...args: string[]) =>
     outcomeOf(
-      startCommand(['continuity', ...args], { SVC_MODE: 'development', ...market.chains.variables, ...variables }),
+      startCommand(['continuity', ...args], {
+        SVC_MODE: 'development',
+        ...market.chains.variables,
+        ...variables,
+        ...own,
+      }),
     )
+  const command = (...args: string[]) => commandWith({}, ...args)
 
-  return { open, command, lockerOf }
+  return { open, command, commandWith, lockerOf }
 }
 
 async function healthOf({ shop }: Open): Promise<Health> {
@@ -108,7 +117,7 @@ forEachDatabase('a restored database', (database) => {
     await dropBackup(database)
   })
 
-  it('T-37 T-85 T-109 ADD-29 only reads until it is healed; no number, payment or nonce is good twice', async () => {
+  it('T-37 T-85 T-109 T-180 T-181 ADD-29 only reads until it is healed; no number, payment or nonce is good twice', async () => {
     const story = createStory(database, folder)
     const before = await story.open()
     for (const text of ['1', '2', '3']) await nextStatement(before, text)
@@ -124,6 +133,7 @@ forEachDatabase('a restored database', (database) => {
     const paidBy = await market.pay(quote.accepts[0]!, { memo: null })
     const receipt = (await now.shop.confirm({ pay_req_id: payReqId(quote) }, paidBy)).body.receipt
     expect(receipt.tx_hash).toBe(paidBy)
+    const lostWhole = await buyTwice(now)
     const bundles = await saveBundles(now, folder, [4, 5])
     const { lockerId, receiptId, owner } = now.locker
     const list = { path: `/v1/lockers/${lockerId}/files`, ops: ['locker:list'], lockerId, receiptId }
@@ -145,7 +155,8 @@ forEachDatabase('a restored database', (database) => {
           sequence,
           statement_digest: digest,
         })),
-        missing_payments: 1,
+        missing_payments: 3,
+        missing_revocations: 1,
         heal: expect.stringContaining('svc-gateway continuity'),
       },
     })
@@ -166,7 +177,7 @@ forEachDatabase('a restored database', (database) => {
     expectRefusal(await now.house.send('GET', list.path, undefined, used.headers), 503, 'database_behind')
 
     const shown = await story.command('show')
-    expect([shown.status, shown.stdout.split('\n').length], shown.stderr).toEqual([1, 5])
+    expect([shown.status, shown.stdout.split('\n').length], shown.stderr).toEqual([1, 8])
     const forged = join(folder, 'forged.json')
     await writeFile(forged, '{"envelope":{"body":{"sequence":4}},"files":[]}')
     const rebuilt = await story.command('rebuild', '--reason', 'restored the backup', forged, ...bundles)
@@ -187,15 +198,20 @@ forEachDatabase('a restored database', (database) => {
       verification: { signature_valid: 'passed', anchor_confirmed: 'passed' },
     })
 
-    // The transaction pays its own quote, which gets the same receipt again, and no other.
+    // The transaction pays its own quote, which gets the same receipt again, however late, and no other.
     const stolen = await now.shop.confirm({ pay_req_id: payReqId(other) }, paidBy)
     expectRefusal(stolen, 402, 'payment_verification_failed')
     expect(JSON.stringify(stolen.body)).toContain('transaction_already_used')
+    market.clock.advance(LATER_SECONDS)
     const again = await now.shop.confirm({ pay_req_id: payReqId(quote) }, paidBy)
     expect(again.body.receipt, JSON.stringify(again.body)).toEqual(receipt)
+    await expectMadeAgain(now, lostWhole)
     await now.shop.stop()
 
-    await expectAccepted(database, story, { sequence: 6, digest: sixth.digest })
+    await copyDatabase(database, 'backup')
+    const blind = await story.open({ LOGBOOK_DIR: 'off' })
+    await expectRestored(story, blind, lostWhole, folder)
+    await expectAccepted(story, blind, { sequence: 6, digest: sixth.digest })
   })
 
   it('T-37 ADD-29 what was committed right before a crash, and not noted, is noted at the next start', async () => {
@@ -252,7 +268,7 @@ it('T-160 what was committed without an answer is noted when that is learnt: by 
     const leg = quotedLeg(quote.accepts[0]!)
     const payment = (await context.sales.reader(leg.network).read(tx, leg)) as ChainPayment
     const request = await findPayRequest(context.database.db, payReqId(quote))
-    return { receipt: await newReceipt(context, request!, leg, payment), payment }
+    return { receipt: await newReceipt(context, request!, leg, payment), request: request!, payment }
   })
   const ready = await Promise.all(claims)
   line.loseCommitOf('receipts')
@@ -275,14 +291,84 @@ it('T-160 what was committed without an answer is noted when that is learnt: by 
   await rm(folder, { recursive: true })
 })
 
+/** Longer than a payment may be confirmed after its quote. */
+const LATER_SECONDS = 25 * 3600
+
+/** A locker and its renewal, bought after the backup, with its public link closed. */
+async function buyTwice({ shop, house }: Open) {
+  const payer = ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)
+  const first = await buy(market, shop, { units: 2, provider: 'storj' })
+  const locker = await house.locker(payer, { receiptId: first.receipt_id })
+  const closed = await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'close' })
+  expect(closed.status, JSON.stringify(closed.body)).toBe(200)
+  const renewal = await buy(market, shop, { units: 1, extends: first.receipt_id })
+  const { body: record } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
+  return { payer, first, renewal, record }
+}
+
+type LostWhole = Awaited<ReturnType<typeof buyTwice>>
+
+/** By whoever confirms again, though quote and receipt are lost: the same receipts, and a locker with the same terms. */
+async function expectMadeAgain({ shop, house }: Open, { payer, first, renewal, record }: LostWhole) {
+  const confirm = ({ quote, tx }: LostWhole['first']) => shop.confirm({ pay_req_id: payReqId(quote) }, tx)
+  expectRefusal(await confirm({ ...first, tx: renewal.tx }), 404, 'pay_req_not_found')
+  expectRefusal(await confirm(renewal), 404, 'locker_not_found')
+  const [made, second] = await Promise.all([confirm(first), confirm(first)])
+  for (const { body } of [made, second]) expect(body.receipt, JSON.stringify(body)).toEqual(first.receipt)
+  const locker = await house.locker(payer, { receiptId: first.receipt_id })
+  const renewed = await confirm(renewal)
+  expect(renewed.body.receipt, JSON.stringify(renewed.body)).toEqual(renewal.receipt)
+  const { body } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
+  const { provider, terms, public_link } = record
+  expect(body).toMatchObject({ provider, terms, public_link })
+  for (const { receipt_id } of [first, renewal]) {
+    expect((await shop.get(`/v1/receipts/${receipt_id}/verify`)).body).toMatchObject({ valid: true })
+    expect((await shop.get(`/v1/receipts/${receipt_id}/verify-payment`)).body).toMatchObject({ verified: true })
+  }
+}
+
+/** By the operator, who has the receipts and nothing else. */
+async function expectRestored(
+  story: ReturnType<typeof createStory>,
+  { shop }: Open,
+  { first, renewal }: LostWhole,
+  folder: string,
+): Promise<void> {
+  const { context } = shop.gateway
+  expect(await rebuildReceipt(context, first.receipt, undefined)).toContain('name the provider with --provider')
+  const forged = { ...first.receipt, units: 1000 }
+  const files = await Promise.all(
+    [renewal.receipt, forged, first, first.receipt].map(async (content, i) => {
+      const path = join(folder, `receipt-${i}.json`)
+      await writeFile(path, JSON.stringify(content))
+      return path
+    }),
+  )
+  const order = ['rebuild', '--reason', 'no logbook', '--provider', 'storj', ...files]
+  const { stdout, stderr } = await story.commandWith({ LOGBOOK_DIR: 'off' }, ...order)
+  const lines = stdout.split('\n').filter((line) => line.includes('receipt'))
+  expect(
+    lines.map((line) => line.replace(/.*receipt-/, 'receipt-')),
+    stderr,
+  ).toEqual([
+    `restored receipt ${first.receipt_id} of ${lockerId(first.receipt_id)}`,
+    `restored receipt ${renewal.receipt_id} of ${lockerId(first.receipt_id)}`,
+    'receipt-1.json is not signed by a key of this gateway',
+  ])
+  for (const { receipt_id, receipt } of [first, renewal])
+    expect((await shop.get(`/v1/receipts/${receipt_id}`)).body).toEqual(receipt)
+  const lockers = context.database.db.selectFrom('lockers').select(['provider', 'terms'])
+  const { provider, terms } = await lockers.where('receipt_id', '=', first.receipt_id).executeTakeFirstOrThrow()
+  expect(provider).toBe('storj')
+  expect(JSON.parse(terms).file_limit).toBe(first.quote.extensions.svc.terms.file_limit)
+}
+
 /** Set back once more, without bundles: without a logbook the chain alone shows it, and what is lost is accepted. */
 async function expectAccepted(
-  database: TestDatabase,
   story: ReturnType<typeof createStory>,
+  blind: Open,
   newest: { sequence: number; digest: string },
 ): Promise<void> {
-  await copyDatabase(database, 'backup')
-  const blind = await story.open({ LOGBOOK_DIR: 'off' })
   const seen = await untilState(blind, 'behind')
   expect(seen.continuity).toMatchObject({ logbook: 'off', missing_payments: 0 })
   expect(seen.continuity?.missing.map(({ sequence }) => sequence)).toEqual([4, 5, 6])

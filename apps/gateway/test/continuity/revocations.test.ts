@@ -11,6 +11,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { announceKey } from '../../src/operations/keys/announce-key.ts'
+import { retireKey } from '../../src/operations/keys/retire-key.ts'
 import { revokeKey as revokeSigningKey } from '../../src/operations/keys/revoke-key.ts'
 import { acceptLosses, examineDatabase, rebuildDatabase } from '../../src/operations/restored-database.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
@@ -23,7 +24,9 @@ const ACTOR = { identity: 'a test' }
 const HEALED = { publications: null, reason: 'a backup was restored' }
 const OLD_SEED = '61'.repeat(32)
 const NEXT_SEED = '62'.repeat(32)
-const [OLD_KEY, NEXT_KEY] = [OLD_SEED, NEXT_SEED].map((seed) => toHex(ed25519Signer(fromHex(seed)!).publicKey))
+const [OLD_KEY, NEXT_KEY, WITHDRAWN_KEY] = [OLD_SEED, NEXT_SEED, '63'.repeat(32)].map((seed) =>
+  toHex(ed25519Signer(fromHex(seed)!).publicKey),
+)
 
 forEachDatabase('a restored database that forgot revocations', (database) => {
   const clock = testClock(Date.now())
@@ -98,8 +101,11 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     const key = done(await askKey(shared))
     const [byOperator, byOwner] = [await download(shared, operator), await download(revoked)]
     const announced = { publicKeyHex: NEXT_KEY!, start: Math.floor(clock.now() / 1000), reason: 'a test' }
-    await announceKey(house.gateway.rooms.operations, ACTOR, announced)
+    await announceKey(house.gateway.rooms.operations, ACTOR, { ...announced, publicKeyHex: WITHDRAWN_KEY! })
     await exchange('live')
+
+    await retireKey(house.gateway.rooms.operations, ACTOR, issuerKeyId(WITHDRAWN_KEY!), 'a wrong key')
+    await announceKey(house.gateway.rooms.operations, ACTOR, announced)
 
     done(await admin(shared, 'DELETE', `/operators/${operator.identity}`))
     done(await revokeKey(shared, key.access_key_id))
@@ -119,13 +125,13 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
 
     const heal = {
       rebuild: (operations: LockerHouse['gateway']['rooms']['operations']) =>
-        rebuildDatabase(operations, ACTOR, { ...HEALED, bundles: [] }),
+        rebuildDatabase(operations, ACTOR, { ...HEALED, files: [] }),
       accept: (operations: LockerHouse['gateway']['rooms']['operations']) => acceptLosses(operations, ACTOR, HEALED),
     }
     for (const repeat of [heal.rebuild, heal.accept]) {
       await exchange('backup')
       const behind = await healthIn(house.gateway, 'behind')
-      expect(behind.continuity).toMatchObject({ missing_revocations: 10, missing_statements: 0, missing_payments: 0 })
+      expect(behind.continuity).toMatchObject({ missing_revocations: 11, missing_statements: 0, missing_payments: 0 })
       expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
       expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
       expect(await opens(byOperator)).toBe(200)
@@ -148,6 +154,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       expect((await recordOf(thawed)).restriction ?? null).toBeNull()
       const keys = (await (await fetch(`${house.gateway.url}/v1/keys`)).json()) as SigningKeys
       expect(keys).toEqual(published)
+      expect(keys.next).toBeUndefined()
       expect(keys.keys.find(({ public_key_hex }) => public_key_hex === OLD_KEY)?.revoked_since).toBeDefined()
     }
   })

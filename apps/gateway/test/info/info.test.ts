@@ -5,6 +5,7 @@ import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58, toHex } from '@svc/protocol/bytes'
+import { VERSION } from '@svc/protocol/version'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
@@ -27,12 +28,13 @@ async function get(path: string) {
 }
 
 describe('health', () => {
-  it('VER-20 SHAPE-03 answers health as JSON with a check of every part', async () => {
+  it('VER-20 SHAPE-03 ADD-61 answers health as JSON with a check of every part', async () => {
     const { response, body } = await get('/health')
     expect(response.status).toBe(200)
     expect(body).toEqual({
       status: 'ok',
       version: '1.0.0',
+      release: VERSION,
       time: '2026-06-12T00:00:00Z',
       checks: {
         database: 'ok',

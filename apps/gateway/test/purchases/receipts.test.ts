@@ -232,7 +232,7 @@ describe('a receipt that the database has lost, made again after the key was rot
       for (const table of ['receipts', 'uncounted_receipts'] as const)
         await tx.deleteFrom(table).where('receipt_id', '=', receipt.receipt_id).execute()
       await tx.deleteFrom('payment_transactions').where('tx', '=', receipt.tx_hash).execute()
-      await recordLostReceipt(tx, noteOfReceipt(receipt), 0)
+      await recordLostReceipt(tx, noteOfReceipt(receipt, null), 0)
     })
   }
 

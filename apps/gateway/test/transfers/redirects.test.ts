@@ -190,6 +190,52 @@ describe('a redirected upload', () => {
     expect((await confirm('unread.txt')).body.content_hash).toBe(`sha256:${sha256('accepted')}`)
   })
 
+  it('T-182 where terms are enforced, what is promised and has not arrived counts, and what arrives is found soon', async () => {
+    const local = await openLocalProvider({ folder })
+    const providers = onlyProvider(redirecting(local, store))
+    const strict = await openLockerHouse({ STORAGE_DIR: folder, ENFORCE_TERMS: 'true' }, { providers })
+    time = strict.clock.now
+    const small = await strict.locker(ed25519Identity())
+    const { db } = strict.gateway.context.database
+    const { terms } = await db.selectFrom('lockers').select('terms').executeTakeFirstOrThrow()
+    const limit = async (storage_limit_bytes: number) => {
+      const changed = JSON.stringify({ ...JSON.parse(terms), storage_limit_bytes })
+      await db.updateTable('lockers').set({ terms: changed }).execute()
+    }
+    await limit(1000)
+    const sweep = () => sweepObjects(strict.gateway.rooms.files)
+    const urls = await Promise.all(['a', 'b', 'c', 'd'].map((name) => createFile(strict, small, name)))
+    const [a, b, c, d] = urls.map(({ upload }) => upload) as [string, string, string, string]
+    const bytes = 'x'.repeat(600)
+
+    const promised = await put(a, bytes)
+    expect(promised.status).toBe(307)
+    expect((await put(b, bytes)).status).toBe(200)
+    expect((await put(c, 'y'.repeat(400))).status).toBe(200)
+    // It lied: more arrives than there is room for, and nobody reads or confirms it.
+    expect((await follow(promised, 'z'.repeat(5000))).status).toBe(200)
+    strict.clock.advance(601)
+    await sweep()
+    expect(await rowOf(strict, small, 'a')).toMatchObject({ object_id: null, upload_object_id: null })
+    expect(await errorOf(await put(d, 'w'))).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
+
+    // One that never arrives is looked for less and less often, and is not counted for long.
+    await limit(1600)
+    expect((await put(d, bytes)).status).toBe(307)
+    expect((await put(a, bytes)).status).toBe(200)
+    const lookAt = async () =>
+      (await db.selectFrom('direct_uploads').select('look_at').executeTakeFirstOrThrow()).look_at!
+    const first = await lookAt()
+    strict.clock.advance(700)
+    await sweep()
+    expect((await lookAt()) - first).toBe(800)
+    strict.clock.advance(3600)
+    await limit(2200)
+    expect((await put((await createFile(strict, small, 'e')).upload, bytes)).status).toBe(307)
+    await strict.close()
+    time = house.clock.now
+  })
+
   it('T-50 AMB-24 of several direct uploads the newest that arrived counts, in whatever order they arrive', async () => {
     const { upload, download } = await createFile(house, locker, 'several.txt')
     const [first, second, third] = [await put(upload, ''), await put(upload, ''), await put(upload, '')]

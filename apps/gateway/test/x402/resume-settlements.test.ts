@@ -92,8 +92,8 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
   })
 
   /** Sends a payment whose outcome nobody sees, and loses every note of it, as a database that is set back does. */
-  async function payUnnoted() {
-    const signed = await signFor(await walletOn(family, testbed.chains), gateway.url)
+  async function payUnnoted(headers: Record<string, string> = {}) {
+    const signed = await signFor(await walletOn(family, testbed.chains), gateway.url, { units: 1 }, headers)
     testbed.nodes[family].behave(withResult(READ[family], () => null))
     const tx = expectPending(await pay(gateway.url, signed.text))
     testbed.calm()
@@ -114,6 +114,23 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     ahead += QUOTE_MS + 61_000
     expect((await pay(gateway.url, late.text)).body).toMatchObject({ receipt: { tx_hash: late.tx } })
     expect(await testbed.paidSince(family, before)).toBe(2n * PRICE)
+  })
+
+  it('T-185 a whole call that is repeated under its key after the note was lost pays nothing more', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const headers = { 'idempotency-key': `repeated-${family}` }
+    const first = await payUnnoted(headers)
+    ahead += 16_000
+    // Otherwise the wallet would sign the same transaction again.
+    testbed.chains.primary.chain.expireBlockhashes()
+    const again = await signFor(await walletOn(family, testbed.chains), gateway.url, { units: 1 }, headers)
+    expect(again.quote).toEqual(first.quote)
+    expect(again.text).not.toBe(first.text)
+    const { status, body } = await post(gateway.url, { units: 1 }, { ...headers, 'payment-signature': again.text })
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body).toMatchObject({ receipt: { tx_hash: first.tx, payer_pubkey: WALLETS[family] }, idempotent: false })
+    expect(body.locker_id).toEqual(expect.any(String))
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
   it('a payment is looked for again while its outcome is unknown, up to a limit', async () => {

@@ -78,8 +78,13 @@ export interface SignedHeader {
 }
 
 /** Signs what the stock client would send after the 402, without sending it. */
-export async function signFor(client: x402Client, url: string, order: object = { units: 1 }): Promise<SignedHeader> {
-  const { headers, body } = await post<X402Quote>(url, order)
+export async function signFor(
+  client: x402Client,
+  url: string,
+  order: object = { units: 1 },
+  sent: Record<string, string> = {},
+): Promise<SignedHeader> {
+  const { headers, body } = await post<X402Quote>(url, order, sent)
   const http = new x402HTTPClient(client)
   const required = http.getPaymentRequiredResponse((name) => headers.get(name))
   const payload = await http.createPaymentPayload(required)

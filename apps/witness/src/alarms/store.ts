@@ -72,17 +72,12 @@ export async function resolveAlarm(
 }
 
 /** Which of these causes have raised an alarm, resolved or not. */
-export async function findCauses(
-  db: Db,
-  origin: string,
-  kinds: readonly AlarmKind[],
-  causes: readonly string[],
-): Promise<string[]> {
+export async function findCauses(db: Db, { origin, kind }: OfKind, causes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('alarms')
     .select('cause')
     .where('origin', '=', origin)
-    .where('kind', 'in', kinds)
+    .where('kind', '=', kind)
     .where('cause', 'in', causes)
     .execute()
   return rows.map(({ cause }) => cause)

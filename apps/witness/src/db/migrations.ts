@@ -1,6 +1,7 @@
 // Numbered. A released migration is never edited. Only SQLite is used.
 
 import type { Migrations } from '@svc/database/migrate'
+import { sql } from 'kysely'
 
 export const migrations: Migrations = {
   '0001-witness': async (db, column) => {
@@ -49,5 +50,17 @@ export const migrations: Migrations = {
       .addPrimaryKeyConstraint('monitored_chains_pk', ['origin', 'proof_id'])
       .execute()
     await db.schema.alterTable('alarms').addColumn('reported_at', column.integer).execute()
+  },
+
+  '0003-left-out': async (db, column) => {
+    await db.schema
+      .createTable('left_out')
+      .addColumn('id', column.integer, (c) => c.primaryKey().autoIncrement())
+      .addColumn('origin', column.text, (c) => c.notNull())
+      .addColumn('digest', column.text, (c) => c.notNull())
+      .addUniqueConstraint('left_out_digest', ['origin', 'digest'])
+      .execute()
+    await sql`insert into left_out (origin, digest)
+      select distinct origin, cause from alarms where kind in ('vanished_statement', 'bad_statement')`.execute(db)
   },
 }

@@ -10,6 +10,7 @@ export interface Schema {
   alarms: AlarmTable
   monitored_logs: MonitoredLogTable
   monitored_chains: MonitoredChainTable
+  left_out: LeftOutTable
 }
 
 /** The last checkpoint of each log. A row is never deleted: a log that comes back must go on from there. */
@@ -68,6 +69,13 @@ interface MonitoredChainTable {
   proof_id: string
   /** JSON. */
   envelope: string
+}
+
+/** Entries whose statements are in no chain: they were not shown, or were wrong. */
+interface LeftOutTable {
+  id: Generated<number>
+  origin: string
+  digest: string
 }
 
 export type CosignedRow = Selectable<CosignedTable>

@@ -5,6 +5,7 @@ import { Answer, JsonText } from '@svc/http-service/answer'
 import { serve } from '@svc/http-service/serve'
 import type { Service } from '@svc/http-service/service'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { VERSION } from '@svc/protocol/version'
 import { countOpenAlarms } from '../alarms/store.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { MonitoredLogRow } from '../db/schema.ts'
@@ -30,6 +31,7 @@ async function checkHealth(context: Context): Promise<Answer<api.WitnessHealth>>
   const state = await monitorState(context).catch(() => null)
   return new Answer(state ? 200 : 503, {
     status: state ? 'ok' : 'degraded',
+    release: VERSION,
     time: isoSeconds(unixNow(context)),
     checks: { database: state ? 'ok' : 'failing' },
     logs: context.logs.all().logs.length,

@@ -74,7 +74,7 @@ function checkEntry(kind: string, [first = '', ...rest]: readonly string[], key:
 function problemOf(kind: string, verified: readonly VerifiedStatement[]): string | null {
   const [before, after] = verified.map(({ envelope }) => envelope) as (EvidenceEnvelope | null | undefined)[]
   if (!before || !after || before.body.proof_id !== after.body.proof_id) return null
-  if (kind === 'broken_chain') return chainProblem(before, after, new Set())
+  if (kind === 'broken_chain') return chainProblem(before, after, () => false)
   const isBack = kind === 'back_dated' && after.body.issued_at_unix < before.body.issued_at_unix
   return isBack ? 'it is dated before the statement that it follows' : null
 }

@@ -6,9 +6,6 @@ import type { NewAlarm } from '../alarms/store.ts'
 import type { LoggedEntry } from './judge-statements.ts'
 import type { LogReader } from './log-reader.ts'
 
-/** Statements of these entries are in no chain. */
-export const LEFT_OUT: readonly AlarmKind[] = ['vanished_statement', 'bad_statement']
-
 /** The same for the same entry. An entry that is no digest may be long. */
 export function causeOf(digest: string): string {
   return digest.slice(0, 64)

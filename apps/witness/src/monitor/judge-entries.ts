@@ -2,13 +2,13 @@
 // is judged twice or left out, whenever the process ends.
 
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
-import { findCauses, type NewAlarm } from '../alarms/store.ts'
+import type { NewAlarm } from '../alarms/store.ts'
 import { unixNow } from '../context.ts'
 import type { MonitoredLogRow } from '../db/schema.ts'
-import { entryAlarm, LEFT_OUT } from './entry-alarms.ts'
+import { entryAlarm } from './entry-alarms.ts'
 import { judgeStatements, type LoggedEntry } from './judge-statements.ts'
 import { type Round, readPage } from './read-page.ts'
-import { findHeads, saveHeads, saveProgress } from './store.ts'
+import { findHeads, findLeftOut, saveHeads, saveLeftOut, saveProgress } from './store.ts'
 import { type Pinned, trustedKeys } from './trusted-keys.ts'
 
 /** Of 256 entries; the rest is left to the next round. */
@@ -24,9 +24,9 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
   let next = judged
   for (let pages = 0; next < head.size && pages < PAGES_PER_ROUND; pages++) {
     const entries = await readPage(round, next)
-    const { objections, heads } = judgeStatements(entries, {
+    const { objections, heads, left } = judgeStatements(entries, {
       heads: await findHeads(db, head.origin, bodyTexts(entries, 'proof_id')),
-      left: new Set(await findCauses(db, head.origin, LEFT_OUT, bodyTexts(entries, 'prev_statement_digest'))),
+      left: await findLeftOut(db, head.origin, bodyTexts(entries, 'prev_statement_digest')),
       keys: trusted.keys,
       domainTag: trusted.pinned.domainTag,
       absentAt: absent_at,
@@ -39,6 +39,7 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
     next += entries.length
     await db.transaction().execute(async (trx) => {
       await saveHeads(trx, head.origin, heads)
+      await saveLeftOut(trx, head.origin, left)
       for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
       await saveProgress(trx, head.origin, { judged: next })
     })

@@ -50,19 +50,22 @@ export interface Judgement {
   objections: Objection[]
   /** Of the chains that went on, their new heads. */
   heads: Heads
+  /** Digests of entries that are in no chain. */
+  left: readonly string[]
 }
 
 export function judgeStatements(entries: readonly LoggedEntry[], known: Known): Judgement {
   const objections: Objection[] = []
   const heads = new Map<string, EvidenceEnvelope>()
-  const left = new Set(known.left)
+  const left: string[] = []
+  const isLeft = (digest: string) => known.left.has(digest) || left.includes(digest)
   for (const entry of entries) {
     const object = (kind: AlarmKind, why: string, statements: EvidenceEnvelope[] = []) => {
       objections.push({ kind, entry, why, statements })
     }
     const missing = notShown(entry)
     if (missing !== null) {
-      left.add(entry.digest)
+      left.push(entry.digest)
       object('vanished_statement', missing)
       continue
     }
@@ -70,13 +73,13 @@ export function judgeStatements(entries: readonly LoggedEntry[], known: Known): 
     const body = readStatementBody(envelope.body as unknown as Json)
     const flaw = typeof body === 'string' ? body : signatureProblem(envelope, known)
     if (typeof body === 'string' || flaw !== null) {
-      left.add(entry.digest)
+      left.push(entry.digest)
       object('bad_statement', flaw!, [envelope])
       continue
     }
     const head = heads.get(body.proof_id) ?? known.heads.get(body.proof_id)
     const before = head ? [head] : []
-    const gap = chainProblem(head, envelope, left)
+    const gap = chainProblem(head, envelope, isLeft)
     if (gap !== null) object('broken_chain', gap, [...before, envelope])
     if (head && body.issued_at_unix < head.body.issued_at_unix)
       object('back_dated', 'it is dated before the statement that it follows', [...before, envelope])
@@ -84,7 +87,7 @@ export function judgeStatements(entries: readonly LoggedEntry[], known: Known): 
     if (date) object(date.kind, date.why, [envelope])
     if (!head || body.sequence > head.body.sequence) heads.set(body.proof_id, envelope)
   }
-  return { objections, heads }
+  return { objections, heads, left }
 }
 
 /** The fields of an envelope, and no others that somebody might have filled; the body is read next. */
@@ -124,14 +127,14 @@ function signatureProblem(envelope: EvidenceEnvelope, { keys, domainTag, absentA
 export function chainProblem(
   known: EvidenceEnvelope | undefined,
   { body, statement_digest }: EvidenceEnvelope,
-  left: ReadonlySet<string>,
+  isLeft: (digest: string) => boolean,
 ): string | null {
   const { sequence, prev_statement_digest: previous } = body
   if (known && sequence <= known.body.sequence) {
     const isAgain = statement_digest === known.statement_digest
     return isAgain ? `the log has statement ${sequence} twice` : `another statement ${sequence} comes after it`
   }
-  if (previous !== null && left.has(previous)) return null
+  if (previous !== null && isLeft(previous)) return null
   const expected = (known?.body.sequence ?? 0) + 1
   if (sequence !== expected) return `the log has no statement ${expected} before statement ${sequence}`
   return previous === (known?.statement_digest ?? null)

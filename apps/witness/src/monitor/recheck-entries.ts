@@ -30,7 +30,7 @@ export async function recheckEntries(round: Round, { rechecked }: MonitoredLogRo
     bundle = (bundle + 1) % bundles
     await context.database.db.transaction().execute(async (trx) => {
       for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
-      for (const cause of await findCauses(trx, head.origin, [KIND], shown))
+      for (const cause of await findCauses(trx, { origin: head.origin, kind: KIND }, shown))
         await resolveAlarm(trx, { origin: head.origin, kind: KIND, cause }, unixNow(context))
       await saveProgress(trx, head.origin, { rechecked: bundle })
     })

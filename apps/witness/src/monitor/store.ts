@@ -2,6 +2,7 @@
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { Db, MonitoredLogRow } from '../db/schema.ts'
+import { causeOf } from './entry-alarms.ts'
 import type { Heads } from './judge-statements.ts'
 
 /** From now on, unless it is followed already. */
@@ -45,4 +46,26 @@ export async function saveHeads(db: Db, origin: string, heads: Heads): Promise<v
       conflict.columns(['origin', 'proof_id']).doUpdateSet((row) => ({ envelope: row.ref('excluded.envelope') })),
     )
     .execute()
+}
+
+/** Of one log. Beyond that, those that were left out first are forgotten (T-183). */
+const MAX_LEFT_OUT = 100_000
+
+/** Which of these are in no chain. */
+export async function findLeftOut(db: Db, origin: string, digests: readonly string[]): Promise<Set<string>> {
+  const query = db.selectFrom('left_out').select('digest').where('origin', '=', origin)
+  const rows = await query.where('digest', 'in', digests.map(causeOf)).execute()
+  return new Set(rows.map(({ digest }) => digest))
+}
+
+export async function saveLeftOut(db: Db, origin: string, digests: readonly string[]): Promise<void> {
+  if (digests.length === 0) return
+  await db
+    .insertInto('left_out')
+    .values(digests.map((digest) => ({ origin, digest: causeOf(digest) })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const ofLog = db.selectFrom('left_out').select('id').where('origin', '=', origin).orderBy('id', 'desc')
+  const surplus = await ofLog.offset(MAX_LEFT_OUT).limit(1).executeTakeFirst()
+  if (surplus) await db.deleteFrom('left_out').where('origin', '=', origin).where('id', '<=', surplus.id).execute()
 }

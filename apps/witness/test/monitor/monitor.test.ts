@@ -158,6 +158,29 @@ it('MON-05 raises an alarm for statements that the gateway does not show, until 
   expect((await look()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), null])
 })
 
+it('T-183 what was not shown when it was judged breaks no chain, though its alarm is not kept', async () => {
+  await using stack = await startMonitorStack()
+  const { gateway, look, witness } = stack
+  gateway.attest(1)
+  const late = gateway.attest(1)
+  const { envelope } = late
+  late.envelope = null
+  await gateway.publish()
+  const { db } = witness.context.database
+  const kind = 'vanished_statement' as const
+  const row = { origin: gateway.origin, kind, message: '', evidence: '[]', raised_at: 0, resolved_at: null }
+  const full = Array.from({ length: 1000 }, (_, i) => ({ ...row, cause: `${i}`.padStart(64, '0') }))
+  await db.insertInto('alarms').values(full).execute()
+  expect(kindsOf(await look())).toContain('too_many')
+  late.envelope = envelope
+  gateway.attest(1)
+  await gateway.publish()
+  expect(kindsOf(await look())).not.toContain('broken_chain')
+  gateway.attest(1, { previousDigest: 'ee'.repeat(32) })
+  await gateway.publish()
+  expect(kindsOf(await look())).toContain('broken_chain')
+})
+
 it('MON-06 raises an alarm for statements without the signature of a trusted key', async () => {
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '10000' })
   const { gateway, look, wait, witness } = stack

@@ -1,5 +1,6 @@
 import type { Alarm, AlarmKind } from '@svc/api/witness'
 import { createLog } from '@svc/http-service/log'
+import { VERSION } from '@svc/protocol/version'
 import { startTestWitness, type TestWitness } from '@svc/testbed/witness'
 import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
 import { isSignedBy } from '@svc/transparency/note'
@@ -48,7 +49,7 @@ it('WIT-06 T-106 a checkpoint that was not shown to follow is an alarm until it 
   for (let i = 0; i < 3; i++) expect((await post(witness.url, wrong)).status).toBe(422)
   expect((await post(witness.url, requestBody(10, [], await forked(13)))).status).toBe(422)
   expect((await alarms()).alarms.map(({ kind }) => kind)).toEqual(['unproven', 'unproven', 'fork', 'fork'])
-  expect(await health()).toMatchObject({ status: 'ok', open_alarms: 4 })
+  expect(await health()).toMatchObject({ status: 'ok', release: VERSION, open_alarms: 4 })
 
   expect((await post(witness.url, await log.request(10, 12))).status).toBe(200)
   expect((await alarms()).alarms.map(({ resolved_at }) => resolved_at === null)).toEqual([true, false, true, true])

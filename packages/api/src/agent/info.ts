@@ -12,7 +12,8 @@ const CheckState = Words(['ok', 'disabled', 'failing'])
 export const AgentHealth = Type.Object(
   {
     status: Words(['ok', 'degraded']),
-    version: Type.String(),
+    version: Type.String({ description: 'Of the interface.' }),
+    release: gateway.Release,
     time: Timestamp(),
     checks: Type.Object({
       database: CheckState,

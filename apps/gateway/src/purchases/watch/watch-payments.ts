@@ -14,7 +14,7 @@ import { type QuotedLeg, quotedLeg, readPayment } from '@svc/sales/read-payment'
 import type { Transaction } from 'kysely'
 import { unixNow } from '../../context.ts'
 import type { Schema, WatchedQuoteTable } from '../../db/schema.ts'
-import { newReceipt } from '../confirm-payment.ts'
+import { newReceipt } from '../new-receipt.ts'
 import type { PurchasesContext } from '../room.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
 import { beginLook, deleteEndedWatches, deleteWatch, dueWatches, findWatch, nextDue, noteLook } from './store.ts'
@@ -125,7 +125,7 @@ async function takePayment(
 
 async function claimLeg(context: PurchasesContext, request: PayRequest, leg: QuotedLeg, payment: ChainPayment) {
   await context.continuity.requireCurrent()
-  await context.claim({ receipt: await newReceipt(context, request, leg, payment), payment })
+  await context.claim({ receipt: await newReceipt(context, request, leg, payment), request, payment })
   return { tx: payment.tx, asset: leg.ticker }
 }
 

@@ -2,7 +2,7 @@
 // replicas share the clock of PostgreSQL, so that is what they are held to (T-152). SQLite has no clock of its own.
 
 import type { Log } from '@svc/http-service/log'
-import { clocksDiffer } from './errors.ts'
+import type { ServiceError } from '@svc/http-service/service-error'
 
 export interface ClockGuard {
   /** `aheadMs`: of the database's clock; null where it is not known. */
@@ -14,8 +14,15 @@ export interface ClockGuard {
   assertRight(): void
 }
 
-/** `toleranceSeconds`: 0 where clocks are not compared. */
-export function createClockGuard(toleranceSeconds: number, log: Log): ClockGuard {
+export interface ClockGuardOptions {
+  /** 0 where clocks are not compared. */
+  toleranceSeconds: number
+  log: Log
+  /** What is thrown while the clock is wrong. */
+  refusal: (aheadSeconds: number) => ServiceError
+}
+
+export function createClockGuard({ toleranceSeconds, log, refusal }: ClockGuardOptions): ClockGuard {
   let ahead: number | null = null
   const isWrong = () => ahead !== null && toleranceSeconds > 0 && Math.abs(ahead) > toleranceSeconds
 
@@ -31,7 +38,7 @@ export function createClockGuard(toleranceSeconds: number, log: Log): ClockGuard
     aheadSeconds: () => ahead,
     isWrong,
     assertRight() {
-      if (ahead !== null && isWrong()) throw clocksDiffer(ahead)
+      if (ahead !== null && isWrong()) throw refusal(ahead)
     },
   }
 }
