@@ -26,6 +26,12 @@ export function sharedPostgres(): Promise<PostgresServer> {
   return shared
 }
 
+/** The shared server where the URL leads to it, and null where it leads to another. */
+export async function sharedPostgresAt(url: string): Promise<PostgresServer | null> {
+  const server = await shared
+  return server && url.startsWith(server.urlOf('')) ? server : null
+}
+
 /**
  * A shell runs the server. When the shell's standard input closes, because this process ended in any way, it stops the
  * server and removes its folder. An exit handler of this process would not do: the test runner ends its workers by
