@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROVIDERS } from '@svc/api/purchases'
 import { freePort } from '@svc/devnet/free-port'
+import { migrateByCopy } from '@svc/devnet/migrate-by-copy'
 import { readConfig } from '@svc/gateway/config'
 import type { Overrides } from '@svc/gateway/context'
+import { migrations } from '@svc/gateway/db/migrations'
 import { type Gateway, startGateway } from '@svc/gateway/gateway'
 import type { Variables } from '@svc/http-service/config'
 
@@ -39,6 +41,7 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
       ...NO_WORKERS,
       ...variables,
     })
+    await migrateByCopy(secrets.databaseUrl, migrations)
     const gateway = await startGateway(config, secrets, overrides)
     return {
       ...gateway,

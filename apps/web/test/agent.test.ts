@@ -283,7 +283,7 @@ it('T-74 T-67 a wallet of an EVM chain pays; its lost answer is settled by its t
 
 it('T-74 says when there is no agent service, when it is down, and when it works for another gateway', async () => {
   const discovery = `${agentUrl}/.well-known/svc-agent.json`
-  const visited = await visit(site, '/agent', {}, async (page) => {
+  const visited = await visit(site, '/agent', undefined, async (page) => {
     await page.route(discovery, (route) => route.abort())
   })
   const { page } = visited

@@ -10,7 +10,7 @@ import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import { seedManyFiles } from '@svc/testbed/seed-bulk'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { sql } from 'kysely'
-import type { Page } from 'playwright'
+import type { BrowserContextOptions, Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSite, type Site } from './site.ts'
 import { dropPaths, expectCalm, expectGoodLooks, visit } from './visit.ts'
@@ -54,8 +54,11 @@ async function unlock(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Encrypt', exact: true }).waitFor()
 }
 
-async function visitFiles({ locker }: Pick<Awaited<ReturnType<typeof newLocker>>, 'locker'>, hash = '') {
-  const visited = await visit(site, `/locker/${locker.locker_id}${hash}`, { acceptDownloads: true })
+async function visitFiles(
+  { locker }: Pick<Awaited<ReturnType<typeof newLocker>>, 'locker'>,
+  options?: BrowserContextOptions,
+) {
+  const visited = await visit(site, `/locker/${locker.locker_id}`, options)
   await unlock(visited.page)
   return visited
 }
@@ -284,7 +287,7 @@ describe('the list', () => {
       'top.txt': 'top',
       'Zeta.md': '#',
     })
-    const visited = await visitFiles(house)
+    const visited = await visitFiles(house, {})
     const { page } = visited
     const focusedName = () => page.evaluate(() => document.activeElement?.querySelector('.filename')?.textContent)
     const shownNames = () => page.locator('.files-box .filename').allTextContents()

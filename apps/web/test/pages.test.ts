@@ -28,6 +28,39 @@ const READY: [name: string, path: string, ready: (page: Page) => Promise<void>][
   ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Name a file/ }).waitFor()],
 ]
 
+it('a visit finds nothing that an earlier one has left', async () => {
+  const kept = (page: Page) =>
+    page.evaluate(async () => ({
+      local: { ...localStorage },
+      session: { ...sessionStorage },
+      cookie: document.cookie,
+      databases: await indexedDB.databases(),
+      caches: await caches.keys(),
+    }))
+  const first = await visit(site, '/')
+  await first.page.waitForLoadState('networkidle')
+  const bytes = await first.bytes()
+  const before = await kept(first.page)
+  await first.page.evaluate(async () => {
+    localStorage.setItem('a', '1')
+    sessionStorage.setItem('a', '1')
+    // biome-ignore lint/suspicious/noDocumentCookie: as a page would
+    document.cookie = 'a=1'
+    await caches.open('a')
+    await new Promise((resolve) => {
+      indexedDB.open('a').onsuccess = resolve
+    })
+  })
+  expect(await kept(first.page)).not.toEqual(before)
+  await first.leave()
+  const second = await visit(site, '/')
+  expect(second.page.context()).toBe(first.page.context())
+  await second.page.waitForLoadState('networkidle')
+  expect(await kept(second.page)).toEqual(before)
+  expect(await second.bytes()).toBe(bytes)
+  await second.leave()
+})
+
 describe('every page', () => {
   it.each(READY)(
     'T-61 %s is accessible and calm in both colours, on a desktop and on a phone',
@@ -170,7 +203,7 @@ describe('the API page', () => {
 
   it('VER-22 T-61 signs with a key file, a pasted key or a throwaway key, which never leaves the page', async () => {
     const { locker_id, receipt_id } = site.locker
-    const visited = await visit(site, `/docs#listFiles?locker_id=${locker_id}&receipt_id=${receipt_id}`, {})
+    const visited = await visit(site, `/docs#listFiles?locker_id=${locker_id}&receipt_id=${receipt_id}`)
     const { page } = visited
     const sent: string[] = []
     page.on('request', (request) =>

@@ -51,7 +51,15 @@ let browser: Promise<Browser> | undefined
 function sharedBrowser(): Promise<Browser> {
   browser ??= chromium.launch({
     executablePath: chromiumPath(),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      // All pages of a context in one process, which has most of their code compiled.
+      '--disable-site-isolation-trials',
+      '--renderer-process-limit=1',
+    ],
   })
   return browser
 }

@@ -152,7 +152,7 @@ describe('the picture of the history', () => {
       0,
     ],
   ])('T-65 never draws a statement as linked that was %s', async (name, lie, says, broken) => {
-    const visited = await visit(site, `/verify/${site.locker.receipt_id}`, {}, async (page) => {
+    const visited = await visit(site, `/verify/${site.locker.receipt_id}`, undefined, async (page) => {
       await page.route('**/v1/storage/statements?*', async (route) => {
         const response = await route.fetch()
         const answer = (await response.json()) as Statements

@@ -368,7 +368,7 @@ describe('the saved copy', () => {
     const html = await (await fetch(`${site.url}/verify.html`)).text()
     const file = join(folder, 'altered.html')
     writeFileSync(file, html.replace('<div id="root">', '<script>document.title="altered"</script><div id="root">'))
-    const visited = await visit({ browser: site.browser, url: pathToFileURL(file).href }, '')
+    const visited = await visit({ browser: site.browser, url: pathToFileURL(file).href }, '', {})
     await visited.page.getByText('Drop an evidence bundle here').waitFor()
     expect(await visited.page.title()).toContain('Verify')
     expect(visited.problems.join()).toMatch(/Content Security Policy/)

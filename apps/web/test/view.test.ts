@@ -91,7 +91,7 @@ describe('the viewer', () => {
     'T-73 nothing in %s runs or asks for anything',
     async (filename) => {
       const asked: string[] = []
-      const visited = await visit(site, viewPath(filename), {}, async (page) => {
+      const visited = await visit(site, viewPath(filename), undefined, async (page) => {
         page.on('request', (request) => asked.push(request.url().slice(site.url.length)))
         page.on('dialog', () => asked.push('a dialog'))
       })
@@ -184,7 +184,7 @@ describe('the viewer', () => {
 
   it('ADD-19 reads a long text in parts, goes on after a lost connection, and compares it when asked', async () => {
     const ranges: string[] = []
-    const visited = await visit(site, viewPath('long.log'), {}, async (page) => {
+    const visited = await visit(site, viewPath('long.log'), undefined, async (page) => {
       page.on('request', (request) => {
         const { range } = request.headers()
         if (range) ranges.push(range)
@@ -239,7 +239,7 @@ describe('the viewer', () => {
   })
 
   it('T-73 says so when the bytes are not those of the recorded hash', async () => {
-    const visited = await visit(site, viewPath('hello.txt'), {}, (page) =>
+    const visited = await visit(site, viewPath('hello.txt'), undefined, (page) =>
       answer(page, '**/f/hello.txt', async (route) => {
         const response = await route.fetch()
         await route.fulfill({ response, body: 'hellO' })
@@ -284,7 +284,7 @@ describe('what cannot be shown', () => {
     ['frozen', 'This locker is frozen', refused(423, 'LOCKER_FROZEN')],
     ['offline', 'The gateway did not answer', (page: Page) => answer(page, '**/v1/r/**', (route) => route.abort())],
   ] as const)('ADD-19 %s', async (name, title, prepare) => {
-    const visited = await visit(site, viewPath('missing.txt'), {}, prepare)
+    const visited = await visit(site, viewPath('missing.txt'), undefined, prepare)
     await visited.page.getByText(title).waitFor()
     await expectGoodLooks(visited, `view-${name}`)
     await visited.leave()

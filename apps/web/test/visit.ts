@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContextOptions, Page, Request } from 'playwright'
 import { expect } from 'vitest'
+import { DESKTOP, ownContext, sharedContext } from './contexts.ts'
 import type { Site } from './site.ts'
 
 /** What the pages look like, for people who set PICTURES=1; git ignores the folder. */
@@ -13,7 +14,6 @@ const PICTURES = fileURLToPath(new URL('./__screenshots__', import.meta.url))
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url))
 
-const DESKTOP = { width: 1280, height: 900 }
 const LOOKS = [
   ['light', 'desktop', DESKTOP],
   ['dark', 'phone', { width: 390, height: 844 }],
@@ -30,13 +30,17 @@ interface Visit {
   leave(): Promise<void>
 }
 
+/**
+ * Without options, in a context that an earlier visit may have left; `prepare` then changes nothing but the page. With
+ * options, even empty ones, in a context of its own, to which wallets and clocks can be added.
+ */
 export async function visit(
   { browser, url }: Pick<Site, 'browser' | 'url'>,
   path: string,
-  options: BrowserContextOptions = {},
+  options?: BrowserContextOptions,
   prepare: (page: Page) => Promise<void> = async () => {},
 ): Promise<Visit> {
-  const context = await browser.newContext({ reducedMotion: 'reduce', viewport: DESKTOP, ...options })
+  const { context, release } = options ? await ownContext(browser, options) : await sharedContext(browser)
   const page = await context.newPage()
   page.setDefaultTimeout(90_000)
   const problems: string[] = []
@@ -51,7 +55,7 @@ export async function visit(
   await prepare(page)
   await page.goto(url + path)
   const bytes = async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
-  return { page, problems, origins, bytes, leave: () => context.close() }
+  return { page, problems, origins, bytes, leave: () => release(origins) }
 }
 
 /** The page may be closed before the browser says it. */

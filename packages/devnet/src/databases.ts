@@ -6,6 +6,7 @@ import type { DialectName } from '@svc/database/dialects'
 import type { Migrations } from '@svc/database/migrate'
 import { type Database, openDatabase } from '@svc/database/open'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { migrateByCopy } from './migrate-by-copy.ts'
 import { sharedPostgres } from './postgres-server.ts'
 
 export interface FreshDatabase {
@@ -19,6 +20,8 @@ export interface TestDatabase {
   readonly url: string
   /** Closed after the block. */
   open<Schema>(migrations: Migrations): Promise<Database<Schema>>
+  /** As `open`, where the migrations are not what is tested: an empty database gets them as a copy. */
+  openMigrated<Schema>(migrations: Migrations): Promise<Database<Schema>>
 }
 
 /** Describes the same tests on SQLite and on a real PostgreSQL. */
@@ -44,6 +47,10 @@ export function forEachDatabase(name: string, tests: (database: TestDatabase) =>
           const open = await openDatabase<Schema>({ url: database.url, migrations })
           opened.push(open)
           return open
+        },
+        async openMigrated(migrations) {
+          await migrateByCopy(database.url, migrations)
+          return database.open(migrations)
         },
       }
       tests(database)

@@ -26,20 +26,26 @@ export function sharedPostgres(): Promise<PostgresServer> {
   return shared
 }
 
+/** The shared server where the URL leads to it, and null where it leads to another. */
+export async function sharedPostgresAt(url: string): Promise<PostgresServer | null> {
+  const server = await shared
+  return server && url.startsWith(server.urlOf('')) ? server : null
+}
+
 /**
  * A shell runs the server. When the shell's standard input closes, because this process ended in any way, it stops the
  * server and removes its folder. An exit handler of this process would not do: the test runner ends its workers by
  * signal.
  *
  * The default collation is a linguistic one, so that a query which forgets to order by code point is noticed.
- * Nothing is flushed to disk, since nothing is kept.
+ * Nothing is flushed to disk or vacuumed, since nothing is kept. Tests connect often: a password is hashed in one round.
  */
 const serverScript = `
 trap 'cd /; rm -rf "$FOLDER"' EXIT
-"$BIN/initdb" --pgdata=data --username=postgres --pwfile=password --auth=scram-sha-256 --no-sync \\
+"$BIN/initdb" --pgdata=data --username=postgres --pwfile=password --auth=scram-sha-256 --no-sync -c scram_iterations=1 \\
   --encoding=UTF8 --locale=C --locale-provider=icu --icu-locale=en-US >&2 || exit
 "$BIN/postgres" -D data -p "$PORT" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 \\
-  -c fsync=off -c full_page_writes=off -c synchronous_commit=off &
+  -c fsync=off -c full_page_writes=off -c synchronous_commit=off -c autovacuum=off &
 server=$!
 exec 2>/dev/null
 cat

@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
+import type { ColumnTypes } from '@svc/database/dialects'
 import type { Migrations } from '@svc/database/migrate'
 import { openDatabase } from '@svc/database/open'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFreshDatabase, forEachDatabase } from '../src/databases.ts'
 import { startKillablePostgres } from '../src/killable-postgres.ts'
+import { migrateByCopy } from '../src/migrate-by-copy.ts'
 
 for (const block of ['one block', 'another block']) {
   forEachDatabase(block, (database) => {
@@ -27,6 +29,40 @@ describe.each(['sqlite', 'postgres'] as const)('a fresh database (%s)', (dialect
     for (const { close } of databases) await close()
     await drop()
     await expect(openDatabase({ url, migrations: {} })).rejects.toThrow()
+  })
+
+  it('is migrated by a copy, also when several start at once, and left alone when it has tables', async () => {
+    const [fresh, other] = [await createFreshDatabase(dialect), await createFreshDatabase(dialect)]
+    onTestFinished(fresh.drop)
+    onTestFinished(other.drop)
+    let applied = 0
+    const migrations: Migrations = {
+      '0001-commits': async (db, column) => {
+        applied++
+        await createCommits(db, column)
+      },
+    }
+    const addOne = async (url: string) => {
+      await migrateByCopy(url, migrations)
+      const { db, close } = await openDatabase<Schema>({ url, migrations })
+      await db.insertInto('commits').values({ at: 1 }).execute()
+      const { length } = await db.selectFrom('commits').selectAll().execute()
+      await close()
+      return length
+    }
+    expect(await addOne(fresh.url)).toBe(1)
+    await Promise.all([migrateByCopy(other.url, migrations), migrateByCopy(other.url, migrations)])
+    expect(await addOne(other.url)).toBe(1)
+    expect(await addOne(other.url)).toBe(2)
+    expect(applied).toBe(1)
+
+    const { url, drop } = await createFreshDatabase(dialect)
+    onTestFinished(drop)
+    const { db, close } = await openDatabase({ url, migrations: {} })
+    await sql`create table of_before (a text)`.execute(db)
+    await close()
+    expect(await addOne(url)).toBe(1)
+    expect(applied).toBe(2)
   })
 })
 
@@ -91,11 +127,11 @@ interface Schema {
   commits: { at: number }
 }
 
-const COMMITS: Migrations = {
-  '0001-commits': async (db, column) => {
-    await db.schema
-      .createTable('commits')
-      .addColumn('at', column.integer, (c) => c.notNull())
-      .execute()
-  },
+async function createCommits(db: Kysely<unknown>, column: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('commits')
+    .addColumn('at', column.integer, (c) => c.notNull())
+    .execute()
 }
+
+const COMMITS: Migrations = { '0001-commits': createCommits }

@@ -22,11 +22,11 @@ const countOf = (answers: readonly boolean[]) => answers.filter(Boolean).length
 forEachDatabase('nonces', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = (await database.openMigrated<Schema>(migrations)).db
   })
 
   it('ENV-13 T-04 accepts one of a thousand concurrent uses of a nonce through two gateways', async () => {
-    const other = (await database.open<Schema>(migrations)).db
+    const other = (await database.openMigrated<Schema>(migrations)).db
     const [here, there] = [createNonces(db), createNonces(other)]
     const nonce = nonceOf()
     const uses = Array.from({ length: 1000 }, (_, i) => (i % 2 ? here : there)(nonce))
@@ -35,7 +35,7 @@ forEachDatabase('nonces', (database) => {
   })
 
   it('T-04 two gateways that store the same nonces in different orders do not block each other', async () => {
-    const other = (await database.open<Schema>(migrations)).db
+    const other = (await database.openMigrated<Schema>(migrations)).db
     const [here, there] = [createNonces(db), createNonces(other)]
     const nonces = Array.from({ length: 700 }, () => nonceOf())
     const answers = await Promise.all([...nonces.map(here), ...nonces.toReversed().map(there)])

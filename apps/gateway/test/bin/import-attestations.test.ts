@@ -39,7 +39,7 @@ async function exportFile(name: string, content: string): Promise<string> {
 forEachDatabase('the command that imports attestations', (database) => {
   let db: Db
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = (await database.openMigrated<Schema>(migrations)).db
     await activateSigningKey(db, vectorKey, '2025-01-01T00:00:00Z')
     await activateSigningKey(db, signerHex, '2026-06-13T00:00:00Z')
   })

@@ -19,9 +19,9 @@ forEachDatabase('budgets', (database) => {
   const parts = { config, now: clock.now, log }
 
   beforeAll(async () => {
-    const one = await database.open<Schema>(migrations)
+    const one = await database.openMigrated<Schema>(migrations)
     // SQLite serves one process.
-    replicas = [one, database.dialect === 'sqlite' ? one : await database.open<Schema>(migrations)]
+    replicas = [one, database.dialect === 'sqlite' ? one : await database.openMigrated<Schema>(migrations)]
   })
   beforeEach(() => {
     errors.length = 0

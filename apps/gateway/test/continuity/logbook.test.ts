@@ -116,7 +116,7 @@ const SALE: Sale = {
 
 forEachDatabase('a logbook and its database', (database) => {
   it('T-37 T-85 T-180 everything noted is missing in another database, once, until it is accepted', async () => {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     const logbook = await openLogbook(folder, 'history')
     const payment = { network: 'evm-mainnet', tx: '0x01' }
     const paid = { kind: 'receipt', ...payment, proofId: null, confirmedAt: 5 } as const
@@ -147,7 +147,7 @@ forEachDatabase('a logbook and its database', (database) => {
   })
 
   it('T-162 with more than twenty processes, none that lived with the newest known entry is left out', async () => {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     await db.transaction().execute((tx) => recordLostStatement(tx, statement(2) as NotedStatement, 8))
     const now = Math.floor(Date.now() / 1000)
     const noted = async (sequence: number, touched: number) => {

@@ -41,7 +41,7 @@ forEachDatabase('files by name', (database) => {
   let opened: Database<Schema>
 
   beforeAll(async () => {
-    opened = await database.open<Schema>(migrations)
+    opened = await database.openMigrated<Schema>(migrations)
   })
 
   async function lockerOf(name: string, filenames: readonly string[]): Promise<Locker> {

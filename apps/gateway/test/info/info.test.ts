@@ -133,7 +133,7 @@ describe('keys', () => {
 
 forEachDatabase('stored signing keys', (database) => {
   it('VER-17 keeps every signing key, with the configured one active and all others retired', async () => {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     await activateSigningKey(db, 'aa', '2026-01-01T00:00:00Z')
     await activateSigningKey(db, 'bb', '2026-02-01T00:00:00Z')
     await activateSigningKey(db, 'bb', '2026-03-01T00:00:00Z')
@@ -149,7 +149,7 @@ forEachDatabase('stored signing keys', (database) => {
   })
 
   it('VER-17 ten gateways that start at once agree on the active key', async () => {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     await Promise.all(Array.from({ length: 10 }, () => activateSigningKey(db, 'cc', '2026-05-01T00:00:00Z')))
     expect((await allSigningKeys(db)).filter((key) => key.valid_to === null)).toHaveLength(1)
   })

@@ -34,7 +34,7 @@ function outcomes(creations: readonly LockerCreation[]) {
 forEachDatabase('lockers', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = (await database.openMigrated<Schema>(migrations)).db
   })
 
   const create = (order: LockerOrder) => db.transaction().execute((tx) => createLocker(tx, order))

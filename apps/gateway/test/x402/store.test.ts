@@ -25,7 +25,7 @@ forEachDatabase('settlements', (database) => {
   })
 
   it('a quote has one settlement at a time, and a payment settles one quote', async () => {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     expect(await insertSettlement(db, settlement({}))).toBe(true)
     expect(await insertSettlement(db, settlement({ payment_id: 'another' }))).toBe(false)
     expect(await insertSettlement(db, settlement({ pay_req_id: 'pr_2' }))).toBe(false)
@@ -36,7 +36,7 @@ forEachDatabase('settlements', (database) => {
   })
 
   it('a settlement is replaced or deleted only by its current transaction', async () => {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     const noted = settlement({ pay_req_id: 'pr_3', payment_id: 'third' })
     await insertSettlement(db, noted)
     const newer = { ...noted, tx: '0xnewer', raw: '0xnewer-raw' }

@@ -23,7 +23,7 @@ export interface ImportDatabase {
 }
 
 export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
-  const opened = await database.open<Schema>(migrations)
+  const opened = await database.openMigrated<Schema>(migrations)
   const { db } = opened
   const keyOf = (hex: string) => ({ verifier: ed25519PublicKeyFromHex(hex)!, revokedSince: null })
   const keys = new Map([signerHex, vectorKey].map((hex) => [hex, keyOf(hex)]))

@@ -32,7 +32,7 @@ const databases = new WeakMap<TestDatabase, Promise<Database<Schema>>>()
 export const objectOf = (filename: string): ObjectKey => ({ id: Buffer.from(filename).toString('hex'), ref: null })
 
 export async function openTestLocker(database: TestDatabase): Promise<TestLocker> {
-  const opened = databases.get(database) ?? database.open<Schema>(migrations)
+  const opened = databases.get(database) ?? database.openMigrated<Schema>(migrations)
   databases.set(database, opened)
   const { db } = await opened
   const lockerId = `locker_${randomBytes(6).toString('hex')}`

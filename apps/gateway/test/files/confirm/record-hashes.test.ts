@@ -12,7 +12,7 @@ const NEW = { contentType: 'text/plain', expectedHash: null }
 forEachDatabase('recording hashes', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = (await database.openMigrated<Schema>(migrations)).db
   })
   beforeEach(async () => {
     await db.deleteFrom('files').execute()

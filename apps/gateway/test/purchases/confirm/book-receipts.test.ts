@@ -36,7 +36,7 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 forEachDatabase('claims on a transaction', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = (await database.openMigrated<Schema>(migrations)).db
   })
 
   const book = (kind: 'single' | 'batch', ...receipts: SignedReceipt[]) =>
@@ -186,7 +186,7 @@ forEachDatabase('claims on a transaction', (database) => {
 
 forEachDatabase('totals over all claims', (database) => {
   it('INT-04 ADD-08 every transaction and every receipt is counted once, and receipts are found by transaction', async () => {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     const book = (kind: 'single' | 'batch', ...receipts: SignedReceipt[]) =>
       db.transaction().execute((tx) => bookReceipts(tx, kind, receipts, []))
     const mon = { network: 'evm-mainnet', pay_asset: 'MON', received_raw: String(10n ** 30n) }
@@ -236,7 +236,7 @@ forEachDatabase('sums of many payments', (database) => {
   }
 
   it('INT-04 T-154 are exact in pages of any size, whatever the amounts, and give way to others after each page', async () => {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     expect(await receivedSums(db)).toEqual([])
     expect(await allOf(countReceipts(db))).toEqual([])
     const rows = Array.from({ length: 301 }, (_, i) => payment(i))

@@ -28,7 +28,7 @@ forEachDatabase('the store of S3 keys', (database) => {
   })
 
   async function opened(...keys: S3KeyTable[]) {
-    const { db } = await database.open<Schema>(migrations)
+    const { db } = await database.openMigrated<Schema>(migrations)
     await db.deleteFrom('s3_keys').execute()
     await db.transaction().execute(async (tx) => {
       for (const row of keys) await insertKey(tx, row)

@@ -64,7 +64,7 @@ forEachDatabase('pages of keys', (database) => {
   let db: Db
   let lockers = 0
   beforeAll(async () => {
-    db = (await database.open<Schema>(migrations)).db
+    db = (await database.openMigrated<Schema>(migrations)).db
   })
 
   async function fill(keys: readonly string[], waiting: readonly string[] = []): Promise<string> {
