@@ -171,7 +171,7 @@ describe('a listing', () => {
 
 describe('names of uploads', () => {
   const chosen = (path: string) => ({ path, file: new File([], path), handle: null })
-  const named = (filename: string): PlannedFile => ({ ...chosen(filename), filename })
+  const named = (filename: string): PlannedFile => ({ ...chosen(filename), filename, mayReplace: false })
 
   it('FILE-12 are in the folder that is shown, each once, with the ending of encrypted files', () => {
     const planned = plannedFiles([chosen('a.txt'), chosen('sub/a.txt'), chosen('a.txt')], 'docs/', true)

@@ -163,6 +163,22 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
+  it('ADD-18 FMT-22 says of redacted bundles and of version 1 what they show and what they leave open', async () => {
+    const visited = await visit(site, '/verify')
+    const { page } = visited
+    const folder = new URL('../../../vectors/bundles/', import.meta.url)
+    const bundle = (name: string) => readFileSync(new URL(`${name}.json`, folder), 'utf8')
+    for (const name of ['redacted-chosen', 'redacted-no-names', 'v1', 'redacted-proof-altered', 'v1-renamed']) {
+      await choose(page, bundle(name))
+      await page.locator('.summary-list').waitFor()
+      await expectGoodLooks(visited, `verify-${name}`)
+      await page.setViewportSize({ width: 1280, height: 900 })
+      await page.getByRole('button', { name: 'Check another bundle' }).click()
+    }
+    expectCalm(visited)
+    await visited.leave()
+  })
+
   it('CLI-02 compares dropped files by name and by content, and says which are changed, missing or not listed', async () => {
     const visited = await visit(site, '/verify')
     const { page } = visited

@@ -72,6 +72,8 @@ export const texts = {
     continueLabel: (name: string) => `Continue ${name}`,
     cancel: 'Cancel',
     cancelLabel: (name: string) => `Cancel ${name}`,
+    decide: 'Choose what to do',
+    decideLabel: (name: string) => `Choose what to do with ${name}`,
     retryLabel: (name: string) => `Try again: ${name}`,
     more: (number: number) => `and ${common.number(number)} more`,
   },
@@ -229,6 +231,10 @@ export const texts = {
     name: (problem: string) => [
       'The gateway does not accept this file name',
       `The name ${problem.replace(/^filename /, '')}.`,
+    ],
+    nameTaken: [
+      'Another file has taken this name',
+      'Somebody uploaded it while yours was waiting. Nothing was replaced.',
     ],
     differs: [
       'The bytes do not match the record',
