@@ -2,14 +2,14 @@
 
 import { listFiles } from '@svc/api/files'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { createClient, type Locker } from '@svc/sdk'
+import { createClient, type Locker, SMALL_FILE_BYTES } from '@svc/sdk'
 import { NameTaken } from '@svc/sdk/errors'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDeletions } from '../src/pages/locker/files/deletions.ts'
-import type { Entry } from '../src/pages/locker/files/listing.ts'
+import type { Entry } from '../src/pages/locker/files/sorting.ts'
 import { continuedUploads } from '../src/pages/locker/files/uploads/continued.ts'
 import { type Chosen, chosenByDrop } from '../src/pages/locker/files/uploads/dropped.ts'
 import { createIntake } from '../src/pages/locker/files/uploads/intake.ts'
@@ -252,6 +252,25 @@ it('FILE-12 takes and shows hundreds of thousands of files', async () => {
   expect(uploads.totals()).toMatchObject({ isActive: false, isPaused: true })
   uploads.cancelAll()
   expect(uploads.totals()).toMatchObject({ files: 0, bytes: 0 })
+})
+
+it('T-178 a large file is read in pieces, a few parts ahead of what the gateway has taken, and never held whole', async () => {
+  const { locker, client } = await newLocker()
+  const uploads = createUploads(async () => client, locker, NO_EVENTS)
+  const size = 12 * SMALL_FILE_BYTES
+  let ahead = 0
+  let largest = 0
+  const slice = (start: number, end: number) => {
+    ahead = Math.max(ahead, start - uploads.first(1)[0]!.doneBytes)
+    largest = Math.max(largest, end - start)
+    return new Blob([new Uint8Array(Math.min(end, size) - start)])
+  }
+  const file = Object.defineProperties(new File([], 'large.bin'), { size: { value: size }, slice: { value: slice } })
+  uploads.add([{ filename: 'large.bin', file, handle: null, encrypt: null, mayReplace: false }])
+  await expect.poll(() => uploads.totals().doneFiles, { timeout: 60_000 }).toBe(1)
+  // Four parts are on their way while the next one is read.
+  expect(ahead).toBeLessThan(5 * SMALL_FILE_BYTES)
+  expect(largest).toBe(1024 * 1024)
 })
 
 it('T-77 an encrypted upload goes on with the key of the click, or not at all', () => {

@@ -17,7 +17,10 @@ export const texts = {
     counting: 'Counting…',
     entries,
     found: (number: number) => `${files(number)} found`,
-    foundMore: (number: number) => `${files(number)} found so far`,
+    foundMore: (number: number) => `${files(number)} found so far, by name`,
+    sorting: (count: string) => `${count}, sorting…`,
+    onlyByName: (count: string, most: number) =>
+      `${count}, by name (up to ${common.number(most)} can be sorted otherwise)`,
     noBytes: 'no bytes yet',
     notConfirmed: 'not confirmed',
     notYet: 'not yet',
