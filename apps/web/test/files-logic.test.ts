@@ -1,7 +1,7 @@
 import type { FileList } from '@svc/api/files'
 import { describe, expect, it } from 'vitest'
 import { common } from '#texts/common'
-import { createListing, PAGE, type PageQuery } from '../src/pages/locker/files/listing.ts'
+import { createListing, PAGE, type PageQuery, SORTED_MOST } from '../src/pages/locker/files/listing.ts'
 import { afterScroll, boxPx, rowsInSight, scrollFor, topShowing } from '../src/pages/locker/files/scrolling.ts'
 import { numbered, type PlannedFile, plannedFiles, resolveConflicts } from '../src/pages/locker/files/uploads/plan.ts'
 import { filenameParts, shortFilename } from '../src/ui/filename.tsx'
@@ -39,7 +39,10 @@ describe('a listing', () => {
     const read = async (query: PageQuery): Promise<FileList> => {
       asked.push(query)
       const start = Number(query.cursor ?? 0)
-      const files = Array.from({ length: Math.min(PAGE, count - start) }, (_, i) => ({ filename: name(start + i) }))
+      const files = Array.from({ length: Math.min(PAGE, count - start) }, (_, i) => ({
+        filename: name(start + i),
+        size_bytes: (start + i) % 7,
+      }))
       const pages = Math.ceil(count / PAGE)
       return {
         locker_id: 'locker_1',
@@ -65,6 +68,26 @@ describe('a listing', () => {
     listing.sorting.value = { key: 'name', isDescending: true }
     expect(listing.entryAt(0)?.name).toBe('f0000002')
     expect(listing.rowOf('f0000000')).toBe(2)
+  })
+
+  it('FILE-13 sorts what can be read whole, and says meanwhile that it is in the order of names', async () => {
+    const { listing, asked, name } = folderOf(3_000)
+    await listing.open({ folder: '', search: '' })
+    expect([asked.length, listing.canSort(), listing.isSorted()]).toEqual([2, true, true])
+    listing.sorting.value = { key: 'size', isDescending: true }
+    expect([listing.isSorted(), listing.entryAt(0)?.name]).toEqual([false, name(0)])
+    listing.need(0, 10)
+    await expect.poll(() => listing.isSorted()).toBe(true)
+    // The outline and each page once.
+    expect(asked.length).toBe(7)
+    expect([0, 1, 2_999].map((row) => listing.entryAt(row)?.name)).toEqual([name(6), name(13), name(2_996)])
+    expect(listing.rowOf(name(6))).toBe(0)
+
+    const longer = folderOf(SORTED_MOST + 1)
+    await longer.listing.open({ folder: '', search: '' })
+    longer.listing.sorting.value = { key: 'size', isDescending: true }
+    longer.listing.need(0, 10)
+    expect([longer.listing.canSort(), longer.listing.isSorted(), longer.asked.length]).toEqual([false, false, 2])
   })
 
   it('FILE-13 reads only what is looked at of a large one, and forgets what is far', async () => {
@@ -171,7 +194,7 @@ describe('a listing', () => {
 
 describe('names of uploads', () => {
   const chosen = (path: string) => ({ path, file: new File([], path), handle: null })
-  const named = (filename: string): PlannedFile => ({ ...chosen(filename), filename })
+  const named = (filename: string): PlannedFile => ({ ...chosen(filename), filename, mayReplace: false })
 
   it('FILE-12 are in the folder that is shown, each once, with the ending of encrypted files', () => {
     const planned = plannedFiles([chosen('a.txt'), chosen('sub/a.txt'), chosen('a.txt')], 'docs/', true)

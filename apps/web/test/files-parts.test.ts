@@ -2,13 +2,14 @@
 
 import { listFiles } from '@svc/api/files'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { createClient, type Locker } from '@svc/sdk'
+import { createClient, type Locker, SMALL_FILE_BYTES } from '@svc/sdk'
+import { NameTaken } from '@svc/sdk/errors'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDeletions } from '../src/pages/locker/files/deletions.ts'
-import type { Entry } from '../src/pages/locker/files/listing.ts'
+import type { Entry } from '../src/pages/locker/files/sorting.ts'
 import { continuedUploads } from '../src/pages/locker/files/uploads/continued.ts'
 import { type Chosen, chosenByDrop } from '../src/pages/locker/files/uploads/dropped.ts'
 import { createIntake } from '../src/pages/locker/files/uploads/intake.ts'
@@ -126,7 +127,7 @@ it('T-75 an upload waits for a deletion of its name that is under way, and takes
     asked.push(names)
     return 'replace'
   }
-  const take = createIntake({ client, locker, uploads, deletions, ask })
+  const { take } = createIntake({ client, locker, uploads, deletions, ask })
   const listed = await entries()
   deletions.remove([listed.get('a.txt') as Entry])
   const held = hold('DELETE')
@@ -150,7 +151,7 @@ it('FILE-12 choices wait for one another, and names on their way count as taken'
   const ask = (names: readonly string[]) =>
     new Promise<ConflictChoice | null>((answer) => questions.push({ names, answer }))
   const deletions = createDeletions(client, locker, async () => {})
-  const take = createIntake({ client, locker, uploads, deletions, ask })
+  const { take } = createIntake({ client, locker, uploads, deletions, ask })
   const first = take({ chosen: chosen(['a.txt', 'b.txt'], 'first'), folder: '', encrypt: null })
   const second = take({ chosen: Promise.resolve(chosen(['b.txt'], 'second')), folder: '', encrypt: null })
   const unreadable = { files: [], unreadable: ['broken/'] }
@@ -177,12 +178,57 @@ it('FILE-12 choices wait for one another, and names on their way count as taken'
   expect(await contents()).toEqual({ 'a.txt': 'first', 'b.txt': 'elsewhere', 'b (2).txt': 'first' })
 })
 
+it('T-177 a name that somebody takes meanwhile is not replaced: the visitor is asked, and may keep both', async () => {
+  const { locker, client, contents } = await newLocker({ 'old.txt': 'old' })
+  const opened = Promise.withResolvers<void>()
+  const uploads = createUploads(() => opened.promise.then(() => client), locker, NO_EVENTS)
+  const asked: (readonly string[])[] = []
+  const choices: (ConflictChoice | null)[] = ['replace', null, 'keep-both', 'replace']
+  const ask = async (names: readonly string[]) => {
+    asked.push(names)
+    return choices.shift()!
+  }
+  const deletions = createDeletions(client, locker, async () => {})
+  const { take, takeAgain } = createIntake({ client, locker, uploads, deletions, ask })
+  const large = { path: 'large.bin', file: new File([new Uint8Array(9_000_000)], 'large.bin'), handle: null }
+  const { files } = chosen(['free.txt', 'kept.txt', 'old.txt', 'lost.txt'], 'mine')
+  await take({ chosen: { files: [...files, large], unreadable: [] }, folder: '', encrypt: null })
+  for (const name of ['kept.txt', 'lost.txt', 'large.bin']) await client.put(locker, name, bytes('theirs'))
+  opened.resolve()
+  await expect.poll(() => uploads.totals()).toMatchObject({ isActive: false, doneFiles: 2, failedFiles: 3 })
+  const theirs = { 'kept.txt': 'theirs', 'lost.txt': 'theirs', 'large.bin': 'theirs' }
+  expect(await contents()).toEqual({ ...theirs, 'free.txt': 'mine', 'old.txt': 'mine' })
+
+  const failed = (name: string) => uploads.first(5).find(({ filename }) => filename === name)!
+  expect(failed('large.bin').error).toBeInstanceOf(NameTaken)
+  await takeAgain(failed('kept.txt'))
+  expect(failed('kept.txt').state).toBe('failed')
+  await takeAgain(failed('kept.txt'))
+  await takeAgain(failed('lost.txt'))
+  await expect.poll(() => uploads.totals()).toMatchObject({ isActive: false, doneFiles: 4, failedFiles: 1 })
+  expect(asked).toEqual([['old.txt'], ['kept.txt'], ['kept.txt'], ['lost.txt']])
+  expect(await contents()).toEqual({
+    'free.txt': 'mine',
+    'kept (2).txt': 'mine',
+    'kept.txt': 'theirs',
+    'large.bin': 'theirs',
+    'lost.txt': 'mine',
+    'old.txt': 'mine',
+  })
+})
+
 it('T-76 uploads that are ended send nothing more and take nothing more', async () => {
   const { locker, client, hold, contents } = await newLocker()
   const stored: string[] = []
   const uploads = createUploads(async () => client, locker, { ...NO_EVENTS, onStored: (name) => stored.push(name) })
   const held = hold('PUT')
-  const plain = (filename: string) => ({ filename, file: new File(['x'], filename), handle: null, encrypt: null })
+  const plain = (filename: string) => ({
+    filename,
+    file: new File(['x'], filename),
+    handle: null,
+    encrypt: null,
+    mayReplace: true,
+  })
   uploads.add([plain('one'), plain('two')])
   await held.arrival
   expect([uploads.isUploading('one'), uploads.totals().isActive]).toEqual([true, true])
@@ -198,13 +244,33 @@ it('FILE-12 takes and shows hundreds of thousands of files', async () => {
   const { locker } = await newLocker()
   const uploads = createUploads(() => new Promise(() => {}), locker, NO_EVENTS)
   const file = new File(['12'], 'one')
-  uploads.add(Array.from({ length: 200_000 }, (_, i) => ({ filename: `${i}`, file, handle: null, encrypt: null })))
+  const about = { file, handle: null, encrypt: null, mayReplace: false }
+  uploads.add(Array.from({ length: 200_000 }, (_, i) => ({ filename: `${i}`, ...about })))
   expect(uploads.totals()).toMatchObject({ files: 200_000, bytes: 400_000, isActive: true })
   expect(uploads.first(50).map(({ filename }) => filename)).toHaveLength(50)
   uploads.pauseAll()
   expect(uploads.totals()).toMatchObject({ isActive: false, isPaused: true })
   uploads.cancelAll()
   expect(uploads.totals()).toMatchObject({ files: 0, bytes: 0 })
+})
+
+it('T-178 a large file is read in pieces, a few parts ahead of what the gateway has taken, and never held whole', async () => {
+  const { locker, client } = await newLocker()
+  const uploads = createUploads(async () => client, locker, NO_EVENTS)
+  const size = 12 * SMALL_FILE_BYTES
+  let ahead = 0
+  let largest = 0
+  const slice = (start: number, end: number) => {
+    ahead = Math.max(ahead, start - uploads.first(1)[0]!.doneBytes)
+    largest = Math.max(largest, end - start)
+    return new Blob([new Uint8Array(Math.min(end, size) - start)])
+  }
+  const file = Object.defineProperties(new File([], 'large.bin'), { size: { value: size }, slice: { value: slice } })
+  uploads.add([{ filename: 'large.bin', file, handle: null, encrypt: null, mayReplace: false }])
+  await expect.poll(() => uploads.totals().doneFiles, { timeout: 60_000 }).toBe(1)
+  // Four parts are on their way while the next one is read.
+  expect(ahead).toBeLessThan(5 * SMALL_FILE_BYTES)
+  expect(largest).toBe(1024 * 1024)
 })
 
 it('T-77 an encrypted upload goes on with the key of the click, or not at all', () => {

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto'
+import { createHash, createPublicKey, verify as verifySignature } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { redactBundle } from '@svc/verifier/redact-bundle'
 import { bundleOf, listedFiles, SIGNER } from '@svc/verifier/test/bundles'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -46,6 +47,8 @@ const ofTexts = (files: Record<string, string>) =>
       content_hash: sha256(text),
     })),
   )
+/** Of the bundles in `vectors`. */
+const VECTORS_KEY = '3b96e8a182bab9c6691d0b79b7c5399340562ef5a632956abd1277cc144acd6e'
 const gatewayKeys = async () => (await fetch(`${site.url}/v1/keys`)).text()
 
 describe('the verify page', () => {
@@ -104,6 +107,27 @@ describe('the verify page', () => {
     await expectGoodLooks(visited, 'verify-passed')
     expect(visited.problems).toEqual([])
 
+    await page.getByRole('tab', { name: 'Other verifiers' }).click()
+    const download = async (name: string) => {
+      const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()])
+      return readFileSync(await saved.path(), 'utf8')
+    }
+    await page.getByLabel('Only this file').fill('hello.txt')
+    const key = createPublicKey(await download('Download the key'))
+    const { dsseEnvelope } = JSON.parse(await download('Download Sigstore bundle'))
+    for (const { payload, payloadType, signatures } of [dsseEnvelope, JSON.parse(await download('Download DSSE'))]) {
+      const bytes = Buffer.from(payload, 'base64')
+      const signed = Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${bytes.length} `), bytes])
+      expect(verifySignature(null, signed, key, Buffer.from(signatures[0].sig, 'base64'))).toBe(true)
+      expect(JSON.parse(String(bytes)).subject).toEqual([{ name: 'hello.txt', digest: { sha256: sha256('hello') } }])
+    }
+    await page.getByLabel('Only this file').fill(`it's "$(x)`)
+    await page.getByText(`--bundle statement.sigstore.json './it'\\''s "$(x)'`).waitFor()
+    await expectGoodLooks(visited, 'verify-others')
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.getByRole('button', { name: 'Download DSSE' }).click()
+    await page.locator('.field-error').waitFor()
+
     // Remembered in this browser only, and removed again.
     await page.reload()
     await page.locator('#key_pinned.fact-passed').waitFor()
@@ -159,6 +183,81 @@ describe('the verify page', () => {
     await page.getByText('w1.example/witness, 2026-06-12T00:00:01Z').waitFor()
     await page.locator('#log_cosigned.fact-passed summary').click()
     await page.locator('#log_cosigned').getByText('w1.example/witness: 2026-06-12T00:00:01Z').waitFor()
+    expectCalm(visited)
+    await visited.leave()
+  })
+
+  it('ADD-18 VER-15 says of redacted bundles and of version 1 what they show, and what they leave open', async () => {
+    const visited = await visit(site, '/verify')
+    const { page } = visited
+    const vectors = new URL('../../../vectors/bundles/', import.meta.url)
+    const open = async (text: string, expected: RegExp) => {
+      await choose(page, text)
+      await verdict(page, expected)
+    }
+    const openVector = (name: string, expected: RegExp) =>
+      open(readFileSync(new URL(`${name}.json`, vectors), 'utf8'), expected)
+    const another = () => page.getByRole('button', { name: 'Check another bundle' }).click()
+    const summary = page.getByRole('region', { name: 'This bundle' })
+    const facts = async (...ids: string[]) => Promise.all(ids.map((id) => fact(page, id)))
+
+    await openVector('redacted-chosen', /Nothing failed, but \d+ things were not checked/)
+    await summary.getByText('2 shown of 4').waitFor()
+    await summary.getByText('not named: the bundle is redacted').waitFor()
+    await summary.getByText('2 of 4 files: nothing is said of their names, sizes and contents').waitFor()
+    expect(await facts('inclusion_proven', 'merkle_root_matches')).toEqual(['passed', 'not checked'])
+    await page.getByText('The bundle shows some of the files only: ask for the whole bundle').waitFor()
+    expect(await page.getByRole('tab').allTextContents()).toEqual(['Files and tree'])
+    expect(await page.getByRole('button', { name: 'Open a receipt file' }).count()).toBe(0)
+    await page
+      .getByRole('button', { name: /^Show path of/ })
+      .first()
+      .click()
+    await page.getByRole('radiogroup').waitFor()
+    await expectGoodLooks(visited, 'verify-redacted')
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await another()
+
+    // Who has all files sees that there are no others, without a name in the bundle.
+    const texts = { 'a.txt': 'one', 'in/b.txt': 'two' }
+    const pieces: string[] = []
+    await redactBundle([Buffer.from(JSON.stringify(ofTexts(texts)))], (piece) => void pieces.push(piece))
+    const redacted = pieces.join('')
+    expect(redacted).not.toContain('a.txt')
+    await open(redacted, /Nothing failed/)
+    await summary.getByText('2, without names').waitFor()
+    await page.getByText('Not counted: The shown files are among those of the statement').waitFor()
+    expect(await facts('merkle_root_matches', 'envelope_binds_commitment')).toEqual(['passed', 'not checked'])
+    for (const [name, text] of Object.entries(texts)) {
+      mkdirSync(join(folder, 'all', dirname(name)), { recursive: true })
+      writeFileSync(join(folder, 'all', name), text)
+    }
+    await page.getByLabel('Choose a folder').setInputFiles(join(folder, 'all'))
+    await page.locator('#files_match.fact-passed').waitFor()
+    expect(await fact(page, 'envelope_binds_commitment')).toBe('passed')
+    await picture(page, 'verify-no-names')
+    await another()
+
+    await openVector('v1', /Nothing failed/)
+    await summary.getByText('a bundle of version 1 signs its Merkle root only').waitFor()
+    await page
+      .getByText('This is a bundle of version 1, which signs its root only: ask for a newer statement')
+      .waitFor()
+    expect(await facts('merkle_root_matches', 'signature_valid', 'statement_digest_matches')).toEqual([
+      'passed',
+      'passed',
+      'not checked',
+    ])
+    await pinKeys(page, VECTORS_KEY)
+    await page.locator('#key_pinned.fact-passed').waitFor()
+    await expectGoodLooks(visited, 'verify-v1')
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await another()
+
+    for (const altered of ['redacted-proof-altered', 'redacted-leaves-altered', 'v1-renamed', 'v1-signature-flipped']) {
+      await openVector(altered, /Do not rely on this/)
+      await another()
+    }
     expectCalm(visited)
     await visited.leave()
   })

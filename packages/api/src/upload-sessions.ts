@@ -52,6 +52,13 @@ export const openUploadSession = endpoint({
         content_type: Type.Optional(ContentType),
         size_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
         expected_hash: Type.Optional(Type.String()),
+        overwrite: Type.Optional(
+          Type.Boolean({
+            default: true,
+            description:
+              'False: the file is not stored where there is one of its name by then, with `PRECONDITION_FAILED`.',
+          }),
+        ),
       }),
       { minItems: 1, maxItems: 1000 },
     ),
@@ -73,6 +80,7 @@ export const openUploadSession = endpoint({
     'validation_error',
     'RATE_LIMITED',
     'UPLOAD_TOO_LARGE',
+    'PRECONDITION_FAILED',
     'LOCKER_CAPACITY_EXCEEDED',
     ...RESTRICTION_ERRORS,
   ],

@@ -118,6 +118,17 @@ export function isGatewayError(error: unknown, ...codes: ErrorCode[]): error is 
   return error instanceof GatewayError && (codes as string[]).includes(error.code)
 }
 
+/** There is a file of this name, which the upload was not allowed to overwrite. Nothing was replaced. */
+export class NameTaken extends Error {
+  override name = 'NameTaken'
+  readonly filename: string
+
+  constructor(filename: string) {
+    super(`there is a file ${JSON.stringify(filename)} already`)
+    this.filename = filename
+  }
+}
+
 /** A name that no gateway would keep. No request was made. */
 export class InvalidFilename extends RangeError {
   override name = 'InvalidFilename'

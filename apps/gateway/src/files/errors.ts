@@ -26,6 +26,16 @@ export function fileNotFound(filename: string): ServiceError {
   })
 }
 
+/** For an upload that may not replace a file (ADD-60). */
+export function nameTaken(filename: string): ServiceError {
+  return uploadError('PRECONDITION_FAILED', 'there is a file of this name already, which the upload may not replace', {
+    layer: 'gateway',
+    recovery_hint: 'upload under another name; or upload without the condition, to replace the file',
+    next_best_method: 'POST /v1/lockers/{locker_id}/files',
+    filename,
+  })
+}
+
 /** The same for a file that is confirmed and one that never existed. */
 export function nothingToConfirm(filename: string): ServiceError {
   return uploadError('FILE_NOT_FOUND', 'there is no file of this name that waits to be confirmed', {

@@ -8,7 +8,15 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { ed25519Identity, houseOf, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import {
+  ed25519Identity,
+  expectRefusal,
+  houseOf,
+  type LockerHouse,
+  openLockerHouse,
+  type TestLocker,
+} from '../auth/lockers.ts'
+import { openTestSession, publicBytes } from './sessions/sessions.ts'
 import { createFile, errorOf, leftovers, put, rowOf, sha256 } from './transfers.ts'
 
 const MEBIBYTE = 1_048_576
@@ -54,6 +62,52 @@ forEachDatabase('concurrent uploads', (database) => {
     while ((await sweepObjects(house.gateway.rooms.files)) > 0);
     const swept = await leftovers(house.gateway)
     expect([swept.released, swept.onDisk.toSorted()]).toEqual([[], swept.held.toSorted()])
+  })
+
+  it('T-177 ADD-60 of uploads at once that may not replace a file, one is stored and the others change nothing', async () => {
+    const { upload, download } = await createFile(house, locker, 'claimed.bin')
+    const before = await leftovers(house.gateway)
+    const bodies = Array.from({ length: 10 }, (_, i) => `upload ${i}`)
+    const claims = await Promise.all(
+      bodies.map((body, i) => put(at(i % 2 ? house : other, upload), body, { 'if-none-match': '*' })),
+    )
+    const stored = claims.findIndex(({ status }) => status === 200)
+    expect(claims.map(({ status }) => status)).toEqual(bodies.map((_, i) => (i === stored ? 200 : 412)))
+    expect(await (await fetch(download)).text()).toBe(bodies[stored])
+
+    // Each session has a file of its own beside the one that all of them want.
+    const files = (i: number) => ({
+      files: [
+        { filename: 'wanted.bin', overwrite: false },
+        { filename: `own-${i}.bin`, overwrite: false },
+      ],
+    })
+    const sessions = await Promise.all(bodies.map((_, i) => openTestSession(house, locker, files(i))))
+    await Promise.all(
+      sessions.map(async (session, i) => {
+        for (const file of [0, 1]) expect((await session.raw(0, bodies[i]!, { file })).status).toBe(200)
+      }),
+    )
+    const finalize = () => Promise.all(sessions.map((session, i) => session.at(i % 2 ? house : other).finalize()))
+    const finalized = (await finalize()).map(({ body }) => body)
+    const winner = finalized.findIndex(({ status }) => status === 'complete')
+    for (const [i, { status, files }] of finalized.entries()) {
+      const isWinner = i === winner
+      expect(status).toBe(isWinner ? 'complete' : 'partial')
+      expect(files).toMatchObject([isWinner ? { ok: true } : { ok: false, error: 'PRECONDITION_FAILED' }, { ok: true }])
+    }
+    expect((await finalize()).map(({ body }) => body)).toEqual(finalized)
+    expect(String(await publicBytes(house, locker, 'wanted.bin'))).toBe(bodies[winner])
+    const after = await leftovers(house.gateway)
+    expect([after.writing, after.incoming]).toEqual([[], []])
+    expect(after.held.length - before.held.length).toBe(2 + bodies.length)
+
+    // Who comes later is told before the first byte.
+    const late = await locker.call(['locker:write'], 'POST', '/upload-sessions', files(99))
+    expectRefusal(late, 412, 'PRECONDITION_FAILED')
+    expect(late.body).toMatchObject({ details: { filename: 'wanted.bin' } })
+    expect(await errorOf(await put(upload, 'x', { 'if-none-match': '*' }))).toEqual([412, 'PRECONDITION_FAILED'])
+    expect((await put(upload, 'replaced')).status).toBe(200)
   })
 
   it('AMB-24 a hash confirmed during concurrent uploads is that of the stored bytes', async () => {

@@ -6,7 +6,7 @@ import { withPrefix } from '@svc/protocol/bytes'
 import { sha256Stream } from '@svc/protocol/sha256'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
-import { BytesDiffer, UntrueAnswer } from '../errors.ts'
+import { BytesDiffer, NameTaken, UntrueAnswer } from '../errors.ts'
 import { sha256Hex } from '../sha256.ts'
 import { type OpenSession, openSession } from './session.ts'
 import { inParts, type Source, wrongSize } from './source.ts'
@@ -84,6 +84,7 @@ async function finalize(
   await forget()
   if (file?.error === 'HASH_MISMATCH' && expectedHash)
     throw new BytesDiffer(filename, expectedHash, actualHash(file.message))
+  if (file?.error === 'PRECONDITION_FAILED') throw new NameTaken(filename)
   throw new UntrueAnswer(`the gateway took every part of ${JSON.stringify(filename)}, but ${file?.message}`)
 }
 

@@ -11,9 +11,10 @@ import type { Locker } from '../lockers.ts'
 import { sha256Hex } from '../sha256.ts'
 import { requireName } from './filename.ts'
 import { put } from './put.ts'
+import { putNew } from './put-new.ts'
 import { type UploadTarget, writeBytes } from './short-urls.ts'
 import { readWhole, type Source, type SourceLike, sourceOf } from './source.ts'
-import { SMALL_FILE_BYTES, type StoredFile } from './upload.ts'
+import { type PutOutcome, type ReadFile, SMALL_FILE_BYTES } from './upload.ts'
 
 export interface NamedBytes {
   filename: string
@@ -26,6 +27,8 @@ export interface ManyOptions {
   atOnce?: number
   /** Called for each file when it is done. */
   onFile?: (outcome: PutOutcome) => void
+  /** As for a single file. */
+  overwrite?: boolean
   signal?: AbortSignal | undefined
 }
 
@@ -53,13 +56,13 @@ async function putBatch(
   context: Context,
   locker: Locker,
   batch: readonly NamedSource[],
-  { atOnce = 4, signal }: ManyOptions,
+  { atOnce = 4, overwrite = true, signal }: ManyOptions,
 ): Promise<PutOutcome[]> {
   const [first] = batch
-  if (batch.length > 1) return putTogether(context, locker, batch, { atOnce, signal })
+  if (batch.length > 1) return putTogether(context, locker, batch, { atOnce, overwrite, signal })
   if (!first) return []
   const { filename, source, contentType } = first
-  const options = { ...(contentType && { contentType }), signal }
+  const options = { ...(contentType && { contentType }), overwrite, signal }
   const outcome = put(context, locker, filename, source, options).then(
     (stored) => ({ filename, stored }),
     (error: unknown) => ({ filename, error }),
@@ -89,13 +92,9 @@ async function* batches(files: Iterable<NamedBytes> | AsyncIterable<NamedBytes>)
   if (batch.length > 0) yield batch
 }
 
-interface ReadFile extends StoredFile {
-  contentType: string
-  bytes: Uint8Array
-}
-
 interface TogetherOptions {
   atOnce: number
+  overwrite: boolean
   signal: AbortSignal | undefined
 }
 
@@ -110,13 +109,9 @@ async function putTogether(
   const failed = (filename: string) => (error: unknown) => void outcomes.set(filename, { filename, error })
   const files: ReadFile[] = []
   for (const one of batch) await readFile(one).then((file) => files.push(file), failed(one.filename))
+  const send = options.overwrite ? replaceFiles : putNew
   try {
-    const targets = await nameFiles(context, locker, files, options)
-    await inParallel(files, options.atOnce, async ({ filename, bytes }, i) => {
-      await writeBytes(context, targets[i] as UploadTarget, bytes, options.signal).catch(failed(filename))
-    })
-    const written = files.filter(({ filename }) => !outcomes.has(filename))
-    for (const outcome of await confirm(context, locker, written, options)) outcomes.set(outcome.filename, outcome)
+    for (const outcome of await send(context, locker, files, options)) outcomes.set(outcome.filename, outcome)
   } catch (error) {
     options.signal?.throwIfAborted()
     for (const { filename } of files) if (!outcomes.has(filename)) failed(filename)(error)
@@ -132,6 +127,25 @@ async function readFile({
   requireName(filename)
   const bytes = await readWhole(source)
   return { filename, contentType, bytes, size_bytes: bytes.length, content_hash: withPrefix(await sha256Hex(bytes)) }
+}
+
+async function replaceFiles(
+  context: Context,
+  locker: Locker,
+  files: readonly ReadFile[],
+  options: TogetherOptions,
+): Promise<PutOutcome[]> {
+  const failed: PutOutcome[] = []
+  const written: ReadFile[] = []
+  const targets = await nameFiles(context, locker, files, options)
+  await inParallel(files, options.atOnce, async (file, i) => {
+    const { filename, bytes } = file
+    await writeBytes(context, targets[i] as UploadTarget, bytes, options.signal).then(
+      () => written.push(file),
+      (error: unknown) => failed.push({ filename, error }),
+    )
+  })
+  return [...failed, ...(await confirm(context, locker, written, options))]
 }
 
 /** The upload URLs of the files, in the same order. */
@@ -176,6 +190,3 @@ interface NamedSource {
   source: Source
   contentType: string | undefined
 }
-
-/** The outcome of one file. The failure of one does not stop the others. */
-export type PutOutcome = { filename: string; stored: StoredFile } | { filename: string; error: unknown }

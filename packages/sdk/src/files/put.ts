@@ -23,7 +23,8 @@ export async function put(
   const source = sourceOf(bytes)
   const contentType = options.contentType ?? source.contentType ?? 'application/octet-stream'
   const upload = { locker, filename, contentType, options }
-  if (source.size !== null && source.size <= SMALL_FILE_BYTES) {
+  // Only a session keeps its name, type and hash apart from those of others who upload the same name.
+  if (options.overwrite !== false && source.size !== null && source.size <= SMALL_FILE_BYTES) {
     return putWhole(context, upload, await readWhole(source))
   }
   const expectedHash = source.contentHash ?? (source.isRepeatable ? await hashOf(source, options.signal) : null)

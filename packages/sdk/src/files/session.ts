@@ -6,7 +6,7 @@ import { call } from '../calls/call.ts'
 import { type Context, gatewayNow } from '../context.ts'
 import { isGatewayError } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
-import { SMALL_FILE_BYTES, type Upload } from './upload.ts'
+import { SMALL_FILE_BYTES, takenAtOnce, type Upload } from './upload.ts'
 
 /** The journal record of a session. */
 interface BegunSession {
@@ -26,11 +26,12 @@ export interface OpenSession extends BegunSession {
 }
 
 export async function openSession(context: Context, upload: Upload, size: number | null): Promise<OpenSession> {
-  const { locker, filename, contentType, expectedHash } = upload
+  const { locker, filename, contentType, expectedHash, options } = upload
   if (expectedHash === null) {
     return { ...(await beginSession(context, upload, size)), ...NO_PARTS, forget: async () => {} }
   }
-  const key = `upload ${context.baseUrl} ${locker.locker_id} ${expectedHash} ${contentType} ${filename}`
+  const kind = options.overwrite === false ? 'new upload' : 'upload'
+  const key = `${kind} ${context.baseUrl} ${locker.locker_id} ${expectedHash} ${contentType} ${filename}`
   const entry = journalEntry<BegunSession>(context.journal, key)
   const forget = async () => void (await entry.write(null))
   const begun = await entry.read()
@@ -49,12 +50,13 @@ async function beginSession(context: Context, upload: Upload, size: number | nul
     content_type: contentType,
     ...(size !== null && { size_bytes: size }),
     ...(expectedHash && { expected_hash: expectedHash }),
+    ...(options.overwrite === false && { overwrite: false }),
   }
   const { body } = await call(context, openUploadSession, {
     params: { locker_id },
     body: { receipt_id, files: [file] },
     signal: options.signal,
-  })
+  }).catch(takenAtOnce)
   const { session_id, upload_token: token, part_max_bytes, files } = body
   return { session_id, token, file_id: files[0]?.file_id ?? '', partBytes: Math.min(part_max_bytes, SMALL_FILE_BYTES) }
 }

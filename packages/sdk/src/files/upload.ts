@@ -1,4 +1,4 @@
-import { BytesDiffer } from '../errors.ts'
+import { BytesDiffer, isGatewayError, NameTaken } from '../errors.ts'
 import type { Locker } from '../lockers.ts'
 
 export interface PutOptions {
@@ -8,6 +8,8 @@ export interface PutOptions {
   onProgress?: (done: number, total: number | null) => void
   /** Called before the first byte is sent if the gateway has kept some of an interrupted upload. */
   onResume?: (kept: number, total: number) => void
+  /** False: fails with `NameTaken` where there is a file of this name by then, and replaces nothing (ADD-60). */
+  overwrite?: boolean
   signal?: AbortSignal | undefined
 }
 
@@ -16,6 +18,15 @@ export interface StoredFile {
   filename: string
   size_bytes: number
   content_hash: string
+}
+
+/** The outcome of one file. The failure of one does not stop the others. */
+export type PutOutcome = { filename: string; stored: StoredFile } | { filename: string; error: unknown }
+
+/** A small file in memory, with what the gateway should record of it. */
+export interface ReadFile extends StoredFile {
+  contentType: string
+  bytes: Uint8Array
 }
 
 /** Bytes on their way into a file. */
@@ -35,4 +46,10 @@ export const SMALL_FILE_BYTES = 8 * 1024 * 1024
 export function requireSame(answer: StoredFile, { filename, size_bytes, content_hash }: StoredFile): void {
   if (answer.content_hash !== content_hash || answer.size_bytes !== size_bytes)
     throw new BytesDiffer(filename, content_hash, answer.content_hash)
+}
+
+/** Turns the gateway's refusal to begin an upload that may not overwrite into a NameTaken. */
+export function takenAtOnce(error: unknown): never {
+  if (!isGatewayError(error, 'PRECONDITION_FAILED')) throw error
+  throw new NameTaken(String(error.details.filename))
 }

@@ -9,6 +9,8 @@ import type { SessionFile, SessionRow } from './store.ts'
 interface NewSessionFile extends NamedFile {
   /** Null when it is not known. */
   sizeBytes: number | null
+  /** Whether the file may take the place of another one; true by default. */
+  mayReplace?: boolean
   metadata?: string | null
   checksum?: { algorithm: string; type: string } | null
 }
@@ -68,7 +70,7 @@ function sessionFile(sessionId: string, i: number, file: NewSessionFile): Sessio
     revision: 0,
     chosen_revision: null,
     chosen_parts: null,
-    replaces: null,
+    replaces: file.mayReplace === false ? '' : null,
     content_hash: null,
     error: null,
     object_id: null,

@@ -13,7 +13,7 @@ import type { FilesContext } from '../../files/room.ts'
 import { AccessEnded } from '../../lockers/access.ts'
 import { isChosen } from './choose-parts.ts'
 import { type CompletedFile, completeFile, type FinalizerContext, noteComplete } from './complete-file.ts'
-import { copyParts, type Finalizing, type JoinedFile } from './copy-parts.ts'
+import { copyParts, type Finalizing, type JoinedFile, underLease } from './copy-parts.ts'
 import { isFinalRefusal, otherFileThere } from './errors.ts'
 import { fileKey, uploadOf } from './open-parts.ts'
 import { findParts, type Part, releaseParts } from './part-store.ts'
@@ -60,7 +60,8 @@ export async function storeFile(
       return 'done'
     }
     if (!joined.isHeld) await removeObject(context, locker.provider, joined.object.id, joined.object.ref)
-    if (typeof outcome === 'object') throw outcome.refusal
+    if (typeof outcome === 'object' && !isNameTaken(file, outcome.refusal)) throw outcome.refusal
+    if (typeof outcome === 'object') return refuse(context, finalizing, file)
     if (outcome !== 'changed') return outcome === 'refused' ? 'done' : outcome
   }
   return 'done'
@@ -72,6 +73,31 @@ function outcomeOf(error: unknown): 'superseded' | 'restricted' | { refusal: Ser
   if (isRestrictionError(error)) return 'restricted'
   if (isFinalRefusal(error)) return { refusal: error }
   throw error
+}
+
+/** The condition came with the file: no other try has another outcome. */
+function isNameTaken(file: SessionFile, { code }: ServiceError): boolean {
+  return code === 'PRECONDITION_FAILED' && !isChosen(file)
+}
+
+/** Its parts are of no more use. */
+async function refuse(context: FinalizerContext, finalizing: Finalizing, file: SessionFile): Promise<StoreOutcome> {
+  const { session_id, file_id } = file
+  const isLeased = await underLease(context, finalizing, file, async (tx) => {
+    await releaseParts(tx, { session_id, file_id }, { since: unixNow(context) })
+    await updateSessionFile(tx, file, { state: 'failed', error: 'PRECONDITION_FAILED', ...NO_PARTS })
+  })
+  return isLeased ? 'done' : 'superseded'
+}
+
+const NO_PARTS = {
+  received_bytes: 0,
+  stray_bytes: 0,
+  part_count: 0,
+  top_index: -1,
+  object_id: null,
+  upload_ref: null,
+  upload_state: null,
 }
 
 async function joinParts(

@@ -106,6 +106,7 @@ describe('the request that opens an upload session', () => {
     ['content_type', 'b.txt', { content_type: 7 }],
     ['expected_hash', 'b.txt', { expected_hash: 'sha256:abc' }],
     ['expected_hash', 'b.txt', { expected_hash: `md5:${sha256('')}` }],
+    ['overwrite', 'b.txt', { overwrite: 'no' }],
     ['size_bytes', 'b.txt', { size_bytes: -1 }],
     ['size_bytes', 'b.txt', { size_bytes: 1.5 }],
     ['size_bytes', 'b.txt', { size_bytes: '5' }],

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import type { Identity, LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
 
 interface SessionRequest {
-  files: { filename: string; content_type?: string; size_bytes?: number; expected_hash?: string }[]
+  files: { filename: string; content_type?: string; size_bytes?: number; expected_hash?: string; overwrite?: boolean }[]
   ttl_min?: number
   receipt_id?: string
 }

@@ -19,7 +19,8 @@ export function adviceFor(name: string, { anchor, envelope, redacted, facts, key
   if (name === 'files_match') return { text: t.files, href: '#files' }
   if ((ONLINE_FACTS as readonly string[]).includes(name)) return onlineAdvice(name, anchor !== null, facts)
   if ((LOG_FACTS as readonly string[]).includes(name)) return logAdvice(name, facts)
-  if (redacted) return { text: t.redacted, href: redacted.redaction === 'no_names' ? '#files' : null }
+  if (redacted?.redaction === 'no_names') return { text: t.noNames, href: '#files' }
+  if (redacted) return { text: t.chosenFiles, href: null }
   return { text: envelope ? t.nothing : t.statement, href: null }
 }
 

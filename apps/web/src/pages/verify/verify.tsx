@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { texts as frame } from '#texts/frame'
+import { texts as others } from '#texts/other-verifiers'
 import { texts as t } from '#texts/verify'
 import { urlOf } from '../../address.ts'
 import { index } from '../../gateway.ts'
@@ -10,6 +11,7 @@ import { toast } from '../../ui/toast.tsx'
 import { trustedWorkerUrl } from '../../worker-url.ts'
 import { type Checking, createChecking } from './checking.ts'
 import { receiptSource, sourceOf } from './open-card.tsx'
+import { OtherVerifiers } from './other-verifiers.tsx'
 import { History } from './pictures/history.tsx'
 import { shownStatement } from './pictures/history-chain.ts'
 import { VerifyView } from './verify-view.tsx'
@@ -35,14 +37,14 @@ export default function Verify({ params }: { params: Readonly<Record<string, str
     }
   }, [params.receipt_id])
   return (
-    <VerifyView checking={checking} site={SITE} more={(bundle) => historyOf(checking, bundle)}>
+    <VerifyView checking={checking} site={SITE} more={(bundle) => ofGateway(checking, bundle)}>
       <SavedCopy />
     </VerifyView>
   )
 }
 
 /** Only where the bundle came from this gateway: whose a dropped one is, is nobody's business. */
-function historyOf({ opened, pins }: Checking, { envelope, followed }: CheckedBundle) {
+function ofGateway({ opened, pins }: Checking, { envelope, followed }: CheckedBundle) {
   const source = opened.value?.source
   if (source?.kind !== 'receipt') return []
   const { domainTag } = pins.value
@@ -50,7 +52,11 @@ function historyOf({ opened, pins }: Checking, { envelope, followed }: CheckedBu
   const content = (
     <History receiptId={source.receiptId} shown={shown} pinnedKeys={followed.keys} domainTag={domainTag} />
   )
-  return [{ name: t.tabs.history, content }]
+  const history = { name: t.tabs.history, content }
+  if (!envelope) return [history]
+  const about = { receiptId: source.receiptId, sequence: envelope.body.sequence }
+  const trustedKeys = followed.keys.map(({ publicKeyHex }) => publicKeyHex).filter((hex) => !followed.revoked.has(hex))
+  return [history, { name: others.tab, content: <OtherVerifiers {...about} trustedKeys={trustedKeys} /> }]
 }
 
 /** What the address of the page names: a receipt, a source, or a file that was dropped on another page. */

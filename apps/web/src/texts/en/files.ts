@@ -17,7 +17,10 @@ export const texts = {
     counting: 'Counting…',
     entries,
     found: (number: number) => `${files(number)} found`,
-    foundMore: (number: number) => `${files(number)} found so far`,
+    foundMore: (number: number) => `${files(number)} found so far, by name`,
+    sorting: (count: string) => `${count}, sorting…`,
+    onlyByName: (count: string, most: number) =>
+      `${count}, by name (up to ${common.number(most)} can be sorted otherwise)`,
     noBytes: 'no bytes yet',
     notConfirmed: 'not confirmed',
     notYet: 'not yet',
@@ -72,6 +75,8 @@ export const texts = {
     continueLabel: (name: string) => `Continue ${name}`,
     cancel: 'Cancel',
     cancelLabel: (name: string) => `Cancel ${name}`,
+    decide: 'Choose what to do',
+    decideLabel: (name: string) => `Choose what to do with ${name}`,
     retryLabel: (name: string) => `Try again: ${name}`,
     more: (number: number) => `and ${common.number(number)} more`,
   },
@@ -229,6 +234,10 @@ export const texts = {
     name: (problem: string) => [
       'The gateway does not accept this file name',
       `The name ${problem.replace(/^filename /, '')}.`,
+    ],
+    nameTaken: [
+      'Another file has taken this name',
+      'Somebody uploaded it while yours was waiting. Nothing was replaced.',
     ],
     differs: [
       'The bytes do not match the record',

@@ -4,9 +4,12 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type LockerCaller, receiptMismatch } from '../../../auth/callers.ts'
 import { limitSigner } from '../../../auth/limits.ts'
 import type { Context } from '../../../context.ts'
+import type { Locker } from '../../../db/schema.ts'
+import { nameTaken } from '../../../files/errors.ts'
 import { nameFiles } from '../../../files/name-files.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'
 import { requireRoomForFiles } from '../../../files/require-room.ts'
+import { findFiles } from '../../../files/store.ts'
 import { grantTo } from '../../../lockers/access.ts'
 import { capacityExceeded } from '../../../lockers/terms.ts'
 import { declaredTooLarge } from '../errors.ts'
@@ -35,7 +38,11 @@ export async function openSession(
   const named = nameFiles(context, request.files, (i) => ['body', 'files', i])
   requireWithinLimit(request.files, maxObjectBytes(context, locker.provider))
   await limitSigner(context, signer)
-  const announced = named.map((file, i) => ({ ...file, sizeBytes: request.files[i]?.size_bytes ?? null }))
+  const announced = named.map((file, i) => {
+    const { size_bytes: sizeBytes = null, overwrite: mayReplace = true } = request.files[i]!
+    return { ...file, sizeBytes, mayReplace }
+  })
+  await requireFreeNames(context, locker, announced)
   await requireRoomForFiles(
     context,
     locker,
@@ -58,6 +65,17 @@ export async function openSession(
 function requireWithinLimit(files: SessionRequest['files'], maxBytes: number): void {
   const tooLarge = files.find(({ size_bytes = 0 }) => size_bytes > maxBytes)
   if (tooLarge) throw declaredTooLarge(tooLarge.filename, maxBytes)
+}
+
+/** Before the first byte is sent. The transaction that stores a file looks again. */
+async function requireFreeNames(
+  { database }: Context,
+  { locker_id }: Pick<Locker, 'locker_id'>,
+  announced: readonly { filename: string; mayReplace: boolean }[],
+): Promise<void> {
+  const names = announced.filter(({ mayReplace }) => !mayReplace).map(({ filename }) => filename)
+  const taken = (await findFiles(database.db, locker_id, names)).find(({ object_id }) => object_id !== null)
+  if (taken) throw nameTaken(taken.filename)
 }
 
 function openedSession(

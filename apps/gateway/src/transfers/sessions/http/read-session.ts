@@ -80,6 +80,7 @@ function faultOf(file: SessionFile, missing: readonly number[]): { error: string
   if (error === 'HASH_MISMATCH') {
     return { error, message: `the bytes are ${content_hash}, not ${expected_hash}` }
   }
+  if (error === 'PRECONDITION_FAILED') return { error, message: 'there is a file of this name already' }
   if (error === 'SESSION_CLOSED') return { error, message: 'the session ended before the file was whole' }
   if (error === null && isComplete(file)) {
     return { error: 'CONTENT_HASH_CHANGED', message: 'parts were replaced while they were put together' }

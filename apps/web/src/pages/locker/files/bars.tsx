@@ -9,7 +9,7 @@ import { Filename } from '../../../ui/filename.tsx'
 import { Icon } from '../../../ui/icons.tsx'
 import type { Deletions } from './deletions.ts'
 import type { KeyKind } from './encryption.ts'
-import type { Listing } from './listing.ts'
+import { type Listing, SORTED_MOST } from './listing.ts'
 import { explainFileError } from './problems.ts'
 import type { Selection } from './selection.ts'
 import { type Chosen, chosenByPicker } from './uploads/dropped.ts'
@@ -59,10 +59,14 @@ export function Toolbar({ folder, search, listing, encryption, onFolder, onFiles
   )
 }
 
-function countText({ rows, isCounted, state, place }: Listing): string {
+function countText(listing: Listing): string {
+  const { rows, isCounted, state, place, canSort, isSorted } = listing
   if (state.value !== 'ready') return ''
-  if (place.value.search) return isCounted.value ? t.list.found(rows.value) : t.list.foundMore(rows.value - 1)
-  return isCounted.value ? t.list.entries(rows.value) : t.list.counting
+  const { search } = place.value
+  if (!isCounted.value) return search ? t.list.foundMore(rows.value - 1) : t.list.counting
+  const count = search ? t.list.found(rows.value) : t.list.entries(rows.value)
+  if (!canSort()) return t.list.onlyByName(count, SORTED_MOST)
+  return isSorted() ? count : t.list.sorting(count)
 }
 
 function Trail({ folder, onFolder }: { folder: string; onFolder: (folder: string) => void }) {

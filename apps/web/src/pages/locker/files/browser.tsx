@@ -15,19 +15,19 @@ import { encryptionKind, encryptNow, type KeyPurpose, stopEncrypting } from './e
 import { folder, followAddress, openFolder } from './folder-address.ts'
 import { FileGrid } from './grid.tsx'
 import { KeyDialog } from './key-dialog.tsx'
-import type { Entry } from './listing.ts'
 import { createParts } from './parts.ts'
 import { explainFileError } from './problems.ts'
 import { RenameDialog } from './rename.tsx'
 import type { RowFacts } from './row.tsx'
 import { ShareDialog } from './share.tsx'
+import type { Entry } from './sorting.ts'
 import { ConflictDialog } from './uploads/conflict-dialog.tsx'
 import type { Chosen } from './uploads/dropped.ts'
 import { createIntake } from './uploads/intake.ts'
 import { UploadPanel } from './uploads/panel.tsx'
 import type { ConflictChoice } from './uploads/plan.ts'
 import { Unfinished } from './uploads/unfinished.tsx'
-import type { NewUpload } from './uploads/upload-list.ts'
+import type { NewUpload, Upload } from './uploads/upload-list.ts'
 import './files.css'
 
 type FileOf = Extract<Entry, { kind: 'file' }>
@@ -101,13 +101,21 @@ export function FileBrowser({ session }: { session: LockerSession }) {
       }
       conflicts.value = { names, answer }
     })
-  const take = useMemo(() => createIntake({ client, locker, uploads, deletions, ask }), [parts])
+  const intake = useMemo(() => createIntake({ client, locker, uploads, deletions, ask }), [parts])
 
   const upload = async (chosen: Chosen | Promise<Chosen>) => {
     try {
-      const taken = await take({ chosen, folder: folder.value, encrypt: encryptNow(lockerId) })
+      const taken = await intake.take({ chosen, folder: folder.value, encrypt: encryptNow(lockerId) })
       unreadable.value = taken.unreadable
       if (taken.isNothingLeft) toast(t.conflicts.allSkipped)
+    } catch (error) {
+      toast(explainFileError(error).title)
+    }
+  }
+
+  const decide = async (upload: Upload) => {
+    try {
+      await intake.takeAgain(upload)
     } catch (error) {
       toast(explainFileError(error).title)
     }
@@ -178,7 +186,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
           isUploading={uploads.isUploading}
           onContinue={proceed}
         />
-        <UploadPanel uploads={uploads} />
+        <UploadPanel uploads={uploads} onNameTaken={(upload) => void decide(upload)} />
         <DeletionBar deletions={deletions} />
         <SelectionBar
           selection={selection}

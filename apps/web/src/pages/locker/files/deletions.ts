@@ -7,7 +7,7 @@ import type { FileEntry } from '@svc/api/file-entries'
 import { listFiles } from '@svc/api/files'
 import type { Client, Locker } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
-import type { Entry } from './listing.ts'
+import type { Entry } from './sorting.ts'
 
 const UNDO_MS = 8_000
 const AT_ONCE = 4

@@ -3,10 +3,11 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/files'
-import type { Entry, Listing, SortKey } from './listing.ts'
+import type { Listing } from './listing.ts'
 import { EntryRow, type RowFacts } from './row.tsx'
 import { afterScroll, boxPx, type Geometry, rowsInSight, scrollFor, topShowing } from './scrolling.ts'
 import type { Selection } from './selection.ts'
+import type { Entry, SortKey } from './sorting.ts'
 
 interface GridProps {
   listing: Listing
@@ -64,7 +65,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
 
   useEffect(() => {
     if (rows > 0) listing.need(first, Math.max(first, end - 1))
-  }, [first, end, rows, version, folder, search])
+  }, [first, end, rows, version, folder, search, listing.sorting.value])
 
   // A row that moves, or whose entry is gone, loses the focus.
   const hadFocus = box.current?.contains(document.activeElement) && document.activeElement !== box.current
@@ -217,7 +218,7 @@ function Head({ listing }: { listing: Listing }) {
             key={column}
             role="columnheader"
             class={`files-${column}`}
-            aria-sort={canSort && key === column ? (isDescending ? 'descending' : 'ascending') : undefined}
+            aria-sort={listing.isSorted() && key === column ? (isDescending ? 'descending' : 'ascending') : undefined}
           >
             {isSortable && canSort ? (
               <button type="button" onClick={() => sortBy(column as SortKey)}>

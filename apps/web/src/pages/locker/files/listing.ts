@@ -2,11 +2,9 @@
 // the gateway says where each page begins.
 
 import { type Signal, signal } from '@preact/signals'
-import type { FileEntry } from '@svc/api/file-entries'
 import type { FileList } from '@svc/api/files'
 import { compareCodePoints } from '@svc/protocol/order'
-
-export type Entry = { kind: 'folder'; name: string } | { kind: 'file'; name: string; file: FileEntry }
+import { type Entry, isAsListed, orderBy, type Sorting } from './sorting.ts'
 
 /** What is listed: a folder with a slash at its end, empty for the whole locker, or all names below it with a text. */
 interface Place {
@@ -25,12 +23,6 @@ export interface PageQuery {
 
 export type ReadPage = (query: PageQuery, signal: AbortSignal) => Promise<FileList>
 
-export type SortKey = 'name' | 'size' | 'changed'
-interface Sorting {
-  key: SortKey
-  isDescending: boolean
-}
-
 export interface Listing {
   readonly place: Signal<Place>
   readonly state: Signal<'loading' | 'ready' | { error: unknown }>
@@ -41,8 +33,10 @@ export interface Listing {
   /** Changes with every page that arrives. */
   readonly version: Signal<number>
   readonly sorting: Signal<Sorting>
-  /** Whether everything is loaded, so that it can be sorted here. */
+  /** Whether there are few enough entries to read them all and sort them here. */
   canSort(): boolean
+  /** Whether the rows are in the order that was chosen. Until all are read, they are in that of their names. */
+  isSorted(): boolean
   open(place: Place): Promise<void>
   /**
    * Reads the same place again; rows stay until the new ones are there. Counting a long list is work for the gateway,
@@ -52,12 +46,14 @@ export interface Listing {
   /** Null while it is not loaded. */
   entryAt(row: number): Entry | null
   rowOf(name: string): number | null
-  /** Loads what these rows need. Called again whenever the version changes. */
+  /** Loads what these rows need. Called again whenever the version or the order changes. */
   need(first: number, last: number): void
   stop(): void
 }
 
 export const PAGE = 500
+/** Of more entries, only the order of the names is known: the gateway lists in no other. */
+export const SORTED_MOST = 20 * PAGE
 /** Pages in memory; those farthest from the rows in sight are dropped first. */
 const KEPT_PAGES = 40
 
@@ -198,16 +194,19 @@ export function createListing(read: ReadPage): Listing {
     asked.delete(far)
   }
 
-  const canSort = () => isCounted.value && rows.value <= PAGE && pages.has(0)
+  const canSort = () => isCounted.value && rows.value <= SORTED_MOST
+  const isAllRead = () => canSort() && starts.every((_, index) => pages.has(index))
 
   /** What the loaded entries are in the order of the rows, made again when something has changed. */
   let ordered: { of: string; sorted: Entry[] | null; rowByName: Map<string, number> } | null = null
 
   function inOrder() {
     const { key, isDescending } = sorting.value
-    const of = `${version.value} ${canSort()} ${key} ${isDescending}`
+    const of = `${version.value} ${isAllRead()} ${key} ${isDescending}`
     if (ordered?.of === of) return ordered
-    const sorted = canSort() ? (pages.get(0) ?? []).toSorted(orderBy(key, isDescending)) : null
+    const isOther = isAllRead() && !isAsListed(sorting.value)
+    const all = isOther ? starts.flatMap((_, index) => pages.get(index) ?? []) : null
+    const sorted = all?.toSorted(orderBy(sorting.value)) ?? null
     const rowByName = new Map<string, number>()
     for (const [index, page] of sorted ? [[0, sorted] as const] : pages)
       page.forEach(({ name }, i) => {
@@ -225,6 +224,7 @@ export function createListing(read: ReadPage): Listing {
     version,
     sorting,
     canSort,
+    isSorted: () => isAsListed(sorting.value) || isAllRead(),
     open: (next) => open(next),
     refresh,
     entryAt(row) {
@@ -233,7 +233,9 @@ export function createListing(read: ReadPage): Listing {
     },
     rowOf: (name) => inOrder().rowByName.get(name) ?? null,
     need(first, last) {
-      for (let index = Math.floor(first / PAGE); index <= Math.floor(last / PAGE); index++) void load(index)
+      const needsAll = canSort() && !isAsListed(sorting.value)
+      const [from, to] = needsAll ? [0, rows.value - 1] : [first, last]
+      for (let index = Math.floor(from / PAGE); index <= Math.floor(to / PAGE); index++) void load(index)
     },
     stop() {
       isStopped = true
@@ -250,18 +252,4 @@ function entriesOf({ files, folders = [] }: FileList, { folder }: Place): Entry[
   ]
   const inside = entries.filter(({ name }) => name.startsWith(folder) && name.length > folder.length)
   return inside.sort((a, b) => compareCodePoints(a.name, b.name)).slice(0, PAGE)
-}
-
-function orderBy(key: SortKey, isDescending: boolean): (a: Entry, b: Entry) => number {
-  const sign = isDescending ? -1 : 1
-  const byName = (a: Entry, b: Entry) => compareCodePoints(a.name, b.name)
-  if (key === 'name') return (a, b) => sign * byName(a, b)
-  return (a, b) => {
-    if (a.kind !== 'file' || b.kind !== 'file') return a.kind === b.kind ? byName(a, b) : a.kind === 'folder' ? -1 : 1
-    const order =
-      key === 'size'
-        ? (a.file.size_bytes ?? -1) - (b.file.size_bytes ?? -1)
-        : Date.parse(a.file.uploaded_at ?? '') - Date.parse(b.file.uploaded_at ?? '')
-    return sign * (Number.isNaN(order) ? 0 : order) || byName(a, b)
-  }
 }

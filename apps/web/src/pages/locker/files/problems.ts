@@ -1,12 +1,13 @@
 // What went wrong with a file, in words.
 
-import { BytesDiffer, DecryptionError, InvalidFilename } from '@svc/sdk/errors'
+import { BytesDiffer, DecryptionError, InvalidFilename, NameTaken } from '@svc/sdk/errors'
 import { texts as t } from '#texts/files'
 import { explain, type Problem } from '../../../ui/problems.tsx'
 import { NoBytes, TooLargeHere } from './download.ts'
 
 export function explainFileError(error: unknown): Problem {
   if (error instanceof InvalidFilename) return words(t.problems.name(error.message))
+  if (error instanceof NameTaken) return words(t.problems.nameTaken)
   if (error instanceof BytesDiffer) return words(t.problems.differs)
   if (error instanceof DecryptionError)
     return words(error.code === 'wrong_key' ? t.problems.wrongKey : t.problems.damaged)

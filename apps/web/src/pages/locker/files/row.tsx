@@ -5,7 +5,7 @@ import { texts as t } from '#texts/files'
 import { urlOf } from '../../../address.ts'
 import { Filename, shortFilename } from '../../../ui/filename.tsx'
 import { Icon } from '../../../ui/icons.tsx'
-import type { Entry } from './listing.ts'
+import type { Entry } from './sorting.ts'
 
 /** What the gateway says about the newest statement. */
 export interface RowFacts {

@@ -1,5 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
-import type { Entry, Listing } from './listing.ts'
+import type { Listing } from './listing.ts'
+import type { Entry } from './sorting.ts'
 
 export interface Selection {
   /** By name, as they were when they were selected. */

@@ -4,7 +4,7 @@ import type { UploadRecord } from './records.ts'
 import type { Encrypt, NewUpload } from './upload-list.ts'
 
 export interface FoundAgain {
-  record: Pick<UploadRecord, 'filename' | 'size' | 'lastModified' | 'isEncrypted'>
+  record: Pick<UploadRecord, 'filename' | 'size' | 'lastModified' | 'isEncrypted' | 'mayReplace'>
   file: File
   handle: FileSystemFileHandle | null
 }
@@ -22,8 +22,8 @@ export function continuedUploads(
   const same = found.filter(({ record, file }) => isSame(record, file))
   const files = same
     .filter(({ record }) => !record.isEncrypted || encrypt !== null)
-    .map(({ record: { filename, isEncrypted }, file, handle }) => {
-      return { filename, file, handle, encrypt: isEncrypted ? encrypt : null }
+    .map(({ record: { filename, isEncrypted, mayReplace = false }, file, handle }) => {
+      return { filename, file, handle, encrypt: isEncrypted ? encrypt : null, mayReplace }
     })
   return { files, changed: found.length - same.length }
 }

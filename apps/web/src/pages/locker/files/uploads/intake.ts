@@ -4,9 +4,9 @@
 import type { Client, Locker } from '@svc/sdk'
 import type { Deletions } from '../deletions.ts'
 import type { Chosen } from './dropped.ts'
-import { type ConflictChoice, existingNames, plannedFiles, withoutConflicts } from './plan.ts'
+import { type ConflictChoice, existingNames, type PlannedFile, plannedFiles, withoutConflicts } from './plan.ts'
 import type { Uploads } from './queue.ts'
-import type { Encrypt } from './upload-list.ts'
+import type { Encrypt, Upload } from './upload-list.ts'
 
 interface IntakeNeeds {
   client: Client
@@ -47,16 +47,36 @@ export function createIntake({ client, locker, uploads, deletions, ask }: Intake
     const { files, unreadable } = await chosen
     const planned = plannedFiles(files, folder, encrypt !== null)
     const left = planned.length === 0 ? [] : await withoutConflicts(planned, findTaken, ask)
-    if (left && left.length > 0) {
-      await deletions.release(left.map(({ filename }) => filename))
-      uploads.add(left.map(({ filename, file, handle }) => ({ filename, file, handle, encrypt })))
-    }
+    if (left) await add(left, encrypt)
     return { unreadable, isNothingLeft: planned.length > 0 && left?.length === 0 }
   }
 
-  return (intake: Intake): Promise<Taken> => {
-    const taken = last.then(() => take(intake))
-    last = taken.catch(() => {})
-    return taken
+  /** A file that is about to be deleted stays, and is replaced. */
+  async function add(planned: readonly PlannedFile[], encrypt: Encrypt | null): Promise<void> {
+    const files = planned.map(({ filename, file, handle, mayReplace }) => {
+      return { filename, file, handle, encrypt, mayReplace: mayReplace || deletions.isLeaving(filename) }
+    })
+    await deletions.release(files.map(({ filename }) => filename))
+    uploads.add(files)
+  }
+
+  async function takeAgain(upload: Upload): Promise<void> {
+    const { filename, file, handle, encrypt } = upload
+    const left = await withoutConflicts([{ path: filename, filename, file, handle, mayReplace: false }], findTaken, ask)
+    if (!left) return
+    uploads.cancel(upload)
+    await add(left, encrypt)
+  }
+
+  function inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
+
+  return {
+    take: (intake: Intake): Promise<Taken> => inOrder(() => take(intake)),
+    /** Asks about the name of an upload that another file has taken meanwhile. */
+    takeAgain: (upload: Upload): Promise<void> => inOrder(() => takeAgain(upload)),
   }
 }

@@ -1,5 +1,6 @@
 // What is being uploaded, file by file and as a whole.
 
+import { NameTaken } from '@svc/sdk/errors'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { Button } from '../../../../ui/button.tsx'
@@ -12,7 +13,13 @@ import type { Upload } from './upload-list.ts'
 /** More rows would only be counted. */
 const SHOWN = 50
 
-export function UploadPanel({ uploads }: { uploads: Uploads }) {
+interface PanelProps {
+  uploads: Uploads
+  /** For an upload whose name another file has taken. */
+  onNameTaken: (upload: Upload) => void
+}
+
+export function UploadPanel({ uploads, onNameTaken }: PanelProps) {
   void uploads.version.value
   const totals = uploads.totals()
   if (totals.files === 0) return null
@@ -42,7 +49,7 @@ export function UploadPanel({ uploads }: { uploads: Uploads }) {
       </p>
       <ul class="upload-rows">
         {uploads.first(SHOWN).map((upload) => (
-          <UploadRow key={upload.filename} upload={upload} uploads={uploads} />
+          <UploadRow key={upload.filename} upload={upload} uploads={uploads} onNameTaken={onNameTaken} />
         ))}
       </ul>
       {files > SHOWN && <p class="upload-more">{t.uploads.more(files - SHOWN)}</p>}
@@ -50,10 +57,11 @@ export function UploadPanel({ uploads }: { uploads: Uploads }) {
   )
 }
 
-function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
+function UploadRow({ upload, uploads, onNameTaken }: PanelProps & { upload: Upload }) {
   const { filename, file, state, doneBytes, keptBytes, error } = upload
   const name = shortFilename(filename)
   const problem = state === 'failed' ? explainFileError(error) : null
+  const isTaken = error instanceof NameTaken
   const isMoving = state === 'sending' || state === 'checking'
   return (
     <li class={`upload upload-${state}`}>
@@ -83,7 +91,12 @@ function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
             {t.uploads.continue}
           </Button>
         )}
-        {state === 'failed' && (
+        {state === 'failed' && isTaken && (
+          <Button kind="quiet" label={t.uploads.decideLabel(name)} onClick={() => onNameTaken(upload)}>
+            {t.uploads.decide}
+          </Button>
+        )}
+        {state === 'failed' && !isTaken && (
           <Button kind="quiet" label={t.uploads.retryLabel(name)} onClick={() => uploads.proceed(upload)}>
             {common.states.retry}
           </Button>

@@ -7,6 +7,8 @@ import type { ChosenFile } from './dropped.ts'
 
 export interface PlannedFile extends ChosenFile {
   filename: string
+  /** Whether it may take the place of a file that has its name by then: only where somebody said so. */
+  mayReplace: boolean
 }
 
 export type ConflictChoice = 'replace' | 'keep-both' | 'skip'
@@ -15,7 +17,7 @@ export function plannedFiles(chosen: readonly ChosenFile[], folder: string, isEn
   const byName = new Map<string, PlannedFile>()
   for (const one of chosen) {
     const filename = folder + one.path + (isEncrypted ? ENCRYPTED_ENDING : '')
-    byName.set(filename, { ...one, filename })
+    byName.set(filename, { ...one, filename, mayReplace: false })
   }
   return [...byName.values()]
 }
@@ -67,7 +69,8 @@ export async function resolveConflicts(
   choice: ConflictChoice,
   findExisting: Find,
 ): Promise<PlannedFile[]> {
-  if (choice === 'replace') return [...planned]
+  if (choice === 'replace')
+    return planned.map((one) => (existing.has(one.filename) ? { ...one, mayReplace: true } : one))
   const free = planned.filter(({ filename }) => !existing.has(filename))
   if (choice === 'skip') return free
   const taken = new Set([...existing, ...planned.map(({ filename }) => filename)])

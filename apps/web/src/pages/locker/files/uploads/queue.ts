@@ -2,7 +2,7 @@
 
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { type Client, contentTypeOf, type Locker, type NamedBytes, SMALL_FILE_BYTES, type Source } from '@svc/sdk'
-import { InvalidFilename, isGatewayError } from '@svc/sdk/errors'
+import { InvalidFilename, isGatewayError, NameTaken } from '@svc/sdk/errors'
 import { fileSource, hashOf } from './file-source.ts'
 import { dropRecords, keepRecords } from './records.ts'
 import { createUploadList, type NewUpload, type Upload, type UploadList } from './upload-list.ts'
@@ -98,7 +98,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     const batch: Upload[] = []
     let size = 0
     for (const upload of list.in('waiting')) {
-      if (!isSmall(upload)) continue
+      if (!isSmall(upload) || upload.mayReplace !== (batch[0] ?? upload).mayReplace) continue
       batch.push(upload)
       size += upload.file.size
       if (batch.length === BATCH_FILES || size >= BATCH_BYTES) break
@@ -124,13 +124,14 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     try {
       await (await client()).putMany(locker, named(), {
         signal,
+        overwrite: batch[0]!.mayReplace,
         onFile(outcome) {
           const upload = waiting.get(outcome.filename)
           waiting.delete(outcome.filename)
           if (!upload) return
           if ('stored' in outcome) finish(upload)
-          // A batch is created whole or not at all: some of its files may fit.
-          else if (batch.length > 1 && isGatewayError(outcome.error, 'LOCKER_CAPACITY_EXCEEDED')) refused.push(upload)
+          // Some of its files may fit, or have names that are free.
+          else if (batch.length > 1 && isOfWholeBatch(outcome.error)) refused.push(upload)
           else fail(upload, outcome.error, signal)
         },
       })
@@ -149,7 +150,8 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     running.set(upload, controller)
     try {
       const bytes = await sourceOf(upload, signal)
-      await (await client()).put(locker, upload.filename, bytes, { signal, contentType: typeOf(upload) })
+      const { filename, mayReplace: overwrite } = upload
+      await (await client()).put(locker, filename, bytes, { signal, contentType: typeOf(upload), overwrite })
       finish(upload)
     } catch (error) {
       fail(upload, error, signal)
@@ -169,6 +171,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
       await (await client()).put(locker, upload.filename, source, {
         signal,
         contentType: typeOf(upload),
+        overwrite: upload.mayReplace,
         onResume: (kept) => set(upload, { keptBytes: Math.round(kept * scale) }),
         onProgress: (done) => set(upload, { doneBytes: Math.round(done * scale) }),
       })
@@ -219,13 +222,14 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     isUploading: (filename) => (list.named(filename)?.state ?? 'done') !== 'done',
     add(files) {
       if (isEnded) return
-      for (const { filename, file, handle, encrypt } of files) {
-        const before = list.named(filename)
+      for (const upload of files) {
+        const before = list.named(upload.filename)
         if (before) drop(before)
-        list.add({ filename, file, handle, encrypt, state: 'waiting', doneBytes: 0, keptBytes: 0, error: null })
+        list.add({ ...upload, state: 'waiting', doneBytes: 0, keptBytes: 0, error: null })
       }
-      const records = files.map(({ filename, file: { size, lastModified }, handle, encrypt }) => {
-        return { lockerId: locker.locker_id, filename, size, lastModified, isEncrypted: encrypt !== null, handle }
+      const records = files.map(({ filename, file: { size, lastModified }, handle, encrypt, mayReplace }) => {
+        const isEncrypted = encrypt !== null
+        return { lockerId: locker.locker_id, filename, size, lastModified, isEncrypted, handle, mayReplace }
       })
       // Only then can every one of them be found again.
       void keepRecords(records).finally(start)
@@ -242,6 +246,11 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
       list.all().forEach(drop)
     },
   }
+}
+
+/** A batch is created whole or not at all. */
+function isOfWholeBatch(error: unknown): boolean {
+  return isGatewayError(error, 'LOCKER_CAPACITY_EXCEEDED') || error instanceof NameTaken
 }
 
 function typeOf({ file, filename, encrypt }: Upload): string {

@@ -10,6 +10,8 @@ export interface UploadRecord {
   lastModified: number
   isEncrypted: boolean
   handle: FileSystemFileHandle | null
+  /** Records of before have none: then nothing is replaced unasked. */
+  mayReplace?: boolean
   /** The page that uploads it. */
   tab: string
 }

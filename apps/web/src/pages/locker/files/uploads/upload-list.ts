@@ -11,6 +11,8 @@ export interface Upload {
   readonly handle: FileSystemFileHandle | null
   /** Encrypts the file under its name; null sends it as it is. */
   readonly encrypt: Encrypt | null
+  /** Whether it may take the place of a file that has its name by then. */
+  readonly mayReplace: boolean
   state: UploadState
   /** Of what the state is about. */
   doneBytes: number
@@ -22,7 +24,7 @@ export interface Upload {
 export type Encrypt = (file: File, filename: string, signal: AbortSignal) => Promise<Source>
 
 /** What is to be uploaded. */
-export type NewUpload = Pick<Upload, 'filename' | 'file' | 'handle' | 'encrypt'>
+export type NewUpload = Pick<Upload, 'filename' | 'file' | 'handle' | 'encrypt' | 'mayReplace'>
 
 interface Totals {
   files: number
