@@ -76,7 +76,7 @@ export async function createRooms(context: Context, secrets: Secrets): Promise<R
   const info = createInfo(context, {
     publisher: anchors.publisher,
     countAttestations: () => attestationCounts(context),
-    logKey: log.identity.key,
+    logs: log.transparencyLog.listed,
     logWarnings: () => logWarnings(log),
     countOverTerms: () => countOverTerms(context.database.db, isoSeconds(unixNow(context))),
     logStanding: () => logStanding(anchors, log),

@@ -1,3 +1,5 @@
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { ERROR_STATUS } from '@svc/api/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FACT_MEANINGS } from '../src/explain/facts.ts'
@@ -37,6 +39,7 @@ describe('the listing', () => {
       'public_link',
       'revoke_urls',
       'attest',
+      'bundle',
       'verify',
       'explain',
       'agent_status',
@@ -47,7 +50,7 @@ describe('the listing', () => {
     const readOnly = Object.keys(hints).filter((name) => hints[name]?.readOnlyHint)
     expect(readOnly).toEqual([
       ...['quote', 'purchase_status', 'list_lockers', 'list_files', 'read_file', 'get_link'],
-      ...['verify', 'explain', 'agent_status'],
+      ...['bundle', 'verify', 'explain', 'agent_status'],
     ])
     expect(Object.keys(hints).filter((name) => hints[name]?.destructiveHint)).toEqual([
       ...['buy', 'renew_locker', 'put_file', 'write_text', 'delete_file'],
@@ -118,11 +121,64 @@ describe('an invalid call', () => {
     ['revoke_urls', {}, /receipt_id/],
     ['verify', {}, /one of/],
     ['verify', { receipt_id, path: 'x' }, /one of/],
+    ['bundle', { receipt_id, format: 'cosign' }, /format/],
     ['put_file', { receipt_id, filename: 'x', content: 'aGVsbG8=' }, /there is no argument content/],
   ])('of %s with %j names the bad argument', async (name, input, words) => {
     const result = await server.ask(name, input)
     expect(codeOf(result)).toBe('bad_arguments')
     expect(textOf(result)).toMatch(words)
+  })
+})
+
+describe('verify with a log', () => {
+  beforeAll(async () => {
+    for (const file of ['vectors/bundles/log.json', 'vectors/bundles/log-one-witness.json', 'docs/examples/log.policy'])
+      await copyFile(new URL(`../../../${file}`, import.meta.url), join(desk.root, basename(file)))
+    await writeFile(join(desk.root, 'unclear.policy'), 'quorum w1\n')
+    await writeFile(join(desk.root, 'large.policy'), '#'.repeat(70_000))
+  })
+
+  async function verified(input: object) {
+    const { facts, log } = (await server.call('verify', input)) as {
+      facts: { fact: string; value: string }[]
+      log: object
+    }
+    return { log, facts: Object.fromEntries(facts.map(({ fact, value }) => [fact, value])) }
+  }
+
+  it('LOG-54 checks it by a policy, and says which witnesses vouch and when', async () => {
+    const { log, facts } = await verified({ path: 'log.json', policy: 'log.policy' })
+    expect(facts).toMatchObject({ log_included: 'passed', log_cosigned: 'passed', log_anchored: 'unavailable' })
+    expect(log).toMatchObject({
+      origin: 'gateway.example/log',
+      index: 4,
+      size: 7,
+      cosigned: [{ name: 'w1.example/witness', at: '2026-06-12T00:00:01Z' }, {}],
+    })
+    const text = textOf(await server.ask('verify', { path: 'log.json', policy: 'log.policy' }))
+    expect(text).toContain('Witness: w1.example/witness, 2026-06-12T00:00:01Z.')
+    const { facts: fewer } = await verified({ path: 'log-one-witness.json', policy: 'log.policy' })
+    expect(fewer).toMatchObject({ log_included: 'passed', log_cosigned: 'failed' })
+  })
+
+  it('LOG-54 checks it by the key of a log, and not at all without one', async () => {
+    const [, key = ''] = /^log (\S+)/m.exec(await readFile(join(desk.root, 'log.policy'), 'utf8')) ?? []
+    const { facts } = await verified({ path: 'log.json', log_keys: [key] })
+    expect(facts).toMatchObject({ log_included: 'passed', log_cosigned: 'not_checked' })
+    const { facts: without } = await verified({ path: 'log.json' })
+    expect(without).toMatchObject({ log_included: 'not_checked', log_cosigned: 'not_checked' })
+  })
+
+  it.each<[object, string, RegExp]>([
+    [{ policy: 'unclear.policy' }, 'bad_policy', /line 1: w1 is not defined above/],
+    [{ policy: 'large.policy' }, 'bad_policy', /more than 65536 bytes/],
+    [{ policy: '../state' }, 'path_outside_root', /state/],
+    [{ policy: 'none.policy' }, 'path_unreadable', /none/],
+    [{ log_keys: ['gateway.example'] }, 'bad_policy', /a key is written as/],
+  ])('LOG-54 refuses %j', async (given, code, why) => {
+    const result = await server.ask('verify', { path: 'log.json', ...given })
+    expect(codeOf(result)).toBe(code)
+    expect(textOf(result)).toMatch(why)
   })
 })
 
@@ -133,7 +189,7 @@ describe('explain', () => {
       expect(['code', 'fact'], about).toContain(kind)
       expect(means).not.toBe('')
     }
-    for (const about of ['receipt', 'Locker', 'statement', 'anchor', 'bundle', 'intent', 'limits'])
+    for (const about of ['receipt', 'Locker', 'statement', 'anchor', 'bundle', 'intent', 'limits', 'policy'])
       expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'topic' })
   })
 

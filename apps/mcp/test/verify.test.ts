@@ -66,6 +66,49 @@ describe('a bundle', () => {
     expect(textOf(result)).toMatch(/merkle_root_matches: not_checked/)
   })
 
+  it('LOG-55 for other verifiers is made of one file or of all, names no receipt, and is verified here', async () => {
+    for (const [format, media] of [
+      ['sigstore', 'application/vnd.dev.sigstore.bundle.v0.3+json'],
+      ['dsse', 'application/vnd.dsse.envelope.v1+json'],
+    ])
+      for (const filename of ['a.txt', undefined]) {
+        const made = await server.call('bundle', { receipt_id, format, ...(filename && { filename }) })
+        const document = made.document as string
+        expect(made).toMatchObject({ format, media_type: media, size_bytes: document.length })
+        const envelope = JSON.parse(document).dsseEnvelope ?? JSON.parse(document)
+        const payload = Buffer.from(envelope.payload, 'base64').toString()
+        const subjects = JSON.parse(payload).subject.map(({ name }: { name: string }) => name)
+        expect(subjects).toEqual(filename ? [filename] : ['a.txt', 'b.txt'])
+        expect(payload).not.toContain(receipt_id)
+        await writeFile(join(shop.desk.root, 'other.json'), document)
+        const facts = await factsOf({ path: 'other.json' })
+        expect(facts).toMatchObject({
+          dsse_signed: 'passed',
+          dsse_subjects_match: 'passed',
+          inclusion_proven: 'passed',
+        })
+      }
+    expect(await server.call('bundle', { receipt_id })).toMatchObject({ format: 'sigstore' })
+  })
+
+  it('LOG-55 for other verifiers fails, or is refused, where it was changed', async () => {
+    const { document } = (await server.call('bundle', { receipt_id, format: 'dsse' })) as { document: string }
+    const envelope = JSON.parse(document)
+    envelope.signatures[0].sig = Buffer.alloc(64).toString('base64')
+    await writeFile(join(shop.desk.root, 'forged.json'), JSON.stringify(envelope))
+    expect(await server.call('verify', { path: 'forged.json' })).toMatchObject({ failed: ['dsse_signed'] })
+    await writeFile(join(shop.desk.root, 'more.json'), JSON.stringify({ ...envelope, note: 'all is well' }))
+    expect(await server.call('verify', { path: 'more.json' })).toMatchObject({ refused: { code: 'not_a_bundle' } })
+    expect(codeOf(await server.ask('bundle', { receipt_id, filename: 'none.txt' }))).toBe('FILE_NOT_ATTESTED')
+  })
+
+  it('LOG-55 that is too long for an envelope is verified as it comes', async () => {
+    const long = bundle.replace(/"files": ?\[/, (list) => list + ' '.repeat(1_100_000))
+    expect(long.length).toBeGreaterThan(1_100_000)
+    await writeFile(join(shop.desk.root, 'long.json'), long)
+    expect(await factsOf({ path: 'long.json' })).toMatchObject(HOLDS)
+  })
+
   it('is reported as facts, each with its meaning and the reason if it did not pass', async () => {
     const { facts } = await server.call('verify', { path: 'bundle.json' })
     for (const { fact, value, why, means } of facts as Record<string, string | null>[]) {

@@ -176,7 +176,8 @@ export const SigningKeys = Type.Object(
     recovery: Type.Optional(NamedKey),
     logs: Type.Optional(
       Type.Array(Type.Object({ origin: Type.String(), vkey: Type.String() }), {
-        description: 'The transparency logs of this gateway, by name and key (name+hash+base64).',
+        description:
+          'The transparency logs of this gateway, by name and key (name+hash+base64): the one that grows first, then those that ended.',
       }),
     ),
   },

@@ -46,6 +46,19 @@ export const LogState = Type.Object(
     witnesses: Type.Array(Type.Object({ name: Type.String(), vkey: Vkey, url: OrNull(Type.String()) }), {
       description: 'Who is asked to vouch for its checkpoints.',
     }),
+    ended: Type.Optional(
+      Type.Array(
+        Type.Object({
+          origin: Type.String(),
+          vkey: Vkey,
+          ended_at: Timestamp('When the operator ended it.'),
+          checkpoints: Type.Array(Type.String(), {
+            description: 'The last one with its signatures; a second one where another was published.',
+          }),
+        }),
+        { description: 'Logs that this one took the place of, newest first. Their proofs stay good.' },
+      ),
+    ),
   },
   { title: 'LogState' },
 )

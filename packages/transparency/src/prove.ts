@@ -1,7 +1,7 @@
 // Proofs out of tiles, for whoever has them: the log, and everybody who can read it.
 
 import { equalBytes } from '@svc/protocol/bytes'
-import { subtreeHash, type TilePlace, tileOfSubtree, tilePath } from './tiles.ts'
+import { subtreeHash, type TilePlace, tileOfSubtree } from './tiles.ts'
 import { EMPTY_ROOT, floorLog2, type Hash, nodeHash, prefixRoots, type TreeHead } from './tree.ts'
 
 /** The bytes of a tile. */
@@ -73,16 +73,21 @@ export async function rootFromTiles(size: number, readTile: ReadTile): Promise<H
 type Range = [start: number, end: number]
 
 async function hashRanges(ranges: readonly Range[], size: number, readTile: ReadTile): Promise<Hash[]> {
-  const tiles = new Map<string, Promise<Uint8Array>>()
-  async function subtree(level: number, index: number): Promise<Hash> {
-    const place = tileOfSubtree(size, level, index)
-    const path = tilePath(place)
-    const tile = tiles.get(path) ?? readTile(place)
-    tiles.set(path, tile)
-    return subtreeHash(await tile, level, index)
-  }
-  const hashes = ranges.map((range) => Promise.all(completeSubtrees(range).map(([level, i]) => subtree(level, i))))
-  return (await Promise.all(hashes)).map((row) => row.reduceRight((right, left) => nodeHash(left, right)))
+  const subtrees = ranges.map((range) =>
+    completeSubtrees(range).map(([level, index]) => ({ level, index, place: tileOfSubtree(size, level, index) })),
+  )
+  const tiles = new Map<number, Promise<Uint8Array>>()
+  for (const { place } of subtrees.flat())
+    if (!tiles.has(numberOfTile(place))) tiles.set(numberOfTile(place), readTile(place))
+  const read = new Map(await Promise.all([...tiles].map(async ([number, tile]) => [number, await tile] as const)))
+  const hash = ({ level, index, place }: (typeof subtrees)[number][number]) =>
+    subtreeHash(read.get(numberOfTile(place))!, level, index)
+  return subtrees.map((row) => row.map(hash).reduceRight((right, left) => nodeHash(left, right)))
+}
+
+/** Trees of 2⁵³ entries have seven levels of tiles. */
+function numberOfTile({ level, index }: { level: number; index: number }): number {
+  return index * 8 + level
 }
 
 /** From left to right. The start of a range is a multiple of its largest one. */

@@ -1,7 +1,8 @@
 // Tiles: the hashes of a tree in files of 256, whose names follow from their place (C2SP tlog-tiles).
 
 import { concat } from '@svc/protocol/bytes'
-import { HASH_BYTES, type Hash, nodeHash } from './tree.ts'
+import { hashPair } from './hash-pair.ts'
+import { HASH_BYTES, type Hash } from './tree.ts'
 
 export const TILE_WIDTH = 256
 const TILE_HEIGHT = 8
@@ -78,12 +79,23 @@ function nodeOfTile(tile: Uint8Array, node: number): Hash {
     known = { bytes: new Uint8Array(TILE_WIDTH * HASH_BYTES), isKnown: new Uint8Array(TILE_WIDTH) }
     above.set(tile, known)
   }
+  hashNode(tile, known, node)
+  return hashAt(known.bytes, node)
+}
+
+function hashNode(tile: Uint8Array, known: Above, node: number): void {
   const { bytes, isKnown } = known
-  if (!isKnown[node]) {
-    bytes.set(nodeHash(nodeOfTile(tile, 2 * node), nodeOfTile(tile, 2 * node + 1)), node * HASH_BYTES)
-    isKnown[node] = 1
+  if (isKnown[node]) return
+  const below = 2 * node
+  const place = node * HASH_BYTES
+  if (below >= TILE_WIDTH) {
+    hashPair(tile, (below - TILE_WIDTH) * HASH_BYTES, bytes, place)
+  } else {
+    hashNode(tile, known, below)
+    hashNode(tile, known, below + 1)
+    hashPair(bytes, below * HASH_BYTES, bytes, place)
   }
-  return hashAt(bytes, node)
+  isKnown[node] = 1
 }
 
 export function hashAt(tile: Uint8Array, i: number): Hash {

@@ -2,6 +2,7 @@
 
 import { concat, equalBytes } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
+import { hashPair } from './hash-pair.ts'
 
 /** 32 bytes. */
 export type Hash = Uint8Array
@@ -9,8 +10,7 @@ export type Hash = Uint8Array
 export const HASH_BYTES = 32
 
 const LEAF = Uint8Array.of(0)
-/** A node before it is hashed: 1, and the two hashes below it. */
-const node = new Uint8Array(1 + 2 * HASH_BYTES).fill(1, 0, 1)
+const pair = new Uint8Array(2 * HASH_BYTES)
 
 export function leafHash(entry: Uint8Array): Hash {
   return sha256Bytes(concat(LEAF, entry))
@@ -18,9 +18,11 @@ export function leafHash(entry: Uint8Array): Hash {
 
 export function nodeHash(left: Hash, right: Hash): Hash {
   if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) throw new RangeError('a hash has 32 bytes')
-  node.set(left, 1)
-  node.set(right, 1 + HASH_BYTES)
-  return sha256Bytes(node)
+  pair.set(left)
+  pair.set(right, HASH_BYTES)
+  const hash = new Uint8Array(HASH_BYTES)
+  hashPair(pair, 0, hash, 0)
+  return hash
 }
 
 /** The root of a log without entries. */
@@ -123,9 +125,7 @@ function isPowerOfTwo(value: number): boolean {
 
 /** Exact, where `Math.log2` rounds up just below large powers of two. */
 export function floorLog2(value: number): number {
-  let exponent = 0
-  while (2 ** (exponent + 1) <= value) exponent++
-  return exponent
+  return value < 2 ** 32 ? 31 - Math.clz32(value) : 63 - Math.clz32(value / 2 ** 32)
 }
 
 function isSize(value: number): boolean {

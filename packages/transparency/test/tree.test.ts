@@ -1,8 +1,11 @@
-import { toHex } from '@svc/protocol/bytes'
+import { concat, toHex } from '@svc/protocol/bytes'
+import { sha256Bytes } from '@svc/protocol/sha256'
 import { describe, expect, it } from 'vitest'
 import { readEdge, rootOf } from '../src/edge.ts'
+import { hashPair } from '../src/hash-pair.ts'
 import { proveConsistency, proveInclusion, provePrefix, readPrefix, rootFromTiles } from '../src/prove.ts'
-import { EMPTY_ROOT, floorLog2, isConsistent, isIncluded, leafHash, prefixRoots } from '../src/tree.ts'
+import type { TilePlace } from '../src/tiles.ts'
+import { EMPTY_ROOT, floorLog2, isConsistent, isIncluded, leafHash, nodeHash, prefixRoots } from '../src/tree.ts'
 import { memoryLog, slowRoot } from './trees.ts'
 
 describe('trees', () => {
@@ -10,6 +13,28 @@ describe('trees', () => {
     // From the examples of Certificate Transparency implementations.
     expect(toHex(EMPTY_ROOT)).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
     expect(toHex(leafHash(new Uint8Array()))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d')
+  })
+
+  it('LOG-50 hash their nodes as a library does, whatever the last byte is', () => {
+    const prefix = Uint8Array.of(1)
+    let pair = concat(leafHash(prefix), leafHash(new Uint8Array()))
+    for (let lastByte = 0; lastByte < 256; lastByte++) {
+      pair[63] = lastByte
+      const expected = sha256Bytes(concat(prefix, pair))
+      expect(nodeHash(pair.subarray(0, 32), pair.subarray(32))).toEqual(expected)
+      const target = new Uint8Array(96)
+      hashPair(concat(prefix, pair), 1, target, 32)
+      expect(target).toEqual(concat(new Uint8Array(32), expected, new Uint8Array(32)))
+      pair = concat(expected, pair.subarray(0, 32))
+    }
+    expect(() => hashPair(pair, 1, pair, 0)).toThrow(RangeError)
+    expect(() => nodeHash(pair.subarray(0, 31), pair.subarray(31))).toThrow(RangeError)
+  })
+
+  it('LOG-50 refuse a tile that is too short for what it should tell', async () => {
+    const { readTile } = memoryLog([300])
+    const short = async (place: TilePlace) => (await readTile(place)).subarray(0, -1)
+    await expect(proveInclusion(0, 300, short)).rejects.toThrow(RangeError)
   })
 
   it('LOG-01 have the root of the definition at every size, however they grew', () => {
@@ -99,5 +124,10 @@ describe('trees', () => {
     expect(floorLog2(2 ** 52 - 1)).toBe(51)
     expect(floorLog2(2 ** 52)).toBe(52)
     expect(floorLog2(1)).toBe(0)
+    for (let exponent = 1; exponent < 53; exponent++) {
+      expect(floorLog2(2 ** exponent)).toBe(exponent)
+      expect(floorLog2(2 ** exponent + 2 ** (exponent - 1))).toBe(exponent)
+      expect(floorLog2(2 ** exponent - 1)).toBe(exponent - 1)
+    }
   })
 })

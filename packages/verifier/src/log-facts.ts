@@ -7,7 +7,7 @@ import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { logAnchorMemo, logAnchorPayload } from '@svc/transparency/anchor'
 import type { Checkpoint } from '@svc/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/transparency/note'
-import { type Judgement, judge, type Policy } from '@svc/transparency/policy'
+import { type Judgement, judge, type Policy, readPolicy } from '@svc/transparency/policy'
 import { type LogProof, proves, readProof } from '@svc/transparency/proof'
 import {
   finalized,
@@ -23,6 +23,8 @@ import { type Fact, failed, type LogFacts, notChecked, PASSED, passedUnless, una
 import type { GivenKeys } from './pinned-keys.ts'
 import type { AnchorTransaction, Rpc } from './rpc.ts'
 import { isObject, type JsonObject } from './untrusted.ts'
+
+export { readPolicy }
 
 /** What a verifier knows of logs besides the bundle. */
 export interface GivenLogs {

@@ -44,7 +44,7 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: () => import('./continuity.ts'),
   },
   log: {
-    about: 'show how the database stands to the published log, or restore entries that it lacks',
+    about: 'show how the database stands to the published log, restore entries that it lacks, or begin another log',
     load: () => import('./log.ts'),
   },
   audit: {

@@ -57,7 +57,7 @@ async function bundleHead(context: EvidenceContext, attested: Attested): Promise
     ...(anchorAbsence && { anchor_absence: anchorAbsence }),
     ...(log && { log }),
     verification: await factsOf(context, attested),
-    signing_keys: await showKeys(context, context.transparencyLog.key),
+    signing_keys: await showKeys(context, context.transparencyLog.listed),
     how_to_verify: envelope ? howToVerify(domainTag) : howToVerifyV1(domainTag),
   }
 }

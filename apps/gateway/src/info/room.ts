@@ -1,4 +1,4 @@
-import type { NoteKey } from '@svc/transparency/note'
+import type { SigningKeys } from '@svc/api/info'
 import type { Context } from '../context.ts'
 import { createKeysAt, type KeysAt } from '../keys/signing-keys.ts'
 import type { Counts } from './metrics/database.ts'
@@ -7,7 +7,7 @@ import { createPublishingCosts, type PublicationKey, type PublishingCosts } from
 import { createStats, type ReadStats } from './stats.ts'
 
 interface Needs extends Counts {
-  logKey: NoteKey
+  logs: NonNullable<SigningKeys['logs']>
   /** What the operator should know about the transparency log. */
   logWarnings: () => string[]
   /** Null where the gateway publishes nothing. */
@@ -20,11 +20,11 @@ export interface InfoContext extends Context {
   metrics: Metrics
   stats: ReadStats
   logStanding: Counts['logStanding']
-  logKey: NoteKey
+  logs: NonNullable<SigningKeys['logs']>
   logWarnings: () => string[]
 }
 
-export function createInfo(context: Context, { publisher, logKey, logWarnings, ...counts }: Needs): InfoContext {
+export function createInfo(context: Context, { publisher, logs, logWarnings, ...counts }: Needs): InfoContext {
   const publishingCosts = createPublishingCosts({ ...context, publisher })
   return {
     ...context,
@@ -33,7 +33,7 @@ export function createInfo(context: Context, { publisher, logKey, logWarnings, .
     metrics: createMetrics({ ...context, publishingCosts }, counts),
     stats: createStats(context),
     logStanding: counts.logStanding,
-    logKey,
+    logs,
     logWarnings,
   }
 }

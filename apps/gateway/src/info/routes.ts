@@ -31,8 +31,8 @@ export function infoRoutes(service: Service, auth: Auth, context: InfoContext): 
   serve(service, info.live, () => ({ status: 'live' }) as const)
   serve(service, info.ready, () => readiness('', () => checkReadiness(context)))
   serveKnown(service, info.metrics, auth.isInternalCaller, context.metrics.text)
-  serve(service, info.keys, () => showKeys(context, context.logKey))
-  serve(service, info.wellKnownKeys, () => showKeys(context, context.logKey))
+  serve(service, info.keys, () => showKeys(context, context.logs))
+  serve(service, info.wellKnownKeys, () => showKeys(context, context.logs))
   serve(
     service,
     info.shortUrlVerifyKey,

@@ -5,7 +5,6 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { namedKey } from '@svc/protocol/key-changes'
 import { type Ed25519Verifier, ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { KEY_PURPOSES, SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
-import { formatKey, type NoteKey } from '@svc/transparency/note'
 import type { Selectable } from 'kysely'
 import type { Context } from '../context.ts'
 import type { AnnouncedKeyTable, SigningKeyTable } from '../db/schema.ts'
@@ -29,9 +28,9 @@ export async function listSigningKeys({ database, config }: Context): Promise<Si
   }
 }
 
-/** What others pin of this gateway: the keys that sign, and the key of its log. */
-export async function showKeys(context: Context, logKey: NoteKey): Promise<SigningKeys> {
-  return { ...(await listSigningKeys(context)), logs: [{ origin: logKey.name, vkey: formatKey(logKey) }] }
+/** What others pin of this gateway: the keys that sign, and the keys of its logs. */
+export async function showKeys(context: Context, logs: NonNullable<SigningKeys['logs']>): Promise<SigningKeys> {
+  return { ...(await listSigningKeys(context)), logs }
 }
 
 /** Clients that know nothing of revocations trust a revoked key until then only. */

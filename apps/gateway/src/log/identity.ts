@@ -7,12 +7,15 @@ import type { NoteKey } from '@svc/transparency/note'
 import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { LogTable } from '../db/schema.ts'
+import { type EndedLog, endedLogs } from './ended/store.ts'
 import { findLog, insertLog, lockLogs, newestCheckpoint } from './store.ts'
 
 export interface LogIdentity {
   key: NoteKey
   /** Null where this process does not have the key of the log: it reads, and others write. */
   signer: Ed25519Signer | null
+  /** Which logs of this database went before; the newest first. */
+  ended: EndedLog[]
 }
 
 export async function openIdentity(
@@ -43,5 +46,9 @@ export async function openIdentity(
   const isOwn = known.public_key_hex === own.public_key_hex
   if (!isOwn) log.warn(`the log ${known.origin} has another key: set LOG_KEY to it, or this process does not write it`)
   const publicKey = fromHex(known.public_key_hex) as Uint8Array // as it was written
-  return { key: { name: known.origin, type: 'log', publicKey }, signer: isOwn ? signer : null }
+  return {
+    key: { name: known.origin, type: 'log', publicKey },
+    signer: isOwn ? signer : null,
+    ended: await endedLogs(db),
+  }
 }

@@ -33,7 +33,7 @@ export interface PublishParts extends Pick<Context, 'log' | 'now'> {
   continuity: Pick<Context['continuity'], 'requireCurrent' | 'assertCurrent' | 'compareAgain'>
   files: NamedFiles
   published: PublishedLog
-  identity: LogIdentity
+  identity: Pick<LogIdentity, 'key' | 'signer'>
   witnesses: Pick<Witnesses, 'areDue' | 'ask' | 'cosigned'>
 }
 
@@ -130,9 +130,10 @@ export function createPublish(parts: PublishParts): Publish {
     return formatNote({ ...note, signatures: signaturesOf(note, identity.key) })
   }
 
-  /** Another process may have fixed another key before the first checkpoint. */
-  async function isOwnLog(): Promise<boolean> {
-    return (await findLog(db))?.public_key_hex === toHex(identity.key.publicKey)
+  /** Another process may have fixed another key before the first checkpoint, or another log may have begun since. */
+  async function isOwnLog(tx: Db = db): Promise<boolean> {
+    const log = await findLog(tx)
+    return log?.public_key_hex === toHex(identity.key.publicKey) && log.origin === identity.key.name
   }
 
   async function place(): Promise<number> {
@@ -167,7 +168,10 @@ export function createPublish(parts: PublishParts): Publish {
   /** Under one size there is one root for ever. */
   async function record(checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
     const { size, root, note, signed_at } = checkpoint
-    const recorded = await recordCheckpoint(db, { size, root, note, signed_at })
+    const recorded = await db.transaction().execute(async (tx) => {
+      if (!(await isOwnLog(tx))) throw new Error('another log has begun in this database: start the gateway again')
+      return recordCheckpoint(tx, { size, root, note, signed_at })
+    })
     if (recorded.root === root) return recorded
     throw new Error(`the log has signed another root at size ${size}: nothing is published`)
   }

@@ -5,6 +5,7 @@ import { openFolderFiles } from '@svc/storage/local/files'
 import type { NamedFiles } from '@svc/storage/named-files'
 import { ProviderError } from '@svc/storage/provider'
 import { openBucketFiles } from '@svc/storage/storj/files'
+import { formatKey } from '@svc/transparency/note'
 import { tilePath } from '@svc/transparency/tiles'
 import type { Secrets } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -59,6 +60,10 @@ export async function createLog(context: Context, secrets: Secrets): Promise<Log
     writer: createWriter(publish, { seconds: config.transparency.checkpointSeconds, log }),
     transparencyLog: {
       key: identity.key,
+      listed: [
+        { origin: identity.key.name, vkey: formatKey(identity.key) },
+        ...identity.ended.map(({ origin, vkey }) => ({ origin, vkey })),
+      ],
       checkpoint: async () => (await published.checkpoint())?.text ?? null,
       proof: (digest) => proveStatement({ database, published }, digest).catch(withoutProof),
     },

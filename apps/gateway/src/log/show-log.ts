@@ -21,5 +21,6 @@ export async function showLog(context: LogContext): Promise<LogState> {
       vkey: formatKey(key),
       url,
     })),
+    ...(identity.ended.length > 0 && { ended: identity.ended }),
   }
 }

@@ -19,6 +19,11 @@ export async function asWriter(db: Db, work: () => Promise<void>): Promise<void>
   })
 }
 
+/** Holds writers off until the end of the transaction, after the one that is at work. SQLite has one writer anyway. */
+export async function waitForWriter(tx: Tx): Promise<void> {
+  if (!isSqlite(tx)) await sql`select pg_advisory_xact_lock(${WRITER_LOCK})`.execute(tx)
+}
+
 export async function findLog(db: Db): Promise<LogTable | null> {
   return (await db.selectFrom('logs').selectAll().executeTakeFirst()) ?? null
 }
@@ -153,6 +158,12 @@ export async function recordCheckpoint(db: Db, checkpoint: LogCheckpointTable): 
     .onConflict((conflict) => conflict.column('size').doNothing())
     .execute()
   return (await findCheckpoint(db, checkpoint.size)) as LogCheckpointTable // just written
+}
+
+/** With the signatures of its witnesses. */
+export async function findCosigned(db: Db, { size, note }: LogCheckpointTable): Promise<string> {
+  const row = await db.selectFrom('log_cosignatures').select('lines').where('size', '=', size).executeTakeFirst()
+  return note + (row?.lines ?? '')
 }
 
 /** Checkpoints of more entries than `above`, and of at most `upTo`. */

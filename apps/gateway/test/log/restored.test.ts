@@ -1,13 +1,18 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Health } from '@svc/api/info'
+import type { Health, SigningKeys } from '@svc/api/info'
+import type { LogState } from '@svc/api/log'
 import { poll } from '@svc/concurrency/retry'
 import { forEachDatabase } from '@svc/devnet/databases'
 import type { Variables } from '@svc/http-service/config'
+import { fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { signCheckpoint } from '@svc/transparency/checkpoint'
+import { readCheckpoint, signCheckpoint } from '@svc/transparency/checkpoint'
+import { formatKey, isSignedBy } from '@svc/transparency/note'
+import { proves, readProof } from '@svc/transparency/proof'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beginLog } from '../../src/operations/begin-log.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { outcomeOf, startCommand } from '../bin/command.ts'
@@ -122,6 +127,74 @@ forEachDatabase('a database that is behind its published log', (database) => {
     )
     const house = await openLockerHouse({ ...variables, LOG_DIR: elsewhere })
     expect((await untilState(house, 'behind')).continuity).toMatchObject({ log: 'foreign' })
+    await house.close()
+  })
+
+  it('LOG-51 LOG-52 LOG-53 ends a log that has forked by decision, and begins another with all statements', async () => {
+    let house = await openLockerHouse(variables)
+    const { gateway } = house
+    await untilState(house, 'behind')
+    const oldKey = gateway.rooms.log.identity.key
+    const placed = dbOf(house).selectFrom('log_entries').select('statement_digest').where('entry_index', 'is not', null)
+    const digests = (await placed.orderBy('entry_index').execute()).map(({ statement_digest }) => statement_digest)
+    const proofOf = async (digest: string) => {
+      const response = await fetch(`${house.gateway.url}/v1/log/proof?statement_digest=${digest}`)
+      const proof = readProof(await response.text())
+      if (typeof proof === 'string') throw new Error(proof)
+      expect(proves(proof, fromHex(digest)!)).toBe(true)
+      return proof
+    }
+    const oldProof = await proofOf(digests[0]!)
+    const { operations } = gateway.rooms
+    const begin = (origin: string) => beginLog(operations, { identity: 'test' }, { origin, reason: 'it has forked' })
+    await expect(begin('two words')).rejects.toThrow('without spaces')
+    await expect(begin(oldKey.name)).rejects.toThrow('has signed already')
+    expect((await command('new', '--origin', 'gateway.example/log-2')).stderr).toContain('say why')
+    const begun = await command('new', '--origin', 'gateway.example/log-2', '--reason', 'it has forked')
+    expect(begun.status, begun.stderr).toBe(0)
+    const { origin, ended } = JSON.parse(begun.stdout)
+    expect([origin, ended.origin, ended.vkey]).toEqual(['gateway.example/log-2', oldKey.name, formatKey(oldKey)])
+    // Both faces of the log that forked, signed by its key.
+    expect(ended.checkpoints.map((text: string) => readCheckpoint(text))).toMatchObject([{ size: 1304 }, { size: 824 }])
+    // Who has not started again signs nothing.
+    await untilState(house, 'behind')
+    await expect(gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
+    await house.close()
+
+    house = await openLockerHouse({ ...variables, LOG_DIR: join(folder, 'log-2') })
+    await untilState(house, 'current')
+    while (await house.gateway.rooms.log.publish());
+    expect(await readerOf(house).entries(await readerOf(house).head())).toEqual(digests)
+    const state = (await house.send<LogState>('GET', '/v1/log')).body
+    expect(state).toMatchObject({ origin, size: digests.length, ended: [{ ...ended, ended_at: expect.any(String) }] })
+    const { logs } = (await house.send<SigningKeys>('GET', '/v1/keys')).body
+    expect(logs).toEqual([
+      { origin, vkey: state.vkey },
+      { origin: ended.origin, vkey: ended.vkey },
+    ])
+    const newProof = await proofOf(digests[0]!)
+    expect([isSignedBy(oldProof.checkpoint.note, oldKey), isSignedBy(newProof.checkpoint.note, oldKey)]).toEqual([
+      true,
+      false,
+    ])
+    const again = beginLog(
+      house.gateway.rooms.operations,
+      { identity: 'test' },
+      { origin: oldKey.name, reason: 'back' },
+    )
+    await expect(again).rejects.toThrow('has signed already')
+    const audit = dbOf(house).selectFrom('audit_log').select(['reason', 'details']).where('action', '=', 'begin_log')
+    expect((await audit.execute()).map(({ reason, details }) => [reason, JSON.parse(details)])).toEqual([
+      ['it has forked', { ...ended, next: origin }],
+    ])
+
+    // As if another log had begun while this process was at work.
+    await addStatements(dbOf(house), 1)
+    await dbOf(house).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
+    await expect(house.gateway.rooms.log.publish()).rejects.toThrow('another log has begun')
+    await dbOf(house).updateTable('logs').set({ origin }).execute()
+    await house.gateway.rooms.log.publish()
+    expect((await readerOf(house).head()).size).toBe(digests.length + 1)
     await house.close()
   })
 })

@@ -1,7 +1,8 @@
+import type { DsseFacts } from '@svc/verifier/dsse'
 import type { BundleFact } from '@svc/verifier/facts'
 
 /** What each fact of a verification means when it has passed. */
-export const FACT_MEANINGS: Record<BundleFact, string> = {
+export const FACT_MEANINGS: Record<BundleFact | keyof DsseFacts, string> = {
   merkle_root_matches:
     'The list of files hashes to the root that was committed to: no entry was changed, added or left out.',
   files_match: 'The files in the folder given are exactly those of the list, byte for byte.',
@@ -21,8 +22,10 @@ export const FACT_MEANINGS: Record<BundleFact, string> = {
   registry_matches: 'The attestation registry on chain holds this statement.',
   log_included:
     'The statement stands in a public log that only grows, under a checkpoint that the log has signed; which log that is must be known here.',
-  log_cosigned: 'Enough witnesses of a policy that is known here vouch for that checkpoint.',
+  log_cosigned: 'Enough witnesses of the policy that was given vouch for that checkpoint.',
   log_anchored: 'A node says that a transaction has published that checkpoint, and that it is final.',
+  dsse_signed: 'Of a DSSE envelope or Sigstore bundle: a key that is trusted here has signed the envelope.',
+  dsse_subjects_match: 'Its subjects, which other verifiers read, are the files of the statement in it.',
 }
 
 /** The same for the facts about a receipt. */

@@ -21,8 +21,11 @@ export const TOPICS: Record<string, string> = {
   bundle:
     'A file with all that is needed to check a statement offline: list of files, signature, keys, anchor. `verify` reads it. ' +
     'It names the receipt, and so opens every file by the public link; a redacted one (GET /v1/storage/redacted-bundle) ' +
-    'proves chosen files, or all without their names, and opens nothing. For cosign and other verifiers of Sigstore there ' +
-    'is GET /v1/storage/dsse.',
+    'proves chosen files, or all without their names, and opens nothing. For cosign and other verifiers of Sigstore, ' +
+    'the tool `bundle` makes one.',
+  policy:
+    'Which public logs and witnesses are trusted, and how many witnesses must vouch for a log: a text as in C2SP ' +
+    'tlog-policy. `verify` takes it as a file. It says something only if the user chose it, and not the gateway.',
   facts:
     'What a verification finds, one by one: passed, failed, not_checked or unavailable. They are never folded into ' +
     'one verdict, and what was not checked has not passed.',
@@ -73,5 +76,9 @@ export const CODES_HERE = {
   file_too_large: { means: 'The file is too large for a conversation.', next: 'use `get_link`' },
   not_text: { means: 'The file is not text.', next: 'use `get_link`' },
   bad_url: { means: 'The address is not a public https address.', next: 'use `path`, or another address' },
+  bad_policy: {
+    means: 'The policy, or the key of a log, cannot be read.',
+    next: 'tell the user which line; make up no other',
+  },
   bad_arguments: { means: 'An argument is missing, unknown or of the wrong form.', next: 'read which, and correct it' },
 } as const satisfies Record<string, { means: string; next: string }>

@@ -2,6 +2,7 @@ import { explain } from '../explain/explain.ts'
 import { publicLink, revokeUrls } from './access.ts'
 import { agentStatus } from './agent-status.ts'
 import { attest } from './attest.ts'
+import { bundle } from './bundle.ts'
 import { buy } from './buy.ts'
 import { delegate, endDelegation } from './delegations.ts'
 import { deleteFile } from './delete-file.ts'
@@ -33,6 +34,7 @@ export const TOOLS: readonly Tool[] = [
   publicLink,
   revokeUrls,
   attest,
+  bundle,
   verify,
   explain,
   agentStatus,

@@ -73,6 +73,10 @@ export const ReceiptId = Type.String({
   description: 'Receipt of the locker, as `buy` or `list_lockers` gave it: rcpt_ and 32 hex digits.',
 })
 
+export const Sequence = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 4_294_967_295, description: 'With receipt_id: an older statement.' }),
+)
+
 export const Asset = Type.Optional(Type.String({ maxLength: 16, description: 'Ticker to pay with; USDC by default.' }))
 
 export const Intent = (example: string) =>

@@ -1,15 +1,19 @@
+import { isoSeconds } from '@svc/protocol/evidence'
 import { folderSource } from '@svc/sdk/node'
+import { DSSE_FACTS, type DsseFacts } from '@svc/verifier/dsse'
 import { BUNDLE_FACTS, type BundleFacts, notChecked, type Fact as VerifierFact } from '@svc/verifier/facts'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { receiptFacts as receiptOfBundleFacts } from '@svc/verifier/receipt-facts'
-import { type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
+import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
 import { type Context, primaryNode } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import { FACT_MEANINGS, FACT_VALUES, RECEIPT_FACT_MEANINGS } from '../explain/facts.ts'
+import { givenLogs, LogArguments, type LogsNamed } from './given-logs.ts'
 import { type BundleOrigin, openBundle } from './open-bundle.ts'
 import { type ReceiptFacts, receiptFacts } from './receipt-facts.ts'
-import { type Call, type Outcome, READS, ReceiptId, STRICT, tool } from './tool.ts'
+import { type Call, type Outcome, READS, ReceiptId, Sequence, STRICT, tool } from './tool.ts'
+import { verifyChunks } from './verify-chunks.ts'
 
 const Fact = Type.Object({
   fact: Type.String(),
@@ -23,6 +27,15 @@ const Statement = Type.Object({
   issued_at: Type.String(),
   statement_digest: Type.String(),
   file_count: Type.Integer(),
+})
+
+const Log = Type.Object({
+  origin: Type.String(),
+  index: Type.Integer(),
+  size: Type.Integer(),
+  cosigned: Type.Array(Type.Object({ name: Type.String(), at: Type.String() }), {
+    description: 'Witnesses of the policy that vouch for it, and when they did.',
+  }),
 })
 
 const Verification = Type.Object({
@@ -45,6 +58,9 @@ const Verification = Type.Object({
   left_out: Type.Array(Type.String(), {
     description: 'What a redacted bundle does not show, so that nothing can be said of it.',
   }),
+  log: Type.Union([Log, Type.Null()], {
+    description: 'What the proof of a public log says; the facts say what of it is true.',
+  }),
 })
 
 export const verify = tool({
@@ -52,8 +68,9 @@ export const verify = tool({
   title: 'Verify a receipt or a bundle',
   description:
     'Checks evidence here, without trusting the gateway: give `receipt_id` (its receipt and newest statement are ' +
-    'fetched), or an evidence bundle, whole or redacted, as `path` below the root or as public https `url`. With `folder`, also whether ' +
-    'the files in it are those of the list. Reports facts one by one; report them so too, and never as one verdict: ' +
+    'fetched), or evidence as `path` below the root or as public https `url`: a bundle, whole or redacted, a DSSE ' +
+    'envelope or a Sigstore bundle. With `folder`, also whether the files in it are those of the list. With `policy` or ' +
+    '`log_keys`, also whether a public log has the statement, and enough witnesses vouch for that. Reports facts one by one; report them so too, and never as one verdict: ' +
     'not_checked is not passed. Changes nothing.',
   annotations: READS,
   input: Type.Object(
@@ -61,10 +78,9 @@ export const verify = tool({
       receipt_id: Type.Optional(ReceiptId),
       path: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
       url: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
-      sequence: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 4_294_967_295, description: 'With receipt_id: an older statement.' }),
-      ),
+      sequence: Sequence,
       folder: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: 'Below the root.' })),
+      ...LogArguments,
     },
     STRICT,
   ),
@@ -78,7 +94,7 @@ export const verify = tool({
   },
 })
 
-type Wanted = BundleOrigin & { folder?: string }
+type Wanted = BundleOrigin & { folder?: string } & LogsNamed
 type Data = Static<typeof Verification>
 
 async function verified(
@@ -89,6 +105,7 @@ async function verified(
 ): Promise<Outcome<Data>> {
   const { root, settings } = context
   const folder = wanted.folder === undefined ? null : await root.enter(wanted.folder)
+  const logs = await givenLogs(root, wanted)
   const bundle = await openBundle(context, wanted, call.signal)
   const base = {
     receipt_id: wanted.receipt_id ?? null,
@@ -97,11 +114,13 @@ async function verified(
     left_out: [],
     refused: null,
     statement: null,
+    log: null,
   }
   if (bundle === null)
     return outcome({ ...base, failed: [], counted: null }, 'There is no statement yet: `attest` first.')
   try {
-    const result = await verifyBundle(unlessAborted(bundle.chunks, call.signal), {
+    const { verification: result, dsse } = await verifyChunks(unlessAborted(bundle.chunks, call.signal), {
+      ...logs,
       pinnedKeys: settings.pinnedKeys,
       listed: settings.listedChanges,
       audience: settings.gateway,
@@ -112,7 +131,7 @@ async function verified(
     if (result.refused) {
       return outcome({ ...base, failed: [], refused: result.refused, counted: null }, 'This is not an evidence bundle.')
     }
-    return outcome({ ...base, ...described(result, base, linkFacts(result, receipt)) }, '')
+    return outcome({ ...base, ...described(result, base, linkFacts(result, receipt), dsse) }, '')
   } finally {
     await bundle.close()
   }
@@ -129,11 +148,12 @@ function described(
   result: VerifiedBundle,
   { receipt_id, facts }: Pick<Data, 'receipt_id' | 'facts'>,
   links: Data['facts'],
+  dsse: DsseFacts | null,
 ) {
-  const { envelope, counted, receiptId, unchecked, redacted } = result
+  const { envelope, counted, receiptId, unchecked, redacted, log } = result
   return {
     receipt_id: receipt_id ?? receiptId,
-    facts: [...facts, ...links, ...factsOf(result.facts)],
+    facts: [...facts, ...links, ...factsOf({ ...result.facts, ...dsse })],
     failed: [],
     unchecked,
     statement: envelope && {
@@ -148,6 +168,7 @@ function described(
       merkle_root: counted.merkleRoot,
     },
     left_out: redacted?.leftOut ?? [],
+    log: log && { ...log, cosigned: log.cosigned.map(({ name, time }) => ({ name, at: isoSeconds(time) })) },
   }
 }
 
@@ -160,8 +181,8 @@ function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null): Data['facts
   return [reported('bundle_names_receipt', found, RECEIPT_FACT_MEANINGS.bundle_names_receipt)]
 }
 
-function factsOf(facts: BundleFacts): Data['facts'] {
-  return BUNDLE_FACTS.flatMap((name) => {
+function factsOf(facts: BundleFacts & Partial<DsseFacts>): Data['facts'] {
+  return [...BUNDLE_FACTS, ...DSSE_FACTS].flatMap((name) => {
     const fact = facts[name]
     return fact ? [reported(name, fact, FACT_MEANINGS[name])] : []
   })
@@ -176,7 +197,8 @@ function outcome(data: Data, note: string): Outcome<Data> {
   const lines = data.facts.map(({ fact, value, why }) => `${fact}: ${value}${why === null ? '' : ` (${why})`}`)
   const refused = data.refused ? `Refused: ${data.refused.code} (${data.refused.why}).` : ''
   const leftOut = data.left_out.map((what) => `Left out: ${what}.`)
-  const text = [note, refused, ...lines, ...leftOut, data.facts.length > 0 ? FACT_VALUES : ''].filter(
+  const vouched = (data.log?.cosigned ?? []).map(({ name, at }) => `Witness: ${name}, ${at}.`)
+  const text = [note, refused, ...lines, ...vouched, ...leftOut, data.facts.length > 0 ? FACT_VALUES : ''].filter(
     (line) => line !== '',
   )
   return { text: text.join('\n'), data: { ...data, failed } }

@@ -1,11 +1,5 @@
 import type { Db, LogCosignaturesTable, LogWitnessTable } from '../../db/schema.ts'
 
-/** The signature lines that witnesses have added to the checkpoint of this size; empty where none has. */
-export async function findCosignatures(db: Db, size: number): Promise<string> {
-  const row = await db.selectFrom('log_cosignatures').select('lines').where('size', '=', size).executeTakeFirst()
-  return row?.lines ?? ''
-}
-
 /** Adds one line, in a transaction that others wait for; the caller judges all of them. */
 export async function addCosignature(
   db: Db,

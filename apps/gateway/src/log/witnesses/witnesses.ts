@@ -7,8 +7,9 @@ import { judge, type Policy } from '@svc/transparency/policy'
 import { proveConsistency, type ReadTile } from '@svc/transparency/prove'
 import { type Context, unixNow } from '../../context.ts'
 import type { LogCheckpointTable } from '../../db/schema.ts'
+import { findCosigned } from '../store.ts'
 import { type AskableWitness, askWitness, type WitnessAnswer } from './ask-witness.ts'
-import { addCosignature, findCosignatures, findWitnesses, noteCosigned, noteFailing } from './store.ts'
+import { addCosignature, findWitnesses, noteCosigned, noteFailing } from './store.ts'
 
 export interface Witnesses {
   /** Whether a witness should be asked about the checkpoint now. */
@@ -52,9 +53,7 @@ export function createWitnesses({ log, now, database: { db }, policy, readTile }
     return loading
   }
 
-  async function cosigned({ size, note }: LogCheckpointTable): Promise<string> {
-    return note + (await findCosignatures(db, size))
-  }
+  const cosigned = (recorded: LogCheckpointTable) => findCosigned(db, recorded)
 
   async function due(recorded: LogCheckpointTable): Promise<AskableWitness[]> {
     const ready = all.filter(

@@ -1,0 +1,45 @@
+import { DSSE_TYPES, type DsseFormat } from '@svc/api/dsse'
+import { Filename } from '@svc/api/file-entries'
+import Type from 'typebox'
+import { Refusal } from '../errors.ts'
+import { MAX_TEXT_BYTES } from '../stored-file.ts'
+import { READS, ReceiptId, Sequence, STRICT, tool } from './tool.ts'
+
+/** What each format is called here, and at the gateway. */
+const FORMATS = { sigstore: 'sigstore-bundle', dsse: 'dsse' } as const satisfies Record<string, DsseFormat>
+
+export const bundle = tool({
+  name: 'bundle',
+  title: 'Evidence for other people’s verifiers',
+  description:
+    'Returns a statement as a Sigstore bundle, or as a DSSE envelope (`format`): an in-toto statement whose subjects ' +
+    'are the files, for cosign and libraries of Sigstore. With `filename` it proves that one file; without, all files ' +
+    'of a small locker. Its signature is checked here. It does not name the receipt, so it opens no file and may be ' +
+    'handed on. Changes nothing.',
+  annotations: READS,
+  input: Type.Object(
+    {
+      receipt_id: ReceiptId,
+      format: Type.Optional(Type.Enum(Object.keys(FORMATS) as (keyof typeof FORMATS)[])),
+      filename: Type.Optional(Filename),
+      sequence: Sequence,
+    },
+    STRICT,
+  ),
+  output: Type.Object({
+    format: Type.Enum(Object.keys(FORMATS) as (keyof typeof FORMATS)[]),
+    media_type: Type.String(),
+    size_bytes: Type.Integer(),
+    document: Type.String({ description: 'JSON. Save it as it is.' }),
+  }),
+  async run({ client }, { receipt_id, format = 'sigstore', ...wanted }, { signal }) {
+    const document = JSON.stringify(await client.dsse(receipt_id, { ...wanted, format: FORMATS[format], signal }))
+    const size_bytes = Buffer.byteLength(document)
+    if (size_bytes > MAX_TEXT_BYTES)
+      throw new Refusal('file_too_large', `the bundle has ${size_bytes} bytes`, 'Prove one file: give its `filename`')
+    return {
+      text: `${wanted.filename === undefined ? 'All files' : JSON.stringify(wanted.filename)}: ${size_bytes} bytes, signed.`,
+      data: { format, media_type: DSSE_TYPES[FORMATS[format]], size_bytes, document },
+    }
+  },
+})
