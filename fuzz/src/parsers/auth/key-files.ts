@@ -61,8 +61,8 @@ function checkKey(content: string): void {
 /** What a keystore asks of the processor is the wallet's choice, up to a limit: costly ones are left out. */
 function costOf(keystore: unknown): number {
   const params = (keystore as typeof KEYSTORE | null | undefined)?.crypto?.kdfparams
-  const { n = 1, r = 1, p = 1, c = 1 } = { ...(params as Record<string, number> | null | undefined) }
-  return Number(n) * Number(r) * Number(p) * Number(c) || 0
+  const { n = 1, r = 1, p = 1, c = 1 } = { ...(params as Record<string, unknown> | null | undefined) }
+  return [n, r, p, c].reduce<number>((cost, value) => (typeof value === 'number' ? cost * value : 0), 1)
 }
 
 async function encrypted(secret: Buffer): Promise<typeof KEYSTORE> {
