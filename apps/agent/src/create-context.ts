@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { openDatabase } from '@svc/database/open'
 import type { ServerIdentity } from '@svc/database/server-identity'
-import { createClockGuard } from '@svc/guard/clock-guard'
+import { clockDifference, createClockGuard } from '@svc/guard/clock-guard'
 import { createNonces } from '@svc/guard/nonces'
 import { createRateLimiter } from '@svc/guard/rate-limiter'
 import { createSignerFinder } from '@svc/guard/signers'
@@ -76,8 +76,7 @@ export async function createContext(
 }
 
 function clocksDiffer(aheadSeconds: number): ServiceError {
-  const difference = `${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} that of its database`
-  return new ServiceError('database_unavailable', `the clock of this service is ${difference}`, {
+  return new ServiceError('database_unavailable', `the clock of this service is ${clockDifference(aheadSeconds)}`, {
     hint: 'nothing was changed: send it again, another replica may answer',
     headers: { 'retry-after': '10' },
   })

@@ -173,7 +173,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   receipt_not_found: {
     cause: 'There is no receipt with this id here, or the public link was rotated or closed.',
-    next: 'Check the id, and that this is the gateway that sold it.',
+    next: 'Check the id, and that this is the gateway that sold it. If it was restored from a backup, confirm the payment again with `pay_req_id` and `tx_hash` of the receipt: the same receipt is made again.',
   },
   locker_not_found: {
     cause: 'There is no such locker, or its receipt has not been used to open it yet.',

@@ -42,3 +42,8 @@ export function createClockGuard({ toleranceSeconds, log, refusal }: ClockGuardO
     },
   }
 }
+
+/** For people. */
+export function clockDifference(aheadSeconds: number): string {
+  return `${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} that of its database`
+}

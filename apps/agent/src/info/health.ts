@@ -1,4 +1,5 @@
 import type { AgentHealth } from '@svc/api/agent/info'
+import { clockDifference } from '@svc/guard/clock-guard'
 import { Answer } from '@svc/http-service/answer'
 import { EVM, PRIMARY } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -19,7 +20,7 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
     sales.health(PRIMARY),
     sales.health(EVM),
   ])
-  const warnings = [...sales.warnings(), ...(clock.isWrong() ? [wrongClock(clock.aheadSeconds())] : [])]
+  const warnings = [...sales.warnings(), ...(clock.isWrong() ? [wrongClock(clock.aheadSeconds() ?? 0)] : [])]
   const state = (isOk: boolean) => (isOk ? 'ok' : 'failing')
   return new Answer(isDatabaseUp ? 200 : 503, {
     status: isDatabaseUp && !clock.isWrong() ? 'ok' : 'degraded',
@@ -31,6 +32,6 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
   })
 }
 
-function wrongClock(aheadSeconds: number | null): string {
-  return `the clock of this process is ${aheadSeconds} s ahead of that of its database: it sells and signs nothing`
+function wrongClock(aheadSeconds: number): string {
+  return `the clock of this process is ${clockDifference(aheadSeconds)}: it sells and signs nothing`
 }

@@ -1,3 +1,4 @@
+import { clockDifference } from '@svc/guard/clock-guard'
 import { ServiceError } from '@svc/http-service/service-error'
 
 const HEAL =
@@ -32,8 +33,7 @@ export function envelopeBeforeLoss(seconds: number): ServiceError {
 }
 
 export function clocksDiffer(aheadSeconds: number): ServiceError {
-  const difference = `${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} that of its database`
-  return new ServiceError('database_behind', `the clock of this gateway is ${difference}`, {
+  return new ServiceError('database_behind', `the clock of this gateway is ${clockDifference(aheadSeconds)}`, {
     hint: 'nothing was changed, and public data can be read; send it again, another replica may answer',
     headers: { 'retry-after': '10' },
   })

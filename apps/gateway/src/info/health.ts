@@ -1,4 +1,5 @@
 import type { Health, Readiness } from '@svc/api/info'
+import { clockDifference } from '@svc/guard/clock-guard'
 import { Answer } from '@svc/http-service/answer'
 import { EVM, PRIMARY } from '@svc/payments/networks'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -133,8 +134,7 @@ function continuityWarnings({ state, logbook, clock }: ContinuityStatus): string
 }
 
 function wrongClock(aheadSeconds: number): string {
-  const side = aheadSeconds > 0 ? 'ahead of' : 'behind'
-  return `the clock is ${Math.abs(aheadSeconds)} s ${side} that of the database: nothing is sold or signed until they agree`
+  return `the clock is ${clockDifference(aheadSeconds)}: nothing is sold or signed until they agree`
 }
 
 const LATE_SECONDS = 7200
