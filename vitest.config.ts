@@ -41,6 +41,7 @@ export default defineConfig({
           name: 'browser',
           include: ['packages/{protocol,transparency,verifier}/test/**/*.test.ts'],
           exclude: ['**/*.node.test.ts'],
+          isolate: false,
           setupFiles: [LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,
           browser: {
