@@ -7,7 +7,9 @@ import './ui/base.css'
 import './ui/components.css'
 
 applyTheme()
-// Between pages the address changes, and the document stays: what it names must not be relative to the address.
-for (const icon of document.querySelectorAll<HTMLLinkElement>('link[rel=icon]')) icon.setAttribute('href', icon.href)
+// Between pages the address changes, and the document stays: what it names must not be relative to the address. Styles
+// would be loaded again, and so come after those of the pages.
+for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel=icon], link[rel=stylesheet]'))
+  link.setAttribute('href', link.href)
 void index.load()
 render(<App />, document.getElementById('root') as HTMLElement)

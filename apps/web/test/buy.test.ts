@@ -73,6 +73,9 @@ describe('the buy page', () => {
     await page.getByText('$0.50').waitFor()
     expect(await page.getByRole('spinbutton', { name: 'Units' }).inputValue()).toBe('2')
     await expectGoodLooks(visited, 'buy-choose')
+    // All amounts are in sight on a phone, whatever they are.
+    const prices = page.getByRole('region', { name: 'The price in each asset' })
+    expect(await prices.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
     await order(page)
     await expect.poll(() => page.getByText('0.000005 SOL').count()).toBeGreaterThan(1)
     await expectGoodLooks(visited, 'buy-pay')

@@ -263,7 +263,7 @@ describe('in words', () => {
     expect(usageWarnings(usage, now)).toEqual([])
     expect(usageWarnings({ ...usage, files: { used: 799, bought: 1000 } }, now)).toEqual([])
     expect(usageWarnings({ ...usage, files: { used: 800, bought: 1000 } }, now)).toEqual([
-      'You have used 80 % of the file limit. Renewing adds to it.',
+      'You have used 80% of the file limit. Renewing adds to it.',
     ])
     expect(usageWarnings({ ...usage, expires_at: '2026-12-17T12:00:01Z' }, now)).toEqual([])
     expect(usageWarnings({ ...usage, expires_at: '2026-11-17T12:00:00Z' }, now)[0]).toMatch(

@@ -40,6 +40,9 @@ it('PAY-01 LOCK-02 FILE-12 SHORT-05 T-63 a person buys, drops files in, attests 
   await page.getByRole('button', { name: 'Open the locker' }).click()
   await page.getByRole('heading', { name: 'Photos' }).waitFor()
   await page.getByText('No files yet').waitFor()
+  // Styles of all pages that are loaded again would undo those of this one.
+  const styles = await page.evaluate(() => [...document.styleSheets].map(({ href }) => href))
+  expect(styles).toEqual([...new Set(styles)])
   await dropPaths(page, [photos])
   await page.getByText('2 of 2 files').waitFor()
 

@@ -218,7 +218,7 @@ describe('the viewer', () => {
     const width = () => page.locator('.pdf-sheet canvas').evaluate((canvas) => canvas.clientWidth)
     const before = await width()
     await page.getByRole('button', { name: 'Larger' }).click()
-    await page.getByText('125 %').waitFor()
+    await page.getByText('125%').waitFor()
     await expect.poll(width, LONG).toBeGreaterThan(before)
     await page.getByRole('spinbutton', { name: 'Page' }).fill('1')
     await page.keyboard.press('Enter')

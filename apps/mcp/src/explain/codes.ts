@@ -137,7 +137,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   UPLOAD_TOO_LARGE: of('The file is larger than the gateway takes.', 'split the file'),
   unsupported_encoding: of('The request is encoded in a way that the gateway does not read.'),
   unsupported_media_type: of('The request has a type the gateway does not read.'),
-  PRECONDITION_FAILED: of('The file has changed since it was read.'),
+  PRECONDITION_FAILED: of('The file has changed since it was read, or a name that should be free is taken.'),
   RANGE_NOT_SATISFIABLE: of('The file has no such bytes.'),
   validation_error: of('An argument is not right.', 'read what is said about each, and correct it'),
   LOCKER_FROZEN: of(

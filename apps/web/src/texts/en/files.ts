@@ -254,7 +254,7 @@ export const texts = {
     noBytes: ['The file has no bytes yet', 'Its upload was not finished. Upload it again.'],
     tooLargeHere: [
       'This browser cannot decrypt a file this large',
-      'Use a browser that lets pages write files, or `svc get --decrypt`.',
+      'Use a browser that lets pages write files, or “svc get --decrypt”.',
     ],
     unreadable: [
       'The file can no longer be read',

@@ -106,7 +106,7 @@ export const texts = {
     thisBrowser: 'this browser',
     add: 'Add an operator',
     address: 'Their public key',
-    addressHint: 'Ed25519, base58: the address of a Solana wallet, or what `svc whoami` shows.',
+    addressHint: 'Ed25519, base58: the address of a Solana wallet, or what “svc whoami” shows.',
     notKey: 'This is not an Ed25519 public key in base58. EVM addresses own lockers, but cannot operate them.',
     isOwner: 'The owner may do everything already.',
     addAction: 'Let them in',
@@ -142,14 +142,14 @@ export const texts = {
     storage: 'Storage',
     files: 'Files',
     egress: 'Downloads through links',
-    of: (used: string, bought: string, percent: number) => `${used} of ${bought} (${percent} %)`,
-    enforced: 'Uploads beyond this are refused; reading and deleting still work.',
-    notEnforced: 'Uploads beyond this are still accepted.',
+    of: (used: string, bought: string, percent: number) => `${used} of ${bought} (${percent}%)`,
+    enforced: 'Uploads beyond what was bought are refused; reading and deleting still work.',
+    notEnforced: 'Uploads beyond what was bought are still accepted.',
     ends: (days: number) =>
       days < 0
         ? 'This locker has expired. Nothing is deleted automatically; renewing extends it.'
         : `This locker expires ${days === 0 ? 'within a day' : `in ${common.counted(days, 'day')}`}. Renewing extends it.`,
-    used: (percent: number, what: string) => `You have used ${percent} % of ${what}. Renewing adds to it.`,
+    used: (percent: number, what: string) => `You have used ${percent}% of ${what}. Renewing adds to it.`,
     terms: { bytes: 'the storage', files: 'the file limit', egress: 'the downloads' },
     renew: 'Renew',
     renewText: (units: number) =>

@@ -227,7 +227,8 @@ export const texts = {
     noGrowth: 'No samples in this period yet',
     noGrowthText: 'The gateway counts every hour.',
     overTerms: 'Over terms',
-    overTermsText: 'They use more than was bought, or still hold files after they expired; the furthest over first.',
+    overTermsText:
+      'Lockers that use more than was bought, or still hold files after they expired; the furthest over first.',
     noneOver: 'No locker is over its terms.',
     locker: 'Locker',
     owner: 'Owner',
@@ -237,7 +238,7 @@ export const texts = {
     network: 'Network',
     used: 'Used',
     usedOf: (used: string, bought: string) => `${used} of ${bought}`,
-    percent: (percent: number) => `${common.number(percent)} %`,
+    percent: (percent: number) => `${common.number(percent)}%`,
     files: 'Files',
     storage: 'Storage',
     egress: 'Downloads',

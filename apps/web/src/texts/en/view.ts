@@ -116,7 +116,7 @@ export const texts = {
     next: 'Next page',
     smaller: 'Smaller',
     larger: 'Larger',
-    zoom: (percent: number) => `${percent} %`,
+    zoom: (percent: number) => `${percent}%`,
     canvas: (page: number) => `Page ${page}`,
     loading: 'Opening the document…',
     password: {
