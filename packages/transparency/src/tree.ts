@@ -2,7 +2,6 @@
 
 import { concat, equalBytes } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
-import { hashPair } from './hash-pair.ts'
 
 /** 32 bytes. */
 export type Hash = Uint8Array
@@ -10,7 +9,8 @@ export type Hash = Uint8Array
 export const HASH_BYTES = 32
 
 const LEAF = Uint8Array.of(0)
-const pair = new Uint8Array(2 * HASH_BYTES)
+/** A node before it is hashed: 1, and the two hashes below it. */
+const node = new Uint8Array(1 + 2 * HASH_BYTES).fill(1, 0, 1)
 
 export function leafHash(entry: Uint8Array): Hash {
   return sha256Bytes(concat(LEAF, entry))
@@ -18,11 +18,9 @@ export function leafHash(entry: Uint8Array): Hash {
 
 export function nodeHash(left: Hash, right: Hash): Hash {
   if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) throw new RangeError('a hash has 32 bytes')
-  pair.set(left)
-  pair.set(right, HASH_BYTES)
-  const hash = new Uint8Array(HASH_BYTES)
-  hashPair(pair, 0, hash, 0)
-  return hash
+  node.set(left, 1)
+  node.set(right, 1 + HASH_BYTES)
+  return sha256Bytes(node)
 }
 
 /** The root of a log without entries. */
