@@ -85,7 +85,8 @@ function formsOf(date: Date): string[] {
   const [day, month, year] = [date.getUTCDate(), MONTHS[date.getUTCMonth()]!, date.getUTCFullYear()]
   const clock = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(':')
   const name = DAYS[date.getUTCDay()]!
-  if (year < 0 || year > 9999) return []
+  // Years of one or two digits are in no file's time, and ignored.
+  if (year < 100 || year > 9999) return []
   const four = String(year).padStart(4, '0')
   return [
     `${name.slice(0, 3)}, ${two(day)} ${month} ${four} ${clock} GMT`,

@@ -48,8 +48,11 @@ export function open(): Parser {
       checkMediaType(name)
       if (filenameProblem(name, DEFAULT_SYSTEM_PREFIX) !== null) return
       for (const path of [posix, win32]) {
-        const inside = path.resolve('/root', name)
-        must(path.relative('/root', inside) === path.normalize(name), 'a name leaves its folder')
+        const way = path.relative('/root', path.resolve('/root', name))
+        const isInside = way !== '' && way.split(path.sep)[0] !== '..' && !path.isAbsolute(way)
+        must(isInside, 'a name leaves its folder')
+        // What is a device of Windows is written `.\CON.`.
+        must(way === path.normalize(name).replace(/^\.\\/, ''), 'a name is another path')
       }
       const target = `/v1/lockers/locker_1/files/${encodedName(name)}?x=1`
       must(readPath({}, target).filename === name, 'a name is another one in a path')
