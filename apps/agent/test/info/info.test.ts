@@ -7,6 +7,7 @@ import { toHex } from '@svc/protocol/bytes'
 import { VERSION } from '@svc/protocol/version'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { expectRefusal, startSecondAgent, useAgentStack } from '../agent-stack.ts'
+import { ed25519Wallet } from '../wallets.ts'
 
 const stack = useAgentStack(() => ({ BASE_URL: 'https://agent.example/base/' }))
 
@@ -48,8 +49,8 @@ it('AGENT-01 T-184 the health check answers 503 without the database, and a wron
     expect(await poll(isNoticed, { intervalMs: 100, timeoutMs: 60_000 })).toBe(true)
     const refused = await ask()
     expect([refused.status, await refused.json()]).toMatchObject([503, { error: 'database_unavailable' }])
-    const signed = await fetch(`${agent.url}/v1/delegations`, { headers: { 'x-svc-identity': 'a' } })
-    expect(signed.status).toBe(503)
+    const { headers } = stack.sign(ed25519Wallet(), { path: '/v1/delegations', ops: ['locker:read'] })
+    expect((await fetch(`${agent.url}/v1/delegations`, { headers })).status).toBe(503)
     expect(await (await fetch(`${agent.url}/health`)).json()).toMatchObject({ status: 'degraded' })
     expect(await agent.context.queue.drain()).toEqual({ done: 0, failed: 0, dead: 0 })
   }
