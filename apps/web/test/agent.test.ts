@@ -102,7 +102,7 @@ it('T-74 sells, delegates a locker by two signatures, shows what was found, and 
   const untouched = await newLocker()
   await owner().put(locker, HOSTILE_NAME, new TextEncoder().encode('hostile'))
   let wallet!: InjectedWallet
-  const visited = await visit(site, '/', {}, async (page) => {
+  const visited = await visit(site, '/', undefined, async (page) => {
     wallet = await injectStandardWallet(page, { key: OWNER, rpcUrl: site.chains.primary.url })
   })
   const { page, problems, origins } = visited
@@ -227,7 +227,7 @@ it('T-74 T-67 a payment that a reload cuts short is settled, and never made twic
 
 it('T-74 T-67 a wallet of an EVM chain pays; its lost answer is settled by its transaction or on the word of its person', async () => {
   let wallet!: InjectedWallet
-  const visited = await visit(site, '/agent', {}, async (page) => {
+  const visited = await visit(site, '/agent', undefined, async (page) => {
     wallet = await injectEvmWallet(page, { account: DEV_PAYERS[2]!, rpcUrl: site.chains.evm.url })
   })
   const { page } = visited

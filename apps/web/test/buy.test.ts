@@ -134,7 +134,7 @@ describe('a wallet of the wallet standard', () => {
   it('T-67 is asked again after it declined or the page was reloaded, and pays once though the page is closed before sending', async () => {
     const key = DEMO_PAYERS[0]!
     let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
-    const visited = await visit(site, '/buy', {}, async (page) => {
+    const visited = await visit(site, '/buy', undefined, async (page) => {
       wallet = await injectStandardWallet(page, { key, rpcUrl: site.chains.primary.url })
     })
     const { page } = visited
@@ -176,7 +176,7 @@ describe('a wallet of the wallet standard', () => {
     const key = DEMO_PAYERS[1]!
     let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
     const visited = await visit(site, '/buy', {}, async (page) => {
-      wallet = await injectStandardWallet(page, { key, rpcUrl: site.chains.primary.url })
+      wallet = await injectStandardWallet(page.context(), { key, rpcUrl: site.chains.primary.url })
     })
     const { page } = visited
     const before = await treasuryUsdc()
@@ -207,7 +207,7 @@ describe('a wallet of the wallet standard', () => {
   it('T-67 a wallet that sends by itself is noted before it is asked, and its payment is found after a reload', async () => {
     const key = DEMO_PAYERS[2]!
     let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
-    const visited = await visit(site, '/buy', {}, async (page) => {
+    const visited = await visit(site, '/buy', undefined, async (page) => {
       wallet = await injectStandardWallet(page, { key, rpcUrl: site.chains.primary.url, sendsItself: true })
     })
     const { page } = visited
@@ -234,7 +234,7 @@ describe('a wallet of the wallet standard', () => {
 describe('a wallet of EIP-6963', () => {
   it('T-67 changes to the chain of the payment, and pays; a lost answer is settled by its transaction', async () => {
     let wallet!: Awaited<ReturnType<typeof injectEvmWallet>>
-    const visited = await visit(site, '/buy', {}, async (page) => {
+    const visited = await visit(site, '/buy', undefined, async (page) => {
       wallet = await injectEvmWallet(page, { account: DEV_PAYERS[2]!, rpcUrl: site.chains.evm.url })
     })
     const { page } = visited
@@ -378,7 +378,7 @@ describe('what goes wrong', () => {
   })
 
   it("T-67 T-61 a wallet's name and picture do nothing but name it", async () => {
-    const visited = await visit(site, '/buy', {}, async (page) => {
+    const visited = await visit(site, '/buy', undefined, async (page) => {
       await injectStandardWallet(page, {
         key: DEMO_PAYERS[0]!,
         rpcUrl: site.chains.primary.url,

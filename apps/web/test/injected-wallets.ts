@@ -4,7 +4,7 @@
 import type { DevAccount } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import type { DevKey } from '@svc/devnet/primary-chain/dev-accounts'
-import type { Page } from 'playwright'
+import type { BrowserContext, Page } from 'playwright'
 
 /** What the person does with a request; null leaves it open until something else is said. */
 type Answer = 'approve' | 'reject' | null
@@ -31,10 +31,13 @@ export interface StandardOptions extends Looks {
 }
 
 /** A wallet of the primary chain, by the wallet standard. */
-export async function injectStandardWallet(page: Page, options: StandardOptions): Promise<InjectedWallet> {
+export async function injectStandardWallet(
+  place: Page | BrowserContext,
+  options: StandardOptions,
+): Promise<InjectedWallet> {
   const { key, rpcUrl, sendsItself = false, name = 'Test wallet', icon = PICTURE } = options
   const { person, wallet } = createPerson()
-  await page.context().exposeFunction('svcStandard', async (what: string, base64: string) => {
+  await place.exposeFunction('svcStandard', async (what: string, base64: string) => {
     await person(what)
     const bytes = Buffer.from(base64, 'base64')
     if (what === 'message') return Buffer.from(key.sign(bytes)).toString('base64')
@@ -44,7 +47,7 @@ export async function injectStandardWallet(page: Page, options: StandardOptions)
     return signed.subarray(1, 65).toString('base64')
   })
   const publicKey = Buffer.from(key.address) // only shown
-  await page.context().addInitScript(registerStandardWallet, {
+  await place.addInitScript(registerStandardWallet, {
     name,
     icon,
     sendsItself,
@@ -122,7 +125,7 @@ export interface EvmOptions extends Looks {
 }
 
 /** A wallet of the EVM chain, by EIP-6963. */
-export async function injectEvmWallet(page: Page, options: EvmOptions): Promise<InjectedWallet> {
+export async function injectEvmWallet(place: Page | BrowserContext, options: EvmOptions): Promise<InjectedWallet> {
   const { account, rpcUrl, chainId = 1, name = 'Test EVM wallet', icon = PICTURE } = options
   const { person, wallet } = createPerson()
   const client = connectAs(account, rpcUrl)
@@ -147,7 +150,7 @@ export async function injectEvmWallet(page: Page, options: EvmOptions): Promise<
       return tx
     },
   }
-  await page.context().exposeFunction('svcEvm', async (method: string, params: unknown[]) => {
+  await place.exposeFunction('svcEvm', async (method: string, params: unknown[]) => {
     try {
       const handler = own[method]
       const result = handler ? await handler(params) : await client.request({ method, params } as never)
@@ -157,7 +160,7 @@ export async function injectEvmWallet(page: Page, options: EvmOptions): Promise<
       return { error: { code: code ?? -32603, message } }
     }
   })
-  await page.context().addInitScript(announceEvmWallet, { name, icon })
+  await place.addInitScript(announceEvmWallet, { name, icon })
   return wallet
 }
 

@@ -278,7 +278,7 @@ describe('with a wallet', () => {
     const locker = await newLocker()
     let wallet: InjectedWallet | undefined
     const visited = await visit(site, `/locker/${locker.locker_id}`, {}, async (page) => {
-      wallet = await injectStandardWallet(page, { key: PAYER, rpcUrl: '' })
+      wallet = await injectStandardWallet(page.context(), { key: PAYER, rpcUrl: '' })
     })
     const { page } = visited
     const expectNoSecret = watchSecrets(page)
@@ -358,7 +358,7 @@ describe('with a wallet', () => {
     const signer = signerFromEvmKey(EVM_PAYER.privateKey)
     const { receipt_id } = await seedReceipt(site.gateway.context, { owner: signer.address })
     let wallet: InjectedWallet | undefined
-    const visited = await visit(site, '/locker', {}, async (page) => {
+    const visited = await visit(site, '/locker', undefined, async (page) => {
       wallet = await injectEvmWallet(page, { account: EVM_PAYER, rpcUrl: site.url })
       await page.addInitScript(() => {
         const now = Date.now

@@ -32,7 +32,8 @@ interface Visit {
 
 /**
  * Without options, in a context that an earlier visit may have left; `prepare` then changes nothing but the page. With
- * options, even empty ones, in a context of its own, to which wallets and clocks can be added.
+ * options, even empty ones, in a context of its own, which may get a clock, or a wallet for all of its
+ * pages.
  */
 export async function visit(
   { browser, url }: Pick<Site, 'browser' | 'url'>,

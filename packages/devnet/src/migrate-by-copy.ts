@@ -55,7 +55,7 @@ async function copyPostgres(url: string, migrations: Migrations): Promise<void> 
   const template = postgresTemplates.get(migrations) ?? makePostgresTemplate(server, migrations)
   postgresTemplates.set(migrations, template)
   const name = new URL(url).pathname.slice(1)
-  await server.execute(`drop database ${name}`)
+  await server.execute(`drop database ${name} with (force)`)
   await server.execute(`create database ${name} template ${await template} strategy file_copy`)
 }
 
@@ -69,7 +69,10 @@ async function makePostgresTemplate(server: PostgresServer, migrations: Migratio
 
 async function isEmpty(url: string): Promise<boolean> {
   const db = new Kysely<unknown>({ dialect: createPostgresDialect(url, { connections: 1 }) })
-  const { rows } = await sql`select from pg_class where relnamespace = 'public'::regnamespace limit 1`.execute(db)
-  await db.destroy()
-  return rows.length === 0
+  try {
+    const { rows } = await sql`select from pg_class where relnamespace = 'public'::regnamespace limit 1`.execute(db)
+    return rows.length === 0
+  } finally {
+    await db.destroy()
+  }
 }

@@ -83,13 +83,15 @@ describe('the primary chain', () => {
   it('loses nothing that it acknowledged when it is killed', async () => {
     const first = await spawnChain()
     const acknowledged: string[] = []
-    const paying = (async () => {
+    const pay = async () => {
       for (;;) {
         const { result } = await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', 1])
         acknowledged.push(result as string)
         if (acknowledged.length === 50) first.process.kill('SIGKILL')
       }
-    })()
+    }
+    // Each waits for its confirmation.
+    const paying = Promise.all(Array.from({ length: 10 }, pay))
     await expect(paying).rejects.toThrow()
     expect(acknowledged.length).toBeGreaterThanOrEqual(50)
 
