@@ -191,21 +191,23 @@ it('T-177 a name that somebody takes meanwhile is not replaced: the visitor is a
   const deletions = createDeletions(client, locker, async () => {})
   const { take, takeAgain } = createIntake({ client, locker, uploads, deletions, ask })
   const large = { path: 'large.bin', file: new File([new Uint8Array(9_000_000)], 'large.bin'), handle: null }
-  const { files } = chosen(['free.txt', 'kept.txt', 'old.txt', 'lost.txt'], 'mine')
+  const { files } = chosen(['free.txt', 'kept.txt', 'old.txt', 'lost.txt', 'same.txt'], 'mine')
   await take({ chosen: { files: [...files, large], unreadable: [] }, folder: '', encrypt: null })
   for (const name of ['kept.txt', 'lost.txt', 'large.bin']) await client.put(locker, name, bytes('theirs'))
+  // The same bytes are no conflict: an earlier attempt may have been stored.
+  await client.put(locker, 'same.txt', bytes('mine'))
   opened.resolve()
-  await expect.poll(() => uploads.totals()).toMatchObject({ isActive: false, doneFiles: 2, failedFiles: 3 })
+  await expect.poll(() => uploads.totals()).toMatchObject({ isActive: false, doneFiles: 3, failedFiles: 3 })
   const theirs = { 'kept.txt': 'theirs', 'lost.txt': 'theirs', 'large.bin': 'theirs' }
-  expect(await contents()).toEqual({ ...theirs, 'free.txt': 'mine', 'old.txt': 'mine' })
+  expect(await contents()).toEqual({ ...theirs, 'free.txt': 'mine', 'old.txt': 'mine', 'same.txt': 'mine' })
 
-  const failed = (name: string) => uploads.first(5).find(({ filename }) => filename === name)!
+  const failed = (name: string) => uploads.first(6).find(({ filename }) => filename === name)!
   expect(failed('large.bin').error).toBeInstanceOf(NameTaken)
   await takeAgain(failed('kept.txt'))
   expect(failed('kept.txt').state).toBe('failed')
   await takeAgain(failed('kept.txt'))
   await takeAgain(failed('lost.txt'))
-  await expect.poll(() => uploads.totals()).toMatchObject({ isActive: false, doneFiles: 4, failedFiles: 1 })
+  await expect.poll(() => uploads.totals()).toMatchObject({ isActive: false, doneFiles: 5, failedFiles: 1 })
   expect(asked).toEqual([['old.txt'], ['kept.txt'], ['kept.txt'], ['lost.txt']])
   expect(await contents()).toEqual({
     'free.txt': 'mine',
@@ -214,6 +216,7 @@ it('T-177 a name that somebody takes meanwhile is not replaced: the visitor is a
     'large.bin': 'theirs',
     'lost.txt': 'mine',
     'old.txt': 'mine',
+    'same.txt': 'mine',
   })
 })
 

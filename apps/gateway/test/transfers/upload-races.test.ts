@@ -102,6 +102,13 @@ forEachDatabase('concurrent uploads', (database) => {
     expect([after.writing, after.incoming]).toEqual([[], []])
     expect(after.held.length - before.held.length).toBe(2 + bodies.length)
 
+    const alone = await openTestSession(house, locker, { files: [{ filename: 'lost.bin', overwrite: false }] })
+    expect((await alone.raw(0, 'mine')).status).toBe(200)
+    await locker.put('lost.bin', 'theirs')
+    const lost = { status: 'failed', files: [{ ok: false, error: 'PRECONDITION_FAILED' }] }
+    for (const _ of [1, 2]) expect((await alone.finalize()).body).toMatchObject(lost)
+    expect(String(await publicBytes(house, locker, 'lost.bin'))).toBe('theirs')
+
     // Who comes later is told before the first byte.
     const late = await locker.call(['locker:write'], 'POST', '/upload-sessions', files(99))
     expectRefusal(late, 412, 'PRECONDITION_FAILED')

@@ -1,10 +1,12 @@
 import { withPrefix } from '@svc/protocol/bytes'
 import { sha256Stream } from '@svc/protocol/sha256'
 import type { Context } from '../context.ts'
+import { NameTaken } from '../errors.ts'
 import type { Locker } from '../lockers.ts'
 import { requireName } from './filename.ts'
 import { putInParts } from './put-in-parts.ts'
 import { putWhole } from './put-whole.ts'
+import { findSame } from './session.ts'
 import { readWhole, type Source, type SourceLike, sourceOf } from './source.ts'
 import { type PutOptions, SMALL_FILE_BYTES, type StoredFile } from './upload.ts'
 
@@ -28,7 +30,15 @@ export async function put(
     return putWhole(context, upload, await readWhole(source))
   }
   const expectedHash = source.contentHash ?? (source.isRepeatable ? await hashOf(source, options.signal) : null)
-  return putInParts(context, { ...upload, expectedHash }, source)
+  const hashed = { ...upload, expectedHash }
+  try {
+    return await putInParts(context, hashed, source)
+  } catch (error) {
+    // An earlier attempt may have been stored unnoticed. The same bytes by somebody else are as good.
+    const same = error instanceof NameTaken ? await findSame(context, hashed) : null
+    if (!same) throw error
+    return same
+  }
 }
 
 async function hashOf(source: Source, signal: AbortSignal | undefined): Promise<string> {

@@ -6,7 +6,7 @@ import { call } from '../calls/call.ts'
 import { type Context, gatewayNow } from '../context.ts'
 import { isGatewayError } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
-import { SMALL_FILE_BYTES, takenAtOnce, type Upload } from './upload.ts'
+import { SMALL_FILE_BYTES, type StoredFile, takenAtOnce, type Upload } from './upload.ts'
 
 /** The journal record of a session. */
 interface BegunSession {
@@ -70,18 +70,23 @@ async function statusOf(
   try {
     const { body } = await call(context, readUploadSession, { params: { session_id }, token })
     const isOpen = body.status === 'partial' && Date.parse(body.expires_at) > gatewayNow(context)
-    return isOpen || (body.status === 'complete' && (await isStillThere(context, upload))) ? body : null
+    return isOpen || (body.status === 'complete' && (await findSame(context, upload)) !== null) ? body : null
   } catch (error) {
     if (isGatewayError(error, 'SESSION_NOT_FOUND', 'UPLOAD_TOKEN_INVALID')) return null
     throw error
   }
 }
 
-/** A session stays complete even if its file was replaced or removed since. */
-async function isStillThere(context: Context, { locker, filename, expectedHash }: Upload): Promise<boolean> {
+/** The file of this name, if it has the same bytes: a session stays complete even if it was replaced or removed since. */
+export async function findSame(
+  context: Context,
+  { locker, filename, expectedHash }: Upload,
+): Promise<StoredFile | null> {
   const { locker_id } = locker
   const { body } = await call(context, fileUrls, { params: { locker_id }, body: { filenames: [filename] } })
-  return body.urls[0]?.content_hash === expectedHash
+  const { content_hash = null, size_bytes = null } = body.urls[0] ?? {}
+  const isSame = content_hash !== null && size_bytes !== null && content_hash === expectedHash
+  return isSame ? { filename, size_bytes, content_hash } : null
 }
 
 /** The gateway lists only the first gaps. Parts after the last listed gap are sent again. */
