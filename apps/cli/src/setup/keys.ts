@@ -168,9 +168,9 @@ async function keysOfGateway(session: Session): Promise<KeysToPin> {
 function requireUnpinned(before: ReadPins | null, found: { keys: PinnedKey[]; logs: NoteKey[] }): void {
   if (!before) return
   const [known, keys] = [keyHexes(before.read), keyHexes(found.keys)]
-  const logs = logTexts(found.logs)
-  const missing = logTexts(before.listed.logs).find((vkey) => !logs.includes(vkey))
-  if (missing !== undefined && logs[0] !== undefined) throw otherLog(logs[0])
+  const [knownLogs, logs] = [logTexts(before.listed.logs), logTexts(found.logs)]
+  const strangeLog = logs.find((vkey) => !knownLogs.includes(vkey))
+  if (knownLogs.length > 0 && strangeLog !== undefined) throw otherLog(strangeLog)
   if (known.length === keys.length && known.every((key) => keys.includes(key))) return
   throw new NotVerified(
     `other keys have been pinned since ${before.pinned_at}: ${known.join(', ')}`,

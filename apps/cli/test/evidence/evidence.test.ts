@@ -195,7 +195,7 @@ describe('evidence', () => {
 })
 
 describe('the log', () => {
-  it('LOG-45 is pinned with the keys, and another one is strange until it is pinned in its place', async () => {
+  it('LOG-45 LOG-52 is pinned with the keys, and another one is strange until it is pinned in its place', async () => {
     const { proxy, gateway } = home.house
     await gateway.rooms.log.publish()
     const vkey = formatKey(gateway.rooms.log.identity.key)
@@ -207,17 +207,26 @@ describe('the log', () => {
     await svc('verify', inHome('logged.json'), '--require', 'log_included')
 
     const other = formatKey({ ...gateway.rooms.log.identity.key, name: 'other.example/log' })
-    proxy.always(/v1\/keys/, {
-      lie: (list: object) => ({ ...list, logs: [{ origin: 'other.example/log', vkey: other }] }),
-    })
-    for (const args of [['keys'], ['keys', 'pin']])
-      expect(await home.svc(args)).toMatchObject({
-        exitCode: 3,
-        stderr: expect.stringContaining(`not pinned: ${other}`),
-      })
+    const list = (...vkeys: string[]) => {
+      const logs = vkeys.map((key) => ({ origin: key.split('+')[0], vkey: key }))
+      proxy.behave()
+      proxy.always(/v1\/keys/, { lie: (keys: object) => ({ ...keys, logs }) })
+    }
+    // Also where the old one is listed behind it, as one that has ended.
+    for (const vkeys of [[other, vkey], [other]]) {
+      list(...vkeys)
+      for (const args of [['keys'], ['keys', 'pin']])
+        expect(await home.svc(args)).toMatchObject({
+          exitCode: 3,
+          stderr: expect.stringContaining(`not pinned: ${other}`),
+        })
+    }
     await svc('keys', 'pin', '--replace')
     const refused = await home.svc(['verify', inHome('logged.json')])
     expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('log_included') })
     await svc('verify', inHome('logged.json'), '--log-key', vkey, '--require', 'log_included')
+    list(other, vkey)
+    await svc('keys', 'pin', '--replace')
+    await svc('verify', inHome('logged.json'), '--require', 'log_included')
   })
 })
