@@ -3,9 +3,11 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const THIS_FILE = fileURLToPath(import.meta.url)
+const CACHE = fileURLToPath(new URL('../node_modules/.cache/svc', import.meta.url))
 const OWN_NODE = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
 
 // `node launch.mjs <program> …`: the program sees the arguments that it would see without this file.
@@ -17,6 +19,8 @@ if (process.argv[1] === THIS_FILE) {
 /** `version` is that of the Node which runs this, `ownNode` the file of the one that was installed here. */
 export async function launch(program, { version = process.version, ownNode = OWN_NODE } = {}) {
   if (Number(version.slice(1).split('.')[0]) >= 24) {
+    // Otherwise Node loads what strips types, for a third of the time that a program takes to start.
+    module.enableCompileCache(CACHE)
     const { importBundled } = await import('../packages/http-service/src/bundle.ts')
     return void (await importBundled(program))
   }
