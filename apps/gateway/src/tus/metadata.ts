@@ -24,7 +24,7 @@ export function readMetadata(header: string | null): FileMetadata {
   // Clients write what they do not know as an empty value, or as the text "null", which is a good name for a file.
   const known = (key: string) => (given(key) === 'null' ? undefined : given(key))
   // Browsers write the path of a dropped file from the root.
-  const filename = known('relativePath')?.replace(/^\//, '') ?? given('filename') ?? given('name')
+  const filename = known('relativePath')?.replace(/^\//, '') || (given('filename') ?? given('name'))
   const content_type = known('content_type') ?? known('filetype') ?? known('type')
   const expected_hash = known('expected_hash')
   return {

@@ -154,13 +154,14 @@ it('T-99 a removed operator creates and continues nothing', async () => {
 it('T-99 a prefix holds, whatever the client calls its files', async () => {
   const confined = await tusToken(locker, { prefix: 'inbox/' })
   const names = await Promise.all(
-    [{ filename: 'a' }, { filename: 'a', relativePath: '/b/a' }, {}].map(
+    [{ filename: 'a' }, { filename: 'a', relativePath: '/b/a' }, { filename: 'c', relativePath: '/' }, {}].map(
       async (pairs) => (await create(house, locker, confined, { 'upload-length': '1', ...metadata(pairs) })).created,
     ),
   )
   expect(names.map(({ headers }) => headers['svc-filename'])).toEqual([
     'inbox/a',
     'inbox/b/a',
+    'inbox/c',
     expect.stringMatching(/^inbox\/file_[0-9a-f]{16}$/),
   ])
   const bad = await locker.call(['locker:write'], 'POST', '/tus/tokens', { prefix: '../' })
