@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { dialectNameOf } from '@svc/database/dialects'
 import type { Migrations } from '@svc/database/migrate'
 import { openDatabase } from '@svc/database/open'
@@ -18,10 +19,13 @@ import { type PostgresServer, sharedPostgresAt } from './postgres-server.ts'
 const copies = new Map<string, Promise<void>>()
 
 /** Applies the migrations to a database that is still empty. Any other is left as it is, for `openDatabase` to migrate. */
-export function migrateByCopy(url: string, migrations: Migrations): Promise<void> {
-  const copy = copies.get(url) ?? (dialectNameOf(url) === 'sqlite' ? copySqlite : copyPostgres)(url, migrations)
+export async function migrateByCopy(url: string, migrations: Migrations): Promise<void> {
+  const earlier = copies.get(url)
+  const copy = earlier ?? (dialectNameOf(url) === 'sqlite' ? copySqlite : copyPostgres)(url, migrations)
   copies.set(url, copy)
-  return copy
+  await copy
+  // Two that go on in step would each wait for the other's transaction on SQLite, which blocks the process.
+  if (earlier) await setImmediate()
 }
 
 const sqliteFiles = new Map<Migrations, Promise<Buffer>>()

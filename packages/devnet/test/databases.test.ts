@@ -51,9 +51,8 @@ describe.each(['sqlite', 'postgres'] as const)('a fresh database (%s)', (dialect
       return length
     }
     expect(await addOne(fresh.url)).toBe(1)
-    await Promise.all([migrateByCopy(other.url, migrations), migrateByCopy(other.url, migrations)])
-    expect(await addOne(other.url)).toBe(1)
-    expect(await addOne(other.url)).toBe(2)
+    await Promise.all([addOne(other.url), addOne(other.url)])
+    expect(await addOne(other.url)).toBe(3)
     expect(applied).toBe(1)
 
     const { url, drop } = await createFreshDatabase(dialect)
