@@ -230,7 +230,7 @@ describe('uploads', () => {
     await visited.leave()
   })
 
-  it('FILE-03 LOCK-15 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
+  it('FILE-03 LOCK-15 T-177 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
     const house = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
     const visited = await visitFiles(house)
     const { page } = visited
@@ -251,8 +251,25 @@ describe('uploads', () => {
     await page.getByText('4 of 4 files').waitFor()
     expect(String(await house.bytes('a.txt'))).toBe('new')
 
+    // Somebody else takes the name between the question and the upload.
+    await page.route(
+      '**/upload-sessions',
+      async (route) => {
+        await house.client.put(house.locker, 'd.txt', Buffer.from('theirs'))
+        await route.continue()
+      },
+      { times: 1 },
+    )
+    await picker(page).setInputFiles([textFile('d.txt', 'mine')])
+    await page.getByText('Another file has taken this name').waitFor()
+    await looks(visited, 'files-taken')
+    await click(page, 'Choose what to do with d.txt')
+    await click(page, 'Keep both')
+    await page.getByText('5 of 5 files').waitFor()
+    expect([String(await house.bytes('d.txt')), String(await house.bytes('d (2).txt'))]).toEqual(['theirs', 'mine'])
+
     await picker(page).setInputFiles([textFile('no:colon.txt'), textFile('x'.repeat(1000)), textFile('fine.txt')])
-    await page.getByText('5 of 7 files').waitFor()
+    await page.getByText('6 of 8 files').waitFor()
     expect(await page.getByText("The name must not contain ':'.").count()).toBe(1)
     expect(await page.getByText('The name must be at most 512 bytes').count()).toBe(1)
     await looks(visited, 'files-refused')
