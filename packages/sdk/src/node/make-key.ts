@@ -125,7 +125,8 @@ const MAX_ROUNDS = 10_000_000
 function deriveKey(kdf: unknown, params: Record<string, unknown>, salt: Uint8Array, password: string): Buffer {
   const { n = 0, r = 0, p = 0, c, prf } = params as Record<string, number>
   try {
-    if (kdf === 'scrypt' && n * r * p <= MAX_WORK)
+    // Node takes its own numbers for those that are 0.
+    if (kdf === 'scrypt' && n > 0 && r > 0 && p > 0 && n * r * p <= MAX_WORK)
       return scryptSync(password, salt, 32, { N: n, r, p, maxmem: MAX_MEMORY } as never)
     if (kdf === 'pbkdf2' && (prf as unknown) === 'hmac-sha256' && (c as number) <= MAX_ROUNDS)
       return pbkdf2Sync(password, salt, c as number, 32, 'sha256')

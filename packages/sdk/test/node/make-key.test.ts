@@ -130,6 +130,7 @@ describe('a keystore', () => {
         version: 3,
         crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 1024, r: 8, p: 2 ** 18 } },
       },
+      { version: 3, crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, p: 1 } } },
       { version: 3, crypto: { ...crypto, kdfparams: null } },
       { version: 3, crypto: { ...crypto, cipherparams: { iv: '00' } } },
       { version: 3, crypto: { ...crypto, ciphertext: '00' } },

@@ -53,6 +53,9 @@ export function recordProblem(value: unknown): string | null {
   return fieldsProblem(value, RULES, OPTIONAL_RULES) ?? anchoringProblem(value as Anchoring)
 }
 
+/** A name that can be shown in a terminal. */
+const PLAIN = /^[ -~]{1,80}$/
+
 /** Strict: an unknown field is a problem. */
 function fieldsProblem(value: unknown, rules: Record<string, Rule>, optional: Record<string, Rule> = {}) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object'
@@ -61,7 +64,7 @@ function fieldsProblem(value: unknown, rules: Record<string, Rule>, optional: Re
   if (missing) return `${missing}: is missing`
   for (const [field, content] of Object.entries(fields)) {
     const rule = Object.hasOwn(rules, field) ? rules[field] : Object.hasOwn(optional, field) ? optional[field] : null
-    if (!rule) return `has a field that version 1 has not: ${JSON.stringify(field)}`
+    if (!rule) return `has a field that version 1 has not${PLAIN.test(field) ? `: ${JSON.stringify(field)}` : ''}`
     const problem = rule(content)
     if (problem) return `${field}: ${problem}`
   }

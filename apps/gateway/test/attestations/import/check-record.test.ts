@@ -139,6 +139,11 @@ describe('an exported record', () => {
       expect(await readText(text)).toHaveProperty('problem', `has a field that version 1 has not: "${field}"`)
     },
   )
+
+  it('is refused in one line with a field whose name is none', async () => {
+    const text = JSON.stringify(good).replace('{', '{"a\u2028b":null,')
+    expect(await readText(text)).toHaveProperty('problem', 'has a field that version 1 has not')
+  })
 })
 
 describe('an anchor of the oracle era', () => {
