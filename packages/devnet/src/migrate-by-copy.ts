@@ -25,7 +25,7 @@ export async function migrateByCopy(url: string, migrations: Migrations): Promis
   copies.set(url, copy)
   await copy
   // Two that go on in step would each wait for the other's transaction on SQLite, which blocks the process.
-  if (earlier) await setImmediate()
+  if (earlier !== undefined) await setImmediate()
 }
 
 const sqliteFiles = new Map<Migrations, Promise<Buffer>>()
