@@ -44,10 +44,12 @@ export async function followLog(context: Context, log: FollowedLog, sources: Sou
   }
 }
 
-async function noteProblem(context: Context, { origin, read_at, checkpoint }: MonitoredLogRow, problem: Unreadable) {
+async function noteProblem(context: Context, progress: MonitoredLogRow, problem: Unreadable) {
   const { config, database, log } = context
+  const { origin, read_at, checkpoint } = progress
   const { message, unexplained } = problem
-  log.warn({ origin, problem: message }, 'a log cannot be read')
+  // Once, and not at every look, as at a log that has not begun.
+  if (progress.problem !== message) log.warn({ origin, problem: message }, 'a log cannot be read')
   await database.db.transaction().execute(async (trx) => {
     await saveProgress(trx, origin, { problem: message })
     if (unixNow(context) - read_at <= config.monitor.unreachableSeconds) return
