@@ -65,11 +65,6 @@ export const writeByToken = endpoint({
   query: Type.Object({
     proxy: Type.Optional(Type.String({ description: '1: never redirect; the bytes go through this address.' })),
   }),
-  requestHeaders: Type.Object({
-    'If-None-Match': Type.Optional(
-      Type.String({ description: '`*`: 412 where the file has bytes, so that none are replaced; never redirected.' }),
-    ),
-  }),
   takesBytes: true,
   responses: { 200: UploadedBytes, 307: Type.String() },
   headers: PRIVATE,
@@ -77,7 +72,6 @@ export const writeByToken = endpoint({
     ...TOKEN_ERRORS,
     'CONTENT_TYPE_MISMATCH',
     'UPLOAD_TOO_LARGE',
-    'PRECONDITION_FAILED',
     'LOCKER_CAPACITY_EXCEEDED',
     'RATE_LIMITED',
     ...RESTRICTION_ERRORS,

@@ -14,7 +14,7 @@ export interface TransparencyLog {
   proof(statementDigest: string): Promise<LoggedStatement | null>
 }
 
-export interface NamedLog {
+interface NamedLog {
   origin: string
   vkey: string
 }

@@ -3,8 +3,7 @@ import type { Bytes } from '@svc/http-service/answer'
 import { bodyStream, requireBodyWithin } from '@svc/http-service/body-stream'
 import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { currentBytes } from '../files/direct-uploads.ts'
-import { nameTaken, uploadError } from '../files/errors.ts'
+import { uploadError } from '../files/errors.ts'
 import { isSameMediaType } from '../files/media-type.ts'
 import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../files/objects.ts'
 import { putFile } from '../files/put-file.ts'
@@ -26,21 +25,17 @@ export async function writeByToken(
   const { locker, file } = opened
   const maxBytes = maxObjectBytes(context, locker.provider)
   requireAcceptable(wire, file.upload_content_type, maxBytes)
-  const mayReplace = wire.headers['if-none-match'] === undefined
-  if (!mayReplace && (await currentBytes(context, locker, file))) throw nameTaken(file.filename)
   const length = wire.headers['content-length']
   const size = length === undefined ? null : Number(length)
   requireRoomFor(context, locker, { bytes: (size ?? 0) - countedBytes(file) })
   await requireFewReleased(context, context.database.db, locker)
-  // A provider knows nothing of the condition.
-  const isProxied = proxy === '1' || !mayReplace
-  const redirect = isProxied ? null : await redirectUpload(context, opened, size)
+  const redirect = proxy === '1' ? null : await redirectUpload(context, opened, size)
   if (redirect) return redirect
   const object = await writeObject(context, locker.provider, bodyStream(wire, maxBytes), {
     contentType: file.upload_content_type,
     size,
   })
-  await putObject(context, opened, { object, mayReplace })
+  await putObject(context, opened, object)
   const { locker_id, filename } = file
   return { ok: true, locker_id, filename, size_bytes: object.size, status: 'awaiting_bytes' }
 }
@@ -56,9 +51,6 @@ function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: numb
       msg: 'a file is uploaded whole, or in an upload session',
     })
   }
-  if ((headers['if-none-match'] ?? '*').trim() !== '*') {
-    throw new ValidationError({ loc: ['header', 'If-None-Match'], msg: 'an upload takes no other condition than *' })
-  }
   requireBodyWithin(wire, maxBytes)
 }
 
@@ -66,11 +58,7 @@ function isPlain(coding: string | undefined): boolean {
   return coding === undefined || coding.trim().toLowerCase() === 'identity'
 }
 
-async function putObject(
-  context: FilesContext,
-  { locker, file, grant }: OpenedFile,
-  { object, mayReplace }: { object: NewObject; mayReplace: boolean },
-): Promise<void> {
+async function putObject(context: FilesContext, { locker, file, grant }: OpenedFile, object: NewObject): Promise<void> {
   try {
     await putFile(context, locker, {
       filename: file.filename,
@@ -79,9 +67,6 @@ async function putObject(
       contentType: file.upload_content_type,
       expectedHash: file.upload_expected_hash,
       mayCreate: false,
-      check(before) {
-        if (!mayReplace && before?.object_id != null) throw nameTaken(file.filename)
-      },
     })
   } catch (error) {
     const refusal = error instanceof AccessEnded ? invalidToken() : error

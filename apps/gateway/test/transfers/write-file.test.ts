@@ -220,16 +220,6 @@ describe('refused headers of an upload', () => {
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 OK/)
   })
 
-  it('ADD-60 If-None-Match lets an upload fill a file without bytes only, and takes nothing but *', async () => {
-    const { upload, download } = await createFile(house, locker, 'claimed.txt')
-    expect((await put(upload, 'first', { 'if-none-match': ' * ' })).status).toBe(200)
-    const claim = (tag: string) => () => put(upload, 'second', { 'if-none-match': tag })
-    await expectNothingChanged('claimed.txt', claim('*'), 412, 'PRECONDITION_FAILED')
-    for (const tag of ['"a"', '', '*, *', 'W/"a"'])
-      await expectNothingChanged('claimed.txt', claim(tag), 422, 'validation_error')
-    expect(await textOf(download)).toBe('first')
-  })
-
   it('SHORT-11 an upload with Content-Range is 422', async () => {
     const { upload } = await createFile(house, locker, 'ranged.txt')
     const body = await expectNothingChanged(

@@ -130,7 +130,7 @@ const post = (message: FromWorker) => self.postMessage(message)
 async function answer({ id, call, argument }: Exclude<ToWorker, { cancel: number }>): Promise<void> {
   const controller = new AbortController()
   running.set(id, controller)
-  let reported = 0
+  let reported = Number.NEGATIVE_INFINITY
   const report = (step: Step) => {
     const now = performance.now()
     if (now - reported < REPORT_MS) return
