@@ -2,10 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { crc32c } from '@node-rs/crc32'
 import { fromBase64 } from '@svc/protocol/bytes'
 import { CRC32, CRC32C, CRC64NVME, combineCrcs } from './crc-combine.ts'
-import { crc64nvme } from './crc64nvme.ts'
+import { crc32c, crc64nvme } from './crcs.ts'
 import { s3Error } from './errors.ts'
 
 export type CrcAlgorithm = 'crc32' | 'crc32c' | 'crc64nvme'
@@ -64,7 +63,7 @@ export function startChecksum(algorithm: ChecksumAlgorithm | 'md5'): RunningChec
     case 'crc32':
       return running(crc32, 0, base64Of32)
     case 'crc32c':
-      return running(crc32c, 0, base64Of32)
+      return running(crc32c, 0n, (value) => base64Of32(Number(value)))
     case 'crc64nvme':
       return running(crc64nvme, 0n, base64Of64)
   }

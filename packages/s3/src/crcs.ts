@@ -1,8 +1,5 @@
-// CRC-64/NVME in WebAssembly, assembled here: JavaScript has no fast integers of 64 bits. It reads 16 bytes at a time,
-// each through a table of its own ("slicing by 16").
-
-const POLYNOMIAL = 0x9a6c9329ac4bc9b5n
-const MASK = 0xffff_ffff_ffff_ffffn
+// CRC-64/NVME and CRC-32C in WebAssembly, assembled here: JavaScript has no fast integers of 64 bits. It reads 16 bytes at
+// a time, each through a table of its own ("slicing by 16").
 
 const SLICES = 16
 const TABLE_BYTES = 256 * 8
@@ -12,40 +9,47 @@ const PAGE = 65_536
 const PAGES = 2
 const MAX_INPUT = PAGES * PAGE - INPUT
 
-interface Crc64 {
+interface Machine {
   memory: Uint8Array
   /** The state after `length` bytes of input. */
   update: (state: bigint, length: number) => bigint
 }
 
-let loaded: Crc64 | null = null
-
 /** The checksum of bytes, or of those whose checksum is `initial` with these behind them. */
-export function crc64nvme(bytes: Uint8Array, initial = 0n): bigint {
-  loaded ??= load()
-  const { memory, update } = loaded
-  let state = initial ^ MASK
-  for (let at = 0; at < bytes.length; at += MAX_INPUT) {
-    const part = bytes.subarray(at, at + MAX_INPUT)
-    memory.set(part, INPUT)
-    state = update(state, part.length)
+type Crc = (bytes: Uint8Array, initial?: bigint) => bigint
+
+export const crc64nvme = crc(64, 0x9a6c9329ac4bc9b5n)
+export const crc32c = crc(32, 0x82f63b78n)
+
+function crc(bits: number, polynomial: bigint): Crc {
+  const mask = BigInt.asUintN(bits, -1n)
+  let loaded: Machine | null = null
+  return (bytes, initial = 0n) => {
+    loaded ??= load(polynomial)
+    const { memory, update } = loaded
+    let state = initial ^ mask
+    for (let at = 0; at < bytes.length; at += MAX_INPUT) {
+      const part = bytes.subarray(at, at + MAX_INPUT)
+      memory.set(part, INPUT)
+      state = update(state, part.length)
+    }
+    return BigInt.asUintN(bits, state) ^ mask
   }
-  return BigInt.asUintN(64, state) ^ MASK
 }
 
-function load(): Crc64 {
+function load(polynomial: bigint): Machine {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(assemble()))
   const { buffer } = exports.memory as WebAssembly.Memory
-  new BigUint64Array(buffer).set(makeTables())
-  return { memory: new Uint8Array(buffer), update: exports.update as Crc64['update'] }
+  new BigUint64Array(buffer).set(makeTables(polynomial))
+  return { memory: new Uint8Array(buffer), update: exports.update as Machine['update'] }
 }
 
 /** Table `k` holds what a byte is worth when `k` bytes follow it. */
-function makeTables(): BigUint64Array {
+function makeTables(polynomial: bigint): BigUint64Array {
   const tables = new BigUint64Array(SLICES * 256)
   for (let byte = 0; byte < 256; byte++) {
     let value = BigInt(byte)
-    for (let bit = 0; bit < 8; bit++) value = value & 1n ? (value >> 1n) ^ POLYNOMIAL : value >> 1n
+    for (let bit = 0; bit < 8; bit++) value = value & 1n ? (value >> 1n) ^ polynomial : value >> 1n
     tables[byte] = value
   }
   for (let i = 256; i < tables.length; i++) {
