@@ -3,7 +3,17 @@
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -156,4 +166,7 @@ it('ADD-34 WIT-09 the agent service and a witness start from it, and the bill of
   const names = components.map(({ name }: { name: string }) => name)
   expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'viem', 'pg', 'mongodb', 'preact']))
   for (const tool of ['vite', 'rolldown', 'vitest', 'litesvm', 'typescript']) expect(names).not.toContain(tool)
+  // One build serves all platforms.
+  const files = readdirSync(inFolder('svc'), { recursive: true, encoding: 'utf8' })
+  expect(files.filter((file) => file.endsWith('.node'))).toEqual([])
 })
