@@ -151,6 +151,17 @@ function readLamportChanges(accounts: readonly Account[], meta: TransactionMeta)
   }))
 }
 
+/**
+ * Longer data is of no instruction that counts, and is not read (T-186): base58 takes time by the square of its length, and
+ * a program may call others 64 times with 10 kB.
+ */
+const MAX_INNER_CHARS = 800
+const NOT_READ = new Uint8Array()
+
+function readInnerData(data: string): Uint8Array {
+  return data.length > MAX_INNER_CHARS ? NOT_READ : new Uint8Array(getBase58Encoder().encode(data))
+}
+
 function readInstructions(
   accounts: readonly Account[],
   { instructions }: WireTransaction,
@@ -170,7 +181,7 @@ function readInstructions(
     group.instructions.map(({ programIdIndex, accounts, data }) => ({
       program: addressAt(programIdIndex),
       accounts: accounts.map(addressAt),
-      data: new Uint8Array(getBase58Encoder().encode(data)),
+      data: readInnerData(data),
     })),
   )
   return [...outer, ...inner]

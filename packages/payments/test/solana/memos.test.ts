@@ -53,18 +53,21 @@ describe('memos', () => {
   })
 
   // No program at hand calls the memo program, so the node's answer is given the inner instruction.
-  it('ADD-03 a memo made by another program counts', async () => {
+  it.each([
+    ['ADD-03 a memo made by another program counts', OURS, [OURS]],
+    ['T-186 what another program passes on is read up to the longest memo', OURS + '.'.repeat(700), []],
+  ])('%s', async (_, text, references) => {
     const tx = await payments.send(payer, paySol(payer, SOL), memo('outside'))
     const node = await startFaultyNode(
       payments.url,
       withResult('getTransaction', (result: { meta: object }) => {
-        const data = getBase58Decoder().decode(utf8(OURS))
+        const data = getBase58Decoder().decode(utf8(text))
         const inner = { programIdIndex: 3, accounts: [], data, stackHeight: 2 }
         return { ...result, meta: { ...result.meta, innerInstructions: [{ index: 0, instructions: [inner] }] } }
       }),
     )
     const reading = await read(tx, node.url)
     await node.stop()
-    expect(reading).toMatchObject({ outcome: 'found', references: [OURS] })
+    expect(reading).toMatchObject({ outcome: 'found', references })
   })
 })
