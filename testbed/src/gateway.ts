@@ -1,7 +1,8 @@
 // A real gateway for tests: with its own data folder and port, removed afterwards.
 
 import { hash } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROVIDERS } from '@svc/api/purchases'
@@ -27,7 +28,7 @@ const NO_WORKERS = { RUN_JOBS: 'false' }
 
 export async function startTestGateway(variables: Variables = {}, overrides?: Overrides): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-'))
-  const removeFolder = () => rm(folder, { recursive: true, force: true })
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   try {
     if (variables.DATABASE_URL) await writeKeys(variables.DATA_DIR ?? folder, variables.DATABASE_URL)
     const { config, secrets } = readConfig({
@@ -47,11 +48,11 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
       ...gateway,
       async stop() {
         await gateway.stop()
-        await removeFolder()
+        removeFolder()
       },
     }
   } catch (error) {
-    await removeFolder()
+    removeFolder()
     throw error
   }
 }

@@ -36,7 +36,7 @@ describe('trees', () => {
   })
 
   it('LOG-01 have the root of the definition at every size, however they grew', () => {
-    for (const size of [...Array(70).keys(), 127, 255, 256, 257, 511, 512, 513, 65_535, 65_537]) {
+    for (const size of [...Array(70).keys(), 127, 255, 256, 257, 511, 512, 513]) {
       const { edge, leaves } = memoryLog([size])
       expect(rootOf(edge)).toEqual(slowRoot(leaves))
     }
@@ -45,7 +45,7 @@ describe('trees', () => {
   })
 
   it('LOG-01 go on from their stored tiles', async () => {
-    for (const steps of [[7], [256], [300, 65_236], [65_536], [70_000]]) {
+    for (const steps of [[7], [256], [300, 65_236], [65_537]]) {
       const { edge, readTile } = memoryLog(steps)
       expect(rootOf(await readEdge(edge.size, readTile))).toEqual(rootOf(edge))
       expect(await rootFromTiles(edge.size, readTile)).toEqual(rootOf(edge))

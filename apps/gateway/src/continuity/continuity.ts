@@ -2,30 +2,16 @@
 // database knows is held against the logbook and the chain at start, and whenever another server answers. While it is
 // behind, the gateway only reads.
 
-import { ChainUnavailable } from '@svc/chains/node-pool'
-import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import { lru } from '@svc/concurrency/caches'
 import type { Database } from '@svc/database/open'
 import type { ServerIdentity } from '@svc/database/server-identity'
-import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { createClockGuard } from '@svc/guard/clock-guard'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
-import { isoSeconds } from '@svc/protocol/evidence'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Schema } from '../db/schema.ts'
-import { anchoredGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
 import { type Commit, createCommits } from './commits.ts'
-import {
-  countMissing,
-  distinct,
-  hasLostNonces,
-  type Missing,
-  missingInDatabase,
-  missingOf,
-  NOTHING,
-  newestNote,
-} from './compare.ts'
+import { hasLostNonces, type Missing } from './compare.ts'
 import type { Entry, LogGap, NotedStatement } from './entries.ts'
 import {
   clocksDiffer,
@@ -35,18 +21,17 @@ import {
   logbooksAwaited,
   logbookUnavailable,
 } from './errors.ts'
+import { createGaps, type Gaps, type Publications } from './gaps.ts'
 import { createNotes } from './notes.ts'
 import { createReplica, type Replica } from './replicas/replica.ts'
 import type { AwaitedLogbook } from './replicas/store.ts'
 import { createRevoking, type Revoking } from './revoking.ts'
-import { newestReceipts, newestRevocations, newestStatements } from './store.ts'
 
 export interface ContinuityStatus {
   state: 'current' | 'checking' | 'behind'
   logbook: 'ok' | 'failing' | 'off'
   chain: 'ok' | 'failing' | 'off'
-  /** How the database stands to the published log; `failing`: that cannot be read now. */
-  log: LogGap['kind'] | 'ok' | 'failing'
+  log: ReturnType<Gaps['log']>
   /** The file of the database was exchanged while this process had it open. */
   isReplaced: boolean
   missing: Missing
@@ -91,7 +76,7 @@ export interface ContinuityOptions {
   folder: string | null
   database: Database<Schema>
   /** Null where nothing is published. */
-  publications: { nodes: Pick<SolanaNodes, 'history' | 'wire'>; signer: string } | null
+  publications: Publications | null
   /** By how much the clock of this process may differ from that of the database; 0 for any. */
   clockToleranceSeconds: number
   log: Log
@@ -99,11 +84,7 @@ export interface ContinuityOptions {
 }
 
 const TICK_MS = 5000
-const CHAIN_AGAIN_MS = 30_000
 const MAX_REMEMBERED = 50_000
-/** A crash may have come between a commit and its note. Nothing waits that long in between. */
-const UNNOTED_SECONDS = 60
-const MAX_UNNOTED = 10_000
 
 export function createContinuity(options: ContinuityOptions): Continuity {
   const { folder, database, publications, log, now } = options
@@ -113,68 +94,29 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   const noted = lru<string, { sequence: number; digest: string }>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
   const notes = createNotes({ folder, database, log, now: unixNow })
+  const gaps = createGaps({ db, folder, publications, log })
   const { commit, noteUnclear } = createCommits({ db, note, now: unixNow })
   let replica: Replica | null = null
   let awaited: AwaitedLogbook[] = []
   let state: 'unstarted' | ContinuityStatus['state'] = 'unstarted'
-  let missing = NOTHING
   let server: ServerIdentity | null = null
   let isReplaced = false
   /** Envelopes issued up to then are refused. */
   let lostUntil = 0
-  /** Of the chain: null until it was read for the present server. */
-  let anchored: UnknownAnchors | null = null
-  let chainReadAt = 0
-  /** Statements of this process that a transaction did not see. */
-  const unseen: NotedStatement[] = []
-  let findLogGap: (() => Promise<LogGap | null>) | null = null
-  let logGap: LogGap | null = null
-  let isLogFailing = false
-  let hasCaughtUp = false
   let generation = 0
   let comparison: Promise<void> | null = null
   let tick: NodeJS.Timeout | undefined
 
-  async function readChain(): Promise<UnknownAnchors | null> {
-    if (!publications) return { statements: [], checkpoints: [] }
-    chainReadAt = Date.now()
-    try {
-      return await unknownAnchors(db, publications.nodes, publications.signer)
-    } catch (error) {
-      if (!(error instanceof ChainUnavailable)) throw error
-      log.warn({ err: error }, 'the chain cannot be compared with the database now')
-      return null
-    }
-  }
-
-  /** A log that cannot be read now is not written either; statements are signed meanwhile. */
-  async function readLog(): Promise<void> {
-    try {
-      logGap = (await findLogGap?.()) ?? null
-      isLogFailing = false
-    } catch (error) {
-      if (isDatabaseUnavailable(error)) throw error
-      isLogFailing = true
-      log.warn({ err: error }, 'the published log cannot be compared with the database now')
-    }
-  }
-
   async function compareOnce(asked: number): Promise<void> {
     const history = server?.history ?? ''
-    const noticed = folder === null ? NOTHING : await missingInDatabase(db, folder)
-    anchored ??= await readChain()
-    const published = await missingOf(db, [...(anchored?.statements ?? []), ...unseen])
-    missing = distinct(noticed, published)
-    await readLog()
-    logGap ??= await anchoredGap(db, anchored?.checkpoints ?? [])
-    if (isReplaced || logGap || countMissing(missing) > 0) {
+    if ((await gaps.look()) || isReplaced) {
       awaited = []
       setState('behind')
       return replica?.report(null)
     }
     // Without a logbook only the chain can tell.
-    if (folder === null && anchored === null) return void setState('checking')
-    await catchUp()
+    if (folder === null && !gaps.isChainRead()) return void setState('checking')
+    await notes.catchUp()
     await replica?.report(history)
     awaited = (await replica?.awaited(history)) ?? []
     // Another server may have answered meanwhile: it is compared next.
@@ -199,26 +141,15 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     return comparison
   }
 
-  /** Notes what was committed before a crash kept it from being noted; and, in a new logbook, what there is to lose. */
-  async function catchUp(): Promise<void> {
-    if (hasCaughtUp || folder === null) return
-    const since = ((await newestNote(folder)) ?? UNNOTED_SECONDS) - UNNOTED_SECONDS
-    const statements = await newestStatements(db, since, MAX_UNNOTED)
-    const receipts = await newestReceipts(db, isoSeconds(since), MAX_UNNOTED)
-    const revocations = await newestRevocations(db, since, MAX_UNNOTED)
-    await notes.note([...statements.reverse(), ...receipts.reverse(), ...revocations.reverse()])
-    hasCaughtUp = true
-  }
-
   function setState(next: ContinuityStatus['state']): void {
     if (next !== state && next === 'behind') {
-      const { statements, payments, revocations } = missing
+      const { statements, payments, revocations } = gaps.missing()
       log.error(
         {
           statements: statements.length,
           payments: payments.length,
           revocations: revocations.length,
-          log: logGap?.kind ?? 'ok',
+          log: gaps.log(),
           isReplaced,
           awaited: awaited.map(({ host }) => host),
         },
@@ -249,8 +180,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     } catch {
       // Whatever is away is seen by those who need it.
     }
-    const isChainDue = anchored === null && Date.now() - chainReadAt > CHAIN_AGAIN_MS
-    if (state !== 'current' || isChainDue || (await isOtherAwaited())) await compare()
+    if (state !== 'current' || gaps.isChainDue() || (await isOtherAwaited())) await compare()
   }
 
   async function isOtherAwaited(): Promise<boolean> {
@@ -265,7 +195,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     const isOther = server !== null && seen.history !== server.history
     server = seen
     generation++
-    anchored = null
+    gaps.forgetChain()
     if (isOther) {
       lostUntil = unixNow() + MAX_CLOCK_LEAD_SECONDS
       if (database.dialect === 'sqlite') isReplaced = true
@@ -321,16 +251,16 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     status: () => ({
       state: state === 'unstarted' ? 'checking' : state,
       logbook: folder === null ? 'off' : notes.isFailing() ? 'failing' : 'ok',
-      chain: !publications ? 'off' : anchored === null && !comparison ? 'failing' : 'ok',
-      log: isLogFailing ? 'failing' : (logGap?.kind ?? 'ok'),
+      chain: !publications ? 'off' : !gaps.isChainRead() && !comparison ? 'failing' : 'ok',
+      log: gaps.log(),
       isReplaced,
-      missing,
+      missing: gaps.missing(),
       awaited,
       clock: { aheadSeconds: clock.aheadSeconds(), isWrong: clock.isWrong() },
     }),
 
     watchLog(findGap) {
-      findLogGap = findGap
+      gaps.watchLog(findGap)
       compareAgain()
     },
     compareAgain,
@@ -347,7 +277,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       assertCurrent()
       const known = proofId === null ? undefined : noted.get(proofId)
       if (state === 'unstarted' || proofId === null || !known || known.sequence <= sequence) return
-      unseen.push({ kind: 'statement', proofId, ...known })
+      gaps.unseen({ kind: 'statement', proofId, ...known })
       compareAgain()
       throw databaseUnchecked()
     },

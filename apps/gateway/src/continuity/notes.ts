@@ -4,16 +4,21 @@ import type { Database } from '@svc/database/open'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
 import type { ServiceError } from '@svc/http-service/service-error'
+import { isoSeconds } from '@svc/protocol/evidence'
 import type { Schema } from '../db/schema.ts'
+import { newestNote } from './compare.ts'
 import type { Entry } from './entries.ts'
 import { logbookUnavailable } from './errors.ts'
 import { type Logbook, openLogbook } from './logbook.ts'
+import { newestReceipts, newestRevocations, newestStatements } from './store.ts'
 
 export interface Notes {
   /** Returns the id of the logbook; null where there is none. Commands need not call it. */
   open(history: string): Promise<string | null>
   /** Durable when it resolves. */
   note(entries: readonly Entry[]): Promise<void>
+  /** Notes what was committed before a crash kept it from being noted; and, in a new logbook, what there is to lose. */
+  catchUp(): Promise<void>
   keepNonce(nonce: NonceTable): void
   turnTo(history: string): void
   /** Writes what could not be written. */
@@ -30,12 +35,17 @@ interface Parts {
   now: () => number
 }
 
+/** A crash may have come between a commit and its note. Nothing waits that long in between. */
+const UNNOTED_SECONDS = 60
+const MAX_UNNOTED = 10_000
+
 export function createNotes({ folder, database, log, now }: Parts): Notes {
   let logbook: Logbook | null = null
   let isClosed = false
   let isFailing = false
   /** What was committed already. */
   let unnoted: Entry[] = []
+  let hasCaughtUp = false
 
   async function open(history: string): Promise<string | null> {
     if (folder === null) return null
@@ -49,17 +59,29 @@ export function createNotes({ folder, database, log, now }: Parts): Notes {
     return logbookUnavailable(error)
   }
 
+  async function note(entries: readonly Entry[]): Promise<void> {
+    if (folder === null || entries.length === 0 || isClosed) return
+    if (!logbook) await open((await database.server()).history)
+    try {
+      await logbook?.append(entries, now())
+    } catch (error) {
+      unnoted.push(...entries)
+      throw failed(error)
+    }
+  }
+
   return {
     open,
-    async note(entries) {
-      if (folder === null || entries.length === 0 || isClosed) return
-      if (!logbook) await open((await database.server()).history)
-      try {
-        await logbook?.append(entries, now())
-      } catch (error) {
-        unnoted.push(...entries)
-        throw failed(error)
-      }
+    note,
+    async catchUp() {
+      if (hasCaughtUp || folder === null) return
+      const { db } = database
+      const since = ((await newestNote(folder)) ?? UNNOTED_SECONDS) - UNNOTED_SECONDS
+      const statements = await newestStatements(db, since, MAX_UNNOTED)
+      const receipts = await newestReceipts(db, isoSeconds(since), MAX_UNNOTED)
+      const revocations = await newestRevocations(db, since, MAX_UNNOTED)
+      await note([...statements.reverse(), ...receipts.reverse(), ...revocations.reverse()])
+      hasCaughtUp = true
     },
     keepNonce(nonce) {
       try {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { link, lstat, mkdir, open, readdir, rm, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { requireObjectId } from '../object-rules.ts'
@@ -59,8 +60,8 @@ async function createPrefixes(objects: string): Promise<void> {
   const obstacle = PREFIXES.find((prefix) => entries.get(prefix)?.isDirectory() === false)
   if (obstacle) throw new Error(`${join(objects, obstacle)} is not a folder`)
   const missing = PREFIXES.filter((prefix) => !entries.has(prefix))
-  // Recursive, so that another process may create them too.
-  await Promise.all(missing.map((prefix) => mkdir(join(objects, prefix), { recursive: true, mode: PRIVATE })))
+  // Recursive, so that another process may create them too; without threads, which take five times as long.
+  for (const prefix of missing) mkdirSync(join(objects, prefix), { recursive: true, mode: PRIVATE })
 }
 
 /** Makes created and removed names in a folder survive a power failure. */

@@ -1,0 +1,38 @@
+import { forEachDatabase } from '@svc/devnet/databases'
+import { createLog } from '@svc/http-service/log'
+import { expect, it } from 'vitest'
+import { createGaps } from '../../src/continuity/gaps.ts'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+
+forEachDatabase('the gaps of a database', (database) => {
+  it('T-37 what the chain has is read again for a server that answers while it is being read', async () => {
+    const { db } = await database.openMigrated<Schema>(migrations)
+    const questions: PromiseWithResolvers<[]>[] = []
+    const nodes = {
+      history: () => {
+        const question = Promise.withResolvers<[]>()
+        questions.push(question)
+        return question.promise
+      },
+      wire: async () => null,
+    }
+    const publications = { nodes, signer: 'the publication key' }
+    const gaps = createGaps({ db, folder: null, publications, log: createLog('silent') })
+
+    const first = gaps.look()
+    await expect.poll(() => questions.length).toBe(1)
+    gaps.forgetChain()
+    questions[0]!.resolve([])
+    await first
+    expect(gaps.isChainRead()).toBe(false)
+
+    const second = gaps.look()
+    await expect.poll(() => questions.length).toBe(2)
+    questions[1]!.resolve([])
+    await second
+    expect(gaps.isChainRead()).toBe(true)
+    await gaps.look()
+    expect(questions).toHaveLength(2)
+  })
+})
