@@ -38,7 +38,7 @@ export interface Place {
 
 export async function openHouse() {
   const root = mkdtempSync(join(tmpdir(), 'svc-s3-clients-'))
-  const gateway = await startTestGateway({ S3_DOOR: 'on', S3_HOST: HOST, PAGES_DIR: '/nonexistent' })
+  const gateway = await startTestGateway({ S3_DOOR: 'on', S3_HOST: HOST })
   const caFile = makeCertificate(root)
   const tls = await startTls(caFile, Number(new URL(gateway.url).port))
   let lockers = 0

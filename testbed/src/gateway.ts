@@ -23,6 +23,9 @@ const NO_LIMITS = {
   STATEMENTS_PER_DAY: '0',
 }
 
+/** They take a third of a start, and whether they happen to be built changes answers. Tests of pages name their folder. */
+const NO_PAGES = { PAGES_DIR: '/nonexistent' }
+
 /** Jobs run when a test drains the queue. Tests of the workers enable them. */
 const NO_WORKERS = { RUN_JOBS: 'false' }
 
@@ -39,6 +42,7 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
       DATA_DIR: folder,
       LOCAL_PROVIDERS: PROVIDERS.join(','),
       ...NO_LIMITS,
+      ...NO_PAGES,
       ...NO_WORKERS,
       ...variables,
     })

@@ -226,13 +226,15 @@ describe('the API page', () => {
     await page.getByRole('button', { name: 'Change key' }).click()
     await page.getByLabel('Paste a key').fill(toBase58(Uint8Array.from(site.keypair)))
     await page.getByRole('button', { name: 'Use this key' }).click()
+    const signed = () => sent.filter((request) => request.includes('x-svc-signature')).length
     await send.click()
+    await expect.poll(signed).toBe(2)
     await page.getByText('200 OK').waitFor()
     await page.getByRole('button', { name: 'Change key' }).click()
     await page.getByRole('button', { name: 'Make a throwaway key' }).click()
     await send.click()
     await page.getByText('SIGNATURE_INVALID').last().waitFor()
-    expect(sent.filter((request) => request.includes('x-svc-signature')).length).toBe(3)
+    expect(signed()).toBe(3)
     const secrets = [JSON.stringify(site.keypair).slice(1, 60), toBase58(Uint8Array.from(site.keypair))]
     for (const secret of secrets) expect(sent.join('\n')).not.toContain(secret)
     const stored = await page.evaluate(() =>

@@ -75,6 +75,7 @@ export async function openSite({ withAllAssets = false, variables }: SiteOptions
   const gateway = await startTestGateway({
     PORT: String(port),
     BASE_URL: url,
+    PAGES_DIR: '', // those of the build
     PRIMARY_RPC_URLS: chain.url,
     PRIMARY_TREASURY: TREASURY.address,
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),

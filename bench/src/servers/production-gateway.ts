@@ -24,5 +24,5 @@ export function startProductionGateway(given: Readonly<Record<string, string>> =
     X402_EVM_FACILITATOR_KEY: ____,
     ...variables
   } = process.env
-  return startTestGateway({ ...SELLING, ...variables, ...PRODUCTION, ...given })
+  return startTestGateway({ PAGES_DIR: '' /* those of the build */, ...SELLING, ...variables, ...PRODUCTION, ...given })
 }

@@ -54,12 +54,9 @@ export interface TestLocker {
   ): Promise<void>
 }
 
-/** Whether the pages happen to be built changes some answers. */
-const NO_PAGES = '/nonexistent'
-
 export async function openLockerHouse(variables: Variables = {}, overrides: Overrides = {}): Promise<LockerHouse> {
   const clock = testClock()
-  const gateway = await startTestGateway({ PAGES_DIR: NO_PAGES, ...variables }, { now: clock.now, ...overrides })
+  const gateway = await startTestGateway(variables, { now: clock.now, ...overrides })
   return houseOf(gateway, clock)
 }
 

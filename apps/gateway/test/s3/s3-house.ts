@@ -54,10 +54,7 @@ interface RawAnswer {
 export async function openS3House(variables: Variables = {}, overrides: Overrides = {}): Promise<S3House> {
   // Stock clients take the time from the Date of answers, which is the real one.
   const clock = testClock(Date.now())
-  const gateway = await startTestGateway(
-    { PAGES_DIR: '/nonexistent', S3_DOOR: 'on', ...variables },
-    { now: clock.now, ...overrides },
-  )
+  const gateway = await startTestGateway({ S3_DOOR: 'on', ...variables }, { now: clock.now, ...overrides })
   const house = houseOf(gateway, clock)
   const s3Url = `${house.gateway.url}/s3`
 

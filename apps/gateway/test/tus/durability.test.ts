@@ -25,7 +25,7 @@ const MB = 1_000_000
 /** By the real clock, as the program that is killed has it. */
 async function openHouse(variables: Variables): Promise<LockerHouse> {
   const clock = testClock(Date.now())
-  return houseOf(await startTestGateway({ PAGES_DIR: '/nonexistent', ...variables }, { now: clock.now }), clock)
+  return houseOf(await startTestGateway(variables, { now: clock.now }), clock)
 }
 
 async function newFolder(): Promise<string> {

@@ -82,7 +82,6 @@ export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWor
       OPERATOR_ACTORS: 'secret',
       ORACLE_CALLBACK_SECRET: ORACLE_SECRET,
       MAX_LOCKERS_PER_OWNER: '1000000',
-      PAGES_DIR: '/nonexistent',
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),
     },
     {
