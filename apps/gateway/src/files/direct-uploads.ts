@@ -15,9 +15,6 @@ import { putFile } from './put-file.ts'
 import type { FilesContext } from './room.ts'
 import { findFile } from './store.ts'
 
-/** An address is good for half of that. */
-export const FIRST_LOOK_SECONDS = 600
-
 export interface CurrentBytes {
   file: FileRow
   key: ObjectKey
