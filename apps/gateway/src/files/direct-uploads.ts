@@ -25,6 +25,15 @@ export async function currentBytes(context: FilesContext, locker: Locker, file: 
   return bytesOf((await adoptUploads(context, locker, file)).file)
 }
 
+/**
+ * The file of a name with the bytes that it has, before a write that depends on them. Those that have arrived and that
+ * nobody has read are bytes as well (T-190).
+ */
+export async function findCurrent(context: FilesContext, locker: Locker, filename: string): Promise<FileRow | null> {
+  const file = await findFile(context.database.db, locker.locker_id, filename)
+  return file && (await adoptUploads(context, locker, file)).file
+}
+
 export function bytesOf(file: FileRow): CurrentBytes | null {
   const { object_id, provider_ref } = file
   return object_id === null ? null : { file, key: { id: object_id, ref: provider_ref } }
