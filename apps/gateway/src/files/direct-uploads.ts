@@ -15,9 +15,6 @@ import { putFile } from './put-file.ts'
 import type { FilesContext } from './room.ts'
 import { findFile } from './store.ts'
 
-/** An address is good for half of that. */
-export const FIRST_LOOK_SECONDS = 600
-
 export interface CurrentBytes {
   file: FileRow
   key: ObjectKey
@@ -26,6 +23,15 @@ export interface CurrentBytes {
 /** The object that a file points at, after adopting what clients have uploaded directly; null if there is none. */
 export async function currentBytes(context: FilesContext, locker: Locker, file: FileRow): Promise<CurrentBytes | null> {
   return bytesOf((await adoptUploads(context, locker, file)).file)
+}
+
+/**
+ * The file of a name with the bytes that it has, before a write that depends on them. Those that have arrived and that
+ * nobody has read are bytes as well (T-190).
+ */
+export async function findCurrent(context: FilesContext, locker: Locker, filename: string): Promise<FileRow | null> {
+  const file = await findFile(context.database.db, locker.locker_id, filename)
+  return file && (await adoptUploads(context, locker, file)).file
 }
 
 export function bytesOf(file: FileRow): CurrentBytes | null {

@@ -26,13 +26,14 @@ export function fileNotFound(filename: string): ServiceError {
   })
 }
 
-/** For an upload that may not replace a file (ADD-60). */
-export function nameTaken(filename: string): ServiceError {
+/** For an upload that may not replace files (ADD-60). */
+export function namesTaken(filenames: readonly [string, ...string[]]): ServiceError {
   return uploadError('PRECONDITION_FAILED', 'there is a file of this name already, which the upload may not replace', {
     layer: 'gateway',
     recovery_hint: 'upload under another name; or upload without the condition, to replace the file',
     next_best_method: 'POST /v1/lockers/{locker_id}/files',
-    filename,
+    filename: filenames[0],
+    filenames,
   })
 }
 

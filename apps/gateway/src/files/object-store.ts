@@ -146,16 +146,31 @@ export async function endDirectUploads(tx: Tx, file: FileRow, adopted?: DirectUp
   return (await newestDirectUpload(tx, locker_id, filename))?.object_id ?? null
 }
 
-/** What clients have announced since then, and nobody has found yet. */
-export async function promisedBytes(db: Db, lockerId: string, since: number): Promise<number> {
-  const { bytes } = await db
+/** A direct upload is looked for so long after it was begun. Its address is good for half of that. */
+export const FIRST_LOOK_SECONDS = 600
+
+/**
+ * How many direct uploads a locker awaits, and the bytes that were announced for those that were begun since then, or that
+ * nobody has looked for yet.
+ */
+export async function awaitedUploads(
+  db: Db,
+  lockerId: string,
+  since: number,
+): Promise<{ uploads: number; promised: number }> {
+  const { uploads, promised } = await db
     .selectFrom('direct_uploads as d')
     .innerJoin('objects as o', 'o.object_id', 'd.object_id')
-    .select(({ fn }) => fn.sum<number | null>('d.promised_bytes').as('bytes'))
+    .select(({ fn, eb }) => [
+      fn.countAll<number>().as('uploads'),
+      fn
+        .sum<number | null>('d.promised_bytes')
+        .filterWhere(eb.or([eb('o.since', '>', since), eb('d.look_at', '<=', eb('o.since', '+', FIRST_LOOK_SECONDS))]))
+        .as('promised'),
+    ])
     .where('d.locker_id', '=', lockerId)
-    .where('o.since', '>', since)
     .executeTakeFirstOrThrow()
-  return Number(bytes ?? 0)
+  return { uploads, promised: promised ?? 0 }
 }
 
 /** With when they began. */

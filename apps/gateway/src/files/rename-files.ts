@@ -13,11 +13,12 @@ import { limitSigner } from '../auth/limits.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Locker, Schema } from '../db/schema.ts'
 import { AccessEnded, type Grant, grantTo, isGranted } from '../lockers/access.ts'
-import { fileNotFound, keepsChanging, keyRemoved } from './errors.ts'
+import { fileNotFound, keyRemoved } from './errors.ts'
 import { HASH_PROBLEM, newFile, readExpectedHash } from './name-files.ts'
 import { releaseObjects } from './object-store.ts'
+import { moveNames } from './rename-store.ts'
 import type { FilesContext } from './room.ts'
-import { changeManifest, insertMissingFiles, lockFiles, moveNames, unconfirmedBytes } from './store.ts'
+import { changeManifest, insertMissingFiles, lockFiles, unconfirmedBytes } from './store.ts'
 
 interface Rename {
   filename: string
@@ -107,7 +108,7 @@ async function rename(context: FilesContext, locker: Locker, order: Order): Prom
     } catch (error) {
       if (error instanceof AccessEnded) throw keyRemoved()
       if (!(error instanceof NameFreed)) throw error
-      if (attempt === MAX_ATTEMPTS) throw keepsChanging(error.filename)
+      if (attempt === MAX_ATTEMPTS) throw keepsMoving(error.filename)
     }
   }
 }
@@ -172,5 +173,12 @@ function requireReplaceable(file: FileRow | undefined, mayReplace: boolean): Fil
   throw new ServiceError('PRECONDITION_FAILED', `there is a file ${JSON.stringify(filename)} already`, {
     hint: 'nothing was renamed; take another name, or send "overwrite": true to replace it',
     details: { filename, size_bytes, content_hash },
+  })
+}
+
+function keepsMoving(filename: string): ServiceError {
+  return new ServiceError('CONTENT_HASH_CHANGED', `${JSON.stringify(filename)} was taken and free by turns`, {
+    hint: 'nothing was renamed: send it again',
+    details: { filename },
   })
 }

@@ -145,40 +145,6 @@ export async function deleteFileRow(tx: Tx, lockerId: string, filename: string):
   await tx.deleteFrom('files').where('locker_id', '=', lockerId).where('filename', '=', filename).execute()
 }
 
-/** What had the new names goes, and what was awaited for it. Direct uploads move with their file. The caller holds the locks. */
-export async function moveNames(
-  tx: Tx,
-  lockerId: string,
-  names: readonly { filename: string; newFilename: string }[],
-): Promise<void> {
-  const replaced = JSON.stringify(names.map(({ newFilename }) => [newFilename]))
-  const moved = JSON.stringify(names.map(({ filename, newFilename }) => [filename, newFilename]))
-  for (const table of ['files', 'direct_uploads'] as const) {
-    await deleteNames[table](tx, lockerId, replaced)
-    await updateNames[table](tx, lockerId, moved)
-  }
-}
-
-const deleteNamesIn = (table: 'files' | 'direct_uploads') =>
-  prepared((tx: Db, lockerId: string, names: string) =>
-    tx
-      .deleteFrom(table)
-      .where('locker_id', '=', lockerId)
-      .where(inJsonRows(tx, 'filename', names)),
-  )
-const deleteNames = { files: deleteNamesIn('files'), direct_uploads: deleteNamesIn('direct_uploads') }
-
-const updateNamesIn = (table: 'files' | 'direct_uploads') =>
-  prepared((tx: Db, lockerId: string, names: string) =>
-    tx
-      .updateTable(table)
-      .from(jsonRows(tx, names).as('item'))
-      .set({ filename: itemText(1) })
-      .where('locker_id', '=', lockerId)
-      .where('filename', '=', itemText(0)),
-  )
-const updateNames = { files: updateNamesIn('files'), direct_uploads: updateNamesIn('direct_uploads') }
-
 export interface FileReading {
   filename: string
   objectId: string

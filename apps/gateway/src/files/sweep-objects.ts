@@ -3,8 +3,9 @@
 
 import { type Context, unixNow } from '../context.ts'
 import type { ObjectTable } from '../db/schema.ts'
-import { adoptUpload, FIRST_LOOK_SECONDS, giveUpUpload } from './direct-uploads.ts'
+import { adoptUpload, giveUpUpload } from './direct-uploads.ts'
 import {
+  FIRST_LOOK_SECONDS,
   findDirectUpload,
   findUnheldObjects,
   findUploadsToLookFor,

@@ -5,9 +5,9 @@ import { Bytes } from '@svc/http-service/answer'
 import { toHex } from '@svc/protocol/bytes'
 import type { Redirect } from '@svc/storage/provider'
 import { type Context, unixNow } from '../context.ts'
-import { type CurrentBytes, currentBytes, FIRST_LOOK_SECONDS } from '../files/direct-uploads.ts'
+import { type CurrentBytes, currentBytes } from '../files/direct-uploads.ts'
 import { fileNotFound, storageError } from '../files/errors.ts'
-import { insertDirectUpload, insertObjects, promisedBytes } from '../files/object-store.ts'
+import { awaitedUploads, FIRST_LOOK_SECONDS, insertDirectUpload, insertObjects } from '../files/object-store.ts'
 import { maxObjectBytes } from '../files/objects.ts'
 import type { FilesContext } from '../files/room.ts'
 import { countedBytes, lockFile } from '../files/store.ts'
@@ -17,8 +17,11 @@ import { termsOf, usedBytes } from '../lockers/terms.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
 
-/** So long after its address was given, an upload that has not arrived is not counted any more. */
+/** So long after its address was given, an upload that was looked for and has not arrived is not counted any more. */
 const PROMISE_SECONDS = 3600
+
+/** Each is looked for again and again; who begins more of them than arrive sends bytes through the gateway (T-189). */
+const MAX_AWAITED = 1000
 
 /** A provider's address cannot be recalled, so it works only as long as it takes to follow the redirect. */
 const MAX_REDIRECT_SECONDS = 300
@@ -63,7 +66,7 @@ export async function redirectUpload(
 
 /**
  * Written before the client gets the address: from then on the object may exist. False where the locker has no room for
- * all that is promised to it (T-182).
+ * all that is promised to it (T-182), or awaits too many.
  */
 function insertPendingUpload(
   context: Context,
@@ -75,12 +78,11 @@ function insertPendingUpload(
   return context.database.db.transaction().execute(async (tx) => {
     const current = await lockFile(tx, locker_id, filename)
     if (!current) throw fileNotFound(filename)
-    if (context.config.lockers.enforcesTerms) {
-      const locker = await lockLocker(tx, locker_id)
-      const promised = await promisedBytes(tx, locker_id, since - PROMISE_SECONDS)
-      const bytes = usedBytes(locker) - countedBytes(current) + promised + (size ?? 0)
-      if (bytes > termsOf(locker).storage_limit_bytes) return false
-    }
+    const locker = await lockLocker(tx, locker_id)
+    const { uploads, promised } = await awaitedUploads(tx, locker_id, since - PROMISE_SECONDS)
+    if (uploads >= MAX_AWAITED) return false
+    const bytes = usedBytes(locker) - countedBytes(current) + promised + (size ?? 0)
+    if (context.config.lockers.enforcesTerms && bytes > termsOf(locker).storage_limit_bytes) return false
     await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
     await insertDirectUpload(tx, {
       object_id,

@@ -3,6 +3,7 @@ import { EvmError, Reverted, toEvmError } from '@svc/chains/evm/errors'
 import { connectEvm, connectEvmBatches, type EvmRpc } from '@svc/chains/evm/nodes'
 import { type FoundLog, quantity, readBlock, readFoundLogs } from '@svc/chains/evm/rpc-answers'
 import { ChainUnavailable } from '@svc/chains/node-pool'
+import { TRANSFER } from '@svc/payments/evm/arrival'
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED, type Authorization } from '@svc/payments/evm/authorizations'
 import { EVM } from '@svc/payments/networks'
 import { type Address, encodeFunctionData, type Hex, numberToHex, padHex, parseAbi, parseTransaction } from 'viem'
@@ -23,6 +24,7 @@ const MAX_GAS = 300_000n
 
 type Read = { address: Address; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }
 type Write = { to: Address; data: Hex }
+type Paid = { from: string; to: string; amount: bigint }
 export type EvmChain = ReturnType<typeof createEvmChain>
 
 /** The questions and transactions of the EVM settler. Its account pays the network fees. Throws `Refused`. */
@@ -137,16 +139,18 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
         .catch(rejectAsRefused)
     },
 
-    /** Transactions that used authorizations of an account. */
-    async usesBy(token: string, from: string, since: number): Promise<string[]> {
-      const filter = { address: token, topics: [AUTHORIZATION_USED, padHex(from as Address, { size: 32 })] }
+    /** Transactions in which an account has paid another at least this much at once. */
+    async transfers(token: string, { from, to, amount }: Paid, since: number): Promise<string[]> {
+      const accounts = [from, to].map((account) => padHex(account as Address, { size: 32 }))
+      const filter = { address: token, topics: [TRANSFER, ...accounts] }
       const last = Number(await client.getBlockNumber().catch(rejectAsRefused))
       const found: FoundLog[] = []
       for (let block = since, queries = 0; block <= last && queries < MAX_LOG_QUERIES; block += LOG_BLOCKS, queries++) {
-        const to = Math.min(block + LOG_BLOCKS - 1, last)
-        found.push(...(await findLogs(filter, block, to).catch(rejectAsRefused)))
+        const end = Math.min(block + LOG_BLOCKS - 1, last)
+        found.push(...(await findLogs(filter, block, end).catch(rejectAsRefused)))
       }
-      return [...new Set(found.map(({ tx }) => tx))]
+      const paid = found.filter(({ data }) => data.length === 66 && BigInt(data) >= amount)
+      return [...new Set(paid.map(({ tx }) => tx))]
     },
 
     /**

@@ -82,9 +82,13 @@ export function createEvmSettler({ rpcUrls, quorum, key }: SettlerNodes & { key:
       const found = await chain.findUse(leg.asset, authorization, await chain.heightAt(since))
       return { tx: found.outcome === 'landed' ? found.tx : null }
     },
-    async findPayments(payload, { asset }, since) {
-      if (!('authorization' in payload)) return []
-      return chain.usesBy(asset, payload.authorization.from, await chain.heightAt(since))
+    // Of the payer, and to this leg, or strangers could have any number of transactions read (T-188).
+    async findPayments(payload, leg, since) {
+      if (!('authorization' in payload) || !isForLeg(payload, leg)) return []
+      const { from } = payload.authorization
+      if ((await signerOf(payload, leg)) !== from.toLowerCase()) return []
+      const paid = { from, to: leg.payTo, amount: BigInt(leg.amount) }
+      return chain.transfers(leg.asset, paid, await chain.heightAt(since))
     },
     settle: (order) => settleWith(chain, send, order),
     async resend({ raw }) {

@@ -10,7 +10,7 @@ import type { StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
-import { findDirectUpload } from '../../src/files/object-store.ts'
+import { awaitedUploads, findDirectUpload } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, put, rowOf, sha256 } from '../transfers/transfers.ts'
@@ -67,6 +67,18 @@ forEachDatabase('direct uploads', (database) => {
   const pass = (seconds: number) => houses.map((house) => house.clock.advance(seconds))
   const sweep = (house: LockerHouse) => sweepObjects(house.gateway.rooms.files)
   const objectOf = (id: string) => store.stat({ id, ref: null })
+
+  it('T-189 what was announced for an upload counts until the upload was looked for', async () => {
+    const { db } = houses[0].gateway.context.database
+    const { lockerId } = locker
+    const id = await beginUpload('announced')
+    await db.updateTable('direct_uploads').set({ promised_bytes: 7 }).where('object_id', '=', id).execute()
+    pass(7200)
+    const awaited = () => awaitedUploads(db, lockerId, Math.floor(houses[0].clock.now() / 1000) - 3600)
+    expect(await awaited()).toEqual({ uploads: 1, promised: 7 })
+    await sweep(houses[0])
+    expect(await awaited()).toEqual({ uploads: 1, promised: 0 })
+  })
 
   it('T-50 T-17 sweeps and confirmations at the same moment keep every accepted upload', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `file-${i}`)

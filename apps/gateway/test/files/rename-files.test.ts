@@ -1,7 +1,9 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
-import { findFile } from '../../src/files/store.ts'
+import { moveNames } from '../../src/files/rename-store.ts'
+import { findFile, lockFile, lockFiles } from '../../src/files/store.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { lockerRow, storeFile } from './files.ts'
 
@@ -153,7 +155,32 @@ forEachDatabase('renaming files', (database) => {
       expect(await lockerRow(house, locker)).toMatchObject({ file_count: 4, total_bytes: 4 })
     })
 
-    it('ADD-22 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
+    // SQLite has one writer, and nobody waits for a row.
+    if (database.dialect === 'postgres')
+      it('T-187 whoever waits for a file that is renamed does not hold the file under its new name', async () => {
+        const { lockerId } = locker
+        for (const name of ['a', 'z']) await storeFile(house, locker, name, name)
+        const unlocked = async () => {
+          const files = db().selectFrom('files').select('filename').where('locker_id', '=', lockerId)
+          return (await files.forUpdate().skipLocked().execute()).map(({ filename }) => filename)
+        }
+        const isWaiting = async () => {
+          const { rows } = await sql`select 1 from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`.execute(db())
+          return rows.length > 0
+        }
+        const renaming = await db().startTransaction().execute()
+        await lockFiles(renaming, lockerId, ['a', 'z'])
+        await moveNames(renaming, lockerId, [{ filename: 'a', newFilename: 'z' }])
+        const waiting = db()
+          .transaction()
+          .execute(async (tx) => [await lockFile(tx, lockerId, 'a'), await unlocked()])
+        await expect.poll(isWaiting, { interval: 20 }).toBe(true)
+        await renaming.commit().execute()
+        expect(await waiting).toEqual([null, ['z']])
+      })
+
+    it('ADD-22 T-187 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
       const all = Array.from({ length: 20 }, (_, i) => `${i}`)
       for (const name of all) await storeFile(house, locker, name, name)
       const there = all.map((name) => to(name, `x${name}`))

@@ -9,6 +9,7 @@ import { onlyProvider } from '@svc/testbed/only-provider'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { openTestSession } from './sessions/sessions.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from './transfers.ts'
 
 let folder: string
@@ -190,7 +191,7 @@ describe('a redirected upload', () => {
     expect((await confirm('unread.txt')).body.content_hash).toBe(`sha256:${sha256('accepted')}`)
   })
 
-  it('T-182 where terms are enforced, what is promised and has not arrived counts, and what arrives is found soon', async () => {
+  it('T-182 T-189 where terms are enforced, what is promised and has not arrived counts, and what arrives is found soon', async () => {
     const local = await openLocalProvider({ folder })
     const providers = onlyProvider(redirecting(local, store))
     const strict = await openLockerHouse({ STORAGE_DIR: folder, ENFORCE_TERMS: 'true' }, { providers })
@@ -231,9 +232,44 @@ describe('a redirected upload', () => {
     expect((await lookAt()) - first).toBe(800)
     strict.clock.advance(3600)
     await limit(2200)
-    expect((await put((await createFile(strict, small, 'e')).upload, bytes)).status).toBe(307)
+    const fill = async (name: string) => (await put((await createFile(strict, small, name)).upload, bytes)).status
+    expect(await fill('e')).toBe(307)
+
+    // It counts until it was looked for, however late that is.
+    strict.clock.advance(3601)
+    expect(await fill('f')).toBe(200)
+    await sweep()
+    await limit(10_000)
+    expect(await fill('g')).toBe(307)
+
+    // Whoever begins uploads that never arrive is not sent to the provider any more.
+    const [awaited] = await db.selectFrom('direct_uploads').selectAll().execute()
+    const ids = Array.from({ length: 1000 }, (_, i) => String(i).padStart(32, '0'))
+    const { provider, since } = await db.selectFrom('objects').selectAll().executeTakeFirstOrThrow()
+    const objects = ids.map((object_id) => ({
+      object_id,
+      provider,
+      provider_ref: null,
+      state: 'writing' as const,
+      since,
+    }))
+    const uploads = ids.map((object_id, position) => ({ ...awaited!, object_id, filename: 'never', position }))
+    await db.insertInto('objects').values(objects).execute()
+    await db.insertInto('direct_uploads').values(uploads).execute()
+    expect(await fill('h')).toBe(200)
     await strict.close()
     time = house.clock.now
+  })
+
+  it('T-190 ADD-60 bytes that have arrived unread are not replaced by an upload that may not replace any', async () => {
+    const { upload, download } = await createFile(house, locker, 'arrived.txt')
+    const files = [{ filename: 'arrived.txt', overwrite: false }]
+    const session = await openTestSession(house, locker, { files })
+    expect((await session.raw(0, 'mine')).status).toBe(200)
+    await follow(await put(upload, ''), 'theirs')
+    const refused = { status: 'failed', files: [{ ok: false, error: 'PRECONDITION_FAILED' }] }
+    expect((await session.finalize()).body).toMatchObject(refused)
+    expect(await (await fetch(download)).text()).toBe('theirs')
   })
 
   it('T-50 AMB-24 of several direct uploads the newest that arrived counts, in whatever order they arrive', async () => {

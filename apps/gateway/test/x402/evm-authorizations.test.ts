@@ -1,4 +1,4 @@
-import type { X402Leg } from '@svc/api/x402'
+import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
@@ -24,13 +24,15 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
 import { expectError, shopOf } from '../purchases/market.ts'
-import { expectPending, type FaultyTestbed, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import { expectPending, type FaultyTestbed, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
 import {
+  asRequirements,
   encoded,
   expectRefused,
   legOn,
   PRICE,
   pay,
+  post,
   responseIn,
   type SignedHeader,
   signedFor,
@@ -112,6 +114,34 @@ describe('an authorization of the EVM chain', () => {
       args: [all],
     })
   }
+
+  it('T-188 for a call that is repeated, only what its signer has paid to the treasury is read', async () => {
+    const { url, context } = testbed.gateway
+    const headers = { 'idempotency-key': 'repeated' }
+    const { body: quote } = await post<X402Quote>(url, { units: 1 }, headers)
+    await context.database.db
+      .updateTable('pay_requests')
+      .set(({ eb }) => ({ created_at: eb('created_at', '-', 60) }))
+      .where('pay_req_id', '=', quote.extensions.svc.info.pay_req_id)
+      .execute()
+    const leg = asRequirements(legOn('evm', quote))
+    const signedBy = async (payer: number, changes: object = {}) => {
+      const wallet = await walletOn('evm', testbed.chains, payer)
+      return wallet.createPaymentPayload({ ...quote, accepts: [{ ...leg, ...changes }] })
+    }
+    const elsewhere = await signedBy(2, { payTo: stranger().account.address })
+    await bundle(transfer(elsewhere))
+    const [other, over] = [await signedBy(1), await signedBy(2, { maxTimeoutSeconds: 0 })]
+    const { signature: text, authorization } = other.payload as unknown as Signed
+    const { from } = (elsewhere.payload as unknown as Signed).authorization
+    const forged = { signature: text, authorization: { ...authorization, from } }
+    for (const payload of [forged, over.payload]) {
+      const { length } = testbed.nodes.evm.calls
+      const signature = encoded({ ...other, accepted: leg, payload })
+      const { status } = await post(url, { units: 1 }, { ...headers, 'payment-signature': signature })
+      expect([status, testbed.nodes.evm.calls.slice(length).includes(READ.evm)]).toEqual([402, false])
+    }
+  })
 
   async function expectVerified(receiptId: string) {
     const response = await fetch(`${testbed.gateway.url}/v1/receipts/${receiptId}/verify-payment`)

@@ -23,6 +23,7 @@ export interface FoundLog {
   event: Hex
   tx: Hex
   height: number
+  data: Hex
 }
 
 export interface Transaction {
@@ -80,8 +81,9 @@ export function readBlock(answer: unknown): Block {
 /** The logs that a search has found, in their order. */
 export function readFoundLogs(answer: unknown): FoundLog[] {
   return list(answer).map((log) => {
-    const { topics, transactionHash, blockNumber } = record(log)
-    return { event: hash(list(topics)[0]), tx: hash(transactionHash), height: Number(quantity(blockNumber)) }
+    const { topics, transactionHash, blockNumber, data } = record(log)
+    const height = Number(quantity(blockNumber))
+    return { event: hash(list(topics)[0]), tx: hash(transactionHash), height, data: bytes(data) }
   })
 }
 

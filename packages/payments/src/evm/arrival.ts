@@ -5,7 +5,7 @@ import type { Destination } from '../payment.ts'
 import { AUTHORIZATION_USED, authorizationId } from './authorizations.ts'
 
 /** keccak256('Transfer(address,address,uint256)') */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 interface Arrival {
   received: bigint

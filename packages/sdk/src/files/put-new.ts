@@ -4,22 +4,46 @@ import { type FinalizedUpload, finalizeUpload, openUploadSession, uploadPart } f
 import { inParallel } from '@svc/concurrency/parallel'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
-import { BytesDiffer, NameTaken, UntrueAnswer } from '../errors.ts'
+import { BytesDiffer, isGatewayError, NameTaken, UntrueAnswer } from '../errors.ts'
 import type { Locker } from '../lockers.ts'
-import { type PutOutcome, type ReadFile, takenAtOnce } from './upload.ts'
+import type { PutOutcome, ReadFile } from './upload.ts'
 
 interface NewOptions {
   atOnce: number
   signal: AbortSignal | undefined
 }
 
+/** A session with a name that is taken is refused as a whole: it is opened again without those names. */
 export async function putNew(
+  context: Context,
+  locker: Locker,
+  files: readonly ReadFile[],
+  options: NewOptions,
+): Promise<PutOutcome[]> {
+  if (files.length === 0) return []
+  try {
+    return await putInSession(context, locker, files, options)
+  } catch (error) {
+    const isTaken = takenIn(error)
+    const taken = files.filter(({ filename }) => isTaken(filename))
+    if (taken.length === 0) throw error
+    const free = files.filter(({ filename }) => !isTaken(filename))
+    const refused = taken.map(({ filename }) => ({ filename, error: new NameTaken(filename) }))
+    return [...refused, ...(await putNew(context, locker, free, options))]
+  }
+}
+
+function takenIn(error: unknown): (filename: string) => boolean {
+  const names = isGatewayError(error, 'PRECONDITION_FAILED') ? error.details.filenames : []
+  return (filename) => Array.isArray(names) && names.includes(filename)
+}
+
+async function putInSession(
   context: Context,
   { locker_id, receipt_id }: Locker,
   files: readonly ReadFile[],
   { atOnce, signal }: NewOptions,
 ): Promise<PutOutcome[]> {
-  if (files.length === 0) return []
   const announced = files.map(({ filename, contentType, size_bytes, content_hash }) => {
     return { filename, content_type: contentType, size_bytes, expected_hash: content_hash, overwrite: false }
   })
@@ -27,7 +51,7 @@ export async function putNew(
     params: { locker_id },
     body: { receipt_id, files: announced },
     signal,
-  }).catch(takenAtOnce)
+  })
   const { session_id, upload_token: token, part_max_bytes: partBytes } = opened
   const unsent = new Map<string, unknown>()
 

@@ -4,9 +4,9 @@ import { fileUrls } from '@svc/api/files'
 import { openUploadSession, readUploadSession, type UploadSessionStatus } from '@svc/api/upload-sessions'
 import { call } from '../calls/call.ts'
 import { type Context, gatewayNow } from '../context.ts'
-import { isGatewayError } from '../errors.ts'
+import { isGatewayError, NameTaken } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
-import { SMALL_FILE_BYTES, type StoredFile, takenAtOnce, type Upload } from './upload.ts'
+import { SMALL_FILE_BYTES, type StoredFile, type Upload } from './upload.ts'
 
 /** The journal record of a session. */
 interface BegunSession {
@@ -59,6 +59,11 @@ async function beginSession(context: Context, upload: Upload, size: number | nul
   }).catch(takenAtOnce)
   const { session_id, upload_token: token, part_max_bytes, files } = body
   return { session_id, token, file_id: files[0]?.file_id ?? '', partBytes: Math.min(part_max_bytes, SMALL_FILE_BYTES) }
+}
+
+function takenAtOnce(error: unknown): never {
+  if (!isGatewayError(error, 'PRECONDITION_FAILED')) throw error
+  throw new NameTaken(String(error.details.filename))
 }
 
 /** Null for a session that cannot be resumed. */

@@ -1,4 +1,4 @@
-import { BytesDiffer, isGatewayError, NameTaken } from '../errors.ts'
+import { BytesDiffer } from '../errors.ts'
 import type { Locker } from '../lockers.ts'
 
 export interface PutOptions {
@@ -46,10 +46,4 @@ export const SMALL_FILE_BYTES = 8 * 1024 * 1024
 export function requireSame(answer: StoredFile, { filename, size_bytes, content_hash }: StoredFile): void {
   if (answer.content_hash !== content_hash || answer.size_bytes !== size_bytes)
     throw new BytesDiffer(filename, content_hash, answer.content_hash)
-}
-
-/** Turns the gateway's refusal to begin an upload that may not overwrite into a NameTaken. */
-export function takenAtOnce(error: unknown): never {
-  if (!isGatewayError(error, 'PRECONDITION_FAILED')) throw error
-  throw new NameTaken(String(error.details.filename))
 }

@@ -80,6 +80,23 @@ describe('many files', () => {
     expect(requests(/parts/)).toBe(2)
   })
 
+  it('ADD-60 that may not replace others are stored beside those whose names are taken', async () => {
+    const client = house.client({ signer })
+    await client.putMany(locker, texts(5).slice(2, 4))
+    const outcomes = await client.putMany(locker, texts(5), { overwrite: false })
+    const failed = outcomes.filter((outcome) => 'error' in outcome)
+    expect(failed).toMatchObject([
+      { filename: '2.txt', error: { name: 'NameTaken', filename: '2.txt' } },
+      { filename: '3.txt', error: { name: 'NameTaken', filename: '3.txt' } },
+    ])
+    expect(outcomes.flatMap((outcome) => ('stored' in outcome ? outcome.filename : []))).toEqual([
+      '0.txt',
+      '1.txt',
+      '4.txt',
+    ])
+    expect(requests(/upload-sessions$/)).toBe(2)
+  })
+
   it('succeed even if some of them fail', async () => {
     house.proxy.plan(/^\/f\//, {
       answer: { status: 413, body: { error: 'UPLOAD_TOO_LARGE', message: '', request_id: '' } },

@@ -4,11 +4,11 @@ import { withPrefix } from '@svc/protocol/bytes'
 import { s3Error } from '@svc/s3/errors'
 import type { Payload } from '@svc/s3/payload'
 import type { FileRow } from '../../db/schema.ts'
+import { findCurrent } from '../../files/direct-uploads.ts'
 import { maxObjectBytes, type NewObject, removeObject, writeObject } from '../../files/objects.ts'
 import { putFile } from '../../files/put-file.ts'
 import { requireFewReleased } from '../../files/released.ts'
 import { requireRoomForFiles } from '../../files/require-room.ts'
-import { findFile } from '../../files/store.ts'
 import { emptyAnswer } from '../answers.ts'
 import type { S3Caller } from '../caller.ts'
 import { asS3Error } from '../errors.ts'
@@ -24,14 +24,14 @@ import { readWriteCondition, type WriteCondition } from './write-condition.ts'
 export const putObject: S3Operation = async (context, request, caller) => {
   const { key, signed, query } = request
   if (query.has('partNumber')) throw s3Error('InvalidArgument', 'a part belongs to an upload: send uploadId, too')
-  const { provider, locker_id } = caller.locker
+  const { provider } = caller.locker
   refuseUnsupported(signed.headers)
   requireKey(context, key)
   const about = readObjectHeaders(signed.headers)
   const check = readWriteCondition(signed.headers)
   const payload = openBody(request, maxObjectBytes(context, provider))
   const size = requireSize(payload)
-  check(await findFile(context.database.db, locker_id, key))
+  check(await findCurrent(context, caller.locker, key))
   await requireRoomForFiles(context, caller.locker, [{ filename: key, bytes: size }])
   await requireFewReleased(context, context.database.db, caller.locker)
   const stored = await storeBody(context, request, caller, payload, { size, contentType: about.contentType })

@@ -6,6 +6,7 @@ import type { Transaction } from 'kysely'
 import { isRestrictionError } from '../../auth/restrictions.ts'
 import { unixNow } from '../../context.ts'
 import type { Schema } from '../../db/schema.ts'
+import { findCurrent } from '../../files/direct-uploads.ts'
 import { removeObject } from '../../files/objects.ts'
 import { putFileIn } from '../../files/put-file.ts'
 import { requireRoomForFiles } from '../../files/require-room.ts'
@@ -47,6 +48,7 @@ export async function storeFile(
   for (let i = 0; i < MAX_ATTEMPTS; i++) {
     const file = await findSessionFile(db, session_id, file_id)
     if (file?.state !== 'open' || !isComplete(file)) return 'done'
+    if (file.replaces !== null) await findCurrent(context, locker, file.filename)
     await requireRoomForFiles(context, locker, [{ filename: file.filename, bytes: file.received_bytes }])
     const joined = await joinParts(context, finalizing, file)
     if (!joined) return 'done'

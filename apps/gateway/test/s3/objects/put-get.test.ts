@@ -10,6 +10,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { insertDirectUpload, insertObjects } from '../../../src/files/object-store.ts'
 import { rowOf, sha256 } from '../../transfers/transfers.ts'
 import { type Bucket, expectS3Error, openS3House, type S3House } from '../s3-house.ts'
 
@@ -150,6 +151,37 @@ forEachDatabase('objects of S3', (database) => {
       const writers = Array.from({ length: 8 }, (_, i) => put('race', `writer ${i}`, { IfNoneMatch: '*' }))
       const outcomes = (await Promise.allSettled(writers)).map(({ status }) => status)
       expect(outcomes.filter((status) => status === 'fulfilled')).toHaveLength(1)
+    })
+
+    it('T-190 If-None-Match finds bytes that have arrived at the provider and that nobody has read', async () => {
+      const { database, providers, now } = house.gateway.context
+      const { locker } = bucket
+      await locker.call(['locker:write'], 'POST', '/files', { filename: 'arrived' })
+      const { provider } = await database.db
+        .selectFrom('lockers')
+        .selectAll()
+        .where('locker_id', '=', locker.lockerId)
+        .executeTakeFirstOrThrow()
+      const object_id = randomBytes(16).toString('hex')
+      const options = { contentType: 'text/plain', size: null }
+      await providers.named(provider).write(object_id, Readable.from([Buffer.from('theirs')]), options)
+      await database.db.transaction().execute(async (tx) => {
+        const since = Math.floor(now() / 1000)
+        await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
+        await insertDirectUpload(tx, {
+          object_id,
+          locker_id: locker.lockerId,
+          filename: 'arrived',
+          content_type: 'text/plain',
+          expected_hash: null,
+          minted_by: locker.owner.identity,
+          minted_epoch: 0,
+          promised_bytes: 6,
+          look_at: since + 600,
+        })
+      })
+      await expectS3Error(put('arrived', 'mine', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
+      expect((await bytesOf('arrived')).toString()).toBe('theirs')
     })
 
     it('T-96 refuses what it does not do, by a header, and ignores nothing that a client relies on', async () => {

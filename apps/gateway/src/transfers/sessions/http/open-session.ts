@@ -5,7 +5,7 @@ import { type LockerCaller, receiptMismatch } from '../../../auth/callers.ts'
 import { limitSigner } from '../../../auth/limits.ts'
 import type { Context } from '../../../context.ts'
 import type { Locker } from '../../../db/schema.ts'
-import { nameTaken } from '../../../files/errors.ts'
+import { namesTaken } from '../../../files/errors.ts'
 import { nameFiles } from '../../../files/name-files.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'
 import { requireRoomForFiles } from '../../../files/require-room.ts'
@@ -74,8 +74,9 @@ async function requireFreeNames(
   announced: readonly { filename: string; mayReplace: boolean }[],
 ): Promise<void> {
   const names = announced.filter(({ mayReplace }) => !mayReplace).map(({ filename }) => filename)
-  const taken = (await findFiles(database.db, locker_id, names)).find(({ object_id }) => object_id !== null)
-  if (taken) throw nameTaken(taken.filename)
+  const files = await findFiles(database.db, locker_id, names)
+  const [first, ...more] = files.filter(({ object_id }) => object_id !== null).map(({ filename }) => filename)
+  if (first !== undefined) throw namesTaken([first, ...more])
 }
 
 function openedSession(
