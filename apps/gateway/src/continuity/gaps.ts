@@ -11,6 +11,7 @@ import type { LogGap, NotedStatement } from './entries.ts'
 
 export interface Publications {
   nodes: Pick<SolanaNodes, 'history' | 'wire'>
+  /** Base58. */
   signer: string
 }
 

@@ -2,7 +2,6 @@
 // statement in it must be signed by this gateway, follow on the one before, and describe the files of the bundle.
 
 import type { Anchor } from '@svc/api/attestations'
-import type { SolanaNodes } from '@svc/chains/solana/nodes'
 import { PRIMARY } from '@svc/payments/networks'
 import { manifestMessage } from '@svc/protocol/attestation'
 import { toHex, withPrefix } from '@svc/protocol/bytes'
@@ -16,14 +15,9 @@ import { insertSnapshot, readBorderKey, storeChunks } from '../attestations/snap
 import { findStatement, insertStatement, lockAttestation, updateAttestation } from '../attestations/store.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { AnchoredStatement } from '../continuity/anchored.ts'
+import type { Publications } from '../continuity/gaps.ts'
 import { findLocker, findReceiptOfProof, insertLandedPublication, knownDigests } from '../continuity/store.ts'
 import { gatewayKey } from './gateway-key.ts'
-
-export interface Publications {
-  nodes: Pick<SolanaNodes, 'history' | 'wire'>
-  /** Base58. */
-  signer: string
-}
 
 export interface Rebuilt {
   proof_id: string

@@ -5,12 +5,12 @@ import type { AttestHealth } from '@svc/api/internal-attestations'
 import type { NoteKey } from '@svc/transparency/note'
 import type { Transaction } from 'kysely'
 import type { Context } from '../context.ts'
+import type { Publications } from '../continuity/gaps.ts'
 import type { Locker, Schema } from '../db/schema.ts'
 import type { RouteTimes } from '../info/metrics/http.ts'
 import type { PublishedLog } from '../log/published.ts'
 import { createChainFollower, type FollowChain } from './audit.ts'
 import { createTotals, type Totals } from './growth.ts'
-import type { Publications } from './rebuild-statement.ts'
 
 /** What other rooms know. */
 interface Needs {
