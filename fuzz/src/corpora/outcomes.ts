@@ -1,5 +1,6 @@
 import { readInBrowser } from './browser.ts'
 import type { Corpora, Outcome } from './cases.ts'
+import { checkOverDoors } from './doors/over-doors.ts'
 import { examples } from './examples.ts'
 import { checkInPackages } from './in-packages.ts'
 import { checkOverCli } from './over-cli.ts'
@@ -9,7 +10,9 @@ import { checkOverHttp } from './over-http.ts'
 export async function* outcomes(corpora: Corpora): AsyncGenerator<Outcome> {
   const good = examples()
   yield* await checkInPackages(good, corpora, await readInBrowser(good, corpora))
-  if (corpora.json.length === 0) return
-  yield await checkOverCli(good, corpora.json)
-  yield* await checkOverHttp(corpora.json)
+  if (corpora.json.length > 0) {
+    yield await checkOverCli(good, corpora.json)
+    yield* await checkOverHttp(corpora.json)
+  }
+  if (corpora.texts.length + corpora.urls.length > 0) yield* await checkOverDoors(corpora)
 }
