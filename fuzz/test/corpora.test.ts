@@ -216,13 +216,25 @@ describe('outside corpora', () => {
     expect(bodies).toBeGreaterThan(50 * JSON_CASES.length)
   })
 
-  it('T-115 a folder that is not there or holds no cases is said to be so', async () => {
+  it('T-115 T-193 ends with what held by kind; says so where nothing was to run, or a place could not be', async () => {
     const program = fileURLToPath(new URL('../src/corpora/main.ts', import.meta.url))
     const folder = await folderOf({ README: 'Nothing.' })
+    const env = { ...process.env, CHROMIUM_PATH: '/nonexistent' }
     const run = (...args: string[]) => {
-      const { status, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
-      return { status, stderr }
+      const { status, stderr, stdout } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', env })
+      return { status, ...(stderr ? { stderr } : { lines: stdout.trimEnd().split('\n') }) }
     }
+    const numbers = await folderOf({ 'numbers.txt': '0,0\n3ff8000000000000,1.5\nelse\n' })
+    expect(run(numbers)).toEqual({
+      status: 1,
+      lines: [
+        `${numbers}: 2 numbers`,
+        '  not read: numbers.txt: 1 lines of another form',
+        'Chromium: 0 cases, 0 held',
+        expect.stringContaining('✗ was not run: '),
+        ...[expect.anything()],
+      ],
+    })
     expect(run(folder)).toEqual({ status: 2, stderr: expect.stringContaining('holds no cases') })
     expect(run()).toEqual({ status: 2, stderr: expect.stringContaining('npm run corpora -- FOLDER') })
     expect(run(join(folder, 'nowhere'))).toEqual({

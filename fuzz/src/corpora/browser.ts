@@ -21,12 +21,11 @@ export interface BrowserAnswer extends PageAnswer {
 
 export async function readInBrowser(examples: Examples, corpora: Corpora): Promise<BrowserAnswer> {
   const { json, ed25519 } = corpora
-  const content = await pageProgram()
   await using opened = new AsyncDisposableStack()
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ARGUMENTS })
   opened.defer(() => browser.close())
   const page = await browser.newPage()
-  await page.addScriptTag({ content })
+  await page.addScriptTag({ content: await pageProgram() })
   const answer = await page.evaluate((task) => globalThis.readInPage(task), {
     examples,
     texts: json.map(({ bytes }) => toBase64(bytes)),

@@ -10,12 +10,12 @@ import { ed25519Identity, signCall } from '@svc/testbed/signing'
 import { openLine } from '../../contract/exchange.ts'
 import { signedHeaders } from '../../contract/s3/sign.ts'
 
-export interface Reply<Body> {
+interface Reply<Body> {
   status: number
   body: Body
 }
 
-export type Put = (name: string, text: string) => Promise<number>
+type Put = (name: string, text: string) => Promise<number>
 
 export interface Doors {
   /** A signed call about the locker; `path` begins after its id. */
