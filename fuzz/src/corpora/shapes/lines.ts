@@ -56,7 +56,7 @@ function linesOf(text: string): { line: string; number: number }[] {
 export function addTexts(found: readonly TextCase[], { texts, urls }: Corpora): void {
   for (const { name, text } of found) {
     texts.push({ name, text })
-    if (/^\s*(?:[a-z][a-z\d+.-]*:)?\/\//i.test(text)) urls.push({ name, url: text })
+    if (/^\s*(?:[a-z][a-z\d+.-]*:|\/\/)/i.test(text)) urls.push({ name, url: text })
   }
 }
 
