@@ -1,24 +1,32 @@
-// The readers of `readers.ts` and `signatures.ts`, bundled for a page and run in Chromium.
+// The readers of `readers.ts` and `signatures.ts` and the rules, bundled for a page and run in Chromium.
 
 import { fileURLToPath } from 'node:url'
 import { toBase64 } from '@svc/protocol/bytes'
-import { chromium } from 'playwright'
+import { chromium, type Page } from 'playwright'
 import { build } from 'vite'
 import { chromiumPath } from '../../../scripts/chromium.ts'
-import type { Corpora } from './cases.ts'
+import type { Cases, Corpora } from './cases.ts'
 import type { PageAnswer } from './programs/in-browser.ts'
 import type { Examples } from './readers.ts'
+import { RULED_KINDS, type RuledKind } from './rules/rules.ts'
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update']
+/** Of cases that are handed to a page in one message. */
+const AT_ONCE = 5000
 
-export async function readInBrowser(examples: Examples, { json, ed25519 }: Corpora): Promise<PageAnswer> {
-  const content = await pageProgram()
+export interface BrowserAnswer extends PageAnswer {
+  /** By kind: what is wrong with each case. */
+  problems: Record<RuledKind, (string | null)[]>
+}
+
+export async function readInBrowser(examples: Examples, corpora: Corpora): Promise<BrowserAnswer> {
+  const { json, ed25519 } = corpora
   await using opened = new AsyncDisposableStack()
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ARGUMENTS })
   opened.defer(() => browser.close())
   const page = await browser.newPage()
-  await page.addScriptTag({ content })
-  return await page.evaluate((task) => globalThis.readInPage(task), {
+  await page.addScriptTag({ content: await pageProgram() })
+  const answer = await page.evaluate((task) => globalThis.readInPage(task), {
     examples,
     texts: json.map(({ bytes }) => toBase64(bytes)),
     signed: ed25519.map(({ publicKey, message, signature }) => ({
@@ -27,6 +35,23 @@ export async function readInBrowser(examples: Examples, { json, ed25519 }: Corpo
       signature: toBase64(signature),
     })),
   })
+  const problems = {} as BrowserAnswer['problems']
+  for (const kind of RULED_KINDS) problems[kind] = await problemsIn(page, kind, corpora[kind])
+  return { ...answer, problems }
+}
+
+async function problemsIn(page: Page, kind: RuledKind, cases: readonly Cases[RuledKind][]) {
+  const problems: (string | null)[] = []
+  for (let at = 0; at < cases.length; at += AT_ONCE) {
+    const some = JSON.stringify(cases.slice(at, at + AT_ONCE))
+    problems.push(
+      ...(await page.evaluate(([name, text]) => globalThis.problemsInPage(name as RuledKind, JSON.parse(text)), [
+        kind,
+        some,
+      ] as const)),
+    )
+  }
+  return problems
 }
 
 async function pageProgram(): Promise<string> {

@@ -1,20 +1,23 @@
 // The cases in our own packages: on a server, with the modules for browsers, and in Chromium. All verdicts must be one.
 
+import { equalBytes } from '@svc/protocol/bytes'
 import * as forBrowsers from '@svc/protocol/crypto-noble'
-import { ed25519PublicKey } from '@svc/protocol/keys'
+import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { isValidByRule } from '@svc/protocol/test/ed25519-rule'
-import type { Corpora, JsonCase, Outcome, SignatureCase } from './cases.ts'
+import type { BrowserAnswer } from './browser.ts'
+import { type Corpora, type JsonCase, KINDS, type Outcome, type SignatureCase } from './cases.ts'
 import { isRefusedByRule, jsonProblem } from './json-rule.ts'
-import type { PageAnswer } from './programs/in-browser.ts'
 import { type Examples, type JsonReader, jsonReaders, type Objection, readAll } from './readers.ts'
+import { problemsBy, RULED_KINDS, type RuledKind } from './rules/rules.ts'
 import { verdictsOn } from './signatures.ts'
 
 /** `inPage` is what Chromium says of the same cases; null where it was not asked. */
 export async function checkInPackages(
   examples: Examples,
-  { json, ed25519 }: Corpora,
-  inPage: PageAnswer | null,
+  corpora: Corpora,
+  inPage: BrowserAnswer | null,
 ): Promise<Outcome[]> {
+  const { json, ed25519 } = corpora
   const objections = await readAll(
     examples,
     json.map(({ bytes }) => bytes),
@@ -23,7 +26,31 @@ export async function checkInPackages(
     const { name } = reader
     return readerOutcome(reader, json, objections[name] ?? [], inPage?.objections[name] ?? null)
   })
-  return [...(json.length > 0 ? readers : []), ...(ed25519.length > 0 ? [await signatureOutcome(ed25519, inPage)] : [])]
+  const ruled = RULED_KINDS.filter((kind) => corpora[kind].length > 0)
+  return [
+    ...(json.length > 0 ? readers : []),
+    ...(ed25519.length > 0 ? [await signatureOutcome(ed25519, inPage)] : []),
+    ...ruled.map((kind) => ruledOutcome(kind, corpora, inPage)),
+  ]
+}
+
+function ruledOutcome(kind: RuledKind, corpora: Corpora, inPage: BrowserAnswer | null): Outcome {
+  const cases = corpora[kind]
+  const found = problemsBy(kind, cases)
+  const problems = cases.map(({ name }, i) => {
+    const there = inPage?.problems[kind][i] ?? null
+    return [
+      ...(found[i] ? [`${name}: ${found[i]}`] : []),
+      ...(there && there !== found[i] ? [`${name}: in Chromium: ${there}`] : []),
+    ]
+  })
+  return outcomeOf(`${KINDS[kind]}, our packages`, problems)
+}
+
+/** `problems` are those of each case. */
+function outcomeOf(kind: string, problems: readonly string[][], notes: string[] = []): Outcome {
+  const held = problems.filter((lines) => lines.length === 0).length
+  return { kind, cases: problems.length, held, problems: problems.flat(), notes }
 }
 
 function readerOutcome(
@@ -32,7 +59,7 @@ function readerOutcome(
   found: readonly Objection[],
   inPage: readonly Objection[] | null,
 ): Outcome {
-  const problems = cases.flatMap((one, i) => {
+  const problems = cases.map((one, i) => {
     const objection = found[i] ?? null
     const bytes = document(one.bytes)
     // Inside of another document, a case may mean something else: only the strict reader can say.
@@ -46,17 +73,15 @@ function readerOutcome(
   })
   const byRule = name === 'strict reader' ? cases.filter(isRefusedByRule).map((one) => one.name) : []
   const notes = byRule.length === 0 ? [] : [`refused although they are JSON, by rule (ADD-05): ${byRule.join(', ')}`]
-  return { kind: `JSON, ${name}`, cases: cases.length, problems, notes }
+  return outcomeOf(`${KINDS.json}, ${name}`, problems, notes)
 }
 
-async function signatureOutcome(cases: readonly SignatureCase[], inPage: PageAnswer | null): Promise<Outcome> {
-  const problems: string[] = []
+async function signatureOutcome(cases: readonly SignatureCase[], inPage: BrowserAnswer | null): Promise<Outcome> {
+  const problems: string[][] = []
   let valid = 0
   for (const [i, one] of cases.entries()) {
     const expected = isValidByRule(one)
     if (expected) valid++
-    if (one.isValid !== null && one.isValid !== expected)
-      problems.push(`${one.name}: the corpus says ${one.isValid}, our rule ${expected}`)
     const verdicts = {
       ...(await verdictsOn(one)),
       'modules for browsers': isValidInBrowsers(one),
@@ -64,10 +89,20 @@ async function signatureOutcome(cases: readonly SignatureCase[], inPage: PageAns
         Object.entries(inPage?.verdicts[i] ?? {}).map(([name, verdict]) => [`${name} in Chromium`, verdict]),
       ),
     }
-    for (const [name, verdict] of Object.entries(verdicts))
-      if (verdict !== expected) problems.push(`${one.name}: ${name} says ${verdict}, our rule ${expected}`)
+    const others = Object.entries(verdicts).filter(([, verdict]) => verdict !== expected)
+    problems.push([
+      ...(one.isValid === null || one.isValid === expected
+        ? []
+        : [`${one.name}: the corpus says ${one.isValid}, our rule ${expected}`]),
+      ...others.map(([name, verdict]) => `${one.name}: ${name} says ${verdict}, our rule ${expected}`),
+      ...(isSignedAlike(one) ? [] : [`${one.name}: our signature is another one`]),
+    ])
   }
-  return { kind: 'Ed25519', cases: cases.length, problems, notes: [`${valid} are valid by our rule (ADD-04)`] }
+  return outcomeOf(`${KINDS.ed25519}, our packages`, problems, [`${valid} are valid by our rule (ADD-04)`])
+}
+
+function isSignedAlike({ seed, message, signature }: SignatureCase): boolean {
+  return seed === undefined || equalBytes(ed25519Signer(seed).sign(message), signature)
 }
 
 function isValidInBrowsers({ publicKey, message, signature }: SignatureCase): boolean {

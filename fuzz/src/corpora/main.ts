@@ -1,25 +1,33 @@
 // `npm run corpora -- FOLDER`: other people's test cases, each given to everything of ours that reads such bytes. Exits
-// with 1 if one did not hold.
+// with 1 if one did not hold, and with 2 if there was nothing to run.
 
+import { KINDS, type Kind } from './cases.ts'
 import { readCorpora } from './read-folder.ts'
 
 const [folder, ...rest] = process.argv.slice(2)
-if (folder === undefined || rest.length > 0) fail('npm run corpora -- FOLDER: a folder with JSON texts and signatures')
+if (folder === undefined || rest.length > 0) fail('npm run corpora -- FOLDER: a folder of test cases, or one file')
 const corpora = await readCorpora(folder).catch((error: Error) => fail(`${folder} cannot be read: ${error.message}`))
-const { json, ed25519, unread } = corpora
-console.log(`${folder}: ${json.length} JSON texts, ${ed25519.length} Ed25519 signatures`)
-for (const line of unread) console.log(`  not read: ${line}`)
-if (json.length + ed25519.length === 0) fail(`${folder} holds no cases: see fuzz/README.md for the forms that are read`)
+const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => corpora[kind].length > 0)
+console.log(`${folder}: ${kinds.map((kind) => `${corpora[kind].length} ${KINDS[kind]}`).join(', ') || 'no cases'}`)
+for (const line of corpora.unread) console.log(`  not read: ${line}`)
+if (kinds.length === 0) fail(`${folder} holds no cases: see fuzz/README.md for the forms that are read`)
 
 // The services and the browser take seconds to load.
 const { outcomes } = await import('./outcomes.ts')
 let failed = 0
-for await (const { kind, cases, problems, notes } of outcomes(corpora)) {
-  console.log(`${kind}: ${cases} cases, ${problems.length === 0 ? 'all held' : `${problems.length} problems`}`)
+const sums = new Map<string, { cases: number; held: number }>()
+for await (const { kind, cases, held, problems, notes } of outcomes(corpora)) {
+  console.log(`${kind}: ${cases} cases, ${problems.length === 0 ? 'all held' : `${held} held`}`)
   for (const line of notes) console.log(`  ${line}`)
   for (const line of problems) console.log(`  ✗ ${line}`)
   failed += problems.length
+  const [what = kind] = kind.split(',', 1)
+  const sum = sums.get(what) ?? { cases: 0, held: 0 }
+  sums.set(what, { cases: sum.cases + cases, held: sum.held + held })
 }
+const held = [...sums].map(([what, sum]) => `${what} ${sum.held} of ${sum.cases}`)
+console.log(`held, each case by each of its readers: ${held.join('; ')}`)
+if (corpora.unread.length > 0) console.log(`not read, and not counted: ${corpora.unread.length} (see above)`)
 process.exit(failed > 0 ? 1 : 0)
 
 function fail(message: string): never {

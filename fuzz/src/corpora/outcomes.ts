@@ -1,15 +1,26 @@
 import { readInBrowser } from './browser.ts'
 import type { Corpora, Outcome } from './cases.ts'
+import { checkOverDoors } from './doors/over-doors.ts'
 import { examples } from './examples.ts'
 import { checkInPackages } from './in-packages.ts'
 import { checkOverCli } from './over-cli.ts'
 import { checkOverHttp } from './over-http.ts'
 
-/** What every reader makes of the cases, as soon as it is known. */
+/** What every reader makes of the cases, as soon as it is known. A place that cannot be started stops no other. */
 export async function* outcomes(corpora: Corpora): AsyncGenerator<Outcome> {
   const good = examples()
-  yield* await checkInPackages(good, corpora, await readInBrowser(good, corpora))
-  if (corpora.json.length === 0) return
-  yield await checkOverCli(good, corpora.json)
-  yield* await checkOverHttp(corpora.json)
+  const { json, texts, urls } = corpora
+  const inPage = await readInBrowser(good, corpora).catch((error: unknown) => notRun('Chromium', error))
+  if ('kind' in inPage) yield inPage
+  yield* await checkInPackages(good, corpora, 'kind' in inPage ? null : inPage)
+  if (json.length > 0) {
+    yield await checkOverCli(good, json).catch((error: unknown) => notRun('svc verify', error))
+    yield* await checkOverHttp(json).catch((error: unknown) => [notRun('the services', error)])
+  }
+  if (texts.length + urls.length > 0)
+    yield* await checkOverDoors(corpora).catch((error: unknown) => [notRun('the doors', error)])
+}
+
+function notRun(place: string, error: unknown): Outcome {
+  return { kind: place, cases: 0, held: 0, problems: [`was not run: ${error}`], notes: [] }
 }

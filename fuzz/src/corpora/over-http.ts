@@ -1,7 +1,7 @@
 // JSON cases as bodies of every operation, as signed envelopes, and in headers. What a service says must be what the
 // strict reader says.
 
-import type { JsonCase, Outcome } from './cases.ts'
+import { type JsonCase, KINDS, type Outcome } from './cases.ts'
 import { jsonProblem } from './json-rule.ts'
 import { CRASHED, type Objection } from './readers.ts'
 import { type Answer, type Send, type Services, startServices } from './services.ts'
@@ -14,8 +14,12 @@ export async function checkOverHttp(cases: readonly JsonCase[]): Promise<Outcome
   try {
     return [
       await checkBodies(services, cases),
-      await outcome('JSON, signed envelopes', [['envelope', services.sendEnvelope, objectionToEnvelope]], inHeader),
-      await outcome('JSON, other headers', headers, inHeader),
+      await outcome(
+        `${KINDS.json}, signed envelopes`,
+        [['envelope', services.sendEnvelope, objectionToEnvelope]],
+        inHeader,
+      ),
+      await outcome(`${KINDS.json}, other headers`, headers, inHeader),
     ]
   } finally {
     await services.close()
@@ -36,7 +40,7 @@ async function checkBodies({ operations, sender }: Services, cases: readonly Jso
     places.push([`${method} ${path}`, await sender(operation), takesJson ? objectionToBody : null])
   }
   const readers = places.filter(([, , judge]) => judge !== null).length
-  const { notes, ...made } = await outcome(`JSON, bodies of ${places.length} operations`, places, cases)
+  const { notes, ...made } = await outcome(`${KINDS.json}, bodies of ${places.length} operations`, places, cases)
   return {
     ...made,
     notes: [...notes, `${readers} operations take JSON; from the others no failure is all that is asked`],
@@ -49,7 +53,8 @@ async function outcome(kind: string, places: readonly Place[], cases: readonly J
     const found = await inGroups(cases, (one) => problemAt(send, judge, one))
     problems.push(...found.flatMap((problem, i) => (problem ? [`${name}: ${cases[i]?.name}: ${problem}`] : [])))
   }
-  return { kind, cases: places.length * cases.length, problems, notes: [] }
+  const all = places.length * cases.length
+  return { kind, cases: all, held: all - problems.length, problems, notes: [] }
 }
 
 const AT_ONCE = 8

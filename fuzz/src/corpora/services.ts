@@ -43,7 +43,6 @@ export async function startServices(): Promise<Services> {
     SPONSOR_OIDC_AUDIENCE: TEST_AUDIENCE,
     SPONSOR_OIDC_JWKS_URL: issuer.jwksUrl,
     SPONSOR_OIDC_SUBJECTS: 'sponsor',
-    PAGES_DIR: '/nonexistent',
   })
   opened.defer(() => gateway.stop())
   const agent = await startTestAgent({ GATEWAY_URL: gateway.url })

@@ -86,11 +86,16 @@ export function recoverPersonalSigner(message: Uint8Array, signature: string): s
 
 /** The uncompressed public key that signed, or null. */
 export function recoverPersonalKey(message: Uint8Array, signature: string): Uint8Array | null {
+  return recoverKey(personalSignDigest(message), signature)
+}
+
+/** The same for a digest of 32 bytes. */
+export function recoverKey(digest: Uint8Array, signature: string): Uint8Array | null {
   const read = readPersonalSignature(signature)
   if (!read) return null
   try {
     const { numbers, recovery } = read
-    return numbers.addRecoveryBit(recovery).recoverPublicKey(personalSignDigest(message)).toBytes(false)
+    return numbers.addRecoveryBit(recovery).recoverPublicKey(digest).toBytes(false)
   } catch {
     return null
   }
@@ -98,22 +103,28 @@ export function recoverPersonalKey(message: Uint8Array, signature: string): Uint
 
 export type PersonalVerifier = (message: Uint8Array, signature: string) => boolean
 
-/**
- * Prepares a key that was recovered before, which takes as long as ten recoveries; then a signature takes less than half
- * of one. It accepts exactly what recovers to this key: the point that the signature names by its x (r) and the parity
- * of its y (v) must be the one that follows from the key.
- */
+/** Prepares a key that was recovered before. */
 export function personalVerifier(publicKey: Uint8Array): PersonalVerifier {
+  const isSigned = digestVerifier(publicKey)
+  return (message, signature) => isSigned(personalSignDigest(message), signature)
+}
+
+/**
+ * Preparing a key takes as long as ten recoveries; then a signature takes less than half of one. It accepts exactly what
+ * recovers to this key: the point that the signature names by its x (r) and the parity of its y (v) must be the one that
+ * follows from the key.
+ */
+export function digestVerifier(publicKey: Uint8Array): (digest: Uint8Array, signature: string) => boolean {
   const { Point } = secp256k1
   const { Fn } = Point
   const key = Point.fromBytes(publicKey).precompute(TABLE_BITS, false)
-  return (message, signature) => {
+  return (digest, signature) => {
     const read = readPersonalSignature(signature)
     if (!read) return false
     const { r, s } = read.numbers
-    const digest = Fn.create(BigInt(`0x${toHex(personalSignDigest(message))}`))
+    const number = Fn.create(BigInt(`0x${toHex(digest)}`))
     const inverse = Fn.inv(s)
-    const point = Point.BASE.multiplyUnsafe(Fn.mul(digest, inverse)).add(key.multiplyUnsafe(Fn.mul(r, inverse)))
+    const point = Point.BASE.multiplyUnsafe(Fn.mul(number, inverse)).add(key.multiplyUnsafe(Fn.mul(r, inverse)))
     if (point.is0()) return false
     const { x, y } = point.toAffine()
     return x === r && y % 2n === BigInt(read.recovery)

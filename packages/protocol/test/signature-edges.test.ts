@@ -4,14 +4,16 @@ import { ED25519_TORSION_SUBGROUP, ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { describe, expect, it } from 'vitest'
-import { concat, toHex, utf8 } from '../src/bytes.ts'
+import { concat, fromHex, toHex, utf8 } from '../src/bytes.ts'
 import * as noble from '../src/crypto-noble.ts'
 import {
+  digestVerifier,
   ed25519PublicKey,
   evmAddressOf,
   isEd25519SignedBy,
   personalSign,
   personalVerifier,
+  recoverKey,
   recoverPersonalKey,
   recoverPersonalSigner,
 } from '../src/keys.ts'
@@ -176,6 +178,37 @@ describe('secp256k1 at its edges', () => {
     }
     const numbers = Array.from({ length: 12 }, (_, i) => BigInt(i + 1))
     expect(numbers.map((x) => signer(hex(x) + s + v) !== null)).toEqual(numbers.map(isX))
+  })
+
+  it('T-196 ENV-17 recovers the signer of any digest, with keys and nonces at the ends of their range', () => {
+    const bytes = (number: bigint) => fromHex(hex(number)) as Uint8Array
+    const digests = [0n, 1n, N - 1n, N, N + 1n, 2n ** 255n, 2n ** 256n - 1n]
+    for (const secret of [1n, 2n, N / 2n + 1n, N - 1n]) {
+      const publicKey = secp256k1.getPublicKey(bytes(secret), false)
+      const isSigned = digestVerifier(publicKey)
+      for (const number of digests) {
+        for (const nonce of [1n, 3n, N - 1n]) {
+          const { x, y } = EvmPoint.BASE.multiply(nonce).toAffine()
+          const full = EvmPoint.Fn.mul(EvmPoint.Fn.inv(nonce), EvmPoint.Fn.create(number + x * secret))
+          // Nobody can sign with a nonce that leads to no s.
+          if (full === 0n) continue
+          const isHigh = full > N / 2n
+          const parity = (y % 2n) ^ (isHigh ? 1n : 0n)
+          const made = (s: bigint, v: bigint) => hex(x % N) + hex(s) + hex(v, 2)
+          const low = isHigh ? N - full : full
+          const digest = bytes(number)
+          const verdicts = [made(low, parity), made(low, parity ^ 1n), made(N - low, parity ^ 1n)].map((signature) => [
+            toHex(recoverKey(digest, signature) ?? new Uint8Array()) === toHex(publicKey),
+            isSigned(digest, signature),
+          ])
+          expect(verdicts, `${secret} ${number} ${nonce}`).toEqual([
+            [true, true],
+            [false, false],
+            [false, false],
+          ])
+        }
+      }
+    }
   })
 
   it('T-119 ENV-17 takes 65 bytes and no other form: no DER, no compact form, no second spelling', () => {

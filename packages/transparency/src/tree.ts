@@ -42,9 +42,9 @@ export interface InclusionClaim {
   root: Hash
 }
 
-/** RFC 9162, 2.1.3.2. Sizes above 2⁵³ are not known to anybody. */
+/** RFC 9162, 2.1.3.2. Sizes above 2⁵³ are not known to anybody. Hashes of another length prove nothing. */
 export function isIncluded({ index, size, leaf, root }: InclusionClaim, proof: readonly Hash[]): boolean {
-  if (!isSize(index) || !isSize(size) || index >= size) return false
+  if (!isSize(index) || !isSize(size) || index >= size || ![leaf, ...proof].every(isHash)) return false
   let place = index
   let last = size - 1
   let hash = leaf
@@ -79,7 +79,7 @@ export function isConsistent(earlier: TreeHead, later: TreeHead, proof: readonly
 /**
  * The root of a tree, and the one that its first entries have by themselves: where a tree does not begin with another,
  * this shows it. The path is a proof of consistency whose first hash is never left out. Sizes are 0 < earlier < later.
- * Null for a path of another length.
+ * Null for a path of another length, or whose hashes are.
  */
 export function prefixRoots(
   earlierSize: number,
@@ -87,7 +87,7 @@ export function prefixRoots(
   path: readonly Hash[],
 ): { earlier: Hash; later: Hash } | null {
   const [first, ...rest] = path
-  if (!first) return null
+  if (!first || !path.every(isHash)) return null
   let place = earlierSize - 1
   let last = laterSize - 1
   while (isOdd(place)) [place, last] = [half(place), half(last)]
@@ -124,6 +124,10 @@ function isPowerOfTwo(value: number): boolean {
 /** Exact, where `Math.log2` rounds up just below large powers of two. */
 export function floorLog2(value: number): number {
   return value < 2 ** 32 ? 31 - Math.clz32(value) : 63 - Math.clz32(value / 2 ** 32)
+}
+
+function isHash(bytes: Uint8Array): boolean {
+  return bytes.length === HASH_BYTES
 }
 
 function isSize(value: number): boolean {

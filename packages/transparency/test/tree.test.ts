@@ -86,6 +86,45 @@ describe('trees', () => {
     }
   })
 
+  it('T-195 are not proven by hashes of another length, nor by sizes that are none', async () => {
+    const { edge, leaves, readTile } = memoryLog([7])
+    const root = rootOf(edge)
+    const garbage = [0, 1, 31, 33, 64].map((length) => new Uint8Array(length))
+    for (let index = 0; index < 7; index++) {
+      const proof = await proveInclusion(index, 7, readTile)
+      const claim = { index, size: 7, root, leaf: leaves[index]! }
+      for (const other of garbage) {
+        const proofs = [...spoilt(proof, other), [other]]
+        expect(proofs.filter((path) => isIncluded(claim, path))).toEqual([])
+        expect([isIncluded({ ...claim, leaf: other }, proof), isIncluded({ ...claim, root: other }, proof)]).toEqual([
+          false,
+          false,
+        ])
+      }
+      const none = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 2 ** 64]
+      const indexes = [...none, index + 7, index ^ 1, index ^ 4]
+      expect(indexes.filter((number) => isIncluded({ ...claim, index: number }, proof))).toEqual([])
+      expect([...none, 0, index].filter((number) => isIncluded({ ...claim, size: number }, proof))).toEqual([])
+      expect(
+        [proof.slice(1), proof.slice(0, -1), proof.toReversed()].filter((path) => isIncluded(claim, path)),
+      ).toEqual([])
+    }
+    for (const size of [1, 2, 3, 4, 5, 6]) {
+      const earlier = { size, root: slowRoot(leaves.slice(0, size)) }
+      const later = { size: 7, root }
+      const proof = await proveConsistency(size, 7, readTile)
+      const path = await provePrefix(size, 7, readTile)
+      for (const other of garbage) {
+        expect(spoilt(proof, other).filter((hashes) => isConsistent(earlier, later, hashes))).toEqual([])
+        expect(spoilt(path, other).map((hashes) => prefixRoots(size, 7, hashes))).toEqual(
+          spoilt(path, other).map(() => null),
+        )
+        expect(isConsistent({ ...earlier, root: other }, later, proof)).toBe(false)
+        expect(isConsistent(earlier, { ...later, root: other }, proof)).toBe(false)
+      }
+    }
+  })
+
   it('LOG-02 show which root their first entries have', async () => {
     const heads = Array.from({ length: 35 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
     const { readTile } = memoryLog(heads.slice(1).map(() => 1))
@@ -129,3 +168,8 @@ describe('trees', () => {
     }
   })
 })
+
+/** With something before, behind, and in the place of each hash. */
+function spoilt(proof: readonly Uint8Array[], other: Uint8Array): Uint8Array[][] {
+  return [[other, ...proof], [...proof, other], ...proof.map((_, i) => proof.with(i, other))]
+}

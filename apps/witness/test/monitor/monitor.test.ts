@@ -32,7 +32,7 @@ it('MON-01 follows an honest log of 1,000 entries and more, and raises no alarm'
   expect(gateway.requests.filter((path) => path.includes('/tile/entries/000.p/'))).toEqual([])
 })
 
-it('MON-02 raises an alarm for checkpoints that contradict each other, with both as evidence', async () => {
+it('MON-02 T-195 raises an alarm for checkpoints that contradict each other, with both as evidence', async () => {
   for (const [name, rewrite] of Object.entries<(gateway: TestGateway) => void>({
     'of one size': (gateway) => change(gateway, 2),
     'of a larger one': (gateway) => {
@@ -61,6 +61,10 @@ it('MON-02 raises an alarm for checkpoints that contradict each other, with both
     const [, ...others] = alarms[0]!.evidence
     const same = JSON.stringify({ kind: 'fork', evidence: [others[0], ...others] })
     expect(checkAlarm(same, gateway.key)).toMatchObject({ isProven: false })
+    // A fork of one size is shown by the checkpoints alone.
+    const [first, second, path = ''] = alarms[0]!.evidence
+    const spoilt = JSON.stringify({ kind: 'fork', evidence: [first, second, `AAAA\n${path}`] })
+    expect(checkAlarm(spoilt, gateway.key)).toMatchObject({ isProven: name === 'of one size' })
     expect(await look()).toEqual(alarms)
   }
 })

@@ -1,7 +1,9 @@
 // Runs in a page: the same readers as on a server, with the modules that browsers get.
 
 import { fromBase64 } from '@svc/protocol/bytes'
+import type { Cases } from '../cases.ts'
 import { type Examples, type Objection, readAll } from '../readers.ts'
+import { problemsBy, type RuledKind } from '../rules/rules.ts'
 import { verdictsOn } from '../signatures.ts'
 
 /** Bytes are base64. */
@@ -18,6 +20,7 @@ export interface PageAnswer {
 
 declare global {
   var readInPage: (task: PageTask) => Promise<PageAnswer>
+  var problemsInPage: (kind: RuledKind, cases: readonly Cases[RuledKind][]) => (string | null)[]
 }
 
 globalThis.readInPage = async ({ examples, texts, signed }) => {
@@ -28,6 +31,8 @@ globalThis.readInPage = async ({ examples, texts, signed }) => {
   }
   return { objections: await readAll(examples, texts.map(bytes)), verdicts }
 }
+
+globalThis.problemsInPage = problemsBy
 
 function bytes(base64: string): Uint8Array {
   return fromBase64(base64) as Uint8Array

@@ -1,0 +1,46 @@
+// Texts as names of files, through every door and back, and as tags; URLs as what the gateway is asked to fetch, and an
+// agent to call. Names of hosts lead to this machine, where nothing may be called.
+
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { startDnsServer } from '@svc/devnet/dns-server'
+import { startTestAgent } from '@svc/testbed/agent'
+import type { Corpora, Outcome } from '../cases.ts'
+import { type Doors, openDoors } from './doors.ts'
+import { checkNames } from './names.ts'
+import { checkUrls } from './urls.ts'
+
+const THIS_MACHINE = '127.0.0.1'
+
+/** On SQLite, and texts on PostgreSQL, too. */
+export async function checkOverDoors({ texts, urls }: Corpora): Promise<Outcome[]> {
+  const dialects = texts.length > 0 ? (['sqlite', 'postgres'] as const) : (['sqlite'] as const)
+  const outcomes: Outcome[] = []
+  for (const dialect of dialects) {
+    await withDoors(dialect, async (doors) => {
+      if (texts.length > 0) outcomes.push(...(await checkNames(texts, doors, dialect)))
+      if (urls.length > 0 && dialect === 'sqlite')
+        outcomes.push(await withAgent(doors, (agentUrl) => checkUrls(urls, doors, agentUrl)))
+    })
+  }
+  return outcomes
+}
+
+async function withDoors(dialect: 'sqlite' | 'postgres', work: (doors: Doors) => Promise<void>): Promise<void> {
+  await using opened = new AsyncDisposableStack()
+  const dns = await startDnsServer(() => [THIS_MACHINE])
+  opened.defer(() => dns.stop())
+  const database = await createFreshDatabase(dialect)
+  opened.defer(() => database.drop())
+  const doors = await openDoors({ databaseUrl: database.url, dnsServer: dns.address })
+  opened.defer(() => doors.close())
+  await work(doors)
+}
+
+async function withAgent({ url }: Doors, work: (agentUrl: string) => Promise<Outcome>): Promise<Outcome> {
+  const agent = await startTestAgent({ GATEWAY_URL: url })
+  try {
+    return await work(agent.url)
+  } finally {
+    await agent.stop()
+  }
+}

@@ -1,0 +1,73 @@
+// A stranger's text in everything of ours that reads text.
+
+import {
+  fromBase58,
+  fromBase64,
+  fromBase64Url,
+  fromHex,
+  fromUtf8,
+  toBase58,
+  toBase64,
+  toBase64Url,
+  toHex,
+  utf8,
+} from '@svc/protocol/bytes'
+import { CanonicalJsonError, canonicalJson } from '@svc/protocol/canonical'
+import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
+import { ed25519PublicKeyFromBase58, ed25519PublicKeyFromHex, recoverPersonalSigner } from '@svc/protocol/keys'
+import { mayBePublicHost } from '@svc/protocol/public-address'
+import { decodeEnvelope } from '@svc/protocol/request-envelope'
+import { parseStrictJson } from '@svc/protocol/strict-json'
+import { readCheckpoint } from '@svc/transparency/checkpoint'
+import { formatKey, formatNote, readKey, readNote } from '@svc/transparency/note'
+import { readPolicy } from '@svc/transparency/policy'
+import { readProof } from '@svc/transparency/proof'
+import { readPinnedKeys } from '@svc/verifier/pinned-keys'
+import type { TextCase } from '../cases.ts'
+
+/** Readers that say what is wrong: all that is asked is that they do. */
+const READERS: ((text: string) => unknown)[] = [
+  decodeEnvelope,
+  ed25519PublicKeyFromBase58,
+  ed25519PublicKeyFromHex,
+  mayBePublicHost,
+  readCheckpoint,
+  readPinnedKeys,
+  readPolicy,
+  readProof,
+  (text) => filenameProblem(text, DEFAULT_SYSTEM_PREFIX),
+  (text) => recoverPersonalSigner(new Uint8Array(), text),
+]
+
+/** Decoders, each with what writes the bytes again. */
+const DECODERS: [read: (text: string) => Uint8Array | null, write: (bytes: Uint8Array) => string][] = [
+  [fromHex, toHex],
+  [fromBase64, toBase64],
+  [fromBase64Url, toBase64Url],
+  [(text) => fromBase58(text, 32), toBase58],
+]
+
+export function textProblem({ text }: TextCase): string | null {
+  for (const read of READERS) read(text)
+  for (const [read, write] of DECODERS) {
+    const bytes = read(text)
+    if (bytes && write(bytes) !== text) return `a decoder takes it for ${write(bytes)}`
+  }
+  const [note, key] = [readNote(text), readKey(text)]
+  if (typeof note !== 'string' && formatNote(note) !== text) return 'is another note when it is written'
+  if (typeof key !== 'string' && formatKey(key) !== text) return 'is another key when it is written'
+  return jsonProblem(text)
+}
+
+/** It comes back from JSON as it was; half a character has no canonical form, and no UTF-8. */
+function jsonProblem(text: string): string | null {
+  const quoted = JSON.stringify(text)
+  if (parseStrictJson(quoted, 4 * quoted.length) !== text) return 'is another text in JSON'
+  try {
+    if (canonicalJson({ [text]: text }) !== `{${quoted}:${quoted}}`) return 'has another canonical form'
+    return fromUtf8(utf8(text)) === text ? null : 'is another text in UTF-8'
+  } catch (error) {
+    const isRefused = error instanceof CanonicalJsonError && !text.isWellFormed()
+    return isRefused ? null : `has no canonical form: ${error}`
+  }
+}
