@@ -24,11 +24,27 @@ export function createLog(level: LogLevel, output: LogOutput = standardOutput())
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: errorFields },
       redact: SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`]),
     },
     output,
   )
   return Object.assign(logger, { output })
+}
+
+/** Of errors of PostgreSQL: these quote rows. */
+const QUOTING = ['detail', 'where', 'internalQuery']
+
+/**
+ * What libraries attach to their errors is left out: a connection to PostgreSQL has the key that cancels its queries, a
+ * query has its values (T-191).
+ */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error)
+  const fields = Object.entries(pino.stdSerializers.err(error))
+  const plain = fields.filter(([name, value]) => typeof value !== 'object' && !QUOTING.includes(name))
+  const parts = error instanceof AggregateError ? { aggregateErrors: error.errors.map(errorFields) } : {}
+  return { ...Object.fromEntries(plain), ...parts }
 }
 
 const BUFFERED_CHARACTERS = 65_536
