@@ -140,20 +140,21 @@ describe('a gateway with a new key', () => {
       house.proxy.always(/attest|verify/, { lie: signedByNext })
       house.proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, endorsements }) })
     }
-    const forged = { ...endorsed(baseUrl), signature: '0'.repeat(128) }
+    const good = endorsed(baseUrl)
+    const forged = { ...good, signature: '0'.repeat(128) }
     for (const endorsements of [[], [forged], [endorsed('https://other.example')]]) {
       show(endorsements)
       await expect(open().attest(locker)).rejects.toMatchObject(untrue)
     }
     expect(warnings).toEqual([])
-    show([endorsed(baseUrl)])
+    show([good])
     await open().attest(locker)
     expect(warnings).toEqual([expect.stringContaining(`HAS A NEW KEY`)])
     expect(warnings[0]).toContain(`${key} → ${toHex(next.publicKey)}`)
     show([])
     await open().attest(locker)
     expect(warnings).toHaveLength(1)
-    expect(await journal.get(`key changes ${baseUrl}`)).toContain(endorsed(baseUrl).signature)
+    expect(await journal.get(`key changes ${baseUrl}`)).toContain(good.signature)
   })
 })
 
