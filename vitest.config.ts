@@ -12,8 +12,8 @@ const LIMIT_PROPERTIES = 'scripts/test-setup/limit-properties.ts'
 export default defineConfig({
   test: {
     globalSetup: 'scripts/test-setup/memory-folder.ts',
-    // Tests wait a good deal for what they started: some more than there are cores keep them busy.
-    maxWorkers: availableParallelism() + 2,
+    // Tests wait a good deal for what they started: one more than there are cores keeps them busy.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {
