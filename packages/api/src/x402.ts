@@ -45,6 +45,23 @@ export const X402Quote = Type.Object(
         }),
         schema: quoteExtension.schema,
       }),
+      'offer-receipt': Type.Optional(
+        Type.Object(
+          {
+            info: Type.Object({
+              offers: Type.Array(
+                Type.Object({
+                  format: Type.Literal('jws'),
+                  acceptIndex: Type.Integer({ description: 'The place of its leg in `accepts`.' }),
+                  signature: Type.String(),
+                }),
+              ),
+            }),
+            schema: quoteExtension.schema,
+          },
+          { description: 'The legs, signed with the statement key. Too long for the header `PAYMENT-REQUIRED`.' },
+        ),
+      ),
     }),
   },
   { title: 'X402Quote' },

@@ -3,7 +3,8 @@
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
-import { type AnyQuote, headerText, type QuoteId, withoutTransferRequests } from './quote.ts'
+import { plainOfferText } from './payment-headers.ts'
+import { type AnyQuote, type QuoteId, withoutTransferRequests } from './quote.ts'
 
 /** The id and time that a template's quote is made with: an id that is never issued, and the last second of year 9999. */
 export const PLACEHOLDER: QuoteId = { payReqId: `pr_${'0'.repeat(32)}`, expiresAt: 253_402_300_799 }
@@ -32,7 +33,7 @@ const PLACEHOLDERS: Readonly<Record<string, (id: QuoteId) => string>> = {
 export function quoteTemplate(quote: AnyQuote): QuoteTemplate {
   return {
     body: piecesOf(JSON.stringify(quote)),
-    header: piecesOf(headerText(quote)),
+    header: piecesOf(plainOfferText(quote)),
     kept: piecesOf(JSON.stringify(withoutTransferRequests(quote))),
   }
 }

@@ -7,6 +7,7 @@ import { type PricedLeg, x402Leg } from '@svc/payments/x402'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference } from '@svc/protocol/ids'
+import { plainOfferText } from './payment-headers.ts'
 import type { PricedLegs } from './price-legs.ts'
 
 /** What is unique to one quote. */
@@ -80,25 +81,14 @@ const INFO_SCHEMA = {
 }
 
 /** The parts of any quote that go into the header. */
-export interface AnyQuote {
-  x402Version: 2
-  resource: object
-  accepts: readonly { extra: object }[]
-  extensions: { svc: { info: object } }
-}
+export type AnyQuote = Parameters<typeof plainOfferText>[0]
 
 export function quoteAnswer<Quote extends AnyQuote>(
   text: string,
   quote: Quote,
   challenges: string | null,
 ): Answer<JsonText<Quote>> {
-  return paymentRequired(text, headerText(quote), challenges)
-}
-
-/** Stock x402 clients read only the header. It leaves out what is for people, because servers limit headers (ADD-01). */
-export function headerText(quote: AnyQuote): string {
-  const { x402Version, resource, accepts, extensions } = withoutTransferRequests(quote)
-  return JSON.stringify({ x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } })
+  return paymentRequired(text, plainOfferText(quote), challenges)
 }
 
 /** Transfer requests are long, and follow from the rest of the quote. */

@@ -3,7 +3,8 @@ import { EVM, type Network, PRIMARY } from '@svc/payments/networks'
 import type { PricedLeg } from '@svc/payments/x402'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { headerText, quoteBody, withoutTransferRequests } from '../src/quote.ts'
+import { plainOfferText } from '../src/payment-headers.ts'
+import { quoteBody, withoutTransferRequests } from '../src/quote.ts'
 import { fillTemplate, PLACEHOLDER, quoteTemplate, storedBody, templateText } from '../src/quote-template.ts'
 
 const TREASURIES = new Map<Network, string>([
@@ -39,7 +40,7 @@ it('PAY-06 PAY-13 PAY-22 a filled template equals the quote, in body and header'
     fc.property(order, id, (offer, own) => {
       const template = quoteTemplate(quoteOf(offer, PLACEHOLDER))
       const quote = quoteOf(offer, own)
-      expect(fillTemplate(template, own)).toEqual({ body: JSON.stringify(quote), header: headerText(quote) })
+      expect(fillTemplate(template, own)).toEqual({ body: JSON.stringify(quote), header: plainOfferText(quote) })
     }),
   )
 })

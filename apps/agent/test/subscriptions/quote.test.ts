@@ -1,7 +1,8 @@
+import type { PaymentLeg } from '@svc/api/quote'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { paymentReference } from '@svc/protocol/ids'
-import { withoutTransferRequests } from '@svc/sales/quote'
 import { startTestAgent } from '@svc/testbed/agent'
+import { headOf } from '@svc/testbed/head-bytes'
 import { expect, it, onTestFinished } from 'vitest'
 import { findPayRequest } from '../../src/subscriptions/store.ts'
 import { startSecondAgent, useAgentStack } from '../agent-stack.ts'
@@ -85,11 +86,36 @@ async function asGateway(): Promise<{ body: { accepts: { payTo: string }[] } }> 
   return { body: await (await fetch(`${stack.gateway.url}/v1/storage/request`, init)).json() }
 }
 
-it('AGENT-02 ADD-01 a quote carries its legs in the PAYMENT-REQUIRED header for x402 clients', async () => {
+it('AGENT-02 ADD-01 a quote carries legs of both chains in the PAYMENT-REQUIRED header for x402 clients', async () => {
   const { headers, body } = await api.requestQuote()
-  const header = JSON.parse(Buffer.from(headers.get('payment-required')!, 'base64').toString())
-  const { x402Version, resource, accepts, extensions } = withoutTransferRequests(body)
-  expect(header).toEqual({ x402Version, resource, accepts, extensions: { svc: { info: extensions.svc.info } } })
+  const { accepts, ...header } = JSON.parse(Buffer.from(headers.get('payment-required')!, 'base64').toString())
+  const legs = [legOf(body, 'SOL'), legOf(body, 'USDC', 'evm-mainnet'), legOf(body, 'USDC')]
+  const compact = ({ extra: { name, decimals, memo }, ...leg }: PaymentLeg) => ({
+    ...leg,
+    extra: { name, decimals, memo },
+  })
+  expect(accepts).toEqual(legs.map(compact))
+  const { x402Version, resource, extensions } = body
+  const svc = { info: extensions.svc.info, legs_left_out: 6 }
+  expect(header).toEqual({ x402Version, resource: { url: resource.url }, extensions: { svc } })
+})
+
+it.each([
+  'agent.example',
+  'storage-agent.eu-central-1.production.company.example/storage/agent',
+  `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`,
+])('AGENT-02 ADD-01 a quote of every leg has a head below 4 kB at https://%s', async (host) => {
+  const agent = await startSecondAgent(stack, { BASE_URL: `https://${host}`, SUBSCRIPTION_USD: '9999999.99' })
+  onTestFinished(() => agent.stop())
+  expect((await subscriptionApi(() => agent).quote()).accepts).toHaveLength(9)
+  for (const accepted of [{}, { 'accept-payment': 'solana/charge' }, { 'accept-payment': 'evm/charge' }]) {
+    const headers = { origin: 'https://page.example', ...accepted }
+    const head = await headOf(`${agent.url}/v1/service/request`, { headers })
+    expect(head.status).toBe(402)
+    expect(head.headers.get('payment-required')).toBeTruthy()
+    expect(head.headers.get('www-authenticate')).toBeTruthy()
+    expect(head.bytes).toBeLessThan(4096)
+  }
 })
 
 it('AGENT-02 STATE-01 a quote is stored exactly as it is answered', async () => {

@@ -5,13 +5,13 @@ import type { Confirmation, confirmStorage, Quote, requestStorage } from '@svc/a
 import { Answer } from '@svc/http-service/answer'
 import { ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
-import { type Challenge, challengeHeader } from '@svc/sales/mpp/challenge'
+import type { Challenge } from '@svc/sales/mpp/challenge'
 import { type Credential, chargeOf, readCredential, unknownChallenge } from '@svc/sales/mpp/credential'
 import { asProblem } from '@svc/sales/mpp/problems'
 import { paymentReceipt } from '@svc/sales/mpp/receipt'
 import { limitStranger } from '../auth/limits.ts'
 import { unixNow } from '../context.ts'
-import { quoteCharges, quoteIdOf } from '../purchases/challenges.ts'
+import { challengesFor, quoteCharges, quoteIdOf } from '../purchases/challenges.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../purchases/store.ts'
 import { PaymentRefused } from '../x402/errors.ts'
@@ -63,7 +63,7 @@ async function pay(context: MppContext, request: PayRequest, credential: Credent
   try {
     return await paid(context, request, credential, wire)
   } catch (error) {
-    throw asProblem(error, error instanceof PaymentRefused ? await challengesAgain(context, request) : null)
+    throw asProblem(error, error instanceof PaymentRefused ? await challengesAgain(context, request, wire) : null)
   }
 }
 
@@ -96,13 +96,12 @@ function bought(challenge: Challenge, body: Confirmation): Bought {
  * After a signed payment that never pays, the challenges of the same quote: whoever signs them once more signs the same
  * authorization, which pays once. Not while the quote is paid, being paid or expired.
  */
-async function challengesAgain({ database, config, ...context }: MppContext, request: PayRequest) {
+async function challengesAgain({ database, config, ...context }: MppContext, request: PayRequest, wire: WireRequest) {
   const { db } = database
   const { pay_req_id, expires_at } = request
   if (unixNow(context) > expires_at) return null
   if ((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))) return null
-  const { charges, payee } = quoteCharges(config, JSON.parse(request.quote) as Quote)
-  return challengeHeader(charges, quoteIdOf(request), payee)
+  return challengesFor(quoteCharges(config, JSON.parse(request.quote) as Quote), quoteIdOf(request), wire)
 }
 
 /** The credential pays for its quote: a body that orders something else is refused before anything is paid. */

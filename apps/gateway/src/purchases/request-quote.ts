@@ -4,8 +4,9 @@ import type { Provider, Quote, requestStorage } from '@svc/api/purchases'
 import { type Lru, lru } from '@svc/concurrency/caches'
 import type { Answer, JsonText } from '@svc/http-service/answer'
 import type { WireRequest } from '@svc/http-service/wire-request'
+import { plainOfferText } from '@svc/sales/payment-headers'
 import type { Market } from '@svc/sales/price-legs'
-import { headerText, paymentRequired } from '@svc/sales/quote'
+import { paymentRequired } from '@svc/sales/quote'
 import { fillTemplate, PLACEHOLDER, type QuoteTemplate, quoteTemplate, templateText } from '@svc/sales/quote-template'
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
@@ -37,7 +38,7 @@ export function createRequestQuote(context: Context): RequestQuote {
 
   function answer(request: PayRequest, quote: Quote, wire: WireRequest): QuoteAnswer {
     const challenges = challengesFor(quoteCharges(context.config, quote), quoteIdOf(request), wire)
-    return paymentRequired(request.quote, headerText(quote), challenges)
+    return paymentRequired(request.quote, plainOfferText(quote), challenges)
   }
 
   async function requestOnce(order: Order, key: string, wire: WireRequest): Promise<QuoteAnswer> {

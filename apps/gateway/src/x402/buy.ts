@@ -6,6 +6,7 @@ import { ServiceError, ValidationError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { networkNamed } from '@svc/payments/networks'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { x402OfferText } from '@svc/sales/payment-headers'
 import { limitStranger } from '../auth/limits.ts'
 import { unixNow } from '../context.ts'
 import { confirmation } from '../purchases/confirm-payment.ts'
@@ -21,7 +22,7 @@ import {
   x402Disabled,
 } from './errors.ts'
 import { x402Receipt } from './extensions/offer-receipt.ts'
-import { offeredExtensions } from './extensions/offered.ts'
+import { ANNOUNCED } from './extensions/offered.ts'
 import { identifiedQuote, identifierConflict, releaseIdentifier } from './extensions/payment-identifier.ts'
 import { isOpen } from './finish-settlement.ts'
 import { openLocker } from './open-locker.ts'
@@ -115,27 +116,16 @@ async function newStoredRequest(context: X402Context, order: X402Order): Promise
   return request
 }
 
-async function offered(context: X402Context, request: PayRequest): Promise<Offer> {
-  const required = { 'payment-required': await paymentRequired(context, request) }
-  return new Answer(402, new JsonText<X402Quote>(request.quote), required)
+async function offered({ signOffers }: X402Context, { quote: text, expires_at }: PayRequest): Promise<Offer> {
+  const quote = JSON.parse(text) as X402Quote
+  const signed = { ...quote, extensions: { ...quote.extensions, ...(await signOffers(quote, expires_at)) } }
+  return new Answer(402, new JsonText<X402Quote>(JSON.stringify(signed)), {
+    'payment-required': paymentRequired(quote),
+  })
 }
 
-/** Clients send the extensions back with their signature, so only what programs need goes into the header. */
-async function paymentRequired(
-  { signOffers }: X402Context,
-  { quote, expires_at }: PayRequest,
-  reason?: string,
-): Promise<string> {
-  const { x402Version, resource, accepts, error, extensions } = JSON.parse(quote) as X402Quote
-  const { info } = extensions.svc
-  const header = {
-    x402Version,
-    error: reason ?? error,
-    resource,
-    accepts,
-    extensions: { svc: { info }, ...offeredExtensions(await signOffers({ resource, accepts }, expires_at)) },
-  }
-  return Buffer.from(JSON.stringify(header)).toString('base64')
+function paymentRequired(quote: X402Quote, error?: string): string {
+  return Buffer.from(x402OfferText(quote, { error, extensions: ANNOUNCED })).toString('base64')
 }
 
 /**
@@ -158,7 +148,7 @@ async function withOffer(
   const isPayable = !receipt && svc.info.flow === 'sign-and-repeat' && unixNow(context) <= request.expires_at
   try {
     const payable = isPayable ? request : await newStoredRequest(context, order)
-    return refusal.offering(await paymentRequired(context, payable, refusal.reason))
+    return refusal.offering(paymentRequired(JSON.parse(payable.quote), refusal.reason))
   } catch (error) {
     // The refusal counts, even where nothing can be sold right now.
     if (error instanceof ServiceError) return refusal

@@ -1,5 +1,4 @@
 import type { Confirmation, Quote } from '@svc/api/purchases'
-import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId } from '@svc/protocol/ids'
@@ -66,17 +65,15 @@ describe('a stock client', () => {
 })
 
 describe('a credential that shows a transaction', () => {
-  const currencies: [string, (challenges: ChargeChallenge[]) => ChargeChallenge][] = [
-    ['SOL', (all) => payableWith(all, 'sol')],
-    [
-      'a token of the primary chain',
-      (all) => all.find((one) => one.method === 'solana' && one.request.currency !== 'sol')!,
-    ],
-    ['USDC on the EVM chain', (all) => payableWith(all, TOKENS.USDC.address)],
+  const choices = [
+    { pay_asset: 'SOL' },
+    { pay_network: 'primary-mainnet', pay_asset: 'USDC' },
+    { pay_network: 'primary-mainnet', pay_asset: 'USDT' },
+    { pay_network: 'evm-mainnet', pay_asset: 'USDC' },
   ]
 
-  it.each(currencies)('T-100 ADD-47 pays with %s, and gets the same receipt again', async (_name, choose) => {
-    const challenge = choose(await challengesOf(shop))
+  it.each(choices)('T-100 ADD-47 pays with %j, and gets the same receipt again', async (choice) => {
+    const [challenge] = (await challengesOf(shop, { units: 1, ...choice })) as [ChargeChallenge]
     const credential = shown(challenge, await payChallenge(testbed.chains, challenge))
     const first = await send(shop, credential)
     expect([first.status, first.body]).toMatchObject([200, { ok: true, idempotent: false }])

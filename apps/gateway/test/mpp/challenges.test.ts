@@ -19,10 +19,9 @@ async function ask(headers: Record<string, string> = {}, order: object = { units
   return { quote: reply.body, headers: reply.headers, challenges: challengesIn(reply.headers) }
 }
 
-it('T-100 the quote has a challenge for each leg that a payment method can express', async () => {
+it('T-100 ADD-47 the quote has a challenge for each payment method', async () => {
   const { quote, challenges } = await ask()
-  const native = quote.accepts.filter(({ extra }) => extra.name === 'MON')
-  expect(challenges).toHaveLength(quote.accepts.length - native.length)
+  expect(challenges.map(({ method }) => method)).toEqual(['solana', 'evm'])
   for (const challenge of challenges) {
     expect(challenge).toMatchObject({
       realm: new URL(quote.resource.url).host,
@@ -45,11 +44,13 @@ it('T-100 the recipient is a wallet, and a gateway for development says that its
   }
 })
 
-it('T-100 the head of a quote fits into what servers, clients and proxies take', async () => {
-  const { headers } = await ask()
-  const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`.length)
-  expect(Math.max(...lines)).toBeLessThan(8_000)
-  expect(lines.reduce((sum, length) => sum + length, 0)).toBeLessThan(14_000)
+it('T-100 ADD-47 a client that chooses its method or asset gets the challenges for it', async () => {
+  const symbols = ({ challenges }: Awaited<ReturnType<typeof ask>>) => challenges.map(({ request }) => request.currency)
+  const { quote } = await ask()
+  const asset = (name: string) => quote.accepts.find(({ extra }) => extra.name === name)!.asset
+  expect(symbols(await ask({ 'accept-payment': 'solana/charge' }))).toEqual(['sol', asset('USDC')])
+  expect(symbols(await ask({ 'accept-payment': 'evm/charge' }))).toEqual([TOKENS.USDC.address, asset('USDT0')])
+  expect(symbols(await ask({}, { units: 1, pay_asset: 'BETA' }))).toEqual([asset('BETA')])
 })
 
 it('T-100 the same Idempotency-Key gives the same challenges', async () => {

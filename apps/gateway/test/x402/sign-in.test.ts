@@ -108,7 +108,7 @@ describe('sign-in-with-x', () => {
         'payment-required',
       ) ?? '',
     )
-    expect(Object.keys(extensions ?? {}).sort()).toEqual(['bazaar', 'offer-receipt', 'payment-identifier', 'svc'])
+    expect(Object.keys(extensions ?? {}).sort()).toEqual(['bazaar', 'payment-identifier', 'svc'])
   })
 
   it('ADD-52 what is asked for names this gateway, and asks for no payment', async () => {

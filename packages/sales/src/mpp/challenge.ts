@@ -9,6 +9,7 @@ import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { paymentReference } from '@svc/protocol/ids'
 import { MPP_CHALLENGE_PREFIX } from '@svc/protocol/names'
+import { inTurns, MAX_CHARACTERS } from '../payment-headers.ts'
 import type { QuoteId } from '../quote.ts'
 
 /** What challenges say of the seller. */
@@ -105,17 +106,15 @@ function base64Url(text: string): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** Servers and proxies limit a header line to 8 kB, and all of a head together (ADD-01). */
-const MAX_HEADER_CHARACTERS = 5_500
-
-/** The value of WWW-Authenticate. Null where no method expresses a leg. */
+/** The value of WWW-Authenticate: challenges of each method in turn, as many as fit. Null where no method expresses a leg. */
 export function challengeHeader(charges: readonly Charge[], id: QuoteId, payee: Payee): string | null {
   let header = ''
-  for (const charge of charges) {
+  for (const charge of inTurns(charges, ({ method }) => method)) {
     const { intent, method, ...texts } = challengeOf(charge, id, payee)
     const challenge = `Payment id="${texts.id}", realm="${texts.realm}", method="${method}", intent="${intent}", request="${texts.request}", expires="${texts.expires}", opaque="${texts.opaque}"`
-    if (header.length + challenge.length > MAX_HEADER_CHARACTERS) break
-    header += header === '' ? challenge : `, ${challenge}`
+    const longer = header === '' ? challenge : `${header}, ${challenge}`
+    if (longer.length > MAX_CHARACTERS.challenges) break
+    header = longer
   }
   return header === '' ? null : header
 }

@@ -36,13 +36,18 @@ export async function x402Receipt(
   }
 }
 
-interface SignedOffer extends Jws {
-  /** The place of its leg in `accepts`. */
-  acceptIndex: number
+const SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { offers: { type: 'array' } },
+  required: ['offers'],
 }
 
-/** One for each leg of a quote; none where the key cannot be reached. `expiresAt` in Unix seconds. */
-export type SignOffers = (quote: Pick<X402Quote, 'resource' | 'accepts'>, expiresAt: number) => Promise<SignedOffer[]>
+/** An offer for each leg of a quote; none where the key cannot be reached. `expiresAt` in Unix seconds. */
+export type SignOffers = (
+  quote: Pick<X402Quote, 'resource' | 'accepts'>,
+  expiresAt: number,
+) => Promise<Pick<X402Quote['extensions'], 'offer-receipt'>>
 
 const MAX_OFFERS = 1000
 /** An offer names no quote, so all of one minute and price share a signature. */
@@ -62,15 +67,16 @@ export function createSignOffers({ statementKeys, log }: Context): SignOffers {
 
   return async ({ resource, accepts }, expiresAt) => {
     // A signer that does not answer would hold up every quote.
-    if ((await statementKeys.health()) === 'failing') return []
+    if ((await statementKeys.health()) === 'failing') return {}
     const validUntil = expiresAt - (expiresAt % SHARED_SECONDS)
     try {
       const key = await statementKeys.current()
       const signed = await Promise.all(accepts.map((leg) => offerOf(key, resource.url, leg, validUntil)))
-      return signed.map((signature, acceptIndex) => ({ format: 'jws', acceptIndex, signature }))
+      const offers = signed.map((signature, acceptIndex) => ({ format: 'jws' as const, acceptIndex, signature }))
+      return { 'offer-receipt': { info: { offers }, schema: SCHEMA } }
     } catch (err) {
       log.warn({ err }, 'a quote is answered without the offers of the extension offer-receipt')
-      return []
+      return {}
     }
   }
 }

@@ -1,57 +1,36 @@
-// The extensions of x402 that offers announce. Clients send them back with their signature, so they are short.
+// The extensions of x402 that the header of an offer announces. Clients send them back with their signature, and headers
+// are limited (ADD-01), so they are short. Signed offers are in the body.
 
-import type { SignOffers } from './offer-receipt.ts'
-
-/** A client may name its purchase; the same name is paid once (`payment-identifier.ts`). */
-const PAYMENT_IDENTIFIER = {
-  info: { required: false },
-  schema: {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    type: 'object',
-    properties: {
-      required: { type: 'boolean' },
-      id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+export const ANNOUNCED = {
+  /** A client may name its purchase; the same name is paid once (`payment-identifier.ts`). */
+  'payment-identifier': {
+    info: { required: false },
+    schema: {
+      type: 'object',
+      properties: {
+        required: { type: 'boolean' },
+        id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+      },
+      required: ['required'],
     },
-    required: ['required'],
   },
-}
-
-/** For catalogues: how the request is made. The example of the answer is in the interface description. */
-const BAZAAR = {
-  info: { input: { type: 'http', method: 'POST', bodyType: 'json', body: { units: 1 } }, output: { type: 'json' } },
-  schema: {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    type: 'object',
-    properties: {
-      input: {
-        type: 'object',
-        properties: {
-          type: { const: 'http' },
-          method: { const: 'POST' },
-          bodyType: { const: 'json' },
-          body: {
-            type: 'object',
-            properties: { units: { type: 'integer', minimum: 1 }, provider: { type: 'string' } },
+  /** For catalogues: how the request is made. The example of the answer is in the interface description. */
+  bazaar: {
+    info: { input: { type: 'http', method: 'POST', bodyType: 'json', body: { units: 1 } }, output: { type: 'json' } },
+    schema: {
+      type: 'object',
+      properties: {
+        input: {
+          type: 'object',
+          properties: {
+            body: {
+              type: 'object',
+              properties: { units: { type: 'integer', minimum: 1 }, provider: { type: 'string' } },
+            },
           },
         },
-        required: ['type', 'method', 'bodyType', 'body'],
       },
+      required: ['input'],
     },
-    required: ['input'],
   },
-}
-
-const OFFERS_SCHEMA = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  type: 'object',
-  properties: { offers: { type: 'array' } },
-  required: ['offers'],
-}
-
-export function offeredExtensions(offers: Awaited<ReturnType<SignOffers>>) {
-  return {
-    'payment-identifier': PAYMENT_IDENTIFIER,
-    ...(offers.length > 0 && { 'offer-receipt': { info: { offers }, schema: OFFERS_SCHEMA } }),
-    bazaar: BAZAAR,
-  }
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
-import { withoutTransferRequests } from '@svc/sales/quote'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, x402HTTPClient } from '@x402/core/http'
 import { parsePaymentRequired } from '@x402/core/schemas'
@@ -65,33 +64,29 @@ describe('the header PAYMENT-REQUIRED', () => {
     const { headers, body } = await ask()
     const required = decodePaymentRequiredHeader(headers.get('payment-required') ?? '')
     expect(parsePaymentRequired(required)).toMatchObject({ success: true })
-    expect(required.accepts).toEqual(withoutTransferRequests(body).accepts)
-    expect(required.resource).toEqual(body.resource)
-    expect(required.extensions).toMatchObject({ svc: { info: body.extensions.svc.info } })
+    const { network, amount, asset, payTo, extra } = body.accepts[0]!
+    const { name, decimals, memo } = extra
+    const leg = { scheme: 'exact', network, amount, asset, payTo, maxTimeoutSeconds: 300 }
+    expect(required.accepts[0]).toEqual({ ...leg, extra: { name, decimals, memo } })
+    expect(required.resource).toEqual({ url: body.resource.url })
+    const legs_left_out = body.accepts.length - required.accepts.length
+    expect(required.extensions).toEqual({ svc: { info: body.extensions.svc.info, legs_left_out } })
     const client = new x402HTTPClient(new x402Client())
     expect(client.getPaymentRequiredResponse((name) => headers.get(name), body)).toEqual(required)
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('access-control-expose-headers')).toContain('PAYMENT-REQUIRED')
   })
 
-  it('ADD-01 the header stays below 7 kB with the longest amounts and a long address', async () => {
-    for (const [symbol, usd] of [
-      ['SOL', '157.12345678'],
-      ['ETH', '3157.12345678'],
-      ['MON', '0.03512345'],
-    ] as const)
-      market.chains.rates.setPrice(symbol, usd)
-    const label = 'a'.repeat(60)
-    // A name of three such labels is still below what proxies allow.
-    for (const [name, limit] of [
-      [label, 7_168],
-      [`${label}.${label}.${label}`, 8_000],
-    ] as const) {
-      const seller = await market.open({ BASE_URL: `https://${name}.example/gateway` })
-      const { headers, body } = await ask({ units: 1_000_000, provider: 'arweave' }, seller)
-      expect(body.accepts).toHaveLength(9)
-      expect(headers.get('payment-required')?.length).toBeLessThan(limit)
+  it('ADD-01 a client that chooses its network or asset finds its legs in the header', async () => {
+    const named = async (choice: object) => {
+      const { headers } = await ask({ units: 1, ...choice })
+      const { accepts, extensions } = decodePaymentRequiredHeader(headers.get('payment-required') ?? '')
+      expect(extensions?.svc).not.toHaveProperty('legs_left_out')
+      return accepts.map(({ network, extra }) => `${extra.name} ${network.split(':')[0]}`)
     }
+    expect(await named({ pay_asset: 'WETH' })).toEqual(['WETH solana', 'WETH eip155'])
+    expect(await named({ pay_network: 'evm-mainnet', pay_asset: 'USDT0' })).toEqual(['USDT0 eip155'])
+    expect(await named({ pay_asset: 'BETA' })).toEqual(['BETA solana'])
   })
 
   it('ADD-01 no leg names a fee payer, from which stock clients would derive a wrong destination', async () => {
