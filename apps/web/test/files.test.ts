@@ -423,6 +423,7 @@ describe('a file', () => {
     await page
       .getByLabel('The link works for')
       .selectOption({ label: 'as long as the public link of the locker is open' })
+    await page.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
     await click(page, 'Make a link')
     expect(await dialog(page).locator('code').textContent()).toBe(
       `${site.url}/view/${house.locker.receipt_id}/shared.txt`,

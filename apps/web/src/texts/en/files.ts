@@ -206,15 +206,13 @@ export const texts = {
             ? '1 day'
             : `${minutes / 60} hours`,
     public: 'as long as the public link of the locker is open',
-    hint: 'Anybody who has the link can read this file until then.',
-    publicHint:
-      'Anybody who has the link can read every file of this locker whose name they know, until you rotate or close the public link.',
+    hint: 'Anyone with the link can open this file until then. Closing the public link does not end it; “End them all” under “Settings” does.',
     encrypted: 'The file is encrypted: its readers need the key as well.',
     make: 'Make a link',
     link: 'the link',
     qr: 'The link as a QR code',
     until: (time: number) => `It works until ${TIME.format(time)}.`,
-    endless: 'It works until the public link is rotated or closed.',
+    endless: 'It works until the public link is replaced or closed.',
     closed: {
       title: 'The public link of this locker is closed',
       text: 'Open it under “People”, or share for a limited time.',
