@@ -297,6 +297,10 @@ describe('the verify page', () => {
       writeFileSync(join(folder, 'whole', name), text)
     await page.getByLabel('Choose a folder').setInputFiles(join(folder, 'whole'))
     await page.locator('#files_match.fact-passed').waitFor()
+    // Anybody may have signed it: all that passes does not make it green.
+    await verdict(page, /Nothing failed/)
+    await page.getByText('Without a key that you trust, anybody could have made this bundle.').waitFor()
+    expect(await page.locator('.verdict-passed').count()).toBe(0)
     expectCalm(visited)
     await visited.leave()
   })
