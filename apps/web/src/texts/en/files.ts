@@ -28,10 +28,10 @@ export const texts = {
       text: (sequence: number) => `in no. ${sequence}`,
       title: (sequence: number) => `The gateway says that it is in statement ${sequence}. Check it.`,
     },
-    beforeStatement: {
-      text: (sequence: number) => `before no. ${sequence}`,
+    likelyInStatement: {
+      text: (sequence: number) => `likely in no. ${sequence}`,
       title: (sequence: number) =>
-        `Recorded before statement ${sequence}. Files have changed since; check whether it is in the statement.`,
+        `Recorded before statement ${sequence}. Names may have changed since: check whether it is in the statement.`,
     },
     empty: {
       title: 'No files yet',
@@ -51,6 +51,7 @@ export const texts = {
   },
   uploads: {
     title: 'Uploads',
+    list: 'Files being uploaded',
     total: (done: number, all: number, bytes: string, ofBytes: string) =>
       `${common.number(done)} of ${files(all)} · ${bytes} of ${ofBytes}`,
     summary: (done: number, failed: number) =>
