@@ -172,6 +172,35 @@ describe('a wallet of the wallet standard', () => {
     await visited.leave()
   })
 
+  it('T-67 offers to stop waiting for a payment only after it has taken long', async () => {
+    const visited = await visit(site, '/buy', {}, async (page) => {
+      await injectStandardWallet(page, { key: DEMO_PAYERS[0]!, rpcUrl: site.chains.primary.url })
+      await page.clock.install()
+    })
+    const { page } = visited
+    await order(page)
+    await chooseLeg(page, 'USDC', 'Solana')
+    await page.getByRole('button', { name: /Test wallet/ }).click()
+    await page.route('**/v1/storage/payment/send', () => {})
+    const sending = page.waitForRequest('**/v1/storage/payment/send')
+    await page.clock.pauseAt(Date.now() + 30_000)
+    await payButton(page).click()
+    await sending
+    await page.getByText('Your payment is signed and on its way.').waitFor()
+    const stop = page.getByRole('button', { name: 'This is taking too long' })
+    await page.clock.runFor(14_000)
+    expect(await stop.count()).toBe(0)
+    await page.clock.runFor(2_000)
+    await stop.waitFor()
+    await page.clock.resume()
+    await expectGoodLooks(visited, 'buy-late')
+    await stop.click()
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Look again' }).click()
+    await receiptShown(page)
+    await visited.leave()
+  })
+
   it('T-67 two tabs that pay at the same moment pay once', async () => {
     const key = DEMO_PAYERS[1]!
     let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>

@@ -129,6 +129,7 @@ describe('uploads', () => {
     for (let i = 0; i < 250; i++) writeFileSync(join(many, `${String(i).padStart(4, '0')}.txt`), `file ${i}`)
     await page.getByLabel('Upload a folder').setInputFiles(many)
     await page.getByText('253 of 253 files').waitFor()
+    await looks(visited, 'files-uploaded')
     expect((await house.names()).length).toBe(253)
     await click(page, 'Clear')
     await nameButton(page, 'many').waitFor()
@@ -423,6 +424,7 @@ describe('a file', () => {
     await page
       .getByLabel('The link works for')
       .selectOption({ label: 'as long as the public link of the locker is open' })
+    await page.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
     await click(page, 'Make a link')
     expect(await dialog(page).locator('code').textContent()).toBe(
       `${site.url}/view/${house.locker.receipt_id}/shared.txt`,
@@ -462,6 +464,8 @@ describe('a file', () => {
     await expect.poll(() => viewer.count()).toBe(0)
     expect(await house.names()).toEqual(['sub/three.txt', 'two.txt'])
     await click(page, 'Close')
+    await page.getByRole('navigation', { name: 'Folders' }).getByRole('button', { name: 'All files' }).click()
+    await page.getByRole('row').filter({ hasText: 'two.txt' }).getByText('likely in no. 1').waitFor()
 
     // Another session shows the list as well.
     await page.getByRole('tab', { name: 'Settings' }).click()

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { fileUrls } from '@svc/api/files'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS, type DevKey } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
@@ -182,16 +183,63 @@ describe('with a key', () => {
     expect([await read(locker.receipt_id), await read(id)]).toEqual([404, 200])
     await link.getByRole('button', { name: 'Close the link' }).click()
     await confirm(page, 'Close the link')
-    await link.getByText('Nobody can read files').waitFor()
+    await link.getByText('Nobody can open files').waitFor()
     expect(await read(id)).toBe(404)
     await link.getByRole('button', { name: 'Open it again' }).click()
-    await link.getByText('Anybody who has the id').waitFor()
+    await link.getByText('every file in the locker whose name they know').waitFor()
 
     await tab(page, 'Settings')
     await page.getByRole('button', { name: 'End them all' }).click()
     await confirm(page, 'End them all')
     await page.getByText('All links and uploads have ended').waitFor()
     expectCalm(visited)
+    await visited.leave()
+  })
+
+  it('T-49 SHORT-07 says what the public link opens, and what closing it leaves open, as the gateway does', async () => {
+    const locker = await newLocker()
+    const client = clientOf(payerSigner)
+    await client.attest(locker)
+    const { locker_id } = locker
+    const asked = { filenames: ['report.txt'], ttl_min: 60 }
+    const { urls } = (await client.call(fileUrls, { params: { locker_id }, body: asked })).body
+    const temporary = urls[0]!.download_url
+    const statusOf = async (url: string) => (await fetch(new URL(url, site.url))).status
+    const publicly = (id: string) => statusOf(`/v1/r/${id}/f/report.txt`)
+    const evidence = async (id: string) => {
+      const answer = await fetch(`${site.url}/v1/storage/evidence-bundle?receipt_id=${id}`)
+      return [answer.status, (await answer.text()).includes('report.txt')]
+    }
+    const visited = await visit(site, `/locker/${locker_id}#people`)
+    const { page } = visited
+    await useKey(page, seedKey(PAYER))
+    const link = page.getByRole('region', { name: 'Public link' })
+    await link.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
+    await link.getByText('the evidence at the same id lists all file names, sizes and hashes.').waitFor()
+    expect([await publicly(locker.receipt_id), await evidence(locker.receipt_id)]).toEqual([200, [200, true]])
+
+    await link.getByRole('button', { name: 'Close the link' }).click()
+    await page.getByRole('dialog').getByText('Closing the link stops it at once. Temporary links').waitFor()
+    await page.getByRole('dialog').getByText('work until they expire, and evidence already published').waitFor()
+    await expectGoodLooks(visited, 'locker-close-link')
+    await confirm(page, 'Close the link')
+    await link.getByText('Nobody can open files through the public link.').waitFor()
+    expect(await publicly(locker.receipt_id)).toBe(404)
+    expect([await statusOf(temporary), await evidence(locker.receipt_id)]).toEqual([200, [200, true]])
+
+    await link.getByRole('button', { name: 'Replace the id' }).click()
+    await page.getByRole('dialog').getByText('Links with the old id stop working at once and for good.').waitFor()
+    await page.getByRole('dialog').getByText('Temporary links already handed out work until they expire').waitFor()
+    await confirm(page, 'Replace the id')
+    await link.getByText('It does not lead to the evidence, which is public under the receipt id.').waitFor()
+    const id = (await link.locator('code').textContent()) as string
+    expect([await publicly(locker.receipt_id), await publicly(id)]).toEqual([404, 200])
+    expect([await evidence(id), await evidence(locker.receipt_id)]).toEqual([
+      [404, false],
+      [200, true],
+    ])
+    expect(await statusOf(temporary)).toBe(200)
+    await expectGoodLooks(visited, 'locker-link-replaced')
     await visited.leave()
   })
 

@@ -1,3 +1,4 @@
+import type { OperatorGrowth } from '@svc/api/operations'
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { payLeg } from '@svc/devnet/pay-leg'
@@ -8,6 +9,8 @@ import { expectCalm, expectGoodLooks, picture, visit } from './visit.ts'
 
 const SECRET = 'the-secret-of-the-operators-tools'
 const DAY = 86_400
+/** When the day began. Read before the gateway starts, so that what is seeded is older than all that it counts itself. */
+const TODAY = Math.floor(Date.now() / 1000 / DAY) * DAY
 const DESKTOP = { width: 1280, height: 900 }
 /** Compressed, as for every page. */
 const FIRST_LOAD_BYTES = 100_000
@@ -57,8 +60,7 @@ async function buy(units: number): Promise<Confirmation> {
 /** What a gateway has counted that is older than this test. */
 async function seedPast(): Promise<void> {
   const { db } = site.gateway.context.database
-  const today = Math.floor(Date.now() / 1000 / DAY) * DAY
-  const days = Array.from({ length: 28 }, (_, i) => today - (i + 1) * DAY)
+  const days = Array.from({ length: 28 }, (_, i) => TODAY - (i + 1) * DAY)
   const kinds = [
     ['primary-mainnet', 'USDC', 'gcs'],
     ['primary-mainnet', 'SOL', 'storj'],
@@ -94,6 +96,17 @@ async function deadJob(): Promise<string> {
   await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))
   await queue.drain()
   return (await queue.deadLetters())[0]!.id
+}
+
+/** Leaves the texts that are drawn on canvases in `window.drawn`. */
+const watchCanvases = () => {
+  const drawn: string[] = []
+  const { fillText } = CanvasRenderingContext2D.prototype
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    drawn.push(text)
+    fillText.call(this, text, ...place)
+  }
+  Object.assign(window, { drawn })
 }
 
 async function signIn(page: Page, token: string): Promise<void> {
@@ -225,6 +238,24 @@ describe('every section', () => {
     },
   )
 
+  it('ADD-25 the growth chart of a new gateway is drawn around its only sample, not years after it', async () => {
+    const visited = await visit(site, '/operator#lockers', undefined, async (page) => {
+      await page.addInitScript(watchCanvases)
+      await page.route('**/operations/growth?*', async (route) => {
+        const growth = (await (await route.fetch()).json()) as OperatorGrowth
+        await route.fulfill({ json: { ...growth, samples: growth.samples.slice(-1) } })
+      })
+    })
+    const { page } = visited
+    await signIn(page, SECRET)
+    await page.locator('canvas').first().waitFor()
+    const drawn = () => page.evaluate(() => (window as unknown as { drawn: string[] }).drawn)
+    await expect.poll(drawn).toContainEqual(expect.stringMatching(/^\d\d:\d\d$|^[A-Z][a-z]+ \d+$/))
+    expect((await drawn()).filter((text) => /^[A-Z][a-z]+ \d{4}$/.test(text))).toEqual([])
+    await expectGoodLooks(visited, 'operator-first-sample')
+    await visited.leave()
+  })
+
   it('ADD-25 sales come from real purchases, by asset and provider, with the keyboard, as a table and as CSV', async () => {
     const visited = await open('sales?range=24h')
     const { page } = visited
@@ -313,6 +344,17 @@ describe('acting', () => {
     const download = await fetch(`${site.url}/v1/storage/retrieve/${receipt_id}/hello.txt`)
     expect(download.ok).toBe(false)
     await expectGoodLooks(visited, 'operator-locker')
+
+    const owner = await visit(site, `/locker/${locker_id}`)
+    await owner.page.getByRole('button', { name: 'Use a key' }).click()
+    await owner.page.getByLabel('Paste a key').fill(JSON.stringify(site.keypair))
+    await owner.page.getByRole('button', { name: 'Use this key' }).click()
+    await owner.page.getByText('has taken this locker down').waitFor()
+    for (const name of ['Upload files', 'Upload a folder'])
+      expect(await owner.page.getByLabel(name, { exact: true }).isDisabled()).toBe(true)
+    await expectGoodLooks(owner, 'locker-taken-down')
+    await owner.leave()
+
     await done(await act(page, 'Lift the restriction…', 'Lift'), 'lifted a restriction')
     await page.getByRole('button', { name: 'Freeze…' }).waitFor()
     await go(page, 'audit')

@@ -85,7 +85,7 @@ describe('the welcome page', () => {
     await page.keyboard.press('Enter')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
     expect(await page.getByLabel('This gateway now').textContent()).toMatch(
-      /1\s*locker open\s*1\s*file proven\s*.*ago|now/,
+      /1\s*locker open\s*1\s*file proven\s*.*(ago|now)/,
     )
     await page.getByRole('spinbutton', { name: 'Units' }).fill('3')
     await page.getByText('3 GiB').first().waitFor()

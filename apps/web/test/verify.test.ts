@@ -297,6 +297,10 @@ describe('the verify page', () => {
       writeFileSync(join(folder, 'whole', name), text)
     await page.getByLabel('Choose a folder').setInputFiles(join(folder, 'whole'))
     await page.locator('#files_match.fact-passed').waitFor()
+    // Anybody may have signed it: all that passes does not make it green.
+    await verdict(page, /Nothing failed/)
+    await page.getByText('Without a key that you trust, anybody could have made this bundle.').waitFor()
+    expect(await page.locator('.verdict-passed').count()).toBe(0)
     expectCalm(visited)
     await visited.leave()
   })
@@ -372,6 +376,51 @@ describe('the verify page', () => {
     await visited.leave()
     node.closeAllConnections()
     node.close()
+  })
+
+  it('T-63 keeps the chosen files when keys or a node are given while it hashes, or when it is cancelled', async () => {
+    // Hashing lasts until the test lets it begin: the page's messages to its worker are held back.
+    const holdHashing = () => {
+      const held: (() => void)[] = []
+      const { postMessage } = Worker.prototype
+      Worker.prototype.postMessage = function (this: Worker, message: { call?: string }) {
+        if (message.call === 'hashFiles') held.push(() => postMessage.call(this, message))
+        else postMessage.call(this, message)
+      }
+      Object.assign(window, { held })
+    }
+    const prepare = async (page: Page) => void (await page.addInitScript(holdHashing))
+    const visited = await visit(site, `/verify/${site.locker.receipt_id}`, undefined, prepare)
+    const { page } = visited
+    const held = () => page.evaluate(() => (window as unknown as { held: unknown[] }).held.length)
+    await verdict(page, /Nothing failed/)
+    mkdirSync(join(folder, 'chosen'))
+    writeFileSync(join(folder, 'chosen/hello.txt'), 'hello')
+    await page.getByLabel('Choose a folder').setInputFiles(join(folder, 'chosen'))
+    const hashing = page.getByRole('region', { name: 'Hashing your files' })
+    await hashing.waitFor()
+    expect(await fact(page, 'merkle_root_matches')).toBe('passed')
+
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await verdict(page, /Cancelled/)
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await hashing.waitFor()
+    expect(await held()).toBe(2)
+    await pinKeys(page, await gatewayKeys())
+    await page.locator('#merkle_root_matches.fact-not_checked').waitFor()
+    await page.getByLabel('Address of a node of the primary chain').fill(site.chains.primary.url)
+    await page.getByRole('button', { name: 'Ask this node' }).click()
+    await page.getByText(`Asked: ${new URL(site.chains.primary.url).host}`).waitFor()
+    await hashing.waitFor()
+    // What is being hashed is not hashed again.
+    expect(await held()).toBe(2)
+    await page.evaluate(() => {
+      for (const send of (window as unknown as { held: (() => void)[] }).held) send()
+    })
+    await verdict(page, /All \d+ checks passed/)
+    expect(await fact(page, 'files_match')).toBe('passed')
+    expect(visited.problems).toEqual([])
+    await visited.leave()
   })
 
   it('T-63 works in a worker, shows how far it is, and can be cancelled', async () => {

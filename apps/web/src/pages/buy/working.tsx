@@ -1,5 +1,7 @@
 // While something happens that the page waits for, and where its outcome is not certain.
 
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/buy'
 import { texts as paying } from '#texts/paying'
 import { AskPayer } from '../../paying/ask-payer.tsx'
@@ -27,14 +29,29 @@ export function Working({ checkout, doing }: { checkout: Checkout; doing: Doing 
           </Button>
         </div>
       )}
-      {doing === 'sending' && (
-        <div class="row row-middle">
-          <Button kind="quiet" onClick={() => void checkout.doubt()}>
-            {t.tooLong}
-          </Button>
-        </div>
-      )}
+      {doing === 'sending' && <StopWaiting onStop={() => void checkout.doubt()} />}
       {doing === 'looking' && <AskCard checkout={checkout} />}
+    </div>
+  )
+}
+
+/** Most payments are on the chain sooner. */
+const LATE_MS = 15_000
+
+function StopWaiting({ onStop }: { onStop: () => void }) {
+  const isLate = useSignal(false)
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      isLate.value = true
+    }, LATE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  if (!isLate.value) return null
+  return (
+    <div class="row row-middle">
+      <Button kind="quiet" onClick={onStop}>
+        {texts.working.tooLong}
+      </Button>
     </div>
   )
 }

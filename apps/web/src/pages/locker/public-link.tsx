@@ -26,10 +26,11 @@ export function PublicLinkCard({ session }: { session: LockerSession }) {
       toast(t.changed)
     })
   const isOpen = link.status === 'open'
+  const openText = link.id === receipt_id ? t.openText : t.replacedText
   return (
     <Card title={t.title} aside={<Status tone={isOpen ? 'info' : 'neutral'}>{isOpen ? t.open : t.closed}</Status>}>
       <div class="stack">
-        <p class="soft">{isOpen ? t.openText : `${t.closedText} ${t.reopenText}`}</p>
+        <p class="soft">{isOpen ? openText : `${t.closedText} ${t.reopenText}`}</p>
         {isOpen && link.id !== null && <Copyable text={link.id} what={t.id} />}
         <div class="row">
           {isOpen ? (

@@ -5,7 +5,7 @@ import { type Fact, LOG_FACTS } from '@svc/verifier/facts'
 import { type ListedChanges, NOTHING_LISTED, type PinnedKey } from '@svc/verifier/pinned-keys'
 import type { ReceiptTexts } from '@svc/verifier/receipt-facts'
 import { texts } from '#texts/verify'
-import type { CheckResult, GivenFile, HashedFile, Step } from './worker/messages.ts'
+import type { CheckInput, CheckResult, GivenFile, HashedFile, Step } from './worker/messages.ts'
 import { type CheckWorker, WorkFailed } from './worker/start.ts'
 
 /** Where a bundle comes from. */
@@ -41,8 +41,8 @@ export interface Pins {
   policy: string | null
 }
 
-interface GivenFiles {
-  list: readonly HashedFile[]
+interface ChosenFiles {
+  list: readonly GivenFile[]
   isWhole: boolean
 }
 
@@ -56,7 +56,7 @@ export interface Checking {
   failure: Signal<Failure | null>
   pins: Signal<Pins>
   node: Signal<string | null>
-  files: Signal<GivenFiles | null>
+  files: Signal<ChosenFiles | null>
   open(source: Source, agreed?: boolean): Promise<void>
   close(): void
   /** After a failure: checks what is there, or fetches it. */
@@ -87,7 +87,8 @@ export function createChecking(worker: CheckWorker): Checking {
   const failure = signal<Failure | null>(null)
   const pins = signal<Pins>(NOTHING_PINNED)
   const node = signal<string | null>(null)
-  const files = signal<GivenFiles | null>(null)
+  const files = signal<ChosenFiles | null>(null)
+  let hashing: Hashing | null = null
   let controller = new AbortController()
   let last: Source | null = null
 
@@ -121,17 +122,47 @@ export function createChecking(worker: CheckWorker): Checking {
   async function checkOpened({ signal, next, onStep }: Run): Promise<void> {
     const { value } = opened
     if (!value) return
-    next(node.value === null ? 'checking' : 'asking')
     result.value = outdated(result.value)
+    const hashed = await hashChosen(next)
+    if (signal.aborted) return
+    next(node.value === null ? 'checking' : 'asking')
     const { bundle, receipt } = value
-    const input = { bundle, receipt, ...pins.value, node: node.value, files: files.value }
+    const input = { bundle, receipt, ...pins.value, node: node.value, files: hashed }
     const found = await worker.call('check', input, { signal, onStep })
     if (!signal.aborted) result.value = found
   }
 
   const check = () => run('checking', checkOpened)
 
+  /** Hashing goes on while other checks begin: each waits for the same hashes. */
+  async function hashChosen(next: Run['next']): Promise<CheckInput['files']> {
+    if (!files.value) return null
+    next('hashing')
+    hashing ??= startHashing(files.value.list)
+    const list = await hashing.list
+    return files.value && { list, isWhole: files.value.isWhole }
+  }
+
+  function startHashing(given: readonly GivenFile[]): Hashing {
+    const stopped = new AbortController()
+    const onStep = (step: Step) => {
+      if (doingNow() === 'hashing') activity.value = { doing: 'hashing', step }
+    }
+    const list = worker.call('hashFiles', given, { signal: stopped.signal, onStep })
+    list.catch(() => {
+      if (hashing?.list === list) hashing = null
+    })
+    return { list, stop: () => stopped.abort() }
+  }
+
+  function stopHashing(): void {
+    hashing?.stop()
+    hashing = null
+  }
+
   function clear(): void {
+    controller.abort()
+    stopHashing()
     batch(() => {
       opened.value = null
       result.value = null
@@ -170,7 +201,6 @@ export function createChecking(worker: CheckWorker): Checking {
     again: () => (opened.value || !last ? check() : open(last, true)),
     open,
     close() {
-      controller.abort()
       clear()
       batch(() => {
         activity.value = null
@@ -190,24 +220,27 @@ export function createChecking(worker: CheckWorker): Checking {
       opened.value = { ...opened.value, receipt }
       await check()
     },
-    compare: (given, isWhole) =>
-      run('hashing', async (run) => {
-        const list = await worker.call('hashFiles', given, run)
-        if (run.signal.aborted) return
-        files.value = { list, isWhole }
-        await checkOpened(run)
-      }),
+    async compare(list, isWhole) {
+      stopHashing()
+      files.value = { list, isWhole }
+      await run('hashing', async (run) => {
+        await hashChosen(run.next)
+        if (!run.signal.aborted) await checkOpened(run)
+      })
+    },
     async setWhole(isWhole) {
       if (!files.value) return
       files.value = { ...files.value, isWhole }
       await check()
     },
     async dropFiles() {
+      stopHashing()
       files.value = null
       await check()
     },
     cancel() {
       controller.abort()
+      stopHashing()
       batch(() => {
         activity.value = null
         failure.value = { kind: 'cancelled' }
@@ -228,6 +261,11 @@ function outdated(result: CheckResult | null): CheckResult | null {
   const fact: Fact = { value: 'not_checked', why: texts.fact.outdated }
   const facts = Object.fromEntries(Object.keys(result.facts).map((name) => [name, fact]))
   return { ...result, facts, failed: [], compared: [] }
+}
+
+interface Hashing {
+  list: Promise<readonly HashedFile[]>
+  stop(): void
 }
 
 interface Run {

@@ -92,7 +92,7 @@ export const texts = {
   },
   receipt: {
     title: 'Paid. This is your receipt.',
-    keep: 'Keep it: it proves what you bought. Its id opens what you share of the locker, so show it only to people who may see that.',
+    keep: 'Keep it: it proves what you bought. Anyone with its id can open every file in the locker while the public link is open under it, and sees all file names, sizes and hashes once the locker is attested.',
     download: 'Download',
     print: 'Print',
     open: 'Open the locker',

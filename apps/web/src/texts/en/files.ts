@@ -28,10 +28,10 @@ export const texts = {
       text: (sequence: number) => `in no. ${sequence}`,
       title: (sequence: number) => `The gateway says that it is in statement ${sequence}. Check it.`,
     },
-    beforeStatement: {
-      text: (sequence: number) => `before no. ${sequence}`,
+    likelyInStatement: {
+      text: (sequence: number) => `likely in no. ${sequence}`,
       title: (sequence: number) =>
-        `Recorded before statement ${sequence}. Files have changed since; check whether it is in the statement.`,
+        `Recorded before statement ${sequence}. Names may have changed since: check whether it is in the statement.`,
     },
     empty: {
       title: 'No files yet',
@@ -51,6 +51,7 @@ export const texts = {
   },
   uploads: {
     title: 'Uploads',
+    list: 'Files being uploaded',
     total: (done: number, all: number, bytes: string, ofBytes: string) =>
       `${common.number(done)} of ${files(all)} · ${bytes} of ${ofBytes}`,
     summary: (done: number, failed: number) =>
@@ -206,15 +207,13 @@ export const texts = {
             ? '1 day'
             : `${minutes / 60} hours`,
     public: 'as long as the public link of the locker is open',
-    hint: 'Anybody who has the link can read this file until then.',
-    publicHint:
-      'Anybody who has the link can read every file of this locker whose name they know, until you rotate or close the public link.',
+    hint: 'Anyone with the link can open this file until then. Closing the public link does not end it; “End them all” under “Settings” does.',
     encrypted: 'The file is encrypted: its readers need the key as well.',
     make: 'Make a link',
     link: 'the link',
     qr: 'The link as a QR code',
     until: (time: number) => `It works until ${TIME.format(time)}.`,
-    endless: 'It works until the public link is rotated or closed.',
+    endless: 'It works until the public link is replaced or closed.',
     closed: {
       title: 'The public link of this locker is closed',
       text: 'Open it under “People”, or share for a limited time.',

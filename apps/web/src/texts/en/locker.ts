@@ -82,12 +82,13 @@ export const texts = {
     transaction: 'transaction',
     earlier: 'Show earlier ones',
     verify: 'Check every fact',
-    verifyText: 'Anybody who opens that page can also read the files while the public link is open.',
+    verifyText:
+      'Anyone with the address of that page sees all file names, sizes and hashes. While the public link is open under the receipt id, they can also open every file.',
     downloads: 'Take it with you',
     bundle: 'Evidence bundle',
     saveBundle: 'Save the evidence bundle',
     bundleText:
-      'Everything that an offline check needs. It names the receipt, which opens the files through the public link.',
+      'Everything that an offline check needs. It lists all file names, sizes and hashes, and names the receipt: while the public link is open under the receipt id, anyone with the bundle can open every file.',
     redacted: 'Redacted bundle',
     redactedText: 'Proves without opening anything: hashes only, or just the files that you name.',
     names: 'Files to show, one per line',
@@ -123,17 +124,24 @@ export const texts = {
       title: 'Public link',
       open: 'Open',
       closed: 'Closed',
-      openText: 'Anybody who has the id below, and the name of a file, can read that file.',
-      closedText: 'Nobody can read files through the public link. Statements can still be checked.',
+      /** While the receipt id is the id of the link. */
+      openText:
+        'Anyone with this link can open every file in the locker. Once the locker is attested, the evidence at the same id lists all file names, sizes and hashes.',
+      replacedText:
+        'Anyone with this link can open every file in the locker whose name they know. It does not lead to the evidence, which is public under the receipt id.',
+      closedText:
+        'Nobody can open files through the public link. The evidence stays public under the receipt id, and lists the names, sizes and hashes of all attested files.',
       id: 'Link id',
       close: 'Close the link',
       reopen: 'Open it again',
       reopenText: 'The same id opens it again.',
       rotate: 'Replace the id',
       rotateTitle: 'Replace the link id?',
-      rotateText: 'From then on only a new id opens the files. Links that you have shared stop working for good.',
+      rotateText:
+        'Links with the old id stop working at once and for good. Temporary links already handed out work until they expire, and the evidence stays public under the receipt id.',
       closeTitle: 'Close the public link?',
-      closeText: 'Links that you have shared stop working until you open it again.',
+      closeText:
+        'Closing the link stops it at once. Temporary links already handed out work until they expire, and evidence already published stays public.',
       changed: 'Changed',
     },
   },
@@ -199,7 +207,7 @@ export const texts = {
     access: 'Links and uploads in progress',
     revoke: 'End them all',
     revokeText:
-      'Ends every download and upload URL and every upload session of this locker, no matter who asked for it. The public link stays as it is. The owner signs once.',
+      'Ends every download and upload URL and every upload session of this locker, no matter who asked for it. A storage provider’s own URLs that were handed out before may work for up to five more minutes. The public link stays as it is. The owner signs once.',
     revokeTitle: 'End all links and uploads?',
     revoked: 'All links and uploads have ended',
     about: 'About this locker',
@@ -207,7 +215,8 @@ export const texts = {
     tags: 'Tags',
     locker: 'Locker id',
     receipt: 'Receipt id',
-    receiptText: 'It opens the files while the public link is open under it. Share it like a link.',
+    receiptText:
+      'Anyone with it can open every file while the public link is open under it. Once the locker is attested, they also see all file names, sizes and hashes, even after the link is closed.',
     show: 'Show',
     owner: 'Owner',
     provider: 'Kept at',

@@ -22,7 +22,7 @@ export const texts = {
     digest: 'a statement digest or the hash of a file',
   },
   receipt: {
-    text: 'Anybody who has it can read the files, so share it like a link. What is proven of it:',
+    text: 'Anyone with it can open every file while the public link is open under it, and can read the names, sizes and hashes of all attested files. What is proven of it:',
     facts: 'Check it, fact by fact',
     receipt: 'The signed receipt',
     bundle: 'Evidence bundle',

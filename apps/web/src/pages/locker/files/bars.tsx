@@ -20,17 +20,19 @@ interface ToolbarProps {
   listing: Listing
   /** Null: files are uploaded as they are. */
   encryption: KeyKind | null
+  canUpload: boolean
   onFolder: (folder: string) => void
   onFiles: (chosen: Chosen) => void
   onEncrypt: () => void
 }
 
-export function Toolbar({ folder, search, listing, encryption, onFolder, onFiles, onEncrypt }: ToolbarProps) {
+export function Toolbar({ folder, search, listing, encryption, canUpload, ...on }: ToolbarProps) {
+  const { onFolder, onFiles, onEncrypt } = on
   return (
     <div class="files-toolbar">
       <div class="row">
-        <Picker label={t.upload.files} icon="upload" isPrimary onFiles={onFiles} />
-        <Picker label={t.upload.folder} icon="folder" isFolder onFiles={onFiles} />
+        <Picker label={t.upload.files} icon="upload" isPrimary isDisabled={!canUpload} onFiles={onFiles} />
+        <Picker label={t.upload.folder} icon="folder" isFolder isDisabled={!canUpload} onFiles={onFiles} />
         <button type="button" class="button" aria-pressed={encryption !== null} onClick={onEncrypt}>
           <Icon name="lock" />
           {encryption ? t.key.on[encryption] : t.key.off}
@@ -101,10 +103,11 @@ interface PickerProps {
   icon: 'upload' | 'folder'
   isPrimary?: boolean
   isFolder?: boolean
+  isDisabled: boolean
   onFiles: (chosen: Chosen) => void
 }
 
-function Picker({ label, icon, isPrimary, isFolder, onFiles }: PickerProps) {
+function Picker({ label, icon, isPrimary, isFolder, isDisabled, onFiles }: PickerProps) {
   return (
     <label class={isPrimary ? 'button button-primary' : 'button'}>
       <Icon name={icon} />
@@ -113,6 +116,7 @@ function Picker({ label, icon, isPrimary, isFolder, onFiles }: PickerProps) {
         class="quiet-text"
         type="file"
         multiple
+        disabled={isDisabled}
         {...(isFolder && { webkitdirectory: true })}
         onChange={({ currentTarget }) => {
           const { files } = currentTarget

@@ -68,7 +68,9 @@ export function FileBrowser({ session }: { session: LockerSession }) {
   useEffect(() => deletions.watchPage(), [deletions])
   useEffect(() => parts.leave, [parts])
 
-  const { attestation, last_manifest_change_at } = session.facts.value
+  const { attestation, last_manifest_change_at, restriction } = session.facts.value
+  // A locker that the operator has frozen or taken down takes no writes.
+  const canUpload = !restriction
   // Whether the newest statement is about exactly these files: only the gateway knows.
   useEffect(() => {
     if (!session.isSilent) return
@@ -165,13 +167,14 @@ export function FileBrowser({ session }: { session: LockerSession }) {
   const { state, rows } = listing
   const isEmpty = state.value === 'ready' && rows.value === 0
   return (
-    <FileDrop onFiles={upload}>
+    <FileDrop canUpload={canUpload} onFiles={upload}>
       <div class="files stack">
         <Toolbar
           folder={folder.value}
           search={search}
           listing={listing}
           encryption={encryptionKind(lockerId)}
+          canUpload={canUpload}
           onFolder={openFolder}
           onFiles={upload}
           onEncrypt={() => {

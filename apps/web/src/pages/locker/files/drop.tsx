@@ -6,9 +6,11 @@ import { type Chosen, chosenByDrop } from './uploads/dropped.ts'
 /** Takes files and folders that are dropped on the list, before the page takes them for bundles. */
 export function FileDrop({
   children,
+  canUpload,
   onFiles,
 }: {
   children: ComponentChildren
+  canUpload: boolean
   onFiles: (chosen: Promise<Chosen>) => void
 }) {
   const isOver = useSignal(false)
@@ -16,7 +18,9 @@ export function FileDrop({
     if (!event.dataTransfer?.types.includes('Files')) return
     event.preventDefault()
     event.stopPropagation()
-    isOver.value = true
+    if (canUpload) isOver.value = true
+    // Then nothing is dropped here, and the page takes nothing either.
+    else event.dataTransfer.dropEffect = 'none'
   }
   const leave = (event: DragEvent) => {
     const to = event.relatedTarget

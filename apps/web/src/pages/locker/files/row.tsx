@@ -96,7 +96,7 @@ export function StatementCell({ file, facts: { statement, receiptId } }: { file:
   if (recorded === null || !statement) return <span class="not-yet">{t.list.notYet}</span>
   const isBefore = Date.parse(recorded) <= Date.parse(statement.at)
   if (!statement.isCurrent && !isBefore) return <span class="not-yet">{t.list.notYet}</span>
-  const words = statement.isCurrent ? t.list.inStatement : t.list.beforeStatement
+  const words = statement.isCurrent ? t.list.inStatement : t.list.likelyInStatement
   return (
     <a href={urlOf(`/verify/${receiptId}`)} tabIndex={-1} title={words.title(statement.sequence)}>
       {words.text(statement.sequence)}

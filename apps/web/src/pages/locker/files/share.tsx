@@ -5,6 +5,7 @@ import type { FileEntry } from '@svc/api/file-entries'
 import { ENCRYPTED_ENDING } from '@svc/sdk'
 import { encode } from 'uqr'
 import { texts as t } from '#texts/files'
+import { texts as locker } from '#texts/locker'
 import { urlOf } from '../../../address.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
@@ -50,13 +51,17 @@ export function ShareDialog({
     }
     isBusy.value = false
   }
+  const { public_link, receipt_id } = session.facts.value
+  const isReplaced = !!public_link?.id && public_link.id !== receipt_id
+  const { openText, replacedText } = locker.people.link
+  const publicHint = isReplaced ? replacedText : openText
   return (
     <Dialog title={t.share.title} onClose={onClose}>
       <div class="stack">
         <p class="dialog-name">
           <Filename name={file.filename} />
         </p>
-        <Field label={t.share.expires} hint={choice.value === PUBLIC ? t.share.publicHint : t.share.hint}>
+        <Field label={t.share.expires} hint={choice.value === PUBLIC ? publicHint : t.share.hint}>
           {(control) => (
             <select
               {...control}

@@ -29,7 +29,10 @@ const BYTE_STEPS = Array.from({ length: 60 }, (_, power) => 2 ** power)
 
 export function draw(into: HTMLElement, drawing: Drawing): Drawn {
   const { kind, data, colours, text, line, font, height, stepSeconds, isBytes, formatValue, onPoint } = drawing
-  const margin = kind === 'bars' ? stepSeconds * 0.6 : 0
+  const times = data[0] as number[] // at least one
+  const first = times[0] as number
+  const last = times.at(-1) as number
+  const margin = kind === 'bars' ? stepSeconds * 0.6 : first === last ? stepSeconds / 2 : 0
   const axis = { stroke: text, font, grid: { stroke: line, width: 1 }, ticks: { show: false } }
   const plot = new uPlot(
     {
@@ -39,7 +42,8 @@ export function draw(into: HTMLElement, drawing: Drawing): Drawn {
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'lines', size: 7 } },
       scales: {
-        x: { range: (_, min, max) => [min - margin, max + (margin || Number(max === min))] },
+        // Of the data: uPlot takes a single point for the first of 1000 days.
+        x: { range: () => [first - margin, last + margin] },
         y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
       },
       axes: [
@@ -57,7 +61,7 @@ export function draw(into: HTMLElement, drawing: Drawing): Drawn {
           (colour): uPlot.Series => ({
             stroke: colour,
             width: kind === 'bars' ? 0 : 2,
-            points: { show: kind === 'lines' && data[0]?.length === 1 },
+            points: { show: kind === 'lines' && times.length === 1 },
             ...(kind === 'bars' && { fill: colour, paths: uPlot.paths.bars!({ size: [0.72, 44], radius: 0.12 }) }),
           }),
         ),
@@ -69,7 +73,7 @@ export function draw(into: HTMLElement, drawing: Drawing): Drawn {
   )
   return {
     point: (index) => {
-      const time = index === null ? undefined : data[0]?.[index]
+      const time = index === null ? undefined : times[index]
       plot.setCursor(
         time == null ? { left: -10, top: -10 } : { left: plot.valToPos(time, 'x'), top: plot.bbox.height / 2 },
         false,

@@ -134,7 +134,7 @@ function Summary({ nodes, hasPins }: { nodes: readonly HistoryNode[]; hasPins: b
   const broken = nodes.filter(({ state, link }) => state === 'failed' || link.kind === 'broken' || link.kind === 'gap')
   const isUnchecked = nodes.some(({ state }) => state === 'listed')
   const isOtherKey = nodes.some(({ link }) => link.kind === 'linkedUnpinned')
-  const tone: Tone = broken.length > 0 ? 'bad' : isUnchecked || isOtherKey ? 'warn' : 'good'
+  const tone: Tone = broken.length > 0 ? 'bad' : isUnchecked || isOtherKey ? 'warn' : hasPins ? 'good' : 'info'
   const text = broken.length > 0 ? t.checkedSome(broken.length) : isUnchecked ? t.uncheckedSome : null
   return (
     <p class="history-summary">

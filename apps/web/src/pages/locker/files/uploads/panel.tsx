@@ -47,7 +47,8 @@ export function UploadPanel({ uploads, onNameTaken }: PanelProps) {
       <p class="quiet-text" role="status">
         {isActive ? '' : t.uploads.summary(doneFiles, failedFiles)}
       </p>
-      <ul class="upload-rows">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <ul class="upload-rows" tabIndex={0} aria-label={t.uploads.list}>
         {uploads.first(SHOWN).map((upload) => (
           <UploadRow key={upload.filename} upload={upload} uploads={uploads} onNameTaken={onNameTaken} />
         ))}
