@@ -341,6 +341,38 @@ describe('url, operators and rm', () => {
     expect([await exitCode, stdout()]).toEqual([130, ''])
   })
 
+  it('a folder in place of a file is answered with what to do, and never with advice to create it', async () => {
+    await svc('put', await folderOf('foldered', { 'docs/one.txt': '1' }))
+    for (const args of [
+      ['rm', 'docs', '--yes'],
+      ['cat', 'docs'],
+      ['cat', 'nowhere.txt'],
+    ]) {
+      const { exitCode, stderr } = await home.svc(args)
+      expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/hint: .*`svc ls`.*`svc get`.*`svc rm -r`/)])
+      expect(stderr).not.toContain('create the file')
+    }
+    await svc('rm', '-r', 'docs', '--yes')
+  })
+
+  it('get -o takes a folder: a file, or what looks like the name of one, is refused', async () => {
+    await svc('put', await folderOf('single', { 'single.txt': '1' }))
+    const file = join(await folderOf('there', { 'a.txt': '1' }), 'a.txt')
+    expect(await home.svc(['get', 'single.txt', '-o', file])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is a file: -o takes a folder'),
+    })
+    const copy = inHome('copy.txt')
+    expect(await home.svc(['get', 'single.txt', '-o', copy])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`-o - > ${copy}`),
+    })
+    await svc('get', 'single.txt', '-o', `${copy}/`)
+    await svc('get', 'single.txt', '-o', copy)
+    expect(await readFile(join(copy, 'single.txt'), 'utf8')).toBe('1')
+    await svc('rm', 'single.txt', '--yes')
+  })
+
   it('rm removes only the files that were confirmed', async () => {
     expect(await home.svc(['rm', 'a.txt'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--yes') })
     expect(names((await svc('rm', '-r', 'sub', 'pictures', '--yes', '--json')).stdout)).toHaveLength(3)
