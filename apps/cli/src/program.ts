@@ -70,7 +70,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
 export async function createProgram(argv: readonly string[], world: World, run: Run): Promise<Command> {
   const program = new SvcCommand('svc')
     .usage('<command> [options]')
-    .description('Storage that is paid on chain, and proves to anybody what it holds.')
+    .description('Pay-on-chain storage with proof of what it holds.')
     .configureHelp({ subcommandTerm: (command) => command.name(), showGlobalOptions: true })
     .helpCommand(false)
     .option('--profile <name>', 'settings, wallet and lockers to use: `svc profile` (SVC_PROFILE)')

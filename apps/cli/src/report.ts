@@ -158,7 +158,8 @@ function aboutRefusal({ code, message, hint, docsUrl, inputs, requestId, status,
     exitCode: EXIT.failed,
     code,
     message: `the ${service} refuses: ${message}${wrong} (${code}${request})`,
-    hint: hintAfter(hint, COMMANDS_FOR[code] ?? hintFor(status, code, service)),
+    // The gateway's advice about a missing file is for those who want to write one.
+    hint: hintAfter(code === 'FILE_NOT_FOUND' ? null : hint, COMMANDS_FOR[code] ?? hintFor(status, code, service)),
     docsUrl,
   }
 }
@@ -182,7 +183,7 @@ const COMMANDS_FOR: Record<string, string> = {
   locker_not_found: 'a locker is opened with `svc provision RECEIPT`',
   attestation_not_available: 'run `svc attest` first',
   EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
-  FILE_NOT_FOUND: '`svc ls` shows what is there',
+  FILE_NOT_FOUND: '`svc ls` shows what is there; folders are for `svc get` and `svc rm -r`',
   PRECONDITION_FAILED: 'it has changed in the meantime: run the same command again',
   STORAGE_UNAVAILABLE:
     'what was stored before is safe; run the same command again later, or add --wait to go on until it is back',

@@ -48,6 +48,7 @@ describe('a bundle', () => {
   it('is verified from a file, with or without a folder of files', async () => {
     expect(await factsOf({ path: 'bundle.json' })).toMatchObject({ ...HOLDS, files_match: 'not_checked' })
     expect(await factsOf({ path: 'bundle.json', folder: 'files' })).toMatchObject({ ...HOLDS, files_match: 'passed' })
+    expect((await server.call('verify', { path: 'bundle.json' })).verdict).toBe('verified')
   })
 
   it('is verified from its URL at the configured gateway', async () => {
@@ -119,7 +120,8 @@ describe('a bundle', () => {
 
   it('that was altered fails only the facts that no longer hold', async () => {
     await writeFile(join(shop.desk.root, 'changed.json'), bundle.replace('"a.txt"', '"A.txt"'))
-    const { failed } = await server.call('verify', { path: 'changed.json' })
+    const { failed, verdict } = await server.call('verify', { path: 'changed.json' })
+    expect(verdict).toBe('failed')
     expect(failed).toContain('merkle_root_matches')
     expect(failed).not.toContain('signature_valid')
   })

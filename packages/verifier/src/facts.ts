@@ -1,4 +1,4 @@
-// The facts about a bundle. Each stands alone: none is combined with another, and there is no overall result.
+// The facts about a bundle. Each stands alone, and none is combined with another; `verdict.ts` sums them up for people.
 
 import type { FactValue } from '@svc/protocol/facts'
 

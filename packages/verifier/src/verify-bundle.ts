@@ -53,6 +53,8 @@ export interface VerifiedBundle {
   receiptId: string | null
   /** As the bundle has it: only the facts say what of it is true. */
   anchor: JsonObject | null
+  /** When a final block took the statement, or a checkpoint of a log with it, in Unix seconds; null where no node shows that. */
+  anchoredAt: number | null
   /** Null when the bundle has no proof of a log, or one that is malformed. */
   log: LogReport | null
   /**
@@ -104,6 +106,7 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
   const { rpc, pinnedSigners = [] } = given
   const online = await checkOnline(rpc, { version, anchor, envelope, pinnedSigners })
   const log = await checkLog({ ...given, log: parts.log, envelope, rpc, pinnedSigners })
+  const times = [anchoredAt(online), log.anchoredAt].filter((time) => time !== null)
   const { merkle_root_matches, envelope_binds_commitment, ...more } = listFacts(parts, inFolder)
   const facts: BundleFacts = {
     merkle_root_matches,
@@ -112,7 +115,7 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
     envelope_binds_commitment,
     ...more,
     ...signature,
-    key_pinned: anchoredInTime(revocation, [anchoredAt(online), log.anchoredAt]) ?? signature.key_pinned,
+    key_pinned: anchoredInTime(revocation, times) ?? signature.key_pinned,
     ...online.facts,
     ...log.facts,
   }
@@ -126,6 +129,7 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
     envelope,
     receiptId: typeof parts.receiptId === 'string' ? parts.receiptId : null,
     anchor,
+    anchoredAt: times.length > 0 ? Math.min(...times) : null,
     log: log.report,
     counted: countedIn(parts),
     redacted: parts.redaction === null ? null : redactedReport(parts, inFolder),
@@ -134,10 +138,10 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
 }
 
 /** A statement of a revoked key is good if a block from before holds it. Null where that is not shown. */
-function anchoredInTime(revocation: SignatureFacts['revocation'], times: readonly (number | null)[]): Fact | null {
+function anchoredInTime(revocation: SignatureFacts['revocation'], times: readonly number[]): Fact | null {
   if (revocation?.otherwise.value !== 'passed') return null
-  const before = times.find((time) => time !== null && time < revocation.since)
-  return before === undefined || before === null ? null : anchoredBefore(revocation.since, before)
+  const before = times.find((time) => time < revocation.since)
+  return before === undefined ? null : anchoredBefore(revocation.since, before)
 }
 
 /** When a block took the statement; null where that is not shown. */

@@ -21,7 +21,7 @@ export function add(program: Command, open: Open): void {
     .description('what the agent service does for you, and what it has found')
     .argument('[id]', 'dlg_…: one of them, with its runs and findings; the signatures of its log are checked')
     .option('--end <id>', 'end one, and take the key of the agent away')
-    .option('--log', 'the whole log of the one, and nothing else')
+    .option('--log', 'print only the full log')
     .action(async (id: string | undefined, options: DelegationsOptions, command: Command) =>
       delegations(await open(command), id, options),
     )

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { access, open as openFile, rename, rm } from 'node:fs/promises'
 import type { DsseFormat } from '@svc/api/dsse'
+import { readPublicly } from '@svc/api/transfers'
 import { utf8 } from '@svc/protocol/bytes'
+import { isGatewayError } from '@svc/sdk/errors'
 import { type Command, Option } from 'commander'
 import { UsageError } from '../errors.ts'
 import { lockerArgument, repeatedOption, type StatementOptions, sequenceOf, statementOption } from '../options.ts'
 import { written } from '../output/output.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import type { Open, Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
 import { type Redacted, redact } from './redact.ts'
 
 /** What each format of other verifiers is called here, and at the gateway. */
@@ -27,7 +30,7 @@ export function add(program: Command, open: Open): void {
     .description('all the evidence about the locker, for `svc verify`; needs no wallet')
     .addArgument(lockerArgument())
     .option('-o, --out <file>', 'where to write it; the standard output unless given')
-    .option('--redact', 'leave out the receipt, which opens every file, and the names of all files')
+    .option('--redact', 'leave out the receipt, by which the public link opens files, and the names of all files')
     .addOption(
       new Option('--format <name>', 'for other verifiers: an in-toto statement in DSSE, or a Sigstore bundle').choices(
         Object.keys(FORMATS),
@@ -39,9 +42,11 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-A bundle names the receipt: anybody who gets it can open every file of the locker through the
-public link. A redacted bundle opens nothing. It proves the files that --file names, or, without
---file, all files to those who have them: it holds their hashes, and no name.
+A bundle lists all file names, sizes and hashes, and names the receipt: anyone who gets it can open
+every file of the locker, unless the public link was closed or rotated (\`svc link\`). Anyone who has
+the receipt id gets the same bundle from the gateway. A redacted bundle opens nothing. It proves the
+files that --file names, or, without --file, all files to those who have them: it holds their
+hashes, and no name.
 
 With --format, others check it with cosign or a library of Sigstore, and the key of \`svc keys\`. It
 opens nothing either, and names all files, or the one of --file; large lockers need --file.`,
@@ -64,14 +69,14 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
   if (out === undefined) {
     if (stdout.isTTY) throw new UsageError('a bundle is long: give a file with -o, or pipe it somewhere')
     await write(new WritableStream({ write: (chunk) => written(stdout, chunk) }))
-    return warnOfReceipt(session, options)
+    return warnOfReceipt(session, wanted, options)
   }
   const { bytes, result } = await writeWhole(out, write)
   output.result(
     { file: out, size_bytes: bytes, ...documentOf(result) },
     () => `${out}: ${bytesText(bytes)}${shownText(result)}`,
   )
-  warnOfReceipt(session, options)
+  await warnOfReceipt(session, wanted, options)
   output.note(`\nNext: \`svc verify ${out}\``)
 }
 
@@ -89,12 +94,28 @@ async function requireFitting(wanted: string | undefined, options: BundleOptions
   })
 }
 
-function warnOfReceipt({ output }: Session, { redact: isRedacted = false, format }: BundleOptions): void {
-  if (isRedacted || format) return
+async function warnOfReceipt(session: Session, wanted: string | undefined, options: BundleOptions): Promise<void> {
+  const { output } = session
+  if (options.redact || options.format || output.isJson) return
   output.note(
-    'Anybody who gets this bundle can open every file of the locker through the public link. To prove without opening, give' +
-      ' them a redacted one: `svc bundle --redact`, with --file <name> for each file to show.',
+    (await opensFiles(session, await session.locker(wanted)))
+      ? 'Anyone with this bundle can open every file in the locker: it names the receipt, at whose id the public link is' +
+          ' open. To prove without opening, give them a redacted one: `svc bundle --redact`, with --file <name> for each' +
+          ' file to show.'
+      : 'This bundle lists all file names, sizes and hashes, and names the receipt. It opens no file as long as the public' +
+          ' link is closed or rotated. `svc bundle --redact` shows less.',
   )
+}
+
+/** Whether the public link is open at the receipt id. No file can have a colon for a name, so none is read. */
+async function opensFiles(session: Session, { receipt_id }: NamedLocker): Promise<boolean> {
+  const client = await session.client()
+  try {
+    await client.open(readPublicly, { params: { receipt_id, filename: ':' }, signal: session.world.signal })
+    return true
+  } catch (error) {
+    return !isGatewayError(error, 'receipt_not_found')
+  }
 }
 
 type Result = { receipt_id: string } | Redacted

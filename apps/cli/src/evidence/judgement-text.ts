@@ -45,7 +45,7 @@ function leftOutText(sentences: readonly string[]): string[] {
 }
 
 function uncheckedText(fields: readonly string[], style: Style): string[] {
-  return fields.length > 0 ? [style.dim(`covered by no fact: ${shown(fields.join(', '))}`)] : []
+  return fields.length > 0 ? [style.dim(`not covered by any check: ${shown(fields.join(', '))}`)] : []
 }
 
 /** Lists every wrong file; the fact itself names only the first. */

@@ -1,14 +1,18 @@
 import type { DsseFacts } from '@svc/verifier/dsse'
 import type { Fact } from '@svc/verifier/facts'
 import type { ReceiptFacts } from '@svc/verifier/receipt-facts'
+import { type Verdict, verdictOf } from '@svc/verifier/verdict'
 import type { Verification } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
 import type { DecryptionReport } from './decrypted-files.ts'
+import { wrongFilesText } from './file-names.ts'
 
 /** The result for one bundle. */
 export interface Judged {
   path: string
   verification: Verification
+  /** The first names of its list. */
+  names: readonly string[]
   receipt: ReceiptFacts | null
   /** Null for a bundle of ours. */
   dsse: DsseFacts | null
@@ -21,25 +25,52 @@ export function factsOf({ verification, receipt, dsse }: Judged): Record<string,
   return verification.refused ? {} : { ...verification.facts, ...dsse, ...receipt }
 }
 
-/** The reasons why verification fails, in short; empty if nothing failed and every required fact passed. */
+/** A reason why verification fails. */
+export interface Objection {
+  /** In short: the name of a fact that failed, or what was required and did not pass. */
+  what: string
+  /** In full, as a sentence for the first line. */
+  why: string
+}
+
+/** Empty if nothing failed and every required fact passed. */
 export function objections(
   judged: readonly Judged[],
   chain: ChainReport | null,
   required: readonly string[],
-): string[] {
-  const about = (path: string, what: string) => (judged.length > 1 ? `${path}: ${what}` : what)
+): Objection[] {
+  const about = (path: string) => (text: string) => (judged.length > 1 ? `${path}: ${text}` : text)
   const ofBundles = judged.flatMap((one) => {
-    const { refused } = one.verification
-    if (refused) return [about(one.path, `refused (${refused.code})`)]
-    const facts = factsOf(one)
-    const failed = Object.keys(facts).filter((name) => facts[name]?.value === 'failed')
-    const missing = required.flatMap((name) => {
-      const fact = facts[name] ?? { value: 'not_checked' }
-      if (fact.value === 'passed' || fact.value === 'failed') return []
-      return [`${name} is required, and ${fact.value}${'why' in fact ? ` (${fact.why})` : ''}`]
-    })
-    const undecrypted = (one.decryption?.failed ?? []).map(({ filename }) => `${filename} not decrypted`)
-    return [...failed, ...missing, ...undecrypted].map((what) => about(one.path, what))
+    const named = about(one.path)
+    return objectionsTo(one, required).map(({ what, why }) => ({ what: named(what), why: named(why) }))
   })
-  return [...ofBundles, ...(chain?.problems ?? []).map(({ code }) => `chain: ${code}`)]
+  return [...ofBundles, ...(chain?.problems ?? []).map(({ code, why }) => ({ what: `chain: ${code}`, why }))]
+}
+
+function objectionsTo(judged: Judged, required: readonly string[]): Objection[] {
+  const { verification, decryption } = judged
+  if (verification.refused) {
+    const { code, why } = verification.refused
+    return [{ what: `refused (${code})`, why: `not a bundle that can be checked: ${why} (${code})` }]
+  }
+  const facts = factsOf(judged)
+  const failed = Object.entries(facts).flatMap(([what, { value, why = '' }]) => {
+    if (value !== 'failed') return []
+    const { files } = verification
+    return [{ what, why: what === 'files_match' && files ? `${wrongFilesText(files)} (${what})` : `${what}: ${why}` }]
+  })
+  const missing = required.flatMap((name) => {
+    const fact = facts[name] ?? { value: 'not_checked' }
+    if (fact.value === 'passed' || fact.value === 'failed') return []
+    return [`${name} is required, and ${fact.value}${'why' in fact ? ` (${fact.why})` : ''}`]
+  })
+  const undecrypted = (decryption?.failed ?? []).map(({ filename }) => `${filename} not decrypted`)
+  return [...failed, ...[...missing, ...undecrypted].map((what) => ({ what, why: what }))]
+}
+
+/** Of all bundles. An objection to one, or to their chain, is one to all. */
+export function verdictOfAll(judged: readonly Judged[], objected: readonly Objection[]): Verdict {
+  const each = judged.map((one) => verdictOf(one.verification.refused ? null : factsOf(one)))
+  if (objected.length > 0 || each.includes('failed')) return 'failed'
+  return each.includes('signer_unknown') ? 'signer_unknown' : 'verified'
 }

@@ -9,7 +9,7 @@ import type { Open, Session } from '../session.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('proof')
-    .description('that a file is in the attested list, checked; needs no wallet')
+    .description('prove that a file is in the latest statement; needs no wallet')
     .argument('<name>', 'a file of the locker')
     .addOption(statementOption())
     .action(async (name: string, options: StatementOptions, command: Command) =>

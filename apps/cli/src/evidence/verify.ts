@@ -4,8 +4,8 @@ import { addAbortSignal } from 'node:stream'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { folderSource } from '@svc/sdk/node'
-import { DSSE_FACTS, MAX_DSSE_BYTES, openDsse } from '@svc/verifier/dsse'
-import { BUNDLE_FACTS, ONLINE_FACTS, RECEIPT_FACTS } from '@svc/verifier/facts'
+import { MAX_DSSE_BYTES, openDsse } from '@svc/verifier/dsse'
+import { ONLINE_FACTS } from '@svc/verifier/facts'
 import { type ReceiptTexts, readReceipt, receiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import { type Given, type VerifiedBundle, verifyBundle } from '@svc/verifier/verify-bundle'
 import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
@@ -14,13 +14,17 @@ import { NotVerified, UsageError } from '../errors.ts'
 import { type Decrypt, type DecryptOptions, decryption, withDecryptOptions } from '../files/encryption.ts'
 import { excluderOf, type PatternOptions } from '../files/patterns.ts'
 import { listOption, repeatedOption } from '../options.ts'
+import { pairs } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
 import type { World } from '../world.ts'
+import { FACT_MEANINGS, FACTS } from './fact-meanings.ts'
+import { MOST_NAMES } from './file-names.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
 import { givenLogs, type LogOptions } from './given-logs.ts'
-import { factsOf, type Judged, objections } from './judgement.ts'
+import { factsOf, type Judged, objections, verdictOfAll } from './judgement.ts'
 import { chainText, decryptionText, judgedText } from './judgement-text.ts'
+import { verdictText } from './verdict-text.ts'
 
 interface VerifyOptions extends PatternOptions, DecryptOptions, LogOptions {
   keys?: string[]
@@ -34,8 +38,6 @@ interface VerifyOptions extends PatternOptions, DecryptOptions, LogOptions {
 }
 
 const NEED_NODE: readonly string[] = [...ONLINE_FACTS, 'log_anchored']
-const FACTS: readonly string[] = [...BUNDLE_FACTS, ...DSSE_FACTS, ...RECEIPT_FACTS]
-
 export function add(program: Command, open: Open): void {
   const verifying = program
     .command('verify')
@@ -64,10 +66,15 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-✓ passed, ✗ failed, – not checked. What was not checked has not passed: a signature without pinned
-keys (--keys, or \`svc keys pin\`) shows only that the bundle agrees with itself. The exit code is 0
-when nothing failed, else 3. --keys, --signer and --require can be repeated or take a
-comma-separated list.
+The first line is the verdict; with --json it is "verdict":
+  VERIFIED ("verified")                              nothing failed, and a pinned key has signed
+  CONSISTENT BUT SIGNER UNKNOWN ("signer_unknown")   nothing failed, but anybody may have signed:
+                                                     pin keys with --keys, or \`svc keys pin\`
+  FAILED ("failed")                                  a fact failed, or a required one did not pass
+
+The facts follow: ✓ passed, ✗ failed, – not checked. What was not checked has not passed, and is no
+part of the verdict. The exit code is 3 for FAILED, else 0. --keys, --signer and --require can be
+repeated or take a comma-separated list.
 
 A redacted bundle shows some files, or none by name: what it leaves out is not checked, and said.
 A DSSE envelope or a Sigstore bundle of \`svc bundle --format\` is checked with the statement in it.
@@ -80,8 +87,8 @@ A gateway's public log is checked with --log-key or --policy, else with the log 
 log_included shows that the statement is in it, log_cosigned that enough witnesses of the policy
 vouch for it, and says who did when.
 
-Facts:
-${FACTS.map((fact) => `  ${fact}`).join('\n')}`,
+Facts, and what each means when it has passed:
+${pairs(FACTS.map((fact) => [`  ${fact}`, FACT_MEANINGS[fact]]))}`,
     )
     .action(async (bundles: string[], options: VerifyOptions, command: Command) =>
       verify(await open(command), bundles, options),
@@ -98,21 +105,27 @@ async function verify(session: Session, paths: readonly string[], options: Verif
   const judged = await judge(session, paths, options, keys, decrypt)
   const chain = paths.length > 1 ? chainOf(judged) : null
   const objected = objections(judged, chain, required)
+  const verdict = verdictOfAll(judged, objected)
   const document = {
     ok: objected.length === 0,
+    verdict,
     keys_from: keys.from,
     bundles: judged.map(documentOf),
     chain: chain && chainDocument(chain),
   }
   output.result(document, () => {
+    const first = verdictText({ verdict, judged, chain, objected, audience: keys.audience }, output.style)
     const texts = judged.map((one) => judgedText(one, keys.from, output.style))
     const decryptions = judged.flatMap(({ decryption }) =>
       decryption ? [decryptionText(decryption, output.style)] : [],
     )
-    return [...texts, ...decryptions, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
+    return [first, ...texts, ...decryptions, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
   })
   if (objected.length > 0)
-    throw new NotVerified(`verification failed: ${objected.join(', ')}`, adviceFor(judged, options))
+    throw new NotVerified(
+      `verification failed: ${objected.map(({ what }) => what).join(', ')}`,
+      adviceFor(judged, options),
+    )
   if (options.rpc !== undefined && judged.some(isUnavailable))
     output.warn('the node could not be asked: what is on chain was not checked. --require makes that an error')
 }
@@ -121,7 +134,7 @@ async function requireValidOptions(paths: readonly string[], options: VerifyOpti
   const { domainTag, dir, require = [], receipt } = options
   if (domainTag !== undefined && !domainTagBytes(domainTag))
     throw new UsageError(`--domain-tag must be ${DOMAIN_TAG_BYTES} printable ASCII characters`)
-  const unknown = require.find((name) => !FACTS.includes(name))
+  const unknown = require.find((name) => !Object.hasOwn(FACT_MEANINGS, name))
   if (unknown !== undefined) throw new UsageError(`there is no fact ${JSON.stringify(unknown)}`, FACTS.join(', '))
   if (dir !== undefined && !(await stat(dir).catch(() => null))?.isDirectory())
     throw new UsageError(`${dir} is not a folder`)
@@ -154,11 +167,16 @@ async function judge(
   for (const path of paths) {
     const decrypted = folder && dir !== undefined && decrypt ? await withDecrypted(dir, folder, decrypt) : null
     const files = decrypted?.source ?? folder
-    const { verification, dsse } = await verifyFile(world, path, { ...given, ...(files && { files }) })
+    const names: string[] = []
+    const { verification, dsse } = await verifyFile(world, path, {
+      ...given,
+      ...(files && { files }),
+      onFiles: (some) => names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename)),
+    })
     world.signal.throwIfAborted()
     const facts = receipt && !verification.refused ? receiptFacts(receipt, verification) : null
     const decryption = decrypted && !verification.refused ? await decrypted.report() : null
-    judged.push({ path, verification, receipt: facts, dsse, decryption })
+    judged.push({ path, verification, names, receipt: facts, dsse, decryption })
   }
   return judged
 }

@@ -75,7 +75,7 @@ function requireGoodNames(files: readonly FoundFile[]): void {
   const some = problems.slice(0, NAMES_SHOWN).join('; ')
   const more = problems.length > NAMES_SHOWN ? `; and ${problems.length - NAMES_SHOWN} more` : ''
   throw new UsageError(
-    `${counted(problems.length, 'name')} cannot be kept: ${some}${more}`,
+    `${counted(problems.length, 'file name')} ${problems.length === 1 ? 'is' : 'are'} not allowed: ${some}${more}`,
     `nothing was sent: ${NAME_RULES}. Rename them, or leave them out: --exclude '.*' leaves out all that begin with a dot`,
   )
 }

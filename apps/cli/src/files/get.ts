@@ -1,8 +1,10 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
+import { extname } from 'node:path'
 import type { Download } from '@svc/sdk'
 import { type Command, Option } from 'commander'
 import { UsageError } from '../errors.ts'
 import { bytesText, counted } from '../output/quantities.ts'
+import { shellWord } from '../output/shell-word.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { type DecryptOptions, decryption, withDecryptOptions } from './encryption.ts'
@@ -47,9 +49,22 @@ async function get(session: Session, names: readonly string[], options: GetComma
     if (name === undefined || others.length > 0) throw new UsageError('-o - takes one file')
     return writeOut(session, locker, name, { isMember, decrypt })
   }
+  await requireFolder(out, names)
   await mkdir(out, { recursive: true })
   const getNamed = isMember ? getAsMember : getPublicly
   return getNamed(session, locker, names, { out, overwrite, decrypt })
+}
+
+/** Somebody who names one file and `-o copy.txt` wants that file, and no folder of that name. */
+async function requireFolder(out: string, names: readonly string[]): Promise<void> {
+  const found = await stat(out).catch(() => null)
+  const [name = ''] = names
+  const toFile = (of: string) => `\`svc get ${of} -o - > ${shellWord(out)}\` saves one file under this name`
+  if (found && !found.isDirectory())
+    throw new UsageError(`${out} is a file: -o takes a folder`, toFile(shellWord(name || 'NAME')))
+  const looksLikeFile = names.length === 1 && extname(out) !== '' && extname(out) === extname(name)
+  if (!found && looksLikeFile && !out.endsWith('/'))
+    throw new UsageError(`${out} would be a folder`, `${toFile(shellWord(name))}; for a folder, add a slash`)
 }
 
 async function getAsMember(

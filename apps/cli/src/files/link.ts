@@ -2,9 +2,14 @@ import { type PublicLink, publicUrl } from '@svc/sdk'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
 import type { Open, Session } from '../session.ts'
+import type { NamedLocker } from '../setup/known-lockers.ts'
+import { aboutPublicLink } from './url.ts'
 
 export function add(program: Command, open: Open): void {
-  const link = program.command('link').description('what opens the public link of the locker')
+  const link = program
+    .command('link')
+    .description('the public link, by which anybody can read every file of the locker')
+    .addHelpText('after', `\n${ABOUT}`)
   link
     .command('show', { isDefault: true })
     .description('show it, as `svc link` alone does')
@@ -15,7 +20,7 @@ export function add(program: Command, open: Open): void {
     .action(async (_: object, command: Command) => rotate(await open(command)))
   link
     .command('close')
-    .description('let nobody read through it')
+    .description('stop it at once, until `svc link open`')
     .action(async (_: object, command: Command) => change(await open(command), 'close'))
   link
     .command('open')
@@ -23,10 +28,22 @@ export function add(program: Command, open: Open): void {
     .action(async (_: object, command: Command) => change(await open(command), 'open'))
 }
 
+const ABOUT = `Anyone with the link can open every file in the locker. Its id is that of the receipt until it is
+rotated: once the locker is attested, the evidence at that id lists all file names, sizes and
+hashes. A rotated link leads to no evidence, so that its readers must know the names.
+
+Closing or rotating the link stops it at once. Temporary links already handed out (\`svc share\`) work
+until they expire, unless \`svc revoke\` ends them. Evidence stays public at the receipt id, also what
+is attested later.`
+
+const STAYS =
+  'Temporary links already handed out (`svc share`) work until they expire; `svc revoke` ends them. Evidence stays public' +
+  ' at the receipt id, with all file names, sizes and hashes, also what is attested later.'
+
 async function show(session: Session): Promise<void> {
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
-  report(session, locker.locker_id, await client.publicLink(locker, session.world.signal))
+  report(session, locker, await client.publicLink(locker, session.world.signal))
 }
 
 async function rotate(session: Session): Promise<void> {
@@ -40,10 +57,14 @@ async function rotate(session: Session): Promise<void> {
 async function change(session: Session, action: 'rotate' | 'close' | 'open'): Promise<void> {
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
-  report(session, locker.locker_id, await client.changePublicLink(locker, action, session.world.signal))
+  report(session, locker, await client.changePublicLink(locker, action, session.world.signal))
+  if (action === 'close') session.output.note(`The link has stopped. ${STAYS}`)
+  if (action === 'rotate') session.output.note(`The old link has stopped for good. ${STAYS}`)
 }
 
-function report({ output, gateway }: Session, locker_id: string, { status, id }: PublicLink): void {
+function report({ output, gateway }: Session, locker: NamedLocker, { status, id }: PublicLink): void {
+  const { locker_id } = locker
   const url = id === null ? null : publicUrl(gateway, id, 'NAME').replace(/NAME$/, '<name>')
   output.result({ locker_id, status, id, url }, () => url ?? 'closed: `svc link open` opens it as it was')
+  if (id !== null) output.note(aboutPublicLink(id, locker))
 }

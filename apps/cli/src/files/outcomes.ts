@@ -67,7 +67,8 @@ export function outcomeReporter({ result, note, style }: Output, isDryRun = fals
         return
       }
       const isUntrue = failures.some((error) => error instanceof BytesDiffer || error instanceof UntrueAnswer)
-      const message = `${counted(failures.length, 'file')} failed (${summary})`
+      const failed = `${counted(failures.length, 'file')} failed`
+      const message = counts.size > 1 ? `${failed} (${summary})` : failed
       const [first] = failures
       const advice = failures.length === 1 ? describeError(first).hint : null
       throw isUntrue ? new NotVerified(message, advice) : new Failure(message, advice ? `${advice}; ${hint}` : hint)

@@ -14,7 +14,10 @@ export function add(program: Command, open: Open): void {
     .description('a link that gives a file to anybody who has it, for a limited time')
     .argument('<name>', 'a file of the locker')
     .option('--expires <time>', 'how long it works: 45m, 2h, up to 1d; 30m unless given', minutesIn)
-    .option('--public', 'the address through the public link, which works until the link is rotated or closed')
+    .option(
+      '--public',
+      'the address through the public link, which opens every file of the locker until it is rotated or closed',
+    )
     .option('--qr', 'show it as a QR code too')
     .action(async (name: string, { expires, ...options }: ShareCommandOptions, command: Command) => {
       if (expires !== undefined && options.public)

@@ -21,7 +21,10 @@ export function add(program: Command, open: Open): void {
     .description('a link that gives a file to anybody who has it; `svc share` does the same')
     .argument('<name>', 'a file of the locker')
     .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 unless given', minutes)
-    .option('--public', 'the address through the public link, which works until the link is rotated or closed')
+    .option(
+      '--public',
+      'the address through the public link, which opens every file of the locker until it is rotated or closed',
+    )
     .action(async (name: string, options: ShareOptions, command: Command) => share(await open(command), name, options))
 }
 
@@ -36,14 +39,11 @@ export function minutes(text: string): number {
 export async function share(session: Session, filename: string, options: ShareOptions): Promise<void> {
   const { output } = session
   const locker = await session.locker()
-  const { url, expires_in_sec } = await (options.public ? byPublicLink : byShortUrl)(session, locker, filename, options)
+  const shared = await (options.public ? byPublicLink : byShortUrl)(session, locker, filename, options)
+  const { url, expires_in_sec, about } = shared
   output.result({ filename, url, expires_in_sec }, () => shown(url))
   if (options.qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
-  output.note(
-    expires_in_sec === null
-      ? 'Anyone who has it can read every file of the locker whose name they know. `svc link` changes it.'
-      : `It works for ${durationText(expires_in_sec)}.`,
-  )
+  output.note(about)
   if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: its readers need the key as well.')
 }
 
@@ -51,10 +51,22 @@ interface Shared {
   url: string
   /** Null for the public link, which has no end. */
   expires_in_sec: number | null
+  /** What people should know before they hand it on. */
+  about: string
 }
 
 async function byPublicLink(session: Session, locker: NamedLocker, filename: string): Promise<Shared> {
-  return { url: publicUrl(session.gateway, await openingId(session, locker), filename), expires_in_sec: null }
+  const id = await openingId(session, locker)
+  const about = `${aboutPublicLink(id, locker)} \`svc link\` rotates or closes it.`
+  return { url: publicUrl(session.gateway, id, filename), expires_in_sec: null, about }
+}
+
+/** A link that was rotated has an id of its own, and evidence is found by the receipt id only. */
+export function aboutPublicLink(id: string, { receipt_id }: NamedLocker): string {
+  const opens = 'Anyone with this link can open every file in the locker'
+  return id === receipt_id
+    ? `${opens}. Once the locker is attested, the evidence at the same id lists all file names, sizes and hashes.`
+    : `${opens} whose name they know. The evidence, which lists all names, is not at this id but at that of the receipt.`
 }
 
 async function byShortUrl(
@@ -70,7 +82,8 @@ async function byShortUrl(
     .body
   const [found] = urls
   if (!found) throw new Failure(`there is no ${filename}, or it has no bytes yet`, '`svc ls` shows what is there')
-  return { url: found.download_url, expires_in_sec: urls_expire_in_sec }
+  const about = `It works for ${durationText(urls_expire_in_sec)}.`
+  return { url: found.download_url, expires_in_sec: urls_expire_in_sec, about }
 }
 
 /** Only the owner and operators can ask whether the link was rotated; others know no more than the receipt. */

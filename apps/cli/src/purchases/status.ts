@@ -60,7 +60,10 @@ function statusText({ world }: Session, locker: NamedLocker, usage: LockerUsage)
     ['egress', `about ${bytesText(egress.used)} of ${bytesText(egress.bought)}`],
     ...purchases.map((purchase) => [purchase.kind === 'renewal' ? 'renewed' : 'bought', paidText(purchase)] as const),
     ['next anchor', anchorOutlook(usage)],
-    ['beyond that', enforced ? 'nothing can be written; reading and deleting still work' : 'nothing is refused'],
+    [
+      'over quota',
+      enforced ? 'uploads refused; reading and deleting still work' : 'uploads still accepted (not enforced)',
+    ],
   ])
 }
 

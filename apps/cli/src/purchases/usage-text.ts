@@ -33,9 +33,13 @@ function percent({ used, bought }: Used): number {
   return bought === 0 ? 100 : Math.floor((used / bought) * 100)
 }
 
-export function untilText({ expires_at }: LockerUsage, now: number): string {
+const DAY_SECONDS = 86_400
+
+export function untilText({ expires_at }: Pick<LockerUsage, 'expires_at'>, now: number): string {
   const seconds = (Date.parse(expires_at) - now) / 1000
-  const distance = seconds > 0 ? `${durationText(seconds)} left` : `expired ${durationText(-seconds)} ago`
+  // To the nearest day, so that a year that has just begun has 365.
+  const left = seconds > DAY_SECONDS ? Math.round(seconds / DAY_SECONDS) * DAY_SECONDS : seconds
+  const distance = seconds > 0 ? `${durationText(left)} left` : `expired ${durationText(-seconds)} ago`
   return shown(`${timeText(expires_at)}, ${distance}`)
 }
 

@@ -36,7 +36,7 @@ const failed = (check: string, text: string, next: string): Finding => ({ check,
 
 async function examine(session: Session): Promise<void> {
   const { output } = session
-  const findings: Finding[] = [ok('svc', `version ${VERSION}, Node ${process.version}, remembers in ${session.folder}`)]
+  const findings: Finding[] = [ok('svc', `version ${VERSION}, Node ${process.version}, config in ${session.folder}`)]
   const index = await examineGateway(session, findings)
   if (index) findings.push(await examineKeys(session))
   findings.push(...(await examineWallets(session, index)))

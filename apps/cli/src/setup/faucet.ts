@@ -26,6 +26,7 @@ export function add(program: Command, open: Open): void {
 
 function amount(text: string): string {
   if (/^\d{1,9}(\.\d{1,18})?$/.test(text)) return text
+  if (/^\d{10,}(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It must be 999,999,999 at most.')
   throw new InvalidArgumentError('It must be an amount like 25 or 0.5.')
 }
 

@@ -42,7 +42,7 @@ export function add(program: Command, open: Open): void {
     .action(async (options: NewOptions, command: Command) => create(await open(command), options))
   wallet
     .command('import')
-    .description('take over a key from another wallet')
+    .description('import an existing key')
     .argument('[file]', 'a file with it; unless given, it is read from a pipe or asked for')
     .option('--evm', 'with words: the account of the EVM chain; unless given, that of the primary chain')
     .option(

@@ -129,6 +129,21 @@ describe('evidence', () => {
     expect(bundles[0].redacted).toMatchObject({ redaction: 'chosen_files', files_shown: 1, files: 2 })
   })
 
+  it('T-49 a bundle comes without that warning while the receipt id opens no file', async () => {
+    const opens = async () => (await svc('bundle', '-o', inHome('whole.json'))).stderr.includes('can open every file')
+    await svc('attest')
+    await svc('link', 'close')
+    const { stderr } = await svc('bundle', '-o', inHome('whole.json'))
+    expect(stderr).toMatch(/lists all file names, sizes and hashes.*opens no file/)
+    expect(await opens()).toBe(false)
+    await svc('link', 'open')
+    expect(await opens()).toBe(true)
+    await svc('link', 'rotate', '--yes')
+    expect(await opens()).toBe(false)
+    const stranger = await home.svc(['bundle', '-o', inHome('whole.json')], { env: { SVC_WALLET: '/nowhere' } })
+    expect(stranger).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('opens no file') })
+  })
+
   it('DSSE-09 svc bundle --format writes what verifiers of DSSE and Sigstore read, and names no receipt', async () => {
     const written = await svc('bundle', '--format', 'dsse', '-o', inHome('dsse.json'))
     expect(written.stderr).not.toContain('can open')

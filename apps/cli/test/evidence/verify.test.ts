@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { signReceipt } from '@svc/protocol/receipt'
+import { bundleOf } from '@svc/verifier/test/bundles'
 import { CASES, CHAINS, type PackGiven, packBytes } from '@svc/verifier/test/pack'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
@@ -16,6 +17,7 @@ import { jsonDocument, openHome, type RunOptions, type TestHome } from '../world
 /** The part of the `--json` output that these tests read. */
 interface Verified {
   ok: boolean
+  verdict: string
   bundles: [
     {
       refused: { code: string } | null
@@ -91,7 +93,7 @@ describe('svc verify on the conformance pack', () => {
   it('CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 reports the expected facts of every case and exits with 0 only when none failed', async () => {
     for (const { name, file, given, expect: expected } of CASES) {
       const { exitCode, stdout } = await verify([pack(file), '--json', ...(await optionsFor(given))])
-      const { ok, bundles } = jsonDocument<Verified>(stdout)
+      const { ok, verdict, bundles } = jsonDocument<Verified>(stdout)
       const { refused, facts } = bundles[0]
       const found = refused
         ? { refused: refused.code }
@@ -99,6 +101,8 @@ describe('svc verify on the conformance pack', () => {
       expect(found, name).toEqual(expected)
       const isGood = !refused && !Object.values(expected).includes('failed')
       expect([exitCode, ok], name).toEqual([isGood ? 0 : 3, isGood])
+      const isPinned = given.pinned_keys !== undefined && expected.key_pinned === 'passed'
+      expect(verdict, name).toBe(isGood ? (isPinned ? 'verified' : 'signer_unknown') : 'failed')
     }
     expect(CASES.length).toBeGreaterThan(200)
   })
@@ -111,6 +115,115 @@ describe('svc verify on the conformance pack', () => {
       expect({ sequences: chain.sequences, from_start: chain.from_start, problems }, what).toEqual(expected)
       expect(exitCode, what).toBe(problems.length > 0 ? 3 : 0)
     }
+  })
+})
+
+describe('the first line of svc verify', () => {
+  const keyId = `ed25519:${statementKey.slice(0, 16)}`
+  const firstLine = ({ stdout }: { stdout: string }) => stdout.slice(0, stdout.indexOf('\n'))
+
+  async function lineOfCase(wanted: string, ...more: string[]): Promise<string> {
+    const { file, given } = CASES.find(({ name }) => name === wanted)!
+    return firstLine(await verify([pack(file), ...(await optionsFor(given)), ...more]))
+  }
+
+  it.each([
+    ['v2', `VERIFIED: list of 4 files, signed by ${keyId} (pinned)`],
+    ['v2-folder', `VERIFIED: 4 files match the folder, signed by ${keyId} (pinned)`],
+    ['v1', `VERIFIED: list of 4 files, signed by ${keyId} (pinned)`],
+    ['anchor-memo', `VERIFIED: list of 4 files, signed by ${keyId} (pinned), on chain 2026-06-12`],
+    ['anchor-young', `VERIFIED: list of 4 files, signed by ${keyId} (pinned)`],
+    ['anchor-oracle', `VERIFIED: list of 4 files, signed by ${keyId} (pinned)`],
+    ['node-down', `VERIFIED: list of 4 files, signed by ${keyId} (pinned)`],
+    ['redacted-chosen', `VERIFIED: readme.txt and 😀.png (2 of 4 files), signed by ${keyId} (pinned)`],
+    ['redacted-chosen-folder', `VERIFIED: readme.txt and 😀.png (2 of 4 files) match the folder, signed by`],
+    ['redacted-no-names', `VERIFIED: 4 files without names, signed by ${keyId} (pinned)`],
+    ['redacted-no-names-folder', `VERIFIED: 4 files match the folder, signed by ${keyId} (pinned)`],
+    [
+      'log',
+      `VERIFIED: list of 4 files, signed by ${keyId} (pinned), on chain 2026-06-12, in the log gateway.example/log, cosigned`,
+    ],
+  ])('CLI-04 says for %s what was verified, and no more', async (name, line) => {
+    expect(await lineOfCase(name)).toContain(line)
+  })
+
+  it('CLI-04 ADD-37 says when a pinned key endorsed the one that signed', async () => {
+    expect(await lineOfCase('keys-endorsed')).toMatch(/^VERIFIED: .* \(endorsed by a pinned key\)$/)
+  })
+
+  it.each([
+    ['v2-not-pinned', `list of 4 files, signed by ${keyId} (not pinned)`],
+    ['v1-not-pinned', `list of 4 files, signed by ${keyId} (not pinned)`],
+    ['v1-retired-key', `list of 4 files, signed by ${keyId} (retired, at an unknown time)`],
+  ])('CLI-04 EVID-19 says for %s that the signer is unknown', async (name, rest) => {
+    expect(await lineOfCase(name)).toBe(`CONSISTENT BUT SIGNER UNKNOWN: ${rest}`)
+  })
+
+  it.each([
+    ['folder-changed', 'readme.txt differs (files_match)'],
+    ['folder-missing', 'readme.txt is missing (files_match)'],
+    ['keys-of-stranger', 'key_pinned: the key that signed is not among the pinned keys'],
+    [
+      'list-renamed',
+      'merkle_root_matches: the files have another Merkle root than the commitment; also envelope_binds',
+    ],
+    ['list-empty', 'not a bundle that can be checked: a bundle must list at least one file (empty_file_list)'],
+    ['node-tx-failed', 'anchor_tx_succeeded: the transaction failed'],
+  ])('CLI-04 names for %s what failed, and the file where one is at fault', async (name, why) => {
+    expect(await lineOfCase(name)).toMatch(/^FAILED: /)
+    expect(await lineOfCase(name)).toContain(`FAILED: ${why}`)
+  })
+
+  it('CLI-04 fails where a required fact was not checked', async () => {
+    expect(await lineOfCase('v2-not-pinned', '--require', 'key_pinned')).toMatch(
+      /^FAILED: key_pinned is required, and not_checked/,
+    )
+    const { stdout } = await verify([bundle, '--require', 'key_pinned', '--json'])
+    expect(jsonDocument<Verified>(stdout)).toMatchObject({ ok: false, verdict: 'failed' })
+  })
+
+  it('CLI-04 names the gateway that the keys are pinned for', async () => {
+    await home.svc(['keys', 'pin', statementKey])
+    expect(firstLine(await verify([bundle]))).toBe(
+      'VERIFIED: list of 3 files, signed by http://localhost:8402 (pinned)',
+    )
+    await rm(join(home.folder, 'config'), { recursive: true })
+  })
+
+  it('CLI-04 EVID-19 T-63 is not misled by names in evidence that anybody may have signed', async () => {
+    const signed = bundleOf([
+      {
+        filename: 'a, signed by gateway.example (pinned)\nVERIFIED',
+        size_bytes: 1,
+        content_hash: 'ab'.repeat(32),
+      },
+      { filename: 'b', size_bytes: 1, content_hash: 'ab'.repeat(32) },
+    ])
+    const [file, redacted] = [join(home.folder, 'stranger.json'), join(home.folder, 'redacted.json')]
+    await writeFile(file, JSON.stringify(signed))
+    await home.svc(['bundle', '--redact', '--from', file, '--file', signed.files[0]!.filename, '-o', redacted])
+    const { stdout, exitCode } = await verify([redacted])
+    expect(exitCode).toBe(0)
+    expect(firstLine({ stdout })).toMatch(
+      /^CONSISTENT BUT SIGNER UNKNOWN: "a, signed by gateway\.example \(pinned\)\\u\{a\}VERIFIED" \(1 of 2 files\), signed by ed25519:\w{16} \(not pinned\)$/,
+    )
+    const own = await verify([file, '--keys', file])
+    expect([own.exitCode, own.stderr]).toEqual([2, expect.stringContaining('schema is not')])
+  })
+
+  it('CLI-04 EVID-11 is one for several bundles', async () => {
+    const lineOf = async (what: string) => {
+      const { files, given } = CHAINS.find((chain) => chain.what === what)!
+      return firstLine(await verify([...files.map(pack), ...(await optionsFor(given))]))
+    }
+    expect(await lineOf('three statements in their order')).toBe(
+      `VERIFIED: unbroken chain of statements 1 to 3, signed by ${keyId} (pinned)`,
+    )
+    expect(await lineOf('nothing pinned')).toBe(
+      `CONSISTENT BUT SIGNER UNKNOWN: unbroken chain of statements 1 to 3, signed by ${keyId} (not pinned)`,
+    )
+    expect(await lineOf('one is missing')).toBe('FAILED: statement 2 is missing')
+    expect(await lineOf('a third by somebody else')).toMatch(/^FAILED: .*chain-strangers-3\.json: key_pinned: /)
   })
 })
 
@@ -276,6 +389,14 @@ describe('svc verify', () => {
     ])
     expect(await valuesWith({}, 'rcpt_other')).toEqual([3, 'receipt_is_of_bundle'])
     expect((await verify([bundle, '--receipt', bundle])).exitCode).toBe(2)
+    const unlinked = await verify([
+      join(home.folder, 'linked.json'),
+      '--receipt',
+      file,
+      '--keys',
+      `${statementKey},${key}`,
+    ])
+    expect(unlinked.stdout).toMatch(/^VERIFIED: .*, not shown to be of the given receipt\n/)
     expect(await linkOf(receipt)).toEqual(['not_checked', true, 3])
     expect(await linkOf(signReceipt({ ...unsigned, proof_id: v2.proof_id }, signer))).toEqual(['passed', false, 0])
     expect(await linkOf(signReceipt({ ...unsigned, proof_id: '0f'.repeat(16) }, signer))).toEqual(['failed', true, 3])
@@ -286,6 +407,8 @@ describe('svc verify', () => {
       const keys = ['--receipt', file, '--keys', `${statementKey},${key}`, '--require', 'receipt_is_of_bundle']
       const { exitCode, stdout } = await verify([join(home.folder, 'linked.json'), '--json', ...keys])
       const [{ facts, unchecked }] = jsonDocument<Verified>(stdout).bundles
+      const [line] = (await verify([join(home.folder, 'linked.json'), ...keys])).stdout.split('\n')
+      expect(/^VERIFIED: .*, of the given receipt$/.test(line!)).toBe(exitCode === 0)
       return [facts.receipt_is_of_bundle?.value, unchecked.includes('receipt_id'), exitCode]
     }
   })
@@ -301,7 +424,7 @@ describe('svc verify', () => {
   it('T-51 names the fields that no fact covers', async () => {
     const { stdout } = await verify([bundle])
     expect(stdout).toContain(
-      'covered by no fact: receipt_id, network, verification, signing_keys, how_to_verify, anchor',
+      'not covered by any check: receipt_id, network, verification, signing_keys, how_to_verify, anchor',
     )
   })
 

@@ -92,7 +92,7 @@ describe('collecting files to upload', () => {
     await files('ok', '.hidden', 'a:b', 'c\\d')
     await expect(collect([folder], {})).rejects.toMatchObject({
       name: 'UsageError',
-      message: expect.stringMatching(/^3 names cannot be kept: .*\.hidden.*a:b.*c/),
+      message: expect.stringMatching(/^3 file names are not allowed: .*\.hidden.*a:b.*c/),
       hint: expect.stringContaining('--exclude'),
     })
     expect(await namesOf([folder], { exclude: ['.*', '*:*', 'c*'] })).toEqual(['ok'])

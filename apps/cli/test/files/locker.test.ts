@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { run } from '../../src/run.ts'
 import { type LockerHome, newWallet, openLockerHome } from '../locker.ts'
@@ -245,6 +245,54 @@ describe('url, operators and rm', () => {
     expect((await fetch(second)).status).toBe(200)
   })
 
+  it('T-49 what the CLI says of the public link is what the gateway does', async () => {
+    const own = await openLockerHome()
+    onTestFinished(() => own.leave())
+    const { receiptId: receipt_id } = own
+    const inOwn = async (...args: string[]) => {
+      const result = await own.svc(args)
+      expect(result.exitCode, result.stderr).toBe(0)
+      return result
+    }
+    const bundleUrl = (id: string) => `${own.house.gateway.url}/v1/storage/evidence-bundle?receipt_id=${id}`
+    const publicly = async (id: string) => {
+      const [file, evidence] = await Promise.all([
+        fetch(`${own.house.gateway.url}/v1/r/${id}/f/a.txt`),
+        fetch(bundleUrl(id)),
+      ])
+      return [file.status, (await evidence.text()).includes('"a.txt"')]
+    }
+    await inOwn('put', join(await folderOf('linked', { 'a.txt': 'a' }), 'a.txt'))
+    await inOwn('attest')
+    const temporary = (await inOwn('share', 'a.txt')).stdout.trim()
+
+    const opened = 'open every file in the locker. Once the locker is attested, the evidence at the same id lists all'
+    expect((await inOwn('share', 'a.txt', '--public')).stderr).toContain(opened)
+    expect((await inOwn('link')).stderr).toContain(opened)
+    expect(await publicly(receipt_id)).toEqual([200, true])
+
+    const rotated = await inOwn('link', 'rotate', '--yes')
+    expect(rotated.stderr).toMatch(/open every file in the locker whose name they know.*not at this id/)
+    const { id } = jsonDocument<{ id: string }>((await inOwn('link', '--json')).stdout)
+    expect([await publicly(receipt_id), await publicly(id)]).toEqual([
+      [404, true],
+      [200, false],
+    ])
+
+    const closed = await inOwn('link', 'close')
+    expect(closed.stderr).toMatch(/already handed out .*work until they expire.*`svc revoke`.*Evidence stays public/)
+    expect([await publicly(receipt_id), await publicly(id)]).toEqual([
+      [404, true],
+      [404, false],
+    ])
+    expect((await fetch(temporary)).status).toBe(200)
+    await inOwn('put', join(home.folder, 'linked', 'a.txt'), '--as', 'later.txt')
+    await inOwn('attest')
+    expect(await (await fetch(bundleUrl(receipt_id))).text()).toContain('"later.txt"')
+    await inOwn('revoke', '--yes')
+    expect((await fetch(temporary)).status).toBe(403)
+  })
+
   it('LOG-27 anchoring is shown, left to the log and taken back', async () => {
     expect((await svc('anchoring')).stdout).toContain('each')
     expect((await svc('anchoring', 'log')).stdout).toContain('checkpoints of the log')
@@ -291,6 +339,38 @@ describe('url, operators and rm', () => {
     await expect.poll(stderr).toBe('The gateway answers RATE_LIMITED; trying again in 60 s…\n')
     controller.abort(new Interrupted('interrupted'))
     expect([await exitCode, stdout()]).toEqual([130, ''])
+  })
+
+  it('a folder in place of a file is answered with what to do, and never with advice to create it', async () => {
+    await svc('put', await folderOf('foldered', { 'docs/one.txt': '1' }))
+    for (const args of [
+      ['rm', 'docs', '--yes'],
+      ['cat', 'docs'],
+      ['cat', 'nowhere.txt'],
+    ]) {
+      const { exitCode, stderr } = await home.svc(args)
+      expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/hint: .*`svc ls`.*`svc get`.*`svc rm -r`/)])
+      expect(stderr).not.toContain('create the file')
+    }
+    await svc('rm', '-r', 'docs', '--yes')
+  })
+
+  it('get -o takes a folder: a file, or what looks like the name of one, is refused', async () => {
+    await svc('put', await folderOf('single', { 'single.txt': '1' }))
+    const file = join(await folderOf('there', { 'a.txt': '1' }), 'a.txt')
+    expect(await home.svc(['get', 'single.txt', '-o', file])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is a file: -o takes a folder'),
+    })
+    const copy = inHome('copy.txt')
+    expect(await home.svc(['get', 'single.txt', '-o', copy])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`-o - > ${copy}`),
+    })
+    await svc('get', 'single.txt', '-o', `${copy}/`)
+    await svc('get', 'single.txt', '-o', copy)
+    expect(await readFile(join(copy, 'single.txt'), 'utf8')).toBe('1')
+    await svc('rm', 'single.txt', '--yes')
   })
 
   it('rm removes only the files that were confirmed', async () => {

@@ -142,6 +142,7 @@ describe('svc sync to the locker', () => {
     home.house.proxy.plan(/\/files$/, { answer: { status: 400, body: refusal } })
     const { exitCode, stderr } = await home.svc(['sync', work(), ':', '--delete'])
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('nothing was deleted, because files failed')])
+    expect(stderr).toMatch(/error: 1 file failed$/m)
     home.house.proxy.behave()
     expect(await stored()).toEqual(['a', 'b'])
   })

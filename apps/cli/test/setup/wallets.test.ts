@@ -61,6 +61,8 @@ describe('svc wallet', () => {
     const { address } = await json<Kept>(['wallet', 'new', '--evm'])
     expect(address).toMatch(/^0x[0-9a-f]{40}$/)
     expect(await json(['faucet', 'mon', '2.5'])).toMatchObject({ balances: [{ asset: 'MON', amount: '2.5' }] })
+    const huge = await home.svc(['faucet', 'mon', '1000000000'])
+    expect([huge.exitCode, huge.stderr]).toEqual([2, expect.stringContaining('999,999,999 at most')])
     expect(await json(['wallet'])).toMatchObject({
       wallets: [{ address, balances: [{ asset: 'MON', amount: '2.5' }] }],
     })

@@ -37,5 +37,5 @@ export const RECEIPT_FACT_MEANINGS = {
 }
 
 export const FACT_VALUES =
-  '`failed` disproves the fact; `not_checked` and `unavailable` say nothing about it. Facts are not added up: ' +
+  '`failed` disproves the fact; `not_checked` and `unavailable` say nothing about it: ' +
   'what was not checked has not passed.'

@@ -27,8 +27,8 @@ export const TOPICS: Record<string, string> = {
     'Which public logs and witnesses are trusted, and how many witnesses must vouch for a log: a text as in C2SP ' +
     'tlog-policy. `verify` takes it as a file. It says something only if the user chose it, and not the gateway.',
   facts:
-    'What a verification finds, one by one: passed, failed, not_checked or unavailable. They are never folded into ' +
-    'one verdict, and what was not checked has not passed.',
+    'What a verification finds, one by one: passed, failed, not_checked or unavailable. What was not ' +
+    'checked has not passed, and the verdict says nothing about it.',
   limits:
     'What the wallet of this server may spend, for each purchase and each day (UTC). Only the operator of the server ' +
     'can change it. A refusal for a limit has moved no money.',

@@ -4,6 +4,7 @@ import { DSSE_FACTS, type DsseFacts } from '@svc/verifier/dsse'
 import { BUNDLE_FACTS, type BundleFacts, notChecked, type Fact as VerifierFact } from '@svc/verifier/facts'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { receiptFacts as receiptOfBundleFacts } from '@svc/verifier/receipt-facts'
+import { verdictOf } from '@svc/verifier/verdict'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
 import { type Context, primaryNode } from '../context.ts'
@@ -39,6 +40,10 @@ const Log = Type.Object({
 })
 
 const Verification = Type.Object({
+  verdict: Type.Union([Type.Enum(['verified', 'signer_unknown', 'failed']), Type.Null()], {
+    description:
+      'signer_unknown: nothing failed, but the key that signed is not pinned in SVC_KEYS. Null without a statement.',
+  }),
   receipt_id: Type.Union([Type.String(), Type.Null()], { description: 'Of a bundle: what it says of itself.' }),
   facts: Type.Array(Fact),
   failed: Type.Array(Type.String()),
@@ -70,7 +75,7 @@ export const verify = tool({
     'Checks evidence here, without trusting the gateway: give `receipt_id` (its receipt and newest statement are ' +
     'fetched), or evidence as `path` below the root or as public https `url`: a bundle, whole or redacted, a DSSE ' +
     'envelope or a Sigstore bundle. With `folder`, also whether the files in it are those of the list. With `policy` or ' +
-    '`log_keys`, also whether a public log has the statement, and enough witnesses vouch for that. Reports facts one by one; report them so too, and never as one verdict: ' +
+    '`log_keys`, also whether a public log has the statement, and enough witnesses vouch for that. Report the verdict with its facts: ' +
     'not_checked is not passed. Changes nothing.',
   annotations: READS,
   input: Type.Object(
@@ -108,6 +113,7 @@ async function verified(
   const logs = await givenLogs(root, wanted)
   const bundle = await openBundle(context, wanted, call.signal)
   const base = {
+    verdict: null,
     receipt_id: wanted.receipt_id ?? null,
     facts: receipt?.facts ?? [],
     unchecked: [],
@@ -129,7 +135,10 @@ async function verified(
       rpc: primaryNode(settings, call.signal),
     })
     if (result.refused) {
-      return outcome({ ...base, failed: [], refused: result.refused, counted: null }, 'This is not an evidence bundle.')
+      return outcome(
+        { ...base, verdict: 'failed', failed: [], refused: result.refused, counted: null },
+        'This is not an evidence bundle.',
+      )
     }
     return outcome({ ...base, ...described(result, base, linkFacts(result, receipt), dsse) }, '')
   } finally {
@@ -151,9 +160,11 @@ function described(
   dsse: DsseFacts | null,
 ) {
   const { envelope, counted, receiptId, unchecked, redacted, log } = result
+  const all = [...facts, ...links, ...factsOf({ ...result.facts, ...dsse })]
   return {
+    verdict: verdictOf(Object.fromEntries(all.map((one) => [one.fact, one]))),
     receipt_id: receipt_id ?? receiptId,
-    facts: [...facts, ...links, ...factsOf({ ...result.facts, ...dsse })],
+    facts: all,
     failed: [],
     unchecked,
     statement: envelope && {
@@ -198,8 +209,15 @@ function outcome(data: Data, note: string): Outcome<Data> {
   const refused = data.refused ? `Refused: ${data.refused.code} (${data.refused.why}).` : ''
   const leftOut = data.left_out.map((what) => `Left out: ${what}.`)
   const vouched = (data.log?.cosigned ?? []).map(({ name, at }) => `Witness: ${name}, ${at}.`)
-  const text = [note, refused, ...lines, ...vouched, ...leftOut, data.facts.length > 0 ? FACT_VALUES : ''].filter(
-    (line) => line !== '',
-  )
+  const verdict = data.verdict === null ? '' : `Verdict: ${data.verdict}.`
+  const text = [
+    note,
+    verdict,
+    refused,
+    ...lines,
+    ...vouched,
+    ...leftOut,
+    data.facts.length > 0 ? FACT_VALUES : '',
+  ].filter((line) => line !== '')
   return { text: text.join('\n'), data: { ...data, failed } }
 }

@@ -46,7 +46,7 @@ export async function verify(
 
 /**
  * Streams the evidence bundle, which holds everything an offline verifier needs. It names the receipt, which opens every
- * file by the public link: `redactedBundle` proves without opening.
+ * file by the public link until that is closed or rotated: `redactedBundle` proves without opening.
  */
 export async function bundle(
   context: Context,
