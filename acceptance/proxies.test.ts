@@ -303,8 +303,8 @@ it('ADD-34 the proxy of the compose file closes the metrics of a witness, too', 
 type Failure = 'closes' | 'garbage' | 'half' | 'long head' | 'silent'
 
 /**
- * Is ready, and answers other requests as their header `x-failure` says. Emits `silent` with the connection of one that it leaves
- * alone.
+ * Is ready, and answers other requests as their header `x-failure` says. Emits `silent` with the connection of one that
+ * it leaves alone.
  */
 async function startFailingGateway(): Promise<Server> {
   const answers: Record<Failure, (socket: Socket) => void> = {
