@@ -1,12 +1,22 @@
 // The files of deploy/: what they name exists, in our settings, in our metrics, on this disk and in the manual. Their own
 // programs check them too (`npm run test:image`).
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
-import { startLocalChains } from '@svc/devnet/local-chains'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, parseEnv } from 'node:util'
+import { freePort } from '@svc/devnet/free-port'
+import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { programEnvironment } from '@svc/devnet/program-environment'
+import { toBase58 } from '@svc/protocol/bytes'
+import { ed25519Signer } from '@svc/protocol/keys'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { startTestWitness } from '@svc/testbed/witness'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 
 const root = new URL('..', import.meta.url)
@@ -104,7 +114,9 @@ describe('ADD-34 the compose file', () => {
 })
 
 describe('ADD-34 the systemd units', () => {
-  const units = readdirSync(new URL('systemd/', deploy)).map((name) => [name, read(`systemd/${name}`)] as const)
+  const units = readdirSync(new URL('systemd/', deploy))
+    .filter((name) => name.endsWith('.service'))
+    .map((name) => [name, read(`systemd/${name}`)] as const)
 
   it.each(units)('%s starts our program, sets what it reads, and has no privileges', (name, text) => {
     const program = /^ExecStart=\/usr\/bin\/node \/opt\/svc\/(\S+)/m.exec(text)?.[1] as string
@@ -119,6 +131,128 @@ describe('ADD-34 the systemd units', () => {
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(30)
   })
 })
+
+describe("ADD-34 the files of the operator's guide on a host with systemd", () => {
+  let folder: string
+  let chains: LocalChains
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-host-'))
+    chains = await startLocalChains()
+    followGuide(folder)
+    for (const path of ['etc/svc', 'var/lib/svc-gateway']) mkdirSync(join(folder, path), { recursive: true })
+    cpSync(join(folder, 'my-gateway/keys'), join(folder, 'etc/svc/keys'), { recursive: true })
+    cpSync(join(folder, 'my-gateway/gateway.env'), join(folder, 'etc/svc/gateway.env'))
+  })
+  afterAll(async () => {
+    await chains.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  /** Starts a program as systemd does, below the folder; chains and port are those of the test. */
+  function startAs(
+    { unit, program, variables, environmentFile, credentials, workingDirectory }: Service,
+    port: string,
+  ) {
+    const here = (path: string) =>
+      path
+        .replaceAll('%d', `/run/credentials/${unit}`)
+        .replace(/^\/usr\/bin\/node$/, process.execPath)
+        .replace(/^\/opt\/svc\//, fileURLToPath(root))
+        .replace(/^(?=\/(?:etc\/svc|run\/credentials|var\/lib)\/)/, folder)
+    mkdirSync(here(`/run/credentials/${unit}`), { recursive: true })
+    for (const [name = '', path = ''] of credentials.map((credential) => credential.split(':')))
+      cpSync(here(path), here(`%d/${name}`))
+    const [command = '', ...args] = program
+    const env = programEnvironment({
+      ...Object.fromEntries(variables.map((line) => [line.split('=')[0], here(line.slice(line.indexOf('=') + 1))])),
+      // What it sets takes the place of what the unit sets.
+      ...parseEnv(readFileSync(here(environmentFile), 'utf8')),
+      PRIMARY_RPC_URLS: chains.primary.url,
+      ORACLE_URL: chains.rates.url,
+      PORT: port,
+    })
+    return spawn(here(command), args.map(here), { cwd: here(workingDirectory), env, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+
+  it('start the gateway, and its commands beside it', async () => {
+    const port = String(await freePort())
+    const gateway = startAs(serviceOf('svc-gateway.service', read('systemd/svc-gateway.service')), port)
+    onTestFinished(() => void gateway.kill('SIGKILL'))
+    const [output, ended] = [text(gateway.stdout), once(gateway, 'exit')]
+    const problems = text(gateway.stderr)
+    const health = async () => (await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => null))?.status
+    await expect
+      .poll(async () => gateway.exitCode ?? (await health()), { timeout: 100_000 })
+      .toSatisfy(Number.isInteger)
+    if (gateway.exitCode !== null) throw new Error(await problems)
+    expect(await health()).toBe(200)
+    const { keys } = (await (await fetch(`http://127.0.0.1:${port}/v1/keys`)).json()) as { keys: { key_id: string }[] }
+
+    const command = startAs(commandOf('systemd/svc-gateway', ['keys', 'list']), port)
+    const [listed, failed] = await Promise.all([text(command.stdout), text(command.stderr)])
+    expect(listed, failed).toContain(keys[0]?.key_id)
+
+    gateway.kill('SIGTERM')
+    expect(await ended, await output).toEqual([0, null])
+    // The keys of the guide are in use: it has made no others.
+    expect(readdirSync(join(folder, 'var/lib/svc-gateway'))).not.toContain('log.key')
+  })
+})
+
+interface Service {
+  unit: string
+  program: string[]
+  /** `NAME=value` each. */
+  variables: string[]
+  environmentFile: string
+  /** `name:path` each. */
+  credentials: string[]
+  workingDirectory: string
+}
+
+/** Runs the first two steps of the guide, with a treasury that nobody has the key of. */
+function followGuide(folder: string): void {
+  const guide = read('docs/start/operator.md', root)
+  const steps = [...guide.matchAll(/^```bash\n(.*?)^```$/gms)].slice(0, 2).map(([, code]) => code)
+  const address = toBase58(ed25519Signer(new Uint8Array(32).fill(9)).publicKey)
+  execFileSync('bash', ['-euc', `npx() { echo '{"address":"${address}"}'; }\n${steps.join('')}`], { cwd: folder })
+}
+
+function serviceOf(unit: string, text: string): Service {
+  const all = (key: string) => [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value as string)
+  return {
+    unit,
+    program: (all('ExecStart')[0] as string).split(' '),
+    variables: all('Environment').flatMap((line) => line.split(' ')),
+    environmentFile: all('EnvironmentFile')[0] as string,
+    credentials: all('LoadCredential'),
+    workingDirectory: all('WorkingDirectory')[0] as string,
+  }
+}
+
+/** The unit that the script has systemd-run start. */
+function commandOf(script: string, args: string[]): Service {
+  const printing = `systemd-run() { printf '%s\\n' "$@"; }; exec() { "$@"; }; . "$0"`
+  const given = execFileSync('bash', ['-c', printing, fileURLToPath(new URL(script, deploy)), ...args], {
+    encoding: 'utf8',
+  })
+  const options = parseArgs({
+    args: given.trimEnd().split('\n'),
+    options: {
+      quiet: { type: 'boolean' },
+      pipe: { type: 'boolean' },
+      wait: { type: 'boolean' },
+      collect: { type: 'boolean' },
+      unit: { type: 'string', default: '' },
+      property: { type: 'string', short: 'p', multiple: true, default: [] },
+      setenv: { type: 'string', short: 'E', multiple: true, default: [] },
+    },
+    allowPositionals: true,
+  })
+  const { unit, property, setenv } = options.values
+  const program = `ExecStart=${options.positionals.join(' ')}`
+  return serviceOf(unit, [program, ...property, ...setenv.map((line) => `Environment=${line}`)].join('\n'))
+}
 
 describe('ADD-35 alerts and dashboard', () => {
   interface Rule {

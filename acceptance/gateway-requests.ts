@@ -2,7 +2,7 @@
 
 import { type PayableLeg, payLeg } from '@svc/devnet/pay-leg'
 import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { Installation } from './npm-start.ts'
 
 type Body = Record<string, unknown>
@@ -37,7 +37,8 @@ export function gatewayRequests(installation: Pick<Installation, 'gateway' | 'pr
     const tx = await payLeg(chains, chosen, { payer })
     const body = { pay_req_id: chosen.extra.pay_req_id, ...leg }
     const confirm = () => send('POST', '/v1/storage/confirm', body, { 'x402-tx': tx })
-    await expect.poll(async () => (await confirm()).status, { timeout: 60_000, interval: 500 }).toBe(200)
+    const confirmed = async () => expect((await confirm()).status).toBe(200)
+    await vi.waitFor(confirmed, { timeout: 60_000, interval: 500 })
     const receiptId = (await confirm()).body.receipt_id as string
     const order = { receipt_id: receiptId, tags: ['acceptance'] }
     const request = { method: 'POST', path: '/v1/storage/signed_provision', body: order, receiptId }

@@ -1,79 +1,80 @@
-// A real nginx with the configuration of deploy/nginx/svc.conf, in which only the lines that an operator changes are
-// changed.
+// A real nginx with a shipped configuration, in which only the lines that an operator changes are changed.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '@svc/devnet/free-port'
+import { change, makeFolder, type RunningProxy, runProxy } from './proxy.ts'
 
-export interface Nginx {
-  url: string
+const SHIPPED = new URL('../deploy/nginx/svc.conf', import.meta.url)
+const SHIPPED_WITH_COMPOSE = new URL('../deploy/compose/nginx.conf', import.meta.url)
+
+export interface Nginx extends RunningProxy {
   tlsUrl: string
   /** That of the server, signed by itself. */
   certificate: string
-  stop(): Promise<void>
+  /** Redirects to TLS. */
+  redirectUrl: string
 }
-
-const SHIPPED = new URL('../deploy/nginx/svc.conf', import.meta.url)
 
 interface NginxOptions {
   /** Ports of gateways on this machine. */
-  replicas: readonly string[]
+  replicas: readonly (number | string)[]
+  port?: number
   /** Whether the gateway is below `/svc`, as the comments of the file say. */
   isBelowPrefix?: boolean
 }
 
-export async function startNginx({ replicas, isBelowPrefix = false }: NginxOptions): Promise<Nginx> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-nginx-'))
-  // Its workers are of another user where it is started by root.
-  await chmod(folder, 0o755)
-  const [port, tlsPort, redirectPort] = await Promise.all([freePort(), freePort(), freePort()])
+export async function startNginx({ replicas, port, isBelowPrefix = false }: NginxOptions): Promise<Nginx> {
+  const folder = await makeFolder()
+  const [anyPort, tlsPort, redirectPort] = await Promise.all([freePort(), freePort(), freePort()])
+  const ownPort = port ?? anyPort
   makeCertificate(folder)
   const shipped = await readFile(SHIPPED, 'utf8')
   const site = change(isBelowPrefix ? withPrefix(shipped) : shipped, [
     [/ {4}server 10\.0\.0\.11:8402 (.*)\n.*\n/, (options) => servers(replicas, options)],
     // The same server without TLS as well: most requests of the tests go there.
-    [/listen 443 ssl http2;/, () => `listen 127.0.0.1:${tlsPort} ssl http2; listen 127.0.0.1:${port};`],
+    [/listen 443 ssl http2;/, () => `listen 127.0.0.1:${tlsPort} ssl http2; listen 127.0.0.1:${ownPort};`],
     [/listen 80;/, () => `listen 127.0.0.1:${redirectPort};`],
     [/\/etc\/nginx\/tls\/gateway\.example\.pem/, () => join(folder, 'tls.pem')],
     [/\/etc\/nginx\/tls\/gateway\.example\.key/, () => join(folder, 'tls.key')],
   ])
-  await writeFile(join(folder, 'svc.conf'), site)
-  await writeFile(join(folder, 'nginx.conf'), surroundings(folder))
-  const child = spawn(nginxPath(), ['-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  await untilListening(child, port)
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...(await runNginx(folder, ownPort, site)),
     tlsUrl: `https://127.0.0.1:${tlsPort}`,
     certificate: await readFile(join(folder, 'tls.pem'), 'utf8'),
-    async stop() {
-      const exit = once(child, 'exit')
-      child.kill('SIGTERM')
-      await exit
-      await rm(folder, { recursive: true, force: true })
-    },
+    redirectUrl: `http://127.0.0.1:${redirectPort}`,
   }
 }
 
-function servers(replicas: readonly string[], options: string): string {
+export interface ComposeNginx extends RunningProxy {
+  witnessUrl: string
+}
+
+/** The proxy of the compose file, with one gateway, which stands for the agent service and the witness as well. */
+export async function startComposeNginx(gateway: number, port: number): Promise<ComposeNginx> {
+  const folder = await makeFolder()
+  const [agentPort, witnessPort] = await Promise.all([freePort(), freePort()])
+  const site = change(await readFile(SHIPPED_WITH_COMPOSE, 'utf8'), [
+    [/ {2}server gateway-1:8402 (.*)\n.*\n/, (options) => servers([gateway], options)],
+    [/server agent:8403;/, () => `server 127.0.0.1:${gateway};`],
+    [/server witness:8404;/, () => `server 127.0.0.1:${gateway};`],
+    [/listen 8080;/, () => `listen 127.0.0.1:${port};`],
+    [/listen 8081;/, () => `listen 127.0.0.1:${agentPort};`],
+    [/listen 8082;/, () => `listen 127.0.0.1:${witnessPort};`],
+  ])
+  return {
+    ...(await runNginx(folder, port, site)),
+    witnessUrl: `http://127.0.0.1:${witnessPort}`,
+  }
+}
+
+function servers(replicas: readonly (number | string)[], options: string): string {
   return replicas.map((port) => `    server 127.0.0.1:${port} ${options}\n`).join('')
 }
 
-/** Fails when the file no longer has a line that is to be changed. */
-function change(text: string, changes: [RegExp, (match: string) => string][]): string {
-  return changes.reduce((changed, [pattern, replacement]) => {
-    if (!pattern.test(changed)) throw new Error(`deploy/nginx/svc.conf has no ${pattern}`)
-    return changed.replace(pattern, (_, match = '') => replacement(match))
-  }, text)
-}
-
-/** Uncomments the end of the file, which stands in place of the two locations before it. */
+/** Uncomments the end of the file, which stands in place of the locations before it. */
 function withPrefix(text: string): string {
   const [before = '', commented = ''] = text.split(/ {4}# Below a prefix instead:.*\n(?: {4}# .*\n)* {4}#\n/)
   const lines = commented.replace(/^ {4}# ?/gm, '')
@@ -83,17 +84,26 @@ function withPrefix(text: string): string {
   return `${map}${server}${locations}}\n`
 }
 
-/** What Debian's nginx.conf has around its sites, without root, in one folder. */
+const SPOOLS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+
+async function runNginx(folder: string, port: number, site: string): Promise<RunningProxy> {
+  await writeFile(join(folder, 'svc.conf'), site.replaceAll('/var/log/nginx', folder))
+  await writeFile(join(folder, 'nginx.conf'), surroundings(folder))
+  const args = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;']
+  const nginx = await runProxy(folder, port, nginxPath(), args)
+  // A request or an answer that nginx would write to disk fails.
+  for (const spool of SPOOLS) await rm(join(folder, spool), { recursive: true })
+  return nginx
+}
+
+/** What Debian and the container image have around their sites, without root, in one folder; its logs as talkative as can be. */
 function surroundings(folder: string): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (kind) => `${kind}_temp_path ${folder}/${kind};`,
-  )
   return `pid ${folder}/nginx.pid;
-error_log ${folder}/error.log crit;
+error_log ${folder}/error.log info;
 events { worker_connections 256; }
 http {
-  access_log off;
-  ${temporary.join('\n  ')}
+  access_log ${folder}/access.log;
+  ${SPOOLS.map((spool) => `${spool}_temp_path ${folder}/${spool};`).join('\n  ')}
   include ${folder}/svc.conf;
 }
 `
@@ -109,18 +119,4 @@ function makeCertificate(folder: string): void {
 function nginxPath(): string {
   if (process.env.NGINX_PATH) return process.env.NGINX_PATH
   return existsSync('/usr/sbin/nginx') ? '/usr/sbin/nginx' : 'nginx'
-}
-
-/** Only connects: a request would find no gateway yet, and nginx would pass over all of them for some seconds. */
-async function untilListening(child: ChildProcess, port: number): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`)
-    const socket = connect(port, '127.0.0.1')
-    const isUp = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    )
-    socket.destroy()
-    if (isUp) return
-  }
 }

@@ -234,6 +234,7 @@ it('T-88 below a prefix the path arrives without it, and otherwise as it was sen
   const path = `/v1/r/${locker.receiptId}/f/${encodeURIComponent('a b/c%2Fd/é')}`
   expect(await (await fetch(`${below.url}/svc${path}`)).text()).toBe('named')
   expect((await fetch(`${below.url}/svc/health/live`)).status).toBe(200)
+  expect((await fetch(`${below.url}/svc/metrics`)).status).toBe(404)
   expect((await fetch(`${below.url}/svc`, { redirect: 'manual' })).headers.get('location')).toContain('/svc/')
   expect((await fetch(`${below.url}${path}`)).headers.get('server')).toContain('nginx')
 })

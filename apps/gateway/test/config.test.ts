@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
@@ -71,7 +71,7 @@ describe('production', () => {
     expect(() => readConfig(published)).toThrow('SHORT_URL_KEY is a development key')
   })
 
-  it('T-13 takes keys from files, and says when one cannot be read or others can read it', () => {
+  it('T-13 takes keys from files, and names the one that cannot be read or that others can read', () => {
     const file = join(folder, 'statement.key')
     writeFileSync(file, `${key(9)}\n`, { mode: 0o600 })
     const { STATEMENT_KEY, ...rest } = production()
@@ -79,6 +79,8 @@ describe('production', () => {
     expect(() => readConfig({ ...rest, STATEMENT_KEY_FILE: `${file}.none` })).toThrow(
       'STATEMENT_KEY_FILE cannot be read: ENOENT',
     )
+    const [relative, absolute] = ['none/statement.key', resolve('none/statement.key')]
+    expect(() => readConfig({ ...rest, STATEMENT_KEY_FILE: relative })).toThrow(absolute)
     for (const loose of [0o604, 0o640, 0o660]) {
       chmodSync(file, loose)
       expect(() => readConfig({ ...rest, STATEMENT_KEY_FILE: file })).toThrow(

@@ -4,6 +4,7 @@
 import { Resolver } from 'node:dns'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { resolve } from 'node:path'
 import type { LogLevel } from './log.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -89,12 +90,14 @@ export function readSecret(settings: SettingsReader, variable: string): GivenSec
   return file ? { text: readSecretFile(settings, fileVariable, file), variable: fileVariable } : null
 }
 
-function readSecretFile(settings: SettingsReader, variable: string, file: string): string | null {
+function readSecretFile(settings: SettingsReader, variable: string, name: string): string | null {
+  // In full: what cannot be read is often a name that was meant for another working directory.
+  const file = resolve(name)
   try {
     if (isReadableByOthers(file)) settings.problem(`${variable} can be read by others: chmod 600 ${file}`)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    settings.problem(`${variable} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    settings.problem(`${variable} cannot be read: ${(error as Error).message}`)
     return null
   }
 }

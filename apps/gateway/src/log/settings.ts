@@ -76,11 +76,11 @@ function readPolicyFile(settings: SettingsReader): Policy | null {
   const file = settings.text('LOG_POLICY_FILE')
   if (!file) return null
   try {
-    const policy = readPolicy(readFileSync(file, 'utf8'))
+    const policy = readPolicy(readFileSync(resolve(file), 'utf8'))
     if (typeof policy !== 'string') return policy
     settings.problem(`LOG_POLICY_FILE is no policy: ${policy}`)
   } catch (error) {
-    settings.problem(`LOG_POLICY_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    settings.problem(`LOG_POLICY_FILE cannot be read: ${(error as Error).message}`)
   }
   return null
 }

@@ -76,4 +76,5 @@ it('LOG-18 the origin and the key are fixed with the first checkpoint', async ()
   await expect(open({ LOG_POLICY_FILE: join(folder, 'policy') })).rejects.toThrow(
     'LOG_POLICY_FILE is no policy: line 1',
   )
+  await expect(open({ LOG_POLICY_FILE: join(folder, 'none') })).rejects.toThrow(join(folder, 'none'))
 })
