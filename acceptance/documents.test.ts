@@ -1,11 +1,11 @@
 // Every command of every document, run as a reader would: in a clone, with `npm start` running, top to bottom in one shell.
 
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
@@ -31,6 +31,13 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
+/** Without the folders that npm puts first, which have a Node 24: a reader has the machine's own. */
+const PATH = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((entry) => !entry.endsWith('node_modules/.bin'))
+  .join(delimiter)
+const NODE_VERSION = execFileSync('node', ['--version'], { encoding: 'utf8', env: { PATH } }).trim()
+
 /** One reader follows these, one after the other, with one home. */
 const START = ['developer', 'agents', 'operator'].map((name) => `docs/start/${name}.md`)
 
@@ -52,7 +59,11 @@ async function openClone(name: string): Promise<string> {
 }
 
 /** What npx does in a clone, in a third of the time; a test of its own runs the real one. */
-const NPX = 'npx() { local program=$1; shift; "$CLONE/node_modules/.bin/$program" "$@"; }'
+const NPX = `npx() {
+  if [ "$1" = -c ]; then command npx "$@"; return; fi
+  local program=$1; shift; "$CLONE/node_modules/.bin/$program" "$@"
+}
+svc() { npx svc "$@"; }`
 
 function runCommands({ path, commands }: Document): Promise<void> {
   const steps = commands.map(({ line, code }) => `echo "→ line ${line}"\n${withPorts(code)}`)
@@ -68,6 +79,7 @@ async function runShell(name: string, commands: readonly string[]): Promise<void
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: programEnvironment({
+      PATH,
       HOME: homeOf(name),
       CLONE: clone,
       SVC_GATEWAY: service.gateway,
@@ -97,7 +109,7 @@ function endGroup(group: number): void {
   }
 }
 
-describe('the commands of the documents', () => {
+describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`, () => {
   const withCommands = documents
     .filter(({ commands }) => commands.length > 0)
     .sort((a, b) => START.indexOf(a.path) - START.indexOf(b.path))
