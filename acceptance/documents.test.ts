@@ -1,13 +1,14 @@
 // Every command of every document, run as a reader would: in a clone, with `npm start` running, top to bottom in one shell.
 
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync, statSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { freePort } from '@svc/devnet/free-port'
 import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -15,6 +16,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { type Document, readDocuments } from './documents.ts'
 import { useNpmStart } from './npm-start.ts'
 
+const run = promisify(execFile)
 const root = new URL('..', import.meta.url)
 const documents = readDocuments(root)
 const service = useNpmStart()
@@ -55,7 +57,25 @@ async function openClone(name: string): Promise<string> {
     await symlink(fileURLToPath(new URL(entry, root)), join(clone, entry))
   await mkdir(join(clone, 'photos'))
   await writeFile(join(clone, 'photos/beach.txt'), 'sand')
+  // Git follows no link to its list of ignored files.
+  await rm(join(clone, '.gitignore'))
+  await copyFile(new URL('.gitignore', root), join(clone, '.gitignore'))
+  await git(clone, 'init', '--quiet')
+  await git(clone, 'add', '--all')
   return clone
+}
+
+/** Files that the commands wrote, that only their owner may read, and that `git add` would take. */
+async function exposedKeys(clone: string): Promise<string[]> {
+  const written = await git(clone, 'ls-files', '--others', '--exclude-standard', '-z')
+  const names = written.split('\0').filter((name) => name !== '')
+  const isPrivate = (name: string) => (statSync(join(clone, name)).mode & 0o077) === 0
+  return names.filter(isPrivate)
+}
+
+async function git(clone: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run('git', ['-C', clone, ...args], { env: programEnvironment({ HOME: folder }) })
+  return stdout
 }
 
 /** What npx does in a clone, in a third of the time; a test of its own runs the real one. */
@@ -95,6 +115,7 @@ async function runShell(name: string, commands: readonly string[]): Promise<void
   const [code] = await once(child, 'exit')
   endGroup(child.pid as number)
   expect(code, `${name}\n${await stdout}\n${await stderr}`).toBe(0)
+  expect(await exposedKeys(clone), `${name} writes keys that git does not ignore`).toEqual([])
 }
 
 function withPorts(code: string): string {
