@@ -2,7 +2,7 @@
 
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -130,6 +130,8 @@ function endGroup(group: number): void {
   }
 }
 
+const CONFIGURATION = /mcpServers|claude mcp add/g
+
 describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`, () => {
   const withCommands = documents
     .filter(({ commands }) => commands.length > 0)
@@ -178,6 +180,15 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
       'docs/transparency.md: not run: needs cosign, which is not in Debian 12',
       'fuzz/README.md: not run: takes an hour',
     ])
+  })
+
+  it('T-197 configure MCP clients with a root, as the welcome page does', () => {
+    const page = readFileSync(new URL('apps/web/src/pages/welcome/ways.tsx', root), 'utf8')
+    const count = (text: string, words: RegExp) => text.match(words)?.length ?? 0
+    const shown = [page, ...documents.map(({ text }) => text)].filter((text) => count(text, CONFIGURATION) > 0)
+    expect(shown).toHaveLength(3)
+    for (const text of shown)
+      expect(count(text, /SVC_MCP_ROOT["':=]/g), text).toBeGreaterThanOrEqual(count(text, CONFIGURATION))
   })
 
   it('stand in fences that say so, never in plain text', () => {

@@ -82,3 +82,7 @@ export const CODES_HERE = {
   },
   bad_arguments: { means: 'An argument is missing, unknown or of the wrong form.', next: 'read which, and correct it' },
 } as const satisfies Record<string, { means: string; next: string }>
+  no_root: {
+    means: 'Nobody chose a folder for this server to read files from.',
+    next: 'the user sets SVC_MCP_ROOT to a folder',
+  },

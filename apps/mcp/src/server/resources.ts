@@ -83,6 +83,9 @@ function helpText({ settings, owner, root }: Context): string {
     ? `Pays as ${owner.signer.address}: at most $${dollarText(perPurchase)} for a purchase, $${dollarText(perDay)} a day ` +
       `(UTC), in USDC or USDT${others.length > 0 ? `, or ${others.join(', ')}` : ''}. Network fees come on top.`
     : 'Has no wallet to pay with: `buy` hands out an x402 offer.'
+  const files = root.folder
+    ? `\`put_file\` and \`verify\` read below ${root.folder}, and no hidden files.`
+    : '`put_file` and `verify` read no files until the user sets SVC_MCP_ROOT to a folder: nobody chose one.'
   return `# Storage gateway at ${gateway}
 
 ${INSTRUCTIONS}
@@ -94,8 +97,9 @@ Everything but \`buy\` and \`subscribe\` is free. A refusal says whether money h
 
 ## Files
 
-\`put_file\` and \`verify\` read below ${root.folder}, and no hidden files.
-Anyone who knows the receipt id and the name of a file can read it.
+${files}
+Anyone who knows the receipt id and the name of a file can read it, and the evidence of an attested locker lists all
+names. \`get_link\` gives a temporary link, which names neither.
 
 ## Words
 
