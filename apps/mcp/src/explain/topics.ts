@@ -1,5 +1,10 @@
 // The topics that `explain` knows, and the error codes of this server.
 
+/** While the public link is opened by the receipt id, as it is until it is rotated. */
+export const PUBLIC_LINK_OPENS =
+  'Anyone with this link can open every file in the locker. Once the locker is attested, the evidence at the same id ' +
+  'lists all file names, sizes and hashes.'
+
 export const TOPICS: Record<string, string> = {
   quote: 'A price with its terms, for a few minutes. It is free and carries no obligation.',
   intent:
@@ -40,7 +45,9 @@ export const TOPICS: Record<string, string> = {
   delegation:
     'A locker that the agent service works on: it reads files back and compares them, keeps copies of web addresses, ' +
     'and writes what it finds into a signed log. It has a key of its own for each, which may read, write and list.',
-  link: 'A short URL works for minutes and shows nothing of locker or file. The public address of a file does not end.',
+  link:
+    'What `get_link` gives: a temporary URL, which works for minutes and shows nothing of locker or file. With `public`, ' +
+    `also the public address of the file, which does not end. ${PUBLIC_LINK_OPENS} \`public_link\` rotates or closes it.`,
 }
 
 export const CODES_HERE = {

@@ -105,7 +105,9 @@ async function byUrl({ client, settings }: Context, wanted: Wanted, { signal }: 
   const commands = uploadCommands(settings.gateway, receipt_id, body)
   const { upload_url: url, upload_headers: headers, urls_expire_in_sec: expires_in_sec } = body
   return {
-    text: `Nothing is stored yet. Run, with FILE replaced:\n${commands.join('\n')}`,
+    text:
+      `Nothing is stored yet. Run, with FILE replaced:\n${commands.join('\n')}\n` +
+      'The second names the receipt, which opens every file of the locker: give it to nobody who may not read them.',
     data: {
       receipt_id,
       filename: body.filename,
