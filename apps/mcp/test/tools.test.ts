@@ -97,27 +97,39 @@ describe('the listing', () => {
     expect(await ask({ path: 'a "b".txt' })).toMatch(/"a \\"b\\".txt".*buy only when I agree/s)
     expect(await ask({ path: 'a', receipt_id })).toContain(receipt_id)
     await expect(ask({})).rejects.toThrow('needs a path')
+  it('promises no other content type than is stored', async () => {
+    const { tools } = await server.client.listTools()
+    for (const name of ['put_file', 'write_text']) {
+      const { properties = {} } = tools.find((tool) => tool.name === name)!.inputSchema
+      expect(properties.content_type, name).not.toHaveProperty('default')
+    }
+  })
+
     await expect(server.client.getPrompt({ name: 'other' })).rejects.toThrow('Unknown prompt')
   })
 })
 
 describe('an invalid call', () => {
   it('of an unknown tool is a protocol error', async () => {
-    await expect(server.ask('delete_everything')).rejects.toThrow('Unknown tool: delete_everything')
+    await expect(server.ask('delete_everything')).rejects.toThrow(
+      /Unknown tool: delete_everything\. There are: quote, buy, .*, end_delegation$/,
+    )
   })
 
   it.each<[string, object, RegExp]>([
     ['quote', {}, /units/],
     ['quote', { units: 0 }, /units must be >= 1/],
-    ['quote', { units: '1' }, /units must be integer/],
-    ['quote', { units: 1, provider: 'floppy' }, /provider/],
+    ['quote', { units: '1' }, /units must be integer, not the string "1"/],
+    ['quote', { units: 1, provider: 'floppy' }, /provider must be one of gcs, mongodb, .*firestore/],
     ['buy', { units: 1, confirm: true }, /there is no argument confirm/],
     ['buy', { units: 1, intent: '   ' }, /intent/],
-    ['list_files', { receipt_id: 'rcpt_1' }, /receipt_id/],
+    ['list_files', { receipt_id: 'rcpt_1' }, /receipt_id.*`list_lockers`/],
+    ['put_file', { receipt_id: 'locker_0123456789ab', filename: 'x' }, /receipt_id.*`list_lockers`.*locker_/],
+    ['renew_locker', { receipt_id: 'locker_0123456789ab' }, /receipt_id.*`list_lockers`/],
     ['list_files', { receipt_id, limit: 5000 }, /limit/],
     ['list_lockers', { limit: 0 }, /limit/],
     ['get_link', { receipt_id }, /filename/],
-    ['public_link', { receipt_id, action: 'burn' }, /action/],
+    ['public_link', { receipt_id, action: 'burn' }, /action must be one of rotate, close, open/],
     ['revoke_urls', {}, /receipt_id/],
     ['verify', {}, /one of/],
     ['verify', { receipt_id, path: 'x' }, /one of/],

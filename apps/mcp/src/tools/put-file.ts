@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import { type Context, requireOwner } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import { fileLink } from '../stored-file.ts'
-import { type Call, type Outcome, ReceiptId, STRICT, tool } from './tool.ts'
+import { type Call, ContentType, type Outcome, ReceiptId, STRICT, tool } from './tool.ts'
 
 const Input = Type.Object(
   {
@@ -22,7 +22,7 @@ const Input = Type.Object(
     url: Type.Optional(
       Type.String({ minLength: 1, maxLength: 4096, description: 'A public https address, which the gateway fetches.' }),
     ),
-    content_type: createFile.body.properties.content_type,
+    content_type: ContentType,
   },
   STRICT,
 )

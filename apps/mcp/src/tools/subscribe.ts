@@ -5,7 +5,7 @@ import { requireAgent, requireOwner } from '../context.ts'
 import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'
 import { payWithin, requireWallet } from '../money/pay-within.ts'
-import { Asset, Intent, STRICT, tool } from './tool.ts'
+import { Asset, Intent, STRICT, tickerOf, tool } from './tool.ts'
 
 const GOODS = `${SUBSCRIPTION_DAYS} days of the agent service`
 
@@ -31,7 +31,7 @@ export const subscribe = tool({
     const owner = requireOwner(context)
     const { agent, seller } = requireAgent(context)
     const wallet = requireWallet(owner)
-    const { asset = 'USDC' } = input
+    const asset = tickerOf(input.asset)
     const { signal } = call
     const intent = await intentOf(context, { seller, goods: GOODS, intent: input.intent }, wallet.address)
     const price = async () => payableLeg(await agent.quote(signal), wallet, asset).leg
