@@ -35,8 +35,8 @@ export const TOPICS: Record<string, string> = {
     'What a verification finds, one by one: passed, failed, not_checked or unavailable. They are never folded into ' +
     'one verdict, and what was not checked has not passed.',
   limits:
-    'What the wallet of this server may spend, for each purchase and each day (UTC). Only the operator of the server ' +
-    'can change it. A refusal for a limit has moved no money.',
+    'What the wallet of this server may spend, for each purchase (SVC_MCP_MAX_USD) and each day in UTC ' +
+    '(SVC_MCP_MAX_USD_PER_DAY). Only the user can change it. A refusal for a limit has moved no money.',
   renewal:
     'A purchase that extends a locker. What is left of the locker and what is bought are added up; receipt, links and ' +
     'statements stay. `renew_locker` pays for it.',
@@ -63,8 +63,14 @@ export const CODES_HERE = {
     means: 'The money has moved, but the receipt, or what it buys, is missing.',
     next: 'the same call with the same intent and arguments: it continues without paying',
   },
-  over_purchase_limit: { means: 'The purchase costs more than this server may pay at once.', next: 'tell the user' },
-  over_day_limit: { means: 'The purchase would cost more than this server may pay in a day.', next: 'tell the user' },
+  over_purchase_limit: {
+    means: 'The purchase costs more than this server may pay at once.',
+    next: 'tell the user, who can raise SVC_MCP_MAX_USD',
+  },
+  over_day_limit: {
+    means: 'The purchase would cost more than this server may pay in a day.',
+    next: 'tell the user, who can raise SVC_MCP_MAX_USD_PER_DAY',
+  },
   asset_not_allowed: { means: 'This server does not pay in that asset.', next: 'leave `asset` out, or use USDC' },
   no_wallet: { means: 'The server has no key.', next: 'the user sets SVC_WALLET to a key file' },
   no_node: { means: 'The server knows no node of its chain.', next: 'the user sets SVC_PRIMARY_RPC or SVC_EVM_RPC' },
@@ -78,6 +84,10 @@ export const CODES_HERE = {
     next: 'the same call again later; nothing is paid twice',
   },
   untrue_answer: { means: 'A service said what cannot be true.', next: 'do not rely on it; tell the user' },
+  no_root: {
+    means: 'Nobody chose a folder for this server to read files from.',
+    next: 'the user sets SVC_MCP_ROOT to a folder',
+  },
   path_outside_root: { means: 'The path leads out of the folder that may be read.', next: 'use a path below the root' },
   path_hidden: { means: 'Hidden files and keys are not read.', next: 'use another file' },
   file_too_large: { means: 'The file is too large for a conversation.', next: 'use `get_link`' },
@@ -89,7 +99,3 @@ export const CODES_HERE = {
   },
   bad_arguments: { means: 'An argument is missing, unknown or of the wrong form.', next: 'read which, and correct it' },
 } as const satisfies Record<string, { means: string; next: string }>
-  no_root: {
-    means: 'Nobody chose a folder for this server to read files from.',
-    next: 'the user sets SVC_MCP_ROOT to a folder',
-  },

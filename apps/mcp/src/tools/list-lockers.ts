@@ -69,6 +69,6 @@ function listText(lockers: Static<typeof Lockers>['lockers'], hasMore: boolean):
   const closed =
     unopened === 0
       ? ''
-      : ` ${unopened} of them ${unopened === 1 ? 'is' : 'are'} paid for but not opened yet: \`buy\` with the same intent opens one, or the user runs \`svc provision RECEIPT\`.`
+      : ` ${unopened} of them ${unopened === 1 ? 'is' : 'are'} paid for but not opened yet: the user runs \`svc provision RECEIPT\`, or \`buy\` with an intent that \`purchase_status\` lists opens its locker and pays nothing.`
   return `${counted(lockers.length, 'locker')}; ${more}.${closed}`
 }
