@@ -1,13 +1,14 @@
 // Every command of every document, run as a reader would: in a clone, with `npm start` running, top to bottom in one shell.
 
-import { spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { freePort } from '@svc/devnet/free-port'
 import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -15,6 +16,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { type Document, readDocuments } from './documents.ts'
 import { useNpmStart } from './npm-start.ts'
 
+const run = promisify(execFile)
 const root = new URL('..', import.meta.url)
 const documents = readDocuments(root)
 const service = useNpmStart()
@@ -30,6 +32,13 @@ beforeAll(async () => {
   ports.set('8412', String(await freePort()))
 })
 afterAll(() => rm(folder, { recursive: true }))
+
+/** Without the folders that npm puts first, which have a Node 24: a reader has the machine's own. */
+const PATH = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((entry) => !entry.endsWith('node_modules/.bin'))
+  .join(delimiter)
+const NODE_VERSION = execFileSync('node', ['--version'], { encoding: 'utf8', env: { PATH } }).trim()
 
 /** One reader follows these, one after the other, with one home. */
 const START = ['developer', 'agents', 'operator'].map((name) => `docs/start/${name}.md`)
@@ -48,11 +57,33 @@ async function openClone(name: string): Promise<string> {
     await symlink(fileURLToPath(new URL(entry, root)), join(clone, entry))
   await mkdir(join(clone, 'photos'))
   await writeFile(join(clone, 'photos/beach.txt'), 'sand')
+  // Git follows no link to its list of ignored files.
+  await rm(join(clone, '.gitignore'))
+  await copyFile(new URL('.gitignore', root), join(clone, '.gitignore'))
+  await git(clone, 'init', '--quiet')
+  await git(clone, 'add', '--all')
   return clone
 }
 
+/** Files that the commands wrote, that only their owner may read, and that `git add` would take. */
+async function exposedKeys(clone: string): Promise<string[]> {
+  const written = await git(clone, 'ls-files', '--others', '--exclude-standard', '-z')
+  const names = written.split('\0').filter((name) => name !== '')
+  const isPrivate = (name: string) => (statSync(join(clone, name)).mode & 0o077) === 0
+  return names.filter(isPrivate)
+}
+
+async function git(clone: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run('git', ['-C', clone, ...args], { env: programEnvironment({ HOME: folder }) })
+  return stdout
+}
+
 /** What npx does in a clone, in a third of the time; a test of its own runs the real one. */
-const NPX = 'npx() { local program=$1; shift; "$CLONE/node_modules/.bin/$program" "$@"; }'
+const NPX = `npx() {
+  if [ "$1" = -c ]; then command npx "$@"; return; fi
+  local program=$1; shift; "$CLONE/node_modules/.bin/$program" "$@"
+}
+svc() { npx svc "$@"; }`
 
 function runCommands({ path, commands }: Document): Promise<void> {
   const steps = commands.map(({ line, code }) => `echo "→ line ${line}"\n${withPorts(code)}`)
@@ -68,6 +99,7 @@ async function runShell(name: string, commands: readonly string[]): Promise<void
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: programEnvironment({
+      PATH,
       HOME: homeOf(name),
       CLONE: clone,
       SVC_GATEWAY: service.gateway,
@@ -83,6 +115,7 @@ async function runShell(name: string, commands: readonly string[]): Promise<void
   const [code] = await once(child, 'exit')
   endGroup(child.pid as number)
   expect(code, `${name}\n${await stdout}\n${await stderr}`).toBe(0)
+  expect(await exposedKeys(clone), `${name} writes keys that git does not ignore`).toEqual([])
 }
 
 function withPorts(code: string): string {
@@ -97,7 +130,9 @@ function endGroup(group: number): void {
   }
 }
 
-describe('the commands of the documents', () => {
+const CONFIGURATION = /mcpServers|claude mcp add/g
+
+describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`, () => {
   const withCommands = documents
     .filter(({ commands }) => commands.length > 0)
     .sort((a, b) => START.indexOf(a.path) - START.indexOf(b.path))
@@ -145,6 +180,15 @@ describe('the commands of the documents', () => {
       'docs/transparency.md: not run: needs cosign, which is not in Debian 12',
       'fuzz/README.md: not run: takes an hour',
     ])
+  })
+
+  it('T-197 configure MCP clients with a root, as the welcome page does', () => {
+    const page = readFileSync(new URL('apps/web/src/pages/welcome/ways.tsx', root), 'utf8')
+    const count = (text: string, words: RegExp) => text.match(words)?.length ?? 0
+    const shown = [page, ...documents.map(({ text }) => text)].filter((text) => count(text, CONFIGURATION) > 0)
+    expect(shown).toHaveLength(3)
+    for (const text of shown)
+      expect(count(text, /SVC_MCP_ROOT["':=]/g), text).toBeGreaterThanOrEqual(count(text, CONFIGURATION))
   })
 
   it('stand in fences that say so, never in plain text', () => {

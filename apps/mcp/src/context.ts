@@ -68,10 +68,12 @@ export async function createContext(
     onRetry: ({ service, waitMs, error }: Retry) => warn(retryText(service, waitMs, error)),
   }
   const overrides = { ...(wait && { wait }) }
+  const root = await openRoot(settings)
+  if (root.folder === null) warn(`SVC_MCP_ROOT is not set, and ${settings.root.folder} is too wide: no files are read`)
   return {
     settings,
     journal,
-    root: await openRoot(settings),
+    root,
     owner: opened && {
       ...opened,
       spending: createSpending({ journal, address: opened.signer.address, limits, today }),

@@ -2,12 +2,13 @@
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { Refusal } from './errors.ts'
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { Refusal, SetupError } from './errors.ts'
 import type { Settings } from './settings.ts'
 
 export interface Root {
-  readonly folder: string
+  /** Null if no file may be read. */
+  readonly folder: string | null
   /** Opens a file; the caller closes it. */
   open(path: string): Promise<FileHandle>
   /** Opens a file; null if it does not exist. */
@@ -18,8 +19,9 @@ export interface Root {
   mayRead(path: string): Promise<boolean>
 }
 
-export async function openRoot({ root, walletFile, stateFolder }: Settings): Promise<Root> {
-  const folder = await realpath(root)
+export async function openRoot({ root, home, walletFile, stateFolder }: Settings): Promise<Root> {
+  const folder = await realRoot(root.folder)
+  if (root.isImplied && (await holdsHome(folder, home))) return noRoot(folder)
   const secrets = [walletFile, stateFolder].filter((path) => path !== null)
 
   /** Resolves a path; throws if it may not be read. */
@@ -70,6 +72,31 @@ export async function openRoot({ root, walletFile, stateFolder }: Settings): Pro
         () => false,
       ),
   }
+}
+
+async function realRoot(folder: string): Promise<string> {
+  const found = await realpath(folder).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new SetupError(`SVC_MCP_ROOT: ${folder} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}`)
+  })
+  if ((await stat(found)).isDirectory()) return found
+  throw new SetupError(`SVC_MCP_ROOT: ${folder} is not a folder`)
+}
+
+/** Whether a folder is `/`, the home folder or a parent of it. Many clients start their servers in one of these. */
+async function holdsHome(folder: string, home: string | null): Promise<boolean> {
+  if (folder === dirname(folder)) return true
+  return home !== null && isBelow(await realpath(home).catch(() => home), folder)
+}
+
+function noRoot(folder: string): Root {
+  const refuse = async () => {
+    throw new Refusal(
+      'no_root',
+      `this server reads no files: it runs in ${folder}, and nobody chose that folder for it`,
+      'The user must set SVC_MCP_ROOT to the folder with the files; all else works without it',
+    )
+  }
+  return { folder: null, open: refuse, openIfThere: refuse, enter: refuse, mayRead: async () => false }
 }
 
 function nullIfMissing(error: unknown): null {

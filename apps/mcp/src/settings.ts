@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
-import { userFolder } from '@svc/sdk/user-folder'
+import { homeFolder, userFolder } from '@svc/sdk/user-folder'
 import { type ListedChanges, NOTHING_LISTED, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { SetupError } from './errors.ts'
 import { type Limits, microDollars } from './money/dollars.ts'
@@ -13,8 +13,10 @@ export interface Settings {
   gateway: string
   /** The address of the agent service; null if none is known. */
   agent: string | null
-  /** Files are read only from below this folder. */
-  root: string
+  /** Files are read only from below this folder. It is implied if the user named none: then it is the working folder. */
+  root: { folder: string; isImplied: boolean }
+  /** Null if nothing says where it is. */
+  home: string | null
   /** Holds the journal of payments and uploads; by default shared with the command line. */
   stateFolder: string
   walletFile: string | null
@@ -30,9 +32,9 @@ export interface Settings {
 /** In dollars. */
 export const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
 
-/** Throws one error that names every problem. */
 const NO_KEYS = { keys: [], ...NOTHING_LISTED }
 
+/** Throws one error that names every problem. */
 export function readSettings(env: Variables, folder: string): Settings {
   const problems: string[] = []
   const note = <T>(problem: string, otherwise: T): T => {
@@ -64,7 +66,8 @@ export function readSettings(env: Variables, folder: string): Settings {
   const settings: Settings = {
     gateway,
     agent: optional('SVC_AGENT', address) ?? (problems.length === 0 ? localAgent(gateway) : null),
-    root: resolve(folder, env.SVC_MCP_ROOT || '.'),
+    root: { folder: resolve(folder, env.SVC_MCP_ROOT || '.'), isImplied: !env.SVC_MCP_ROOT },
+    home: homeFolder(env),
     stateFolder: stateFolder(env) ?? note('SVC_MCP_STATE must name a folder: nothing says where your home is', ''),
     walletFile: env.SVC_WALLET ? resolve(folder, env.SVC_WALLET) : null,
     nodes: { solana: optional('SVC_PRIMARY_RPC', address), eip155: optional('SVC_EVM_RPC', address) },

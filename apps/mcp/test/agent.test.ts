@@ -42,6 +42,7 @@ describe('subscribe', () => {
     const receipt_id = await newLocker()
     const status = await server.call('agent_status')
     expect(status).toMatchObject({ subscription: null, delegations: [] })
+    expect(textOf(await server.ask('agent_status'))).toContain('ask the user')
     expect(status.thirty_days_cost).toContainEqual(expect.objectContaining({ asset: 'USDC', amount: '5' }))
     expect(codeOf(await server.ask('delegate', { receipt_id }))).toBe('not_subscribed')
 
@@ -74,7 +75,11 @@ describe('subscribe', () => {
   it('pays nothing above the purchase limit, without a wallet or without an agent service', async () => {
     const before = await market.agentTreasury('USDC')
     const poor = await start('solana', { SVC_MCP_MAX_USD: '1' })
-    expect(codeOf(await poor.ask('subscribe'))).toBe('over_purchase_limit')
+    const refused = await poor.ask('subscribe')
+    expect(codeOf(refused)).toBe('over_purchase_limit')
+    expect(textOf(refused)).toMatch(/SVC_MCP_MAX_USD to 5\.00 or more/)
+    const poorDay = await start('solana', { SVC_MCP_MAX_USD_PER_DAY: '4' })
+    expect(textOf(await poorDay.ask('subscribe'))).toMatch(/over_day_limit.*SVC_MCP_MAX_USD_PER_DAY to 5\.00 or more/)
     expect(codeOf(await (await start(null)).ask('subscribe'))).toBe('no_wallet')
     const alone = await start('solana', { SVC_GATEWAY: 'https://gateway.example', SVC_AGENT: '' })
     expect(codeOf(await alone.ask('subscribe'))).toBe('no_agent')
@@ -108,6 +113,12 @@ describe('delegate', () => {
     expect(log).toMatchObject([{ sequence: 1, kind: 'baseline' }])
     expect(await server.call('end_delegation', { delegation_id })).toMatchObject({ receipt_id, status: 'ended' })
     expect(await server.call('end_delegation', { delegation_id })).toMatchObject({ status: 'ended' })
+  })
+
+  it('T-197 of a receipt that nobody knows leads to list_lockers', async () => {
+    const result = await server.ask('delegate', { receipt_id: `rcpt_${'0'.repeat(32)}` })
+    expect(textOf(result)).toContain('`list_lockers`')
+    expect(textOf(result)).not.toContain('`buy`')
   })
 
   it('never shows the webhook secret to the model', async () => {

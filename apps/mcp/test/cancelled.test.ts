@@ -106,7 +106,7 @@ describe('an upload', () => {
     await server.call('put_file', { ...put, path: 'small' })
     for (const pattern of [/upload-sessions$/, /parts/, /finalize/])
       expect(await cancelAt(pattern, 'put_file', put), pattern.source).toBe('cancelled')
-    const { public_url } = await server.call('get_link', { receipt_id, filename: 'kept' })
+    const { public_url } = await server.call('get_link', { receipt_id, filename: 'kept', public: true })
     expect(await (await fetch(String(public_url))).text()).toBe('as it was')
     expect(await server.call('put_file', put)).toMatchObject({ stored: true, size_bytes: large.length })
     expect(Buffer.from(await (await fetch(String(public_url))).arrayBuffer()).equals(large)).toBe(true)

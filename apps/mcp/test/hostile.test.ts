@@ -111,6 +111,30 @@ describe('put_file without a path or URL', () => {
   })
 })
 
+describe('a receipt that the gateway does not know', () => {
+  it.each<[string, object]>([
+    ['put_file', { filename: 'x', path: 'good.txt' }],
+    ['put_file', { filename: 'x' }],
+    ['write_text', { filename: 'x', text: 'x' }],
+    ['list_files', {}],
+    ['read_file', { filename: 'x' }],
+    ['delete_file', { filename: 'x' }],
+    ['get_link', { filename: 'x' }],
+    ['public_link', { action: 'close' }],
+    ['revoke_urls', {}],
+    ['attest', {}],
+    ['verify', {}],
+    ['bundle', {}],
+    ['renew_locker', {}],
+    ['renew_locker', { units: 1 }],
+  ])('T-197 leads from %s to list_lockers, never to a purchase', async (name, input) => {
+    const result = await server.ask(name, { receipt_id: `rcpt_${'e'.repeat(32)}`, ...input })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('`list_lockers`')
+    expect(textOf(result)).not.toContain('`buy`')
+  })
+})
+
 describe('the locker of another owner', () => {
   it('cannot be read or written', async () => {
     const other = await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[1]!.address })

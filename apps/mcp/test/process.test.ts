@@ -82,6 +82,12 @@ describe('the server at start', () => {
     expect(log).not.toContain('secret')
   })
 
+  it('CFG-01 rejects a root that does not exist in one line', async () => {
+    const child = start({ SVC_MCP_ROOT: '/no/such/folder' })
+    expect(await text(child.stderr)).toBe('SVC_MCP_ROOT: /no/such/folder does not exist\n')
+    expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(1)
+  })
+
   it('CFG-01 reports all problems of the settings at once', () => {
     const wrong = {
       SVC_GATEWAY: 'ftp://x',

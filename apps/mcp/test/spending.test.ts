@@ -65,6 +65,20 @@ describe('the spending limits', () => {
     expect((await shop.market.treasury('SOL')) > before).toBe(true)
   })
 
+  it('take the asset in any case, and list what can be paid with for one that is not accepted', async () => {
+    const server = await shop.start('memory', 'solana', fresh())
+    const order = { units: 1, intent: 'in lower case' }
+    expect(await server.call('buy', { ...order, asset: 'usdc' })).toMatchObject({ paid: { asset: 'USDC' } })
+    expect(await server.call('buy', { ...order, asset: 'USDC' })).toMatchObject({ new_payment: false })
+    for (const asset of ['doge', 'MON']) {
+      const refused = await server.ask('buy', { units: 1, asset, intent: `in ${asset}` })
+      expect(codeOf(refused)).toBe('not_paid')
+      expect(textOf(refused)).toMatch(
+        new RegExp(`with a solana key in ${asset.toUpperCase()}; it takes .*USDC.*Nothing was paid`),
+      )
+    }
+  })
+
   it('T-46 count what the network may charge, which `quote` shows', async () => {
     const priced = (usd: string) => shop.start('memory', 'evm', fresh({ SVC_MCP_USD_PER_MON: usd }))
     const fair = await priced('0.03')

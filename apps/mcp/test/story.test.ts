@@ -19,7 +19,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     server = await shop.start(transport, chain)
   })
 
-  it('ADD-16 T-36 T-49 quote, buy, list_lockers, put_file, list_files, get_link, revoke_urls, public_link, attest and verify work in sequence', async () => {
+  it('ADD-16 T-36 T-49 T-197 quote, buy, list_lockers, put_file, list_files, get_link, revoke_urls, public_link, attest and verify work in sequence', async () => {
     const before = await shop.market.treasury(held)
     const price = await server.call('quote', { units: 1, provider: 'mongodb' })
     expect(price).toMatchObject({ units: 1, provider: 'mongodb' })
@@ -43,21 +43,33 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     const listing = textOf(await server.ask('list_files', { receipt_id }))
     expect(listing).toMatch(new RegExp(`filename: a/notes.txt, .*${put.content_hash}`))
 
-    const link = await server.call('get_link', { receipt_id, filename: 'a/notes.txt' })
+    const temporary = await server.ask('get_link', { receipt_id, filename: 'a/notes.txt' })
+    expect(temporary.structuredContent).toMatchObject({ public_url: null })
+    expect(JSON.stringify(temporary)).not.toContain(receipt_id)
+    const shared = await server.ask('get_link', { receipt_id, filename: 'a/notes.txt', public: true })
+    const link = shared.structuredContent as Record<string, unknown>
     for (const url of [link.download_url, link.public_url])
       expect(await (await fetch(String(url))).text()).toBe('what an agent keeps')
+    expect(textOf(shared)).toContain(
+      'Anyone with this link can open every file in the locker. Once the locker is attested, the evidence at the same id lists all file names, sizes and hashes.',
+    )
 
     expect(await server.call('revoke_urls', { receipt_id })).toEqual({ receipt_id, revoked: true })
     expect((await fetch(String(link.download_url))).status).toBe(403)
     const { id } = await server.call('public_link', { receipt_id, action: 'rotate' })
-    const { public_url } = await server.call('get_link', { receipt_id, filename: 'a/notes.txt' })
+    const rotated = await server.ask('get_link', { receipt_id, filename: 'a/notes.txt', public: true })
+    expect(textOf(rotated)).toContain('Anyone with this link can open every file in the locker whose name they know.')
+    const { public_url } = rotated.structuredContent as { public_url: string }
     expect([public_url, (await fetch(String(link.public_url))).status]).toEqual([expect.stringContaining(`${id}`), 404])
     expect((await fetch(String(public_url))).status).toBe(200)
     await server.call('public_link', { receipt_id, action: 'close' })
-    expect(await server.call('get_link', { receipt_id, filename: 'a/notes.txt' })).toMatchObject({ public_url: null })
+    const closed = await server.ask('get_link', { receipt_id, filename: 'a/notes.txt', public: true })
+    expect(closed.structuredContent).toMatchObject({ public_url: null })
+    expect(textOf(closed)).toContain('The public link is closed')
 
     const statement = await server.call('attest', { receipt_id })
     expect(statement).toMatchObject({ sequence: 1, file_count: 1, unchanged: false })
+    expect(Object.values(statement).filter((value) => /^http.*rcpt_/.test(String(value)))).toEqual([])
     expect(await server.call('attest', { receipt_id })).toMatchObject({ sequence: 1, unchanged: true })
 
     const verified = await server.call('verify', { receipt_id })

@@ -2,7 +2,9 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { ERROR_STATUS } from '@svc/api/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CODE_MEANINGS } from '../src/explain/codes.ts'
 import { FACT_MEANINGS } from '../src/explain/facts.ts'
+import { CODES_HERE } from '../src/explain/topics.ts'
 import { codeOf, type Desk, openDesk, startServer, type TestServer, textOf } from './client.ts'
 
 let desk: Desk
@@ -19,6 +21,7 @@ afterAll(async () => {
 })
 
 const receipt_id = `rcpt_${'0'.repeat(32)}`
+const PAYING = ['buy', 'renew_locker', 'subscribe']
 
 describe('the listing', () => {
   it('has schemas and annotations for every tool', async () => {
@@ -62,14 +65,43 @@ describe('the listing', () => {
     }
   })
 
+  it('T-197 names every tool that pays wherever it says what costs money', async () => {
+    const { tools } = await server.client.listTools()
+    const paying = tools.filter(({ description }) => description?.includes('SPENDS REAL MONEY'))
+    expect(paying.map(({ name }) => name)).toEqual(PAYING)
+    const { contents } = await server.client.readResource({ uri: 'svc://help' })
+    const help = (contents[0] as { text: string }).text
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
+    const named = '`buy`, `renew_locker` and `subscribe`'
+    expect([help, readme]).toEqual([
+      expect.stringContaining(`Only ${named} pay`),
+      expect.stringContaining(`Only ${named} pay`),
+    ])
+    for (const name of PAYING) expect(server.client.getInstructions()).toMatch(new RegExp(`${name} \\(spends money\\)`))
+  })
+
+  it('T-197 says that the limit for a purchase is below the price of a subscription, and what raises it', async () => {
+    const { contents } = await server.client.readResource({ uri: 'svc://help' })
+    const { text } = contents[0] as { text: string }
+    expect(text).toMatch(/subscribe.*\$5.*SVC_MCP_MAX_USD.*SVC_MCP_MAX_USD_PER_DAY/s)
+  })
+
   it('never asks the model for a new intent per request', async () => {
     const { tools } = await server.client.listTools()
-    const paying = tools.filter(({ name }) => ['buy', 'subscribe'].includes(name))
-    expect(paying).toHaveLength(2)
+    const paying = tools.filter(({ name }) => PAYING.includes(name))
+    expect(paying).toHaveLength(PAYING.length)
     for (const tool of paying) {
       expect(JSON.stringify(tool)).not.toMatch(/unique/i)
       expect(tool.description).toContain('same purchase = same `intent`')
       expect(tool.description).toContain('Do not invent a new intent to retry')
+    }
+  })
+
+  it('promises no other content type than is stored', async () => {
+    const { tools } = await server.client.listTools()
+    for (const name of ['put_file', 'write_text']) {
+      const { properties = {} } = tools.find((tool) => tool.name === name)!.inputSchema
+      expect(properties.content_type, name).not.toHaveProperty('default')
     }
   })
 
@@ -103,21 +135,25 @@ describe('the listing', () => {
 
 describe('an invalid call', () => {
   it('of an unknown tool is a protocol error', async () => {
-    await expect(server.ask('delete_everything')).rejects.toThrow('Unknown tool: delete_everything')
+    await expect(server.ask('delete_everything')).rejects.toThrow(
+      /Unknown tool: delete_everything\. There are: quote, buy, .*, end_delegation$/,
+    )
   })
 
   it.each<[string, object, RegExp]>([
     ['quote', {}, /units/],
     ['quote', { units: 0 }, /units must be >= 1/],
-    ['quote', { units: '1' }, /units must be integer/],
-    ['quote', { units: 1, provider: 'floppy' }, /provider/],
+    ['quote', { units: '1' }, /units must be integer, not the string "1"/],
+    ['quote', { units: 1, provider: 'floppy' }, /provider must be one of gcs, mongodb, .*firestore/],
     ['buy', { units: 1, confirm: true }, /there is no argument confirm/],
     ['buy', { units: 1, intent: '   ' }, /intent/],
-    ['list_files', { receipt_id: 'rcpt_1' }, /receipt_id/],
+    ['list_files', { receipt_id: 'rcpt_1' }, /receipt_id.*`list_lockers`/],
+    ['put_file', { receipt_id: 'locker_0123456789ab', filename: 'x' }, /receipt_id.*`list_lockers`.*locker_/],
+    ['renew_locker', { receipt_id: 'locker_0123456789ab' }, /receipt_id.*`list_lockers`/],
     ['list_files', { receipt_id, limit: 5000 }, /limit/],
     ['list_lockers', { limit: 0 }, /limit/],
     ['get_link', { receipt_id }, /filename/],
-    ['public_link', { receipt_id, action: 'burn' }, /action/],
+    ['public_link', { receipt_id, action: 'burn' }, /action must be one of rotate, close, open/],
     ['revoke_urls', {}, /receipt_id/],
     ['verify', {}, /one of/],
     ['verify', { receipt_id, path: 'x' }, /one of/],
@@ -191,6 +227,18 @@ describe('explain', () => {
     }
     for (const about of ['receipt', 'Locker', 'statement', 'anchor', 'bundle', 'intent', 'limits', 'policy'])
       expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'topic' })
+  })
+
+  it('T-197 advises no call that pays, unless it continues a purchase or the user decides', () => {
+    const advice = Object.entries({ ...CODE_MEANINGS, ...CODES_HERE }).map(
+      ([code, { next }]) => `${code}: ${next ?? ''}`,
+    )
+    const paying = advice.filter((next) => PAYING.some((name) => next.includes(`\`${name}\``)))
+    expect(
+      paying.filter((next) => !/with the same intent|tell the user|ask the user|do not sign another/.test(next)),
+    ).toEqual([])
+    expect(CODE_MEANINGS.locker_not_found.next).toContain('`list_lockers`')
+    expect(CODE_MEANINGS.receipt_not_found.next).toContain('`list_lockers`')
   })
 
   it('answers "unknown" for any other word', async () => {

@@ -11,6 +11,7 @@ interface Meaning {
 const fresh = 'call the tool again: it signs anew'
 const operator = 'tell the user: the operator of the gateway has to look at it'
 const later = 'try again later; nothing was changed'
+const lockers = '`list_lockers` shows the receipts of this wallet; nothing needs to be bought'
 const owner = 'only the key that paid may do this: the server needs that key as SVC_WALLET'
 
 const of = (means: string, next: string | null = null): Meaning => ({ means, next })
@@ -19,15 +20,18 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   leg_not_in_quote: of('The quote cannot be paid with this asset or on this chain.', '`quote` shows what can be'),
   leg_incomplete: of('Network or asset of the payment is missing.', 'name both'),
   mixed_networks: of('Payments of several chains in one request.', 'confirm each chain by itself'),
-  missing_receipt_id: of('No receipt was named.', 'give receipt_id'),
+  missing_receipt_id: of('No receipt was named.', 'give receipt_id, which `list_lockers` shows'),
   missing_result_hash_run_storage_verify_first: of('Nothing is attested yet.', '`attest` first'),
   receipt_has_no_tx_hash: of('The receipt was not paid by a transaction that can be looked at.'),
   malformed_request: of('The request cannot be read.', 'check the arguments'),
   malformed_payment: of('The signed payment cannot be read.', 'sign the offer with a client of x402 version 2'),
-  signed_payment_not_taken: of('A signed payment came where only transactions count.', '`buy` takes signed payments'),
+  signed_payment_not_taken: of(
+    'A signed payment came where only transactions count.',
+    'do not sign another: `buy` takes this one in _meta',
+  ),
   MISSING_ENVELOPE: of('The request is not signed.', 'the server needs a key: SVC_WALLET'),
-  RECEIPT_ID_MISMATCH: of('The signed request names another receipt.', 'check receipt_id'),
-  LOCKER_ID_MISMATCH: of('The signed request names another locker.', 'check receipt_id'),
+  RECEIPT_ID_MISMATCH: of('The signed request names another receipt.', lockers),
+  LOCKER_ID_MISMATCH: of('The signed request names another locker.', lockers),
   OIDC_TOKEN_INVALID: of('The token of the identity provider is not valid.'),
   BEARER_TOKEN_INVALID: of('The bearer token is not valid.'),
   INTERNAL_AUTH_REQUIRED: of('Only the operator of the gateway may do this.'),
@@ -47,7 +51,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   ),
   SIGNATURE_INVALID: of(
     'The key is neither owner nor operator of the locker.',
-    'check receipt_id; else the user must give the right key as SVC_WALLET',
+    'check receipt_id with `list_lockers`; else the user must give the right key as SVC_WALLET',
   ),
   BODY_HASH_MISMATCH: of('The request was changed on its way.', fresh),
   MISSING_OPS: of('The signed request does not permit this.', fresh),
@@ -80,15 +84,12 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   ),
   ORACLE_SECRET_INVALID: of('Only the operator of the gateway may do this.'),
   not_found: of('There is nothing at this address.'),
-  pay_req_not_found: of('The gateway does not know this quote.', '`buy` asks for a new one; nothing is paid twice'),
-  receipt_not_found: of(
-    'The gateway does not know this receipt.',
-    'check receipt_id; is this the gateway that sold it?',
+  pay_req_not_found: of(
+    'The gateway does not know this quote.',
+    'the same call with the same intent; nothing is paid twice',
   ),
-  locker_not_found: of(
-    'The locker is not open, or does not exist.',
-    '`buy` with the same intent opens it, without a new payment',
-  ),
+  receipt_not_found: of('The gateway does not know this receipt.', `${lockers}; was it sold by another gateway?`),
+  locker_not_found: of('The locker does not exist, or is not open: perhaps receipt_id is mistyped.', lockers),
   CONTENT_NOT_FOUND: of('The file has a name, but no bytes yet.', 'upload them, or `put_file` again'),
   FILE_NOT_FOUND: of('The locker holds no file of this name.', '`list_files` shows what is there'),
   FILE_NOT_ATTESTED: of('The file is not in the statement.', '`attest`, then ask again'),
@@ -132,7 +133,10 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
     'The agent service works on as many lockers for this key as it may.',
     'end a delegation that is no longer needed',
   ),
-  quote_expired: of('The quote has expired.', '`buy` with the same intent asks for a new one, and pays nothing twice'),
+  quote_expired: of(
+    'The quote has expired.',
+    'the same call with the same intent asks for a new one, and pays nothing twice',
+  ),
   body_too_large: of('The request is too long.'),
   UPLOAD_TOO_LARGE: of('The file is larger than the gateway takes.', 'split the file'),
   unsupported_encoding: of('The request is encoded in a way that the gateway does not read.'),

@@ -1,5 +1,10 @@
 // The topics that `explain` knows, and the error codes of this server.
 
+/** While the public link is opened by the receipt id, as it is until it is rotated. */
+export const PUBLIC_LINK_OPENS =
+  'Anyone with this link can open every file in the locker. Once the locker is attested, the evidence at the same id ' +
+  'lists all file names, sizes and hashes.'
+
 export const TOPICS: Record<string, string> = {
   quote: 'A price with its terms, for a few minutes. It is free and carries no obligation.',
   intent:
@@ -30,8 +35,8 @@ export const TOPICS: Record<string, string> = {
     'What a verification finds, one by one: passed, failed, not_checked or unavailable. What was not ' +
     'checked has not passed, and the verdict says nothing about it.',
   limits:
-    'What the wallet of this server may spend, for each purchase and each day (UTC). Only the operator of the server ' +
-    'can change it. A refusal for a limit has moved no money.',
+    'What the wallet of this server may spend, for each purchase (SVC_MCP_MAX_USD) and each day in UTC ' +
+    '(SVC_MCP_MAX_USD_PER_DAY). Only the user can change it. A refusal for a limit has moved no money.',
   renewal:
     'A purchase that extends a locker. What is left of the locker and what is bought are added up; receipt, links and ' +
     'statements stay. `renew_locker` pays for it.',
@@ -40,7 +45,9 @@ export const TOPICS: Record<string, string> = {
   delegation:
     'A locker that the agent service works on: it reads files back and compares them, keeps copies of web addresses, ' +
     'and writes what it finds into a signed log. It has a key of its own for each, which may read, write and list.',
-  link: 'A short URL works for minutes and shows nothing of locker or file. The public address of a file does not end.',
+  link:
+    'What `get_link` gives: a temporary URL, which works for minutes and shows nothing of locker or file. With `public`, ' +
+    `also the public address of the file, which does not end. ${PUBLIC_LINK_OPENS} \`public_link\` rotates or closes it.`,
 }
 
 export const CODES_HERE = {
@@ -56,8 +63,14 @@ export const CODES_HERE = {
     means: 'The money has moved, but the receipt, or what it buys, is missing.',
     next: 'the same call with the same intent and arguments: it continues without paying',
   },
-  over_purchase_limit: { means: 'The purchase costs more than this server may pay at once.', next: 'tell the user' },
-  over_day_limit: { means: 'The purchase would cost more than this server may pay in a day.', next: 'tell the user' },
+  over_purchase_limit: {
+    means: 'The purchase costs more than this server may pay at once.',
+    next: 'tell the user, who can raise SVC_MCP_MAX_USD',
+  },
+  over_day_limit: {
+    means: 'The purchase would cost more than this server may pay in a day.',
+    next: 'tell the user, who can raise SVC_MCP_MAX_USD_PER_DAY',
+  },
   asset_not_allowed: { means: 'This server does not pay in that asset.', next: 'leave `asset` out, or use USDC' },
   no_wallet: { means: 'The server has no key.', next: 'the user sets SVC_WALLET to a key file' },
   no_node: { means: 'The server knows no node of its chain.', next: 'the user sets SVC_PRIMARY_RPC or SVC_EVM_RPC' },
@@ -71,6 +84,10 @@ export const CODES_HERE = {
     next: 'the same call again later; nothing is paid twice',
   },
   untrue_answer: { means: 'A service said what cannot be true.', next: 'do not rely on it; tell the user' },
+  no_root: {
+    means: 'Nobody chose a folder for this server to read files from.',
+    next: 'the user sets SVC_MCP_ROOT to a folder',
+  },
   path_outside_root: { means: 'The path leads out of the folder that may be read.', next: 'use a path below the root' },
   path_hidden: { means: 'Hidden files and keys are not read.', next: 'use another file' },
   file_too_large: { means: 'The file is too large for a conversation.', next: 'use `get_link`' },

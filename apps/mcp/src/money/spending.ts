@@ -74,34 +74,41 @@ export function createSpending({ journal, address, limits, today }: SpendingOpti
   }
 }
 
-const OPERATOR_ONLY = 'Only the operator of this server can change that; tell the user, and do not split the purchase'
+const TELL = 'Tell the user, and do not split the purchase'
 
 function requireWithin(leg: PaymentLeg, fee: NetworkFee | null, limits: Limits): bigint {
   const price = dollarsOf(leg, limits)
   const { human_amount, name } = leg.extra
   if (price === null) {
     const message = `this server does not pay in ${name} (${leg.asset}): it cannot tell what that is worth`
-    throw new Refusal('asset_not_allowed', `${message}. Nothing was paid`, `Pay with USDC. ${OPERATOR_ONLY}`)
+    throw new Refusal(
+      'asset_not_allowed',
+      `${message}. Nothing was paid`,
+      `Pay with USDC. Only the user can change that. ${TELL}`,
+    )
   }
   const ofNetwork = fee && dollarsOfFee(fee, limits)
   if (fee && ofNetwork === null) {
     const message = `the network charges ${feeText(fee)}: this server cannot tell what that is worth. Nothing was paid`
-    throw new Refusal('asset_not_allowed', message, OPERATOR_ONLY)
+    throw new Refusal('asset_not_allowed', message, `Only the user can change that. ${TELL}`)
   }
   const cost = price + (ofNetwork ?? 0n)
   if (cost <= limits.perPurchase) return cost
   const besides = fee ? ` and ${feeText(fee)} for the network` : ''
   const message = `it costs ${human_amount} ${name}${besides}, counted as $${dollarText(cost)}`
   const limit = `one purchase may cost $${dollarText(limits.perPurchase)} (SVC_MCP_MAX_USD)`
-  throw new Refusal('over_purchase_limit', `${message}; ${limit}. Nothing was paid`, OPERATOR_ONLY)
+  const hint = `${raise('SVC_MCP_MAX_USD', cost)}; until then every such call is refused. ${TELL}`
+  throw new Refusal('over_purchase_limit', `${message}; ${limit}. Nothing was paid`, hint)
 }
 
 function overDay(before: bigint, cost: bigint, limit: bigint): Refusal {
   const message = `it would cost $${dollarText(cost)} after $${dollarText(before)} today (UTC)`
   const rule = `a day may cost $${dollarText(limit)} (SVC_MCP_MAX_USD_PER_DAY)`
-  return new Refusal(
-    'over_day_limit',
-    `${message}; ${rule}. Nothing was paid`,
-    `${OPERATOR_ONLY}; the limit resets tomorrow`,
-  )
+  const tomorrow = cost > limit ? 'until then it is refused on every day' : 'or call again tomorrow'
+  const hint = `${raise('SVC_MCP_MAX_USD_PER_DAY', before + cost)}; ${tomorrow}. ${TELL}`
+  return new Refusal('over_day_limit', `${message}; ${rule}. Nothing was paid`, hint)
+}
+
+function raise(setting: string, micro: bigint): string {
+  return `Only the user can raise ${setting} to ${dollarText(micro)} or more and restart this server`
 }

@@ -26,7 +26,7 @@ export function promptText(name: string, { path, receipt_id }: Record<string, st
     `Store the file ${JSON.stringify(path)} and prove that it is stored.`,
     locker,
     'Then: put_file, attest, verify with the receipt id.',
-    'Tell me the receipt id, the name and hash of the file, a link to it, and every fact of verify with its value.',
+    'Tell me the receipt id, the name and hash of the file, a temporary link to it, and every fact of verify with its value.',
     'Say plainly which facts were not checked.',
   ].join('\n')
   return { messages: [{ role: 'user', content: { type: 'text', text } }] }

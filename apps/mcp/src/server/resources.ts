@@ -68,7 +68,7 @@ const RESOURCE_NOT_FOUND = -32002
 /** For models: what this server is for, and how not to lose money with it. */
 export const INSTRUCTIONS = [
   'Buys storage lockers from a gateway, puts files into them, has their contents attested, and verifies evidence.',
-  'Order: quote (free) → buy (spends money) → put_file → attest → verify.',
+  'Order: quote (free) → buy (spends money) → put_file → attest → verify. Later: renew_locker (spends money).',
   'One purchase has one intent: after any error make the same call with the same arguments; it never pays twice.',
   'Before buying, list_lockers shows what there is, and purchase_status what was started. Existing files never travel in calls: give a path or a url. Use write_text for text that you made.',
   'Report facts of verify one by one; not_checked is not passed. explain tells what words and codes mean.',
@@ -83,6 +83,9 @@ function helpText({ settings, owner, root }: Context): string {
     ? `Pays as ${owner.signer.address}: at most $${dollarText(perPurchase)} for a purchase, $${dollarText(perDay)} a day ` +
       `(UTC), in USDC or USDT${others.length > 0 ? `, or ${others.join(', ')}` : ''}. Network fees come on top.`
     : 'Has no wallet to pay with: `buy` hands out an x402 offer.'
+  const files = root.folder
+    ? `\`put_file\` and \`verify\` read below ${root.folder}, and no hidden files.`
+    : '`put_file` and `verify` read no files until the user sets SVC_MCP_ROOT to a folder: nobody chose one.'
   return `# Storage gateway at ${gateway}
 
 ${INSTRUCTIONS}
@@ -90,12 +93,15 @@ ${INSTRUCTIONS}
 ## Money
 
 ${wallet}
-Everything but \`buy\` and \`subscribe\` is free. A refusal says whether money has moved.
+Only \`buy\`, \`renew_locker\` and \`subscribe\` pay; all other tools are free. A refusal says whether money has moved.
+What costs more than a limit is refused on every day. \`subscribe\` costs $5 (\`agent_status\` shows the price): with lower
+limits the user must raise SVC_MCP_MAX_USD and SVC_MCP_MAX_USD_PER_DAY to that and the network's fee.
 
 ## Files
 
-\`put_file\` and \`verify\` read below ${root.folder}, and no hidden files.
-Anyone who knows the receipt id and the name of a file can read it.
+${files}
+Anyone who knows the receipt id and the name of a file can read it, and the evidence of an attested locker lists all
+names. \`get_link\` gives a temporary link, which names neither.
 
 ## Words
 

@@ -56,9 +56,9 @@ Settings are environment variables:
   SVC_GATEWAY                address of the gateway (${LOCAL_GATEWAY})
   SVC_WALLET                 file with the key that pays and owns; "svc wallet new" makes one
   SVC_PRIMARY_RPC, SVC_EVM_RPC   node that payments are sent to
-  SVC_MCP_MAX_USD            what one purchase may cost, in dollars (${DEFAULTS.maxUsd})
+  SVC_MCP_MAX_USD            what one purchase may cost, in dollars (${DEFAULTS.maxUsd}; "subscribe" needs 5)
   SVC_MCP_MAX_USD_PER_DAY    what a day may cost (${DEFAULTS.maxUsdPerDay})
-  SVC_MCP_ROOT               folder that files are read from (the working folder)
+  SVC_MCP_ROOT               folder that files are read from (the working folder, if it does not hold your home)
 The README of @svc/mcp has all of them, and what to paste into the settings of your client.`
 
 interface Options {

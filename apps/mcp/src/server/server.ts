@@ -51,7 +51,11 @@ export function createServer({ context, calls, log }: Serving): Server {
   server.setRequestHandler(GetPromptRequestSchema, ({ params }) => promptText(params.name, params.arguments ?? {}))
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification }) => {
     const tool = TOOLS.find(({ name }) => name === params.name)
-    if (!tool) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`)
+    if (!tool)
+      throw new McpError(
+        ErrorCode.InvalidParams,
+        `Unknown tool: ${params.name}. There are: ${TOOLS.map(({ name }) => name).join(', ')}`,
+      )
     const { _meta: meta = {} } = params
     const call: Call = { signal, meta, progress: progressOf(meta.progressToken, sendNotification) }
     return calls.run(() => callTool({ context, calls, log }, tool, params.arguments ?? {}, call))

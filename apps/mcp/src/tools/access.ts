@@ -2,6 +2,7 @@ import { changePublicLink } from '@svc/api/lockers'
 import { lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
+import { PUBLIC_LINK_OPENS } from '../explain/topics.ts'
 import { ReceiptId, STRICT, tool } from './tool.ts'
 
 const CHANGES = { readOnlyHint: false, destructiveHint: true, openWorldHint: true } as const
@@ -38,7 +39,16 @@ export const publicLink = tool({
   async run(context, { receipt_id, action }, { signal }) {
     requireOwner(context)
     const link = await context.client.changePublicLink(lockerOf(receipt_id), action, signal)
-    const text = link.id === null ? 'The public link is closed.' : `The public link is opened by ${link.id}.`
+    const { id } = link
+    const text =
+      id === null ? 'The public link is closed.' : `The public link is opened by ${id}. ${linkOpens(id, receipt_id)}`
     return { text, data: { receipt_id, ...link } }
   },
 })
+
+/** What a public link opens. One that was rotated does not name the receipt, and so does not lead to the evidence. */
+export function linkOpens(id: string, receiptId: string): string {
+  return id === receiptId
+    ? PUBLIC_LINK_OPENS
+    : 'Anyone with this link can open every file in the locker whose name they know.'
+}

@@ -25,14 +25,11 @@ export const attest = tool({
     attested_at: Type.String(),
     publication: PushResult.properties.status,
     anchor_tx: Type.Union([Type.String(), Type.Null()]),
-    verify_url: Type.String(),
   }),
   async run(context, { receipt_id }, { signal, progress }) {
     requireOwner(context)
     progress(0, 1, 'attesting')
-    const { attestation, unchanged, push_result, verify_url } = await context.client.attest(lockerOf(receipt_id), {
-      signal,
-    })
+    const { attestation, unchanged, push_result } = await context.client.attest(lockerOf(receipt_id), { signal })
     const { merkle_root, file_count, total_bytes, attested_at, envelope } = attestation
     const sequence = envelope?.body.sequence ?? 0
     const anchor_tx = push_result.anchor?.tx ?? null
@@ -54,7 +51,6 @@ export const attest = tool({
         attested_at,
         publication: push_result.status,
         anchor_tx,
-        verify_url,
       },
     }
   },

@@ -5,7 +5,7 @@ import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'
 import { payWithin, requireWallet } from '../money/pay-within.ts'
 import { buyForClient, Offer, PAYMENT } from './buy-for-client.ts'
-import { Asset, Intent, STRICT, tool } from './tool.ts'
+import { Asset, Intent, STRICT, tickerOf, tool } from './tool.ts'
 
 const { units, provider } = requestStorage.body.properties
 
@@ -43,7 +43,8 @@ export const buy = tool({
     // A payment sent by the client takes precedence over our wallet.
     if (!owner || PAYMENT in call.meta) return buyForClient(context, input, call)
     const wallet = requireWallet(owner)
-    const { units, provider, asset = 'USDC' } = input
+    const { units, provider } = input
+    const asset = tickerOf(input.asset)
     const { client, settings } = context
     const seller = settings.gateway
     const intent = await intentOf(context, { seller, goods: goodsText(input), intent: input.intent }, wallet.address)

@@ -4,28 +4,39 @@ import { lockerOf, publicUrl } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
 import { Refusal } from '../errors.ts'
+import { PUBLIC_LINK_OPENS } from '../explain/topics.ts'
+import { linkOpens } from './access.ts'
 import { READS, ReceiptId, STRICT, tool } from './tool.ts'
 
 export const getLink = tool({
   name: 'get_link',
   title: 'Share a file by a link',
   description:
-    'Shares a file. Gives two addresses of it: a short one that works for a few minutes, and one that works for anybody until the ' +
-    'owner rotates or closes the public link. The contents are not returned: open or hand out a link.',
+    'Shares a file by an address that opens this file alone and works for a few minutes. The contents are not returned: ' +
+    'open or hand out the link. With `public` also the public address, which opens the whole locker to anybody until the ' +
+    'owner rotates or closes it: only if the user asks for that.',
   annotations: { ...READS, idempotentHint: false },
-  input: Type.Object({ receipt_id: ReceiptId, filename: Filename, ttl_min: Type.Optional(TtlMinutes) }, STRICT),
+  input: Type.Object(
+    {
+      receipt_id: ReceiptId,
+      filename: Filename,
+      ttl_min: Type.Optional(TtlMinutes),
+      public: Type.Optional(Type.Boolean({ description: `Also give the public address. ${PUBLIC_LINK_OPENS}` })),
+    },
+    STRICT,
+  ),
   output: Type.Object({
     filename: Type.String(),
     download_url: Type.String({ description: 'Opaque; it expires.' }),
     expires_in_sec: Type.Integer(),
     public_url: Type.Union([Type.String(), Type.Null()], {
-      description: 'Does not expire. Null while the public link of the locker is closed.',
+      description: 'Does not expire. Null without `public`, and while the public link of the locker is closed.',
     }),
     content_type: Type.String(),
     content_hash: Type.Union([Type.String(), Type.Null()]),
     size_bytes: Type.Union([Type.Integer(), Type.Null()]),
   }),
-  async run(context, { receipt_id, filename, ttl_min }, { signal }) {
+  async run(context, { receipt_id, filename, ttl_min, public: isPublic = false }, { signal }) {
     requireOwner(context)
     const { client, settings } = context
     const locker = lockerOf(receipt_id)
@@ -39,10 +50,12 @@ export const getLink = tool({
       throw new Refusal('link_not_available', 'the file is being changed right now', 'Try again')
     }
     const { download_url, content_type, content_hash, size_bytes } = url
-    const { id } = await client.publicLink(locker, signal)
+    const id = isPublic ? (await client.publicLink(locker, signal)).id : null
     const public_url = id && publicUrl(settings.gateway, id, filename)
+    const forAll =
+      id === null ? 'The public link is closed.' : `${public_url} does not end. ${linkOpens(id, receipt_id)}`
     return {
-      text: `${download_url} works for ${urls_expire_in_sec} seconds; ${public_url ? `${public_url} does not end.` : 'the public link is closed.'}`,
+      text: `${download_url} works for ${urls_expire_in_sec} seconds.${isPublic ? ` ${forAll}` : ''}`,
       data: {
         filename,
         download_url,

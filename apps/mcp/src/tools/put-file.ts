@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import { type Context, requireOwner } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import { fileLink } from '../stored-file.ts'
-import { type Call, type Outcome, ReceiptId, STRICT, tool } from './tool.ts'
+import { type Call, ContentType, type Outcome, ReceiptId, STRICT, tool } from './tool.ts'
 
 const Input = Type.Object(
   {
@@ -22,7 +22,7 @@ const Input = Type.Object(
     url: Type.Optional(
       Type.String({ minLength: 1, maxLength: 4096, description: 'A public https address, which the gateway fetches.' }),
     ),
-    content_type: createFile.body.properties.content_type,
+    content_type: ContentType,
   },
   STRICT,
 )
@@ -105,7 +105,9 @@ async function byUrl({ client, settings }: Context, wanted: Wanted, { signal }: 
   const commands = uploadCommands(settings.gateway, receipt_id, body)
   const { upload_url: url, upload_headers: headers, urls_expire_in_sec: expires_in_sec } = body
   return {
-    text: `Nothing is stored yet. Run, with FILE replaced:\n${commands.join('\n')}`,
+    text:
+      `Nothing is stored yet. Run, with FILE replaced:\n${commands.join('\n')}\n` +
+      'The second names the receipt, which opens every file of the locker: give it to nobody who may not read them.',
     data: {
       receipt_id,
       filename: body.filename,

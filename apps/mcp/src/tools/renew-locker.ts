@@ -6,7 +6,7 @@ import { type Context, requireOwner } from '../context.ts'
 import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'
 import { payWithin, requireWallet } from '../money/pay-within.ts'
-import { Asset, Intent, ReceiptId, STRICT, tool } from './tool.ts'
+import { Asset, Intent, ReceiptId, STRICT, tickerOf, tool } from './tool.ts'
 
 const { units } = requestStorage.body.properties
 
@@ -41,7 +41,8 @@ export const renewLocker = tool({
     const owner = requireOwner(context)
     const wallet = requireWallet(owner)
     const { client, settings } = context
-    const { receipt_id, asset = 'USDC' } = input
+    const { receipt_id } = input
+    const asset = tickerOf(input.asset)
     const { signal } = call
     const locker = lockerOf(receipt_id)
     const units = input.units ?? (await client.usage(locker, signal)).renewal_units

@@ -5,7 +5,7 @@ import { requireAgent, requireOwner } from '../context.ts'
 import { intentOf } from '../money/intent.ts'
 import { PAID, paidData, paidText } from '../money/paid.ts'
 import { payWithin, requireWallet } from '../money/pay-within.ts'
-import { Asset, Intent, STRICT, tool } from './tool.ts'
+import { Asset, Intent, STRICT, tickerOf, tool } from './tool.ts'
 
 const GOODS = `${SUBSCRIPTION_DAYS} days of the agent service`
 
@@ -17,7 +17,8 @@ export const subscribe = tool({
     'within its limits. SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an ' +
     'error, a timeout or any doubt, call again with the SAME arguments: it continues where it stopped and pays nothing ' +
     'twice. Do not invent a new intent to retry: another intent buys thirty days more. Without `intent` it follows ' +
-    'from wallet and day. Look at `agent_status` first: it tells until when is paid, and what thirty days cost.',
+    'from wallet and day. Look at `agent_status` first: it tells until when is paid, and what thirty days cost. ' +
+    'That is more than the default limit of $1 for a purchase: the user must then raise SVC_MCP_MAX_USD.',
   // A repeated call changes nothing, but a payment cannot be undone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ asset: Asset, intent: Intent('agent service, May') }, STRICT),
@@ -31,7 +32,7 @@ export const subscribe = tool({
     const owner = requireOwner(context)
     const { agent, seller } = requireAgent(context)
     const wallet = requireWallet(owner)
-    const { asset = 'USDC' } = input
+    const asset = tickerOf(input.asset)
     const { signal } = call
     const intent = await intentOf(context, { seller, goods: GOODS, intent: input.intent }, wallet.address)
     const price = async () => payableLeg(await agent.quote(signal), wallet, asset).leg

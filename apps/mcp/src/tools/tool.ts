@@ -56,21 +56,37 @@ export function tool<const Input extends TObject, const Output extends TSchema>(
     async run(context, value, call) {
       if (schema.Check(value)) return run(context, value as Static<Input>, call) // as just checked
       const problems = schema.Errors(value).filter(({ keyword }) => keyword !== 'boolean')
-      const known = Object.keys(input.properties).join(', ')
-      throw new Refusal('bad_arguments', problems.map(problemText).join('; '), `${name} takes: ${known}`)
+      const isReceipt = problems.some(({ instancePath }) => instancePath === '/receipt_id')
+      const hint = isReceipt ? RECEIPTS : `${name} takes: ${Object.keys(input.properties).join(', ')}`
+      throw new Refusal('bad_arguments', problems.map((problem) => problemText(problem, value)).join('; '), hint)
     },
   }
 }
 
-function problemText({ instancePath, message, params }: { instancePath: string; message: string; params: object }) {
-  const { additionalProperties } = params as { additionalProperties?: string[] }
+const RECEIPTS = '`list_lockers` shows the receipt_id (rcpt_…) of each locker; its locker_id (locker_…) is another'
+
+interface Problem {
+  keyword: string
+  instancePath: string
+  message: string
+  params: object
+}
+
+function problemText({ keyword, instancePath, message, params }: Problem, input: unknown): string {
+  const { additionalProperties, allowedValues } = params as {
+    additionalProperties?: string[]
+    allowedValues?: unknown[]
+  }
+  if (additionalProperties) return `there is no argument ${additionalProperties.join(', ')}`
   const at = instancePath.slice(1) || 'the arguments'
-  return additionalProperties ? `there is no argument ${additionalProperties.join(', ')}` : `${at} ${message}`
+  if (allowedValues) return `${at} must be one of ${allowedValues.join(', ')}`
+  const given = keyword === 'type' ? (input as Record<string, unknown>)[at] : null
+  return `${at} ${message}${typeof given === 'string' ? `, not the string ${JSON.stringify(given)}` : ''}`
 }
 
 export const ReceiptId = Type.String({
   pattern: '^rcpt_[0-9a-f]{32}$',
-  description: 'Receipt of the locker, as `buy` or `list_lockers` gave it: rcpt_ and 32 hex digits.',
+  description: 'Receipt of the locker, as `list_lockers` shows it: rcpt_ and 32 hex digits.',
 })
 
 export const Sequence = Type.Optional(
@@ -78,6 +94,15 @@ export const Sequence = Type.Optional(
 )
 
 export const Asset = Type.Optional(Type.String({ maxLength: 16, description: 'Ticker to pay with; USDC by default.' }))
+
+/** In any case, as the gateway and the command line take it. */
+export function tickerOf(asset = 'USDC'): string {
+  return asset.toUpperCase()
+}
+
+export const ContentType = Type.Optional(
+  Type.String({ maxLength: 255, description: 'Follows from `filename` by default, and of a `url` from its answer.' }),
+)
 
 export const Intent = (example: string) =>
   Type.Optional(

@@ -1,10 +1,9 @@
 import { Filename } from '@svc/api/file-entries'
-import { createFile } from '@svc/api/files'
 import { contentTypeOf, lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
 import { fileLink, MAX_TEXT_BYTES } from '../stored-file.ts'
-import { ReceiptId, STRICT, tool } from './tool.ts'
+import { ContentType, ReceiptId, STRICT, tool } from './tool.ts'
 
 export const writeText = tool({
   name: 'write_text',
@@ -18,7 +17,7 @@ export const writeText = tool({
       receipt_id: ReceiptId,
       filename: Filename,
       text: Type.String({ maxLength: MAX_TEXT_BYTES }),
-      content_type: createFile.body.properties.content_type,
+      content_type: ContentType,
     },
     STRICT,
   ),

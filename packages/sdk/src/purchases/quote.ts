@@ -73,11 +73,16 @@ export function payableLeg({ accepts, extensions }: AnyQuote, { namespace, isLoc
   const { info, terms } = extensions.svc
   if (terms.environment === 'development' && !isLocal)
     throw new PaymentError('not_moved', 'this service is for development: what a real chain pays to it is lost')
-  const leg = accepts.find(
-    ({ network, extra }) => network.startsWith(`${namespace}:`) && (asset === undefined || extra.name === asset),
-  )
-  if (!leg) throw new PaymentError('not_moved', `the quote has no leg for ${asset ?? 'anything'} on ${namespace}`)
+  const payable = accepts.filter(({ network }) => network.startsWith(`${namespace}:`))
+  const leg = payable.find(({ extra }) => asset === undefined || extra.name === asset)
+  if (!leg) throw new PaymentError('not_moved', notPayable(asset, namespace, payable))
   return { leg, expiresAt: Date.parse(info.expires_at) / 1000 }
+}
+
+function notPayable(asset: string | undefined, namespace: string, payable: readonly PaymentLeg[]): string {
+  const tickers = payable.map(({ extra }) => extra.name)
+  const what = tickers.length > 0 ? `${asset}; it takes ${tickers.join(', ')}` : 'anything'
+  return `the quote cannot be paid with a ${namespace} key in ${what}`
 }
 
 /** Whether a quote has more than this many seconds left. */
