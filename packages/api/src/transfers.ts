@@ -81,6 +81,7 @@ export const writeByToken = endpoint({
     'request_timeout',
     'STORAGE_UNAVAILABLE',
     'IAM_SIGNBLOB_PERMISSION_DENIED',
+    'database_behind',
   ],
   upload: IN_PARTS,
 })
@@ -94,7 +95,7 @@ export const deleteByToken = endpoint({
   params: TokenPath,
   responses: { 200: FileDeleted },
   headers: PRIVATE,
-  errors: [...TOKEN_ERRORS, ...RESTRICTION_ERRORS],
+  errors: [...TOKEN_ERRORS, ...RESTRICTION_ERRORS, 'database_behind'],
 })
 
 export const readPublicly = endpoint({

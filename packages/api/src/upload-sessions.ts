@@ -138,6 +138,7 @@ export const uploadPart = endpoint({
     'request_timeout',
     'validation_error',
     'STORAGE_UNAVAILABLE',
+    'database_behind',
   ],
 })
 
@@ -182,7 +183,7 @@ export const finalizeUpload = endpoint({
   params: SessionPath,
   responses: { 200: FinalizedUpload },
   headers: NO_STORE,
-  errors: [...TOKEN_ERRORS, 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED', ...RESTRICTION_ERRORS],
+  errors: [...TOKEN_ERRORS, 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED', ...RESTRICTION_ERRORS, 'database_behind'],
 })
 
 export const UploadSessionStatus = Type.Object(
@@ -237,5 +238,6 @@ export const finalizeUploadJob = endpoint({
     'validation_error',
     'STORAGE_UNAVAILABLE',
     'LOCKER_CAPACITY_EXCEEDED',
+    'database_behind',
   ],
 })

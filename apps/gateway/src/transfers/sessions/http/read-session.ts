@@ -15,9 +15,10 @@ import { isComplete } from '../store-file.ts'
 type SessionContext = Context & TransferLinks
 type FinalizedFile = FinalizedUpload['files'][number]
 
-/** Closes an expired session first, so that the answer does not depend on the sweep. */
+/** Closes an expired session first, so that the answer does not depend on the sweep; not while the database is behind. */
 export async function readSession(context: SessionContext, session: Session): Promise<UploadSessionStatus> {
-  if (!isOver(session, unixNow(context))) return sessionStatus(context, session)
+  if (!isOver(session, unixNow(context)) || !(await context.continuity.isCurrent()))
+    return sessionStatus(context, session)
   await closeOver(context, session.session_id)
   return sessionStatus(context, (await findSession(context.database.db, session.session_id)) ?? session)
 }
