@@ -49,7 +49,9 @@ export const UploadedBytes = Type.Object(
     locker_id: Type.String(),
     filename: Type.String(),
     size_bytes: Type.Integer({ minimum: 0 }),
-    status: Type.Literal('awaiting_bytes', { description: 'Until the upload is confirmed.' }),
+    status: Type.Literal('awaiting_confirmation', {
+      description: 'The bytes are stored. POST /v1/files/confirm records their hash.',
+    }),
   },
   { title: 'UploadedBytes' },
 )
