@@ -174,7 +174,13 @@ export const terminateTusUpload = endpoint({
   requestHeaders: Type.Object(VERSION),
   responses: { 204: Empty },
   headers: HEADERS,
-  errors: [...UPLOAD_ERRORS, 'TUS_UPLOAD_FINISHED', 'TUS_VERSION_UNSUPPORTED', ...RESTRICTION_ERRORS, 'database_behind'],
+  errors: [
+    ...UPLOAD_ERRORS,
+    'TUS_UPLOAD_FINISHED',
+    'TUS_VERSION_UNSUPPORTED',
+    ...RESTRICTION_ERRORS,
+    'database_behind',
+  ],
 })
 
 export const overrideTusMethod = endpoint({
