@@ -83,7 +83,7 @@ function UploadedFile({ id, file: { filename, state, received_bytes }, isShown }
   )
 }
 
-/** The end of the id reads the session, and does no more. */
+/** The second half of the id is a secret that reads the session, and cannot upload. */
 function readUpload(id: string, signal: AbortSignal): Promise<UploadSessionStatus> {
   const [session = '', token = ''] = id.split('.')
   const headers = { 'x-upload-token': token }

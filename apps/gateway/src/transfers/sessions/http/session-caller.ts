@@ -20,7 +20,7 @@ export async function sessionCaller({ database }: Context, wire: WireRequest, se
   return session
 }
 
-/** The same for reading, which the end of the session's view may do as well as its token. */
+/** For reading, the secret of the session's view is accepted as well as its token. */
 export async function sessionReader(context: Context & ViewsContext, wire: WireRequest, sessionId: string) {
   const viewed = await findViewed(context, `${sessionId}.${tokenOf(wire)}`)
   return viewed ?? sessionCaller(context, wire, sessionId)
