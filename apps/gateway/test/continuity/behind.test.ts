@@ -333,7 +333,9 @@ describe('a gateway whose database is behind', () => {
 it('T-37 T-109 an upload that began before the database was exchanged changes nothing', async () => {
   const story = await openStory('postgres')
   const { urls } = await fillDoors(story)
+  await story.house().close()
   await story.backUp()
+  await story.open()
   await story.removeOperator()
   const { gateway } = story.house()
   const path = `${new URL(urls.upload_url).pathname}?proxy=1`
