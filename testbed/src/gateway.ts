@@ -65,8 +65,8 @@ export async function startTestGateway(variables: Variables = {}, overrides?: Ov
 async function writeKeys(dataDir: string, databaseUrl: string): Promise<void> {
   const keys = join(dataDir, 'keys')
   await mkdir(keys, { recursive: true, mode: 0o700 })
-  for (const name of ['statement', 'log']) {
-    const seed = hash('sha256', name === 'log' ? `log ${databaseUrl}` : databaseUrl)
+  for (const name of ['statement', 'log', 'short-url']) {
+    const seed = hash('sha256', name === 'statement' ? databaseUrl : `${name} ${databaseUrl}`)
     await writeFile(join(keys, `${name}.development.key`), seed, { flag: 'wx', mode: 0o600 }).catch((error) => {
       if (error.code !== 'EEXIST') throw error
     })

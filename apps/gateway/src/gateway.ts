@@ -48,6 +48,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     trustedProxies: config.http.trustedProxies,
     admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: databaseTurn(context.database.db) }),
     strangers: strangerLimit(context.rateLimiter, config.limits.perAddress),
+    beforeWrite: context.continuity.requireCurrent,
     onAnswer: rooms.info.metrics.noteAnswer,
     isDatabaseUnavailable,
     tracer: context.tracer,

@@ -42,6 +42,11 @@ export interface Endpoint {
   paymentMethods?: readonly string[]
   /** Refused payment credentials are answered with 402 and problem details, whatever status their code has elsewhere. */
   paymentProblems?: true
+  /**
+   * The gateway refuses every method but GET while its database is behind, with 503 `database_behind`. Set where a request
+   * only reads, or where the operation reads first and refuses to write by itself.
+   */
+  whileBehind?: 'served'
   /** HEAD is part of the interface; any other GET answers it, too. */
   head?: true
   /** Set where bytes are uploaded or prepared to be: every error then says what to do next. */

@@ -51,6 +51,7 @@ export const verifyByPost = endpoint({
   method: 'POST',
   // Reads only.
   repeatable: true,
+  whileBehind: 'served',
   path: '/v1/storage/verify',
   summary: 'The same by POST; computes nothing',
   body: OfReceipt,
@@ -235,6 +236,7 @@ export const simulateAttest = endpoint({
   method: 'POST',
   // Writes nothing.
   repeatable: true,
+  whileBehind: 'served',
   path: '/v1/attest/simulate',
   summary: 'What publishing the newest statement would write; writes nothing',
   body: Type.Object({ receipt_id: Type.String() }),

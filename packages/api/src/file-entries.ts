@@ -71,6 +71,21 @@ export const UrlSet = Type.Object(
 )
 export type UrlSet = Static<typeof UrlSet>
 
+const WHILE_CURRENT = 'Absent while the database of the gateway is behind: then nothing is written.'
+
+/** Of a file that exists. */
+export const FreshUrls = Type.Object(
+  {
+    ...UrlSet.properties,
+    upload_url: Type.Optional(Type.String({ description: WHILE_CURRENT })),
+    upload_headers: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: `Send these exactly. ${WHILE_CURRENT}` }),
+    ),
+  },
+  { title: 'FreshUrls' },
+)
+export type FreshUrls = Static<typeof FreshUrls>
+
 export const DownloadUrls = Type.Object(
   {
     locker_id: Type.String(),

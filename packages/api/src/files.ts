@@ -8,6 +8,7 @@ import {
   DownloadUrls,
   FileEntry,
   Filename,
+  FreshUrls,
   ManifestEntry,
   TtlMinutes,
   UrlPair,
@@ -153,7 +154,7 @@ export const getFile = endpoint({
   summary: 'Fresh URLs for a file that has bytes',
   params: FilePath,
   query: Type.Object({ ttl_min: Type.Optional(TtlMinutes) }),
-  responses: { 200: UrlSet },
+  responses: { 200: FreshUrls },
   headers: NO_STORE,
   errors: [
     ...ERRORS,
@@ -266,6 +267,7 @@ export const fileUrls = endpoint({
   method: 'POST',
   // Reads only.
   repeatable: true,
+  whileBehind: 'served',
   path: '/v1/lockers/{locker_id}/files/urls',
   auth: { ops: ['locker:read'] },
   summary: 'Download URLs for the files named; counts once against the limit of URLs',

@@ -64,6 +64,7 @@ export const internalAttest = endpoint({
     'CONTENT_HASH_CHANGED',
     'validation_error',
     'STORAGE_UNAVAILABLE',
+    'database_behind',
   ],
 })
 

@@ -132,6 +132,8 @@ export const requestStorage = endpoint({
   name: 'requestStorage',
   method: 'POST',
   repeatable: 'with-once-header',
+  // A payment credential of a paid quote reads its receipt.
+  whileBehind: 'served',
   path: '/v1/storage/request',
   auth: 'public',
   summary: 'Ask for a quote; the answer is 402 with what to pay, or the receipt where a payment credential is sent',
@@ -174,6 +176,8 @@ export const confirmStorage = endpoint({
   method: 'POST',
   // A paid quote keeps its receipt.
   repeatable: true,
+  // The receipt of a paid quote is read.
+  whileBehind: 'served',
   path: '/v1/storage/confirm',
   auth: 'public',
   summary: 'Show the transaction that paid a quote, get the receipt',

@@ -49,7 +49,9 @@ export const UploadedBytes = Type.Object(
     locker_id: Type.String(),
     filename: Type.String(),
     size_bytes: Type.Integer({ minimum: 0 }),
-    status: Type.Literal('awaiting_bytes', { description: 'Until the upload is confirmed.' }),
+    status: Type.Literal('awaiting_confirmation', {
+      description: 'The bytes are stored. POST /v1/files/confirm records their hash.',
+    }),
   },
   { title: 'UploadedBytes' },
 )
@@ -81,6 +83,7 @@ export const writeByToken = endpoint({
     'request_timeout',
     'STORAGE_UNAVAILABLE',
     'IAM_SIGNBLOB_PERMISSION_DENIED',
+    'database_behind',
   ],
   upload: IN_PARTS,
 })
@@ -94,7 +97,7 @@ export const deleteByToken = endpoint({
   params: TokenPath,
   responses: { 200: FileDeleted },
   headers: PRIVATE,
-  errors: [...TOKEN_ERRORS, ...RESTRICTION_ERRORS],
+  errors: [...TOKEN_ERRORS, ...RESTRICTION_ERRORS, 'database_behind'],
 })
 
 export const readPublicly = endpoint({

@@ -80,6 +80,7 @@ const WRITE_ERRORS = [
   'request_timeout',
   'validation_error',
   'STORAGE_UNAVAILABLE',
+  'database_behind',
 ] as const
 
 export const createTusUpload = endpoint({
@@ -141,6 +142,7 @@ export const readTusUpload = endpoint({
     'LOCKER_CAPACITY_EXCEEDED',
     ...RESTRICTION_ERRORS,
     'STORAGE_UNAVAILABLE',
+    'database_behind',
   ],
 })
 
@@ -172,7 +174,13 @@ export const terminateTusUpload = endpoint({
   requestHeaders: Type.Object(VERSION),
   responses: { 204: Empty },
   headers: HEADERS,
-  errors: [...UPLOAD_ERRORS, 'TUS_UPLOAD_FINISHED', 'TUS_VERSION_UNSUPPORTED', ...RESTRICTION_ERRORS],
+  errors: [
+    ...UPLOAD_ERRORS,
+    'TUS_UPLOAD_FINISHED',
+    'TUS_VERSION_UNSUPPORTED',
+    ...RESTRICTION_ERRORS,
+    'database_behind',
+  ],
 })
 
 export const overrideTusMethod = endpoint({

@@ -15,7 +15,7 @@ const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps b
 const ViewerUrl = OrNull(
   Type.String({
     description:
-      'Where people look at the first file that is stored: the page that shows it, or its public link where the gateway has no pages. Null while the link is closed.',
+      'Where people look at what this session has stored, until it expires: the page that shows its first file and lists the others, or the bytes of that file where the gateway has no pages. It opens nothing else of the locker, and uploads nothing. Null while no file is stored, and once the session has expired.',
   }),
 )
 
@@ -138,6 +138,7 @@ export const uploadPart = endpoint({
     'request_timeout',
     'validation_error',
     'STORAGE_UNAVAILABLE',
+    'database_behind',
   ],
 })
 
@@ -182,7 +183,13 @@ export const finalizeUpload = endpoint({
   params: SessionPath,
   responses: { 200: FinalizedUpload },
   headers: NO_STORE,
-  errors: [...TOKEN_ERRORS, 'STORAGE_UNAVAILABLE', 'LOCKER_CAPACITY_EXCEEDED', ...RESTRICTION_ERRORS],
+  errors: [
+    ...TOKEN_ERRORS,
+    'STORAGE_UNAVAILABLE',
+    'LOCKER_CAPACITY_EXCEEDED',
+    ...RESTRICTION_ERRORS,
+    'database_behind',
+  ],
 })
 
 export const UploadSessionStatus = Type.Object(
@@ -237,5 +244,6 @@ export const finalizeUploadJob = endpoint({
     'validation_error',
     'STORAGE_UNAVAILABLE',
     'LOCKER_CAPACITY_EXCEEDED',
+    'database_behind',
   ],
 })

@@ -52,6 +52,7 @@ export interface Service {
   /** Whether every response is checked against its schema, as in development and tests. */
   checkResponses: boolean
   strangers: StrangerLimit | null
+  beforeWrite: (() => Promise<void>) | null
   routes: PathMatcher
   readBody: ReadBody
   send: Send
@@ -71,6 +72,8 @@ export interface StrangerLimit {
 
 export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> {
   strangers?: StrangerLimit
+  /** Awaited before anything of a request is read that may write: every method but GET, unless its endpoint is excepted. */
+  beforeWrite?: () => Promise<void>
   /** Errors name a page about their code below it. */
   baseUrl?: string
   /** Addresses and networks whose X-Forwarded-For is trusted. */
@@ -104,7 +107,7 @@ declare module 'fastify' {
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { log, checkResponses, strangers = null, baseUrl = null, trustedProxies = [] } = options
+  const { log, checkResponses, strangers = null, beforeWrite = null, baseUrl = null, trustedProxies = [] } = options
   const { admit = null, tracer = null, onAnswer, onShed } = options
   const doors: Door[] = []
   const findDoor = doorFinder(doors)
@@ -147,7 +150,7 @@ export function createService(options: ServiceOptions): Service {
   app.setNotFoundHandler((request, reply) => answerError(notServed(routes, request), request, reply))
   const addDoor = (door: Door) => void doors.push(door)
   const add = routeAdder(app, tracer)
-  return { app, log, checkResponses, strangers, routes, readBody, send, sendBytes, addDoor, add }
+  return { app, log, checkResponses, strangers, beforeWrite, routes, readBody, send, sendBytes, addDoor, add }
 }
 
 type AnswerError = (error: ServiceError, requestId: string, request?: IncomingMessage) => ErrorAnswer

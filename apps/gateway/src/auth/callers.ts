@@ -76,15 +76,12 @@ interface CallersOptions {
    */
   perAddress: number
   requireAudience: AudienceCheck
-  continuity: Pick<Continuity, 'requireCurrent' | 'assertUnused' | 'noteNonce'>
+  continuity: Pick<Continuity, 'assertUnused' | 'noteNonce'>
 }
 
 /** Only the payer's own key may do these (AMB-89). */
 const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'locker:attest', 'locker:refresh']
 const NONCE_KEPT_SECONDS = 60
-
-/** These change nothing, so they are served also from a database that is behind. */
-const READING_OPS: readonly unknown[] = ['locker:read', 'locker:list']
 
 export function createCallers(options: CallersOptions): Callers {
   const { db, now, rateLimiter, perAddress, requireAudience, continuity } = options
@@ -103,7 +100,6 @@ export function createCallers(options: CallersOptions): Callers {
     await wire.collect()
     requireMatchingEnvelope(envelope, wire, ops, Math.floor(now() / 1000))
     requireRole(signer, ops)
-    if (!ops.flat().every((op) => READING_OPS.includes(op))) await continuity.requireCurrent()
     if (!(await useOnce(signer, envelope))) throw replayed()
     return { signer, envelope }
   }

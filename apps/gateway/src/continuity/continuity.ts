@@ -8,6 +8,7 @@ import type { ServerIdentity } from '@svc/database/server-identity'
 import { createClockGuard } from '@svc/guard/clock-guard'
 import type { NonceTable } from '@svc/guard/tables'
 import type { Log } from '@svc/http-service/log'
+import { ServiceError } from '@svc/http-service/service-error'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import type { Schema } from '../db/schema.ts'
 import { type Commit, createCommits } from './commits.ts'
@@ -55,6 +56,8 @@ export interface Continuity {
   requireCurrent(): Promise<void>
   /** The same at once, for use in a transaction: its connection may be the first to another server. */
   assertCurrent(): void
+  /** Whether `requireCurrent` passes. */
+  isCurrent(): Promise<boolean>
   /** `assertCurrent`, and that the transaction sees the last statement that this process knows of the proof. */
   assertFollows(proofId: string | null, sequence: number): void
   /** Throws where an envelope may have been used on a server that is gone. `iat` in Unix seconds. */
@@ -220,6 +223,12 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     clock.assertRight()
   }
 
+  async function requireCurrent(): Promise<void> {
+    if (state === 'checking') await compare()
+    await noteUnclear()
+    assertCurrent()
+  }
+
   return {
     async start() {
       server = await database.server()
@@ -265,10 +274,16 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     },
     compareAgain,
 
-    async requireCurrent() {
-      if (state === 'checking') await compare()
-      await noteUnclear()
-      assertCurrent()
+    requireCurrent,
+
+    async isCurrent() {
+      try {
+        await requireCurrent()
+        return true
+      } catch (error) {
+        if (error instanceof ServiceError) return false
+        throw error
+      }
     },
 
     assertCurrent,

@@ -88,6 +88,7 @@ async function deleteEntry(
   const now = unixNow(context)
   return context.database.db.transaction().execute(async (tx) => {
     const file = await lockFile(tx, lockerId, filename)
+    context.continuity.assertCurrent()
     if (!file) throw fileNotFound(filename)
     requireUnchanged(file, condition)
     check?.(file)

@@ -63,14 +63,17 @@ export async function adoptUploads(
 
 type Adoption =
   | { outcome: 'adopted'; file: FileRow }
-  | { outcome: 'absent' | 'revoked' | 'restricted' }
+  | { outcome: 'absent' | 'revoked' | 'waiting' }
   | { outcome: 'refused'; refusal: ServiceError }
 
-/** Bytes that cannot be taken are removed. A locker that is restricted takes none, and they stay where they are (T-80). */
+/**
+ * Bytes that cannot be taken are removed. A locker that is restricted takes none, nor does a database that is behind, and
+ * they stay where they are (T-80, T-37).
+ */
 export async function adoptUpload(context: FilesContext, locker: Locker, upload: DirectUploadTable): Promise<Adoption> {
   const { object_id: id, filename } = upload
   const grant = grantOf(upload)
-  if (locker.restriction !== null) return { outcome: 'restricted' }
+  if (locker.restriction !== null || !(await context.continuity.isCurrent())) return { outcome: 'waiting' }
   const found = await statObject(context, locker, { id, ref: null })
   if (!found) return { outcome: 'absent' }
   const maxBytes = maxObjectBytes(context, locker.provider)
@@ -85,7 +88,7 @@ export async function adoptUpload(context: FilesContext, locker: Locker, upload:
     const put = { filename, object, grant, contentType, expectedHash, mayCreate: false, adopts: upload }
     return { outcome: 'adopted', file: await putFile(context, locker, put) }
   } catch (error) {
-    if (isRestrictionError(error)) return { outcome: 'restricted' }
+    if (isRestrictionError(error)) return { outcome: 'waiting' }
     const isFull = isCapacityExceeded(error)
     if (!isFull && !(error instanceof AccessEnded)) throw error
     await giveUpUpload(context, locker, upload)

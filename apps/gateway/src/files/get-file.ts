@@ -1,4 +1,4 @@
-import type { UrlSet } from '@svc/api/file-entries'
+import type { FreshUrls } from '@svc/api/file-entries'
 import type { LockerCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import { currentBytes } from './direct-uploads.ts'
@@ -7,15 +7,18 @@ import { noSuchFile } from './name-files.ts'
 import { statObject } from './objects.ts'
 import type { FilesContext } from './room.ts'
 import { findFile } from './store.ts'
-import { urlMinter, urlPair } from './urls.ts'
+import { type UrlMinter, urlMinter, urlPair } from './urls.ts'
 
-/** Fresh URLs of a file, after asking the provider whether its bytes exist (FILE-15). */
+/**
+ * Fresh URLs of a file, after asking the provider whether its bytes exist (FILE-15). While the database is behind, it may
+ * have forgotten who lost access: then there are no URLs to write by (T-37).
+ */
 export async function getFile(
   context: FilesContext,
   caller: LockerCaller,
   filename: string,
   ttlMinutes: number | undefined,
-): Promise<UrlSet> {
+): Promise<FreshUrls> {
   const { locker, signer } = caller
   const { locker_id } = locker
   await limitSigner(context, signer)
@@ -25,11 +28,16 @@ export async function getFile(
   if (!bytes || !(await statObject(context, locker, bytes.key))) throw contentNotFound(locker_id, filename)
   const { file } = bytes
   const minter = urlMinter(context, caller, ttlMinutes)
+  const isCurrent = await context.continuity.isCurrent()
   return {
     locker_id,
     // The next upload may have another type than the current bytes (AMB-24).
-    ...urlPair(minter, filename, file.upload_content_type),
+    ...(isCurrent ? urlPair(minter, filename, file.upload_content_type) : downloadOnly(minter, filename)),
     content_type: file.content_type,
     urls_expire_in_sec: minter.expiresIn,
   }
+}
+
+function downloadOnly(minter: UrlMinter, filename: string) {
+  return { filename, download_url: minter.url('GET', filename) }
 }

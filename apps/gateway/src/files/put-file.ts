@@ -72,6 +72,8 @@ async function place(tx: Transaction<Schema>, context: FilesContext, locker: Loc
     isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])).size > 0
     before = (await lockFile(tx, locker_id, filename)) ?? null
   } while (!before && put.mayCreate)
+  // The upload may have begun on another database. Only one that is current knows what it would replace, and for whom.
+  context.continuity.assertCurrent()
   if (!before) throw fileNotFound(filename)
   put.check?.(isNew ? null : before)
   const isAwaiting = before.upload_object_id !== null

@@ -58,12 +58,14 @@ async function takeUnread(context: FilesContext): Promise<void> {
 
 async function sweepObject(context: FilesContext, object: ObjectTable): Promise<boolean> {
   const { db } = context.database
+  // The database may have been exchanged since the sweep began, for one that does not know who holds the object.
+  await context.continuity.requireCurrent()
   const upload = object.state === 'writing' ? await findDirectUpload(db, object.object_id) : null
   const locker = upload && (await findLockerOf(db, upload))
   if (!locker) return removeUnheld(context, object)
   try {
     const { outcome } = await adoptUpload(context, locker, upload)
-    if (outcome === 'restricted') await postponeRemoval(db, object, unixNow(context))
+    if (outcome === 'waiting') await postponeRemoval(db, object, unixNow(context))
     if (outcome === 'absent') return giveUpUpload(context, locker, upload)
     return outcome === 'refused' || outcome === 'revoked'
   } catch (error) {

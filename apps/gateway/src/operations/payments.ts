@@ -106,7 +106,6 @@ function arrival(
  */
 export async function attachPayment(context: Context, actor: Actor, order: Body<typeof operations.attachPayment>) {
   const { network, tx } = transactionOf(order)
-  await context.continuity.requireCurrent()
   const request = await findPayRequest(context.database.db, order.pay_req_id)
   if (!request) throw payReqNotFound()
   const { accepts } = JSON.parse(request.quote) as Quote
@@ -174,7 +173,6 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
   if (BigInt(order.amount_raw) === 0n) throw new ValidationError({ loc: ['body', 'amount_raw'], msg: 'must not be 0' })
   const { ticker: asset, network: chain } = leg.of
   const refundTx = order.refund_tx === undefined ? null : canonicalTx(order.refund_tx)
-  await context.continuity.requireCurrent()
   const wanted = { asset, amount: order.amount_raw, refundTx }
   const isKnown = sameRefund(await findRefunds(context.database.db, { network, tx }), wanted) !== undefined
   const payment = isKnown ? null : await readArrival(context, tx, { ...leg, network: chain })

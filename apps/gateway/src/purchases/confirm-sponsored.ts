@@ -121,7 +121,6 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const transaction = { tx: order.tx, network: order.tx.startsWith('0x') ? EVM : PRIMARY, payReqIds }
   requireOneNetwork(transaction, requests, paid)
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
-  await context.continuity.requireCurrent()
   const payment = unpaid.length > 0 ? await readReceipts(context, transaction, unpaid) : NOTHING_PAID
   return context.continuity.commit(
     (tx) => writePurchases(context, tx, order, requests, payment),

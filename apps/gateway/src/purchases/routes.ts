@@ -28,14 +28,8 @@ import { findWatchedPayment } from './watch/watch-payments.ts'
 export function purchaseRoutes(service: Service, auth: Auth, context: PurchasesContext): void {
   const seller = pageSeller(context)
   serve(service, price, ({ query }) => showPrice(context, query))
-  serve(service, payment.preparePayment, async ({ body, wire }) => {
-    await context.continuity.requireCurrent()
-    return preparePayment(seller, body, wire)
-  })
-  serve(service, payment.sendPayment, async ({ body, wire }) => {
-    await context.continuity.requireCurrent()
-    return sendPayment(seller, body, wire)
-  })
+  serve(service, payment.preparePayment, ({ body, wire }) => preparePayment(seller, body, wire))
+  serve(service, payment.sendPayment, ({ body, wire }) => sendPayment(seller, body, wire))
   serve(service, payment.paymentOutcome, ({ body, wire }) => paymentOutcome(seller, body, wire))
   serve(service, payment.watchPayment, ({ body, wire }) => watchPayment(context, body, wire))
   serve(service, payment.findPayment, ({ body, wire }) => findPayment(seller, body, wire))

@@ -17,6 +17,8 @@ import { fileHeaders, PUBLIC_LINK_HEADERS, TOKEN_HEADERS } from './file-headers.
 import type { OpenedFile } from './open-token.ts'
 import { needsOurTags, readRange, type Validators } from './range-requests.ts'
 import { redirectDownload } from './redirects.ts'
+import { findStored } from './sessions/store.ts'
+import { findViewed, isViewId, type ViewsContext } from './sessions/view.ts'
 
 export async function readByToken(context: ReadingContext, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
   refuseAsCode(wire.headers, opened.file.content_type)
@@ -31,11 +33,12 @@ export async function readByToken(context: ReadingContext, opened: OpenedFile, w
 
 /** Never redirects: a shared link must not reveal a provider's address. */
 export async function readPublicly(
-  context: ReadingContext,
+  context: ReadingContext & ViewsContext,
   { receipt_id: id, filename }: { receipt_id: string; filename: string },
   wire: WireRequest,
 ): Promise<Bytes> {
   const { db } = context.database
+  if (isViewId(id)) return readUploaded(context, id, filename, wire)
   const locker = await findLinkedLocker(db, id)
   requireServed(locker)
   const file = await findFile(db, locker.locker_id, filename)
@@ -43,6 +46,29 @@ export async function readPublicly(
   refuseAsCode(wire.headers, file.content_type)
   const bytes = await findBytes(context, locker, file)
   return answerBytes(context, bytes, wire, aboutFile(bytes, PUBLIC_LINK_HEADERS))
+}
+
+/** By the view of an upload: while the file still has the bytes that were uploaded, and no others of its locker. */
+async function readUploaded(
+  context: ReadingContext & ViewsContext,
+  viewId: string,
+  filename: string,
+  wire: WireRequest,
+): Promise<Bytes> {
+  const { db } = context.database
+  const session = await findViewed(context, viewId)
+  if (!session) throw receiptNotFound()
+  const stored = await findStored(db, session.session_id, filename)
+  const locker = stored && (await findLockerOf(db, session))
+  if (!locker) throw fileNotFound(filename)
+  requireServed(locker)
+  const file = await findFile(db, locker.locker_id, filename)
+  if (file?.content_hash !== stored.content_hash) throw fileNotFound(filename)
+  const bytes = await findBytes(context, locker, file)
+  // Bytes that were sent straight to the provider may have been found just now.
+  if (bytes.file.content_hash !== stored.content_hash) throw fileNotFound(filename)
+  refuseAsCode(wire.headers, file.content_type)
+  return answerBytes(context, bytes, wire, aboutFile(bytes, TOKEN_HEADERS))
 }
 
 /** What a provider will send, unless the client breaks off. */

@@ -5,10 +5,11 @@ import { createSessionFinalizer, type FinalizeSession } from './sessions/finaliz
 import { createPartsOpener, type OpenParts } from './sessions/open-parts.ts'
 import { createPartHashes, type PartHashes } from './sessions/part-hashes.ts'
 import { createPartRecorder, type RecordPart } from './sessions/record-part.ts'
+import { createViewIds, type ViewId } from './sessions/view.ts'
 
 /** What comes from other rooms. */
 export interface TransferLinks {
-  /** Where people look at a file of a public link. */
+  /** Where people look at a file of a public link, or of an upload. */
   viewerUrl: (linkId: string, filename: string) => string
 }
 
@@ -18,6 +19,7 @@ export interface TransfersContext extends FilesContext, TransferLinks {
   openParts: OpenParts
   recordPart: RecordPart
   finalizeSession: FinalizeSession
+  viewId: ViewId
   egress: Egress
 }
 
@@ -27,6 +29,7 @@ export function createTransfers(files: FilesContext, links: TransferLinks): Tran
     ...files,
     ...links,
     egress: createEgress(files),
+    viewId: createViewIds(files.signers.shortUrl),
     openToken: createTokenOpener(files),
     partHashes,
     openParts: createPartsOpener(files),

@@ -37,7 +37,7 @@ export async function writeByToken(
   })
   await putObject(context, opened, object)
   const { locker_id, filename } = file
-  return { ok: true, locker_id, filename, size_bytes: object.size, status: 'awaiting_bytes' }
+  return { ok: true, locker_id, filename, size_bytes: object.size, status: 'awaiting_confirmation' }
 }
 
 /** Refuses an upload by its headers, before the first byte. */

@@ -17,6 +17,8 @@ export function isWhole({ size_bytes, received_bytes }: SessionFile): boolean {
 export async function finishUpload(context: TusContext, upload: Upload): Promise<SessionFile> {
   const { session, file, tus } = upload
   if (tus.kind === 'partial' || file.state === 'stored') return file
+  // HEAD stores what is whole, too.
+  await context.continuity.requireCurrent()
   await joinRest(context, upload)
   await context.finalizeSession(session.session_id)
   const after = await findSessionFile(context.database.db, session.session_id, FILE_ID)

@@ -46,7 +46,6 @@ export async function buyStorage(context: X402Context, order: X402Order, wire: W
   if (context.settlers.size === 0) throw x402Disabled()
   await limitStranger(context, wire, null)
   requireNewLocker(order)
-  await context.continuity.requireCurrent()
   const header = wire.headers['payment-signature']
   const from = { address: addressKey(wire.clientAddress), isKeyed: idempotencyKey(wire) !== null }
   if (header !== undefined) return buy(context, order, header, from)

@@ -154,7 +154,7 @@ forEachDatabase('direct uploads', (database) => {
       const upload = await findDirectUpload(houses[0].gateway.context.database.db, id)
       const { files } = houses[0].gateway.rooms
       const before = { ...(await lockerRow(houses[0], locker)), restriction: null }
-      expect(await adoptUpload(files, before, upload!)).toEqual({ outcome: 'restricted' })
+      expect(await adoptUpload(files, before, upload!)).toEqual({ outcome: 'waiting' })
 
       expect((await restrict('none')).status).toBe(200)
       expect((await confirm(houses[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)

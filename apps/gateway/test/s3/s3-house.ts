@@ -104,9 +104,9 @@ export function s3Client(
   })
 }
 
-async function sendSigned(
+export async function sendSigned(
   { gateway, clock }: LockerHouse,
-  credentials: S3Credentials,
+  credentials: GivenCredentials,
   method: string,
   target: string,
   { headers = {}, body, payload = 'UNSIGNED-PAYLOAD', secret }: RawOptions,

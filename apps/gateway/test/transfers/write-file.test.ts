@@ -37,7 +37,7 @@ describe('an upload', () => {
     const response = await put(upload, 'hello')
     expect([response.status, await response.json()]).toEqual([
       200,
-      { ok: true, locker_id: locker.lockerId, filename: 'first.txt', size_bytes: 5, status: 'awaiting_bytes' },
+      { ok: true, locker_id: locker.lockerId, filename: 'first.txt', size_bytes: 5, status: 'awaiting_confirmation' },
     ])
     expect(response.headers.get('cache-control')).toBe('private, no-store')
     expect(await rowOf(house, locker, 'first.txt')).toMatchObject({ content_hash: null, size_bytes: null })

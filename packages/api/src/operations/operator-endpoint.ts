@@ -12,6 +12,7 @@ export const ACT_ERRORS = [
   'ACTING_IDENTITY_REQUIRED',
   'validation_error',
   'RATE_LIMITED',
+  'database_behind',
 ] as const
 
 export const Count = (description?: string) => Type.Integer({ minimum: 0, ...(description && { description }) })

@@ -87,7 +87,6 @@ export const attachPayment = endpoint({
     'payment_verification_failed',
     'payment_already_used',
     'chain_unavailable',
-    'database_behind',
     'logbook_unavailable',
   ],
 })
@@ -119,7 +118,6 @@ export const refundPayment = endpoint({
     'payment_verification_failed',
     'payment_already_used',
     'chain_unavailable',
-    'database_behind',
     'logbook_unavailable',
   ],
 })

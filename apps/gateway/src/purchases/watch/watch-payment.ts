@@ -26,7 +26,6 @@ export async function watchPayment(
 ): Promise<WatchedPayment> {
   const { db } = context.database
   await limitStranger(context, wire, null)
-  await context.continuity.requireCurrent()
   const request = await findPayRequest(db, pay_req_id)
   if (!request) throw payReqNotFound()
   const now = unixNow(context)

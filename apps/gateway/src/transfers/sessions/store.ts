@@ -5,7 +5,7 @@ import { ACCESS } from '../../lockers/access.ts'
 type Tx = Transaction<Schema>
 export type SessionRow = Selectable<UploadSessionTable>
 
-const LOCKER_FACTS = ['provider', 'receipt_id', 'link_handle', 'link_closed', ...ACCESS] as const
+const LOCKER_FACTS = ['provider', ...ACCESS] as const
 
 /** A session with the facts of its locker. */
 export type Session = SessionRow & Pick<Locker, (typeof LOCKER_FACTS)[number]>
@@ -60,6 +60,18 @@ export async function findSessionFile(db: Db, sessionId: string, fileId: string)
     .selectAll()
     .where('session_id', '=', sessionId)
     .where('file_id', '=', fileId)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** The file of this name that the session has put into its locker. */
+export async function findStored(db: Db, sessionId: string, filename: string): Promise<SessionFile | null> {
+  const row = await db
+    .selectFrom('upload_session_files')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .where('filename', '=', filename)
+    .where('state', '=', 'stored')
     .executeTakeFirst()
   return row ?? null
 }

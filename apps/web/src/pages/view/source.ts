@@ -1,4 +1,4 @@
-// The bytes of the file, read through its public link in ranges. Whoever stored it, and whoever runs the gateway, may
+// The bytes of the file, read through its link in ranges. Whoever stored it, and whoever runs the gateway, may
 // send anything; a file that is replaced meanwhile is noticed by its tag.
 
 import { sha256Hex, sha256Stream } from '@svc/protocol/sha256'
@@ -45,8 +45,8 @@ export interface OpenedFile {
   head: Uint8Array
 }
 
-/** Of the public link; `id` is a receipt id, or what the owner has put in its place. */
-function publicFileUrl(id: string, filename: string): string {
+/** `id` is a receipt id, what the owner has put in its place, or that of an upload. */
+export function publicFileUrl(id: string, filename: string): string {
   return urlOf(`/v1/r/${encodeURIComponent(id)}/f/${encodedName(filename)}`)
 }
 

@@ -1,4 +1,4 @@
-// Shows a file of a public link to anybody who has the link. Strangers stored it: nothing of it becomes part of this
+// Shows a file of a public link, or of an upload, to anybody who has the link. Strangers stored it: nothing of it becomes part of this
 // document except as text, pictures, sound and drawn pages.
 
 import { type Signal, useSignal } from '@preact/signals'
@@ -14,6 +14,7 @@ import { Content } from './content.tsx'
 import { Problem } from './problem.tsx'
 import { Proof } from './proof.tsx'
 import { encodedName, hashBytes, type OpenedFile, openFile, type ReadFailed } from './source.ts'
+import { isUploadId, Upload } from './upload.tsx'
 import './view.css'
 
 export default function View({ params }: { params: Readonly<Record<string, string>> }) {
@@ -53,6 +54,9 @@ function FilePage({ id, filename }: { id: string; filename: string }) {
       <Head id={id} filename={filename} file={value.state === 'ready' ? value.file : null} />
       {value.state === 'loading' && <Loading label={t.loading} />}
       {value.state === 'failed' && <Problem error={value.error} retry={open} />}
+      {value.state === 'failed' && value.error.kind !== 'link' && isUploadId(id) && (
+        <Upload id={id} filename={filename} />
+      )}
       {value.state === 'ready' && <Shown id={id} file={value.file} hash={hash} reopen={open} />}
     </div>
   )
@@ -109,8 +113,9 @@ function Shown({ id, file, hash, reopen }: ShownProps) {
         <Content file={file} reopen={reopen} onHash={(computed) => (hash.value = computed)} />
       </div>
       <div class="stack">
+        {isUploadId(id) && <Upload id={id} filename={file.filename} />}
         <About file={file} hash={hash} />
-        <Proof id={id} file={file} hash={hash} />
+        {!isUploadId(id) && <Proof id={id} file={file} hash={hash} />}
       </div>
     </div>
   )

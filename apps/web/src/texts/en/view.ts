@@ -59,6 +59,15 @@ export const texts = {
     failedText: 'The gateway did not say whether this file is proven.',
   },
 
+  upload: {
+    title: 'Files of this upload',
+    loading: 'Asking the gateway…',
+    failed: 'The gateway did not list the files of this upload.',
+    missing: { open: 'not uploaded yet', failed: 'not uploaded' },
+    until: (date: string) => `This link works until ${date}. It shows this upload and nothing else of the locker.`,
+    download: (name: string) => `Download ${name}`,
+  },
+
   disguised: 'The name or type does not match what this file is. It is shown as what its bytes are.',
   tooLarge: {
     title: 'Too large to show here',
@@ -134,7 +143,7 @@ export const texts = {
   problems: {
     link: {
       title: 'Nothing is shared with this link',
-      text: 'It may be mistyped, or the owner has switched the public link off or changed it. Ask them for a new one.',
+      text: 'It may be mistyped or have expired, or the owner has switched the public link off or changed it. Ask them for a new one.',
     },
     file: {
       title: 'There is no such file',

@@ -4,20 +4,21 @@ import type { FinalizedUpload, UploadSessionStatus } from '@svc/api/upload-sessi
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../../context.ts'
 import type { Db } from '../../../db/schema.ts'
-import { publicLinkOf } from '../../../lockers/public-link.ts'
 import type { TransferLinks, TransfersContext } from '../../room.ts'
 import { closeOver, isOver } from '../close-session.ts'
 import { sessionNotFound } from '../errors.ts'
 import { findGaps } from '../part-store.ts'
 import { findSession, findSessionFiles, type Session, type SessionFile } from '../store.ts'
 import { isComplete } from '../store-file.ts'
+import { isViewable } from '../view.ts'
 
-type SessionContext = Context & TransferLinks
+type SessionContext = Context & TransferLinks & Pick<TransfersContext, 'viewId'>
 type FinalizedFile = FinalizedUpload['files'][number]
 
-/** Closes an expired session first, so that the answer does not depend on the sweep. */
+/** Closes an expired session first, so that the answer does not depend on the sweep; not while the database is behind. */
 export async function readSession(context: SessionContext, session: Session): Promise<UploadSessionStatus> {
-  if (!isOver(session, unixNow(context))) return sessionStatus(context, session)
+  if (!isOver(session, unixNow(context)) || !(await context.continuity.isCurrent()))
+    return sessionStatus(context, session)
   await closeOver(context, session.session_id)
   return sessionStatus(context, (await findSession(context.database.db, session.session_id)) ?? session)
 }
@@ -111,8 +112,10 @@ async function missingParts(db: Db, sessionId: string, files: readonly SessionFi
   return missing
 }
 
+/** The public link would open the whole locker to somebody who may only upload (T-49). */
 function viewerUrl(context: SessionContext, session: Session, files: readonly SessionFile[]): string | null {
-  const { id } = publicLinkOf(session)
   const first = files.find(({ state }) => state === 'stored')
-  return first && id !== null ? context.viewerUrl(id, first.filename) : null
+  return first && isViewable(context, session)
+    ? context.viewerUrl(context.viewId(session.session_id), first.filename)
+    : null
 }

@@ -7,7 +7,7 @@ import { serveLocker } from '../../../auth/serve-signed.ts'
 import type { TransfersContext } from '../../room.ts'
 import { openSession } from './open-session.ts'
 import { finalizeUpload, readSession } from './read-session.ts'
-import { sessionCaller } from './session-caller.ts'
+import { sessionCaller, sessionReader } from './session-caller.ts'
 import { uploadPart } from './upload-part.ts'
 
 export function uploadSessionRoutes(service: Service, auth: Auth, context: TransfersContext): void {
@@ -19,7 +19,12 @@ export function uploadSessionRoutes(service: Service, auth: Auth, context: Trans
     uploadPart(context, { session: caller, fileId: params.file_id, query, wire }),
   )
   serveKnown(service, sessions.finalizeUpload, holder, ({ caller }) => finalizeUpload(context, caller.session_id))
-  serveKnown(service, sessions.readUploadSession, holder, ({ caller }) => readSession(context, caller))
+  serveKnown(
+    service,
+    sessions.readUploadSession,
+    (wire, { params }) => sessionReader(context, wire, params.session_id),
+    ({ caller }) => readSession(context, caller),
+  )
   serveKnown(service, sessions.finalizeUploadJob, auth.isInternalCaller, ({ body }) =>
     finalizeUpload(context, body.session_id),
   )

@@ -6,6 +6,7 @@ import { grantOf, isGranted } from '../../../lockers/access.ts'
 import { sessionNotFound, uploadTokenInvalid } from '../errors.ts'
 import { isTokenOf, sessionIdOf } from '../session-token.ts'
 import { findSession, type Session } from '../store.ts'
+import { findViewed, type ViewsContext } from '../view.ts'
 
 /** The session that the token opens, while whoever opened the session has access. */
 export async function sessionCaller({ database }: Context, wire: WireRequest, sessionId: string): Promise<Session> {
@@ -17,6 +18,12 @@ export async function sessionCaller({ database }: Context, wire: WireRequest, se
   if (!isGranted(session, grantOf(session))) throw uploadTokenInvalid()
   if (wire.method !== 'GET' && wire.method !== 'HEAD') requireWritable(session)
   return session
+}
+
+/** For reading, the secret of the session's view is accepted as well as its token. */
+export async function sessionReader(context: Context & ViewsContext, wire: WireRequest, sessionId: string) {
+  const viewed = await findViewed(context, `${sessionId}.${tokenOf(wire)}`)
+  return viewed ?? sessionCaller(context, wire, sessionId)
 }
 
 /** X-Upload-Token comes first: a proxy may set its own `Authorization`. */

@@ -1,0 +1,47 @@
+// The view of an upload, for whoever may only upload: an id that takes the place of a receipt's in a public link. It opens
+// the files that one session has stored, until the session's token expires, and it uploads nothing. It is derived from the
+// id of the session, so nothing of it is stored.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { toBase64Url, utf8 } from '@svc/protocol/bytes'
+import type { Ed25519Signer } from '@svc/protocol/keys'
+import { type Context, unixNow } from '../../context.ts'
+import { grantOf, isGranted } from '../../lockers/access.ts'
+import { findSession, type Session } from './store.ts'
+
+/** `us_….` and 43 characters, which only gateways with the same key for short URLs can derive. */
+export type ViewId = (sessionId: string) => string
+
+/** Tokens of short URLs are JSON objects, so none ever has this signature, which stays secret. */
+const DOMAIN = utf8('svc/upload-views/v1')
+
+export function createViewIds(signer: Ed25519Signer): ViewId {
+  const secret = signer.sign(DOMAIN)
+  return (sessionId) => `${sessionId}.${toBase64Url(createHmac('sha256', secret).update(sessionId).digest())}`
+}
+
+export interface ViewsContext extends Pick<Context, 'database' | 'now'> {
+  viewId: ViewId
+}
+
+/** Neither receipt ids nor the handles of public links begin so. */
+export function isViewId(id: string): boolean {
+  return id.startsWith('us_')
+}
+
+/** The session that is seen by it; null for one that does not exist, is over, or whose opener has lost access. */
+export async function findViewed(context: ViewsContext, id: string): Promise<Session | null> {
+  const [sessionId = ''] = id.split('.')
+  if (!isSame(context.viewId(sessionId), id)) return null
+  const session = await findSession(context.database.db, sessionId)
+  return session && isViewable(context, session) ? session : null
+}
+
+export function isViewable(context: Pick<Context, 'now'>, session: Session): boolean {
+  return session.door === null && isGranted(session, grantOf(session)) && unixNow(context) < session.expires_at
+}
+
+function isSame(expected: string, shown: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(shown)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
