@@ -347,7 +347,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   RATE_LIMITED: {
     cause: 'The caller used up a limit; `details` names it.',
-    next: 'Wait for as many seconds as `Retry-After` says. Batch endpoints count once.',
+    next: 'Wait for as many seconds as `Retry-After` says; without it waiting does not help, and `hint` says what does. Batch endpoints count once.',
   },
 
   internal_error: {
