@@ -326,6 +326,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The range begins after the end of the file.',
     next: '`Content-Range` of the answer shows how many bytes there are.',
   },
+  expectation_failed: {
+    cause: 'The header `Expect` asks for something other than `100-continue`.',
+    next: 'Send the request without that header.',
+  },
   validation_error: {
     cause: 'Inputs are missing or not of their form; `detail` names each with `loc` and `msg`.',
     next: 'Correct what `detail` names. Signed requests: sign again for the new body.',
