@@ -43,12 +43,16 @@ describe('npm start', () => {
     await expect(npmStart(service, { PORT: 'x', LOG_LEVEL: 'loud' })).rejects.toThrow(/PORT.*LOG_LEVEL/s)
   })
 
-  it('CFG-01 names the port that is taken', async () => {
-    const other = await newInstallation()
-    const PORT = service.variables.PORT as string
-    await expect(npmStart(other, { PORT })).rejects.toThrow(`Port ${PORT} is in use`)
-    await other.remove()
-  })
+  it.each(['PORT', 'AGENT_PORT', 'WITNESS_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT'])(
+    'CFG-01 names the port that is taken, and its variable: %s',
+    async (name) => {
+      const other = await newInstallation()
+      const port = service.variables[name] as string
+      const message = `Port ${port} is in use: stop what runs there, or choose another with ${name} `
+      await expect(npmStart(other, { [name]: port })).rejects.toThrow(message)
+      await other.remove()
+    },
+  )
 })
 
 describe('the API page', () => {

@@ -39,9 +39,9 @@ export const CLIENTS: readonly Client[] = [
   { name: 'mc', package: 'minio-client', version: ['mc', '--version'], needsHost: true, drive: driveMc },
 ]
 
-async function driveAws({ bucket, files, folder, caFile, run }: Place): Promise<void> {
+async function driveAws({ endpoint, bucket, files, folder, caFile, run }: Place): Promise<void> {
   const s3 = `s3://${bucket}`
-  const aws = (...args: string[]) => run('aws', ...args)
+  const aws = (...args: string[]) => run('aws', '--endpoint-url', endpoint, ...args)
   await aws('s3', 'sync', files, `${s3}/a`)
   assert.equal(await aws('s3', 'sync', files, `${s3}/a`), '', 'a second sync sends nothing')
   await aws('s3', 'sync', `${s3}/a`, join(folder, 'back'))
@@ -60,8 +60,9 @@ async function driveAws({ bucket, files, folder, caFile, run }: Place): Promise<
   assert.equal(await aws('s3', 'ls', '--recursive', s3), '')
 }
 
-async function driveBoto3({ bucket, files, caFile, run }: Place): Promise<void> {
-  await run('python3', fileURLToPath(new URL('./boto3_client.py', import.meta.url)), bucket, files, caFile)
+async function driveBoto3({ endpoint, bucket, files, caFile, run }: Place): Promise<void> {
+  const program = fileURLToPath(new URL('./boto3_client.py', import.meta.url))
+  await run('python3', program, endpoint, bucket, files, caFile)
 }
 
 async function driveRclone({
@@ -103,6 +104,9 @@ async function driveS3cmd(place: Place): Promise<void> {
   const s3cmd = (...args: string[]) =>
     run('s3cmd', '-c', 's3cfg', '--no-progress', '--multipart-chunk-size-mb=5', ...args)
   const s3 = `s3://${bucket}`
+  // A 5xx would be repeated for most of a minute.
+  const open = s3cmd('put', '--acl-public', join(files, 'small.txt'), `${s3}/open`)
+  await assert.rejects(open, /AccessControlListNotSupported/)
   await s3cmd('sync', `${files}/`, `${s3}/a/`)
   mkdirSync(join(folder, 'back'))
   await s3cmd('sync', `${s3}/a/`, 'back/')

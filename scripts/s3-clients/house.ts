@@ -127,7 +127,7 @@ function writeFiles(folder: string): void {
 }
 
 /** Nothing of the user's own settings. Not in this thread's way: it serves the gateway. */
-function runner({ endpoint, accessKeyId, secret, caFile, folder }: Omit<Place, 'bucket' | 'files' | 'run'>) {
+function runner({ accessKeyId, secret, caFile, folder }: Omit<Place, 'endpoint' | 'bucket' | 'files' | 'run'>) {
   // Without it, aws 1 and boto3 sign URLs for this region in version 2.
   const awsConfig = join(folder, 'aws-config')
   writeFileSync(awsConfig, `[default]\nca_bundle = ${caFile}\ns3 =\n  signature_version = s3v4\n`)
@@ -138,7 +138,6 @@ function runner({ endpoint, accessKeyId, secret, caFile, folder }: Omit<Place, '
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secret,
     AWS_DEFAULT_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL: endpoint,
     AWS_CONFIG_FILE: awsConfig,
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_EC2_METADATA_DISABLED: 'true',

@@ -17,11 +17,14 @@ import { type DevSettings, readDevSettings } from './dev-settings.ts'
 import { setUpRegistries } from './local-registries.ts'
 import { prepareWitness } from './own-witness.ts'
 
+const portVariables = new Map<number, string>()
+
 await runUntilStopped(async () => {
   if (existsSync('.env')) process.loadEnvFile('.env')
   const variables: Variables = { HOST: '127.0.0.1', LOG_LEVEL: 'warn', ...process.env, SVC_MODE: 'development' }
   const { dev } = readDevSettings(variables)
   const { config: settings } = readConfig(variables)
+  for (const [name, port] of Object.entries(portsOf(settings, dev))) portVariables.set(port, name)
   const agentVariables = variablesOfAgent(variables, settings, dev)
   const { config: agentSettings } = readAgentConfig(agentVariables)
   const witness = prepareWitness(variables, { dataDir: settings.dataDir, port: dev.witnessPort })
@@ -92,7 +95,18 @@ Stop: Ctrl-C
       await chains.stop()
     },
   }
-})
+}, portVariables)
+
+function portsOf({ http }: Config, dev: DevSettings): Record<string, number> {
+  return {
+    PORT: http.port,
+    AGENT_PORT: dev.agentPort,
+    WITNESS_PORT: dev.witnessPort,
+    DEV_PRIMARY_RPC_PORT: dev.primaryRpcPort,
+    DEV_PRIMARY_WEBSOCKET_PORT: dev.primaryWebSocketPort,
+    DEV_EVM_RPC_PORT: dev.evmRpcPort,
+  }
+}
 
 /** With the addresses, unless they are those that `svc` looks at by itself. */
 function firstCommands(variables: Variables, addresses: Readonly<Record<string, string>>): string {

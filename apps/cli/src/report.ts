@@ -190,7 +190,7 @@ const COMMANDS_FOR: Record<string, string> = {
   EXPIRED_ENVELOPE: 'the clock of this machine may be wrong: `svc doctor` says by how much',
   ENVELOPE_NOT_YET_VALID: 'the clock of this machine may be wrong: `svc doctor` says by how much',
   HASH_MISMATCH: 'the file has changed while it was sent: run the same command again',
-  RATE_LIMITED: 'wait a minute, then run the same command again: what is done is skipped',
+  RATE_LIMITED: 'run the same command again then: what is done is skipped',
   delegation_not_found: '`svc delegations` lists those of this wallet; --wallet names another',
   DELEGATION_LIMIT_EXCEEDED: '`svc delegations --end ID` ends one',
 }

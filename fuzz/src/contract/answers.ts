@@ -14,6 +14,7 @@ const GENERAL_CODES: readonly string[] = [
   'method_not_allowed',
   'malformed_request',
   'body_too_large',
+  'expectation_failed',
   'unsupported_encoding',
   'unsupported_media_type',
   'headers_too_large',

@@ -18,6 +18,8 @@ export interface Endpoint {
    * of an upload session, or nothing besides the token in the path.
    */
   auth: 'public' | EnvelopeAuth | 'oidc' | 'internal' | 'upload-token' | 'path-token'
+  /** A client may leave the token out: the operation decides what to answer then. */
+  isTokenOptional?: true
   summary: string
   params?: TObject
   query?: TObject

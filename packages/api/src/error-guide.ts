@@ -326,6 +326,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The range begins after the end of the file.',
     next: '`Content-Range` of the answer shows how many bytes there are.',
   },
+  expectation_failed: {
+    cause: 'The header `Expect` asks for something other than `100-continue`.',
+    next: 'Send the request without that header.',
+  },
   validation_error: {
     cause: 'Inputs are missing or not of their form; `detail` names each with `loc` and `msg`.',
     next: 'Correct what `detail` names. Signed requests: sign again for the new body.',
@@ -347,7 +351,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   RATE_LIMITED: {
     cause: 'The caller used up a limit; `details` names it.',
-    next: 'Wait for as many seconds as `Retry-After` says. Batch endpoints count once.',
+    next: 'Wait for as many seconds as `Retry-After` says; without it waiting does not help, and `hint` says what does. Batch endpoints count once.',
   },
 
   internal_error: {

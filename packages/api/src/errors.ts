@@ -98,6 +98,7 @@ export const ERROR_STATUS = {
   unsupported_encoding: 415,
   unsupported_media_type: 415,
   RANGE_NOT_SATISFIABLE: 416,
+  expectation_failed: 417,
   validation_error: 422,
   LOCKER_FROZEN: 423,
   headers_too_large: 431,

@@ -247,6 +247,8 @@ export const simulateAttest = endpoint({
 export const attestCodeByToken = endpoint({
   ...open,
   auth: 'oidc',
+  // Without it the answer is 401 (AMB-77).
+  isTokenOptional: true,
   name: 'attestCodeByToken',
   method: 'GET',
   path: '/v1/attest-code/jwt',

@@ -31,7 +31,7 @@ export function openApiDocument(
       title: service.title,
       version: INTERFACE_VERSION,
       description: service.description,
-      license: { name: 'UNLICENSED' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: service.baseUrl }],
     'x-service-info': { categories: ['storage'], docs: { homepage: service.baseUrl } },
@@ -80,7 +80,7 @@ function operation(endpoint: Endpoint, components: Node): Node {
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
-    security: security(auth),
+    security: security(endpoint),
     ...(typeof auth === 'object' && { 'x-required-ops': requiredOps(auth) }),
     ...paymentInfo(endpoint),
     parameters: [
@@ -133,10 +133,10 @@ function bodyExample({ auth, body, query }: Endpoint): Node {
   return isInQuery ? {} : { example: exampleFields(body as TObject) } // every body is an object
 }
 
-function security(auth: Endpoint['auth']): Node[] {
+function security({ auth, isTokenOptional }: Endpoint): Node[] {
   if (typeof auth === 'object') return [{ envelope: [], signature: [] }, ...(auth.optional ? [{}] : [])]
   if (auth === 'upload-token') return [{ uploadToken: [] }, { uploadBearer: [] }]
-  if (auth === 'oidc') return [{ identityToken: [] }]
+  if (auth === 'oidc') return [{ identityToken: [] }, ...(isTokenOptional ? [{}] : [])]
   return auth === 'internal' ? [{ operatorToken: [] }] : []
 }
 

@@ -40,6 +40,7 @@ interface JsonObject {
 const SECURITY: Record<string, object[]> = {
   public: [],
   'identity token': [{ identityToken: [] }],
+  'optional identity token': [{ identityToken: [] }, {}],
   'operator token': [{ operatorToken: [] }],
   'upload token': [{ uploadToken: [] }, { uploadBearer: [] }],
   envelope: [{ envelope: [], signature: [] }],

@@ -31,6 +31,7 @@ describe.each([
     expect(result.valid).toBe(true)
     expect(document.openapi).toBe('3.1.0')
     expect(document.info).toMatchObject({ version: '1.0.0', title: 'svc', description: 'Keeps files.' })
+    expect(document.info).toMatchObject({ license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } })
   })
 
   it('VER-22 has no dangling reference', () => {
@@ -190,6 +191,12 @@ describe('the error table', () => {
   ] as const)('%s travels with %i', (code, status) => {
     expect(ERROR_STATUS[code]).toBe(status)
   })
+})
+
+it('ATT-14 declares the token of an attestation code as optional, and that of a sponsor as required', () => {
+  const { paths } = documentOf(gatewayEndpoints)
+  expect(paths['/v1/attest-code/jwt']?.get).toMatchObject({ security: [{ identityToken: [] }, {}] })
+  expect(paths['/v1/storage/sponsored-confirm']?.post).toMatchObject({ security: [{ identityToken: [] }] })
 })
 
 it('EVT-01 declares no webhooks or callbacks', () => {

@@ -17,8 +17,14 @@ const STOP_WITHIN_MS = 30_000
 /** Node's own number of threads for files and hashes, whatever the machine. */
 const MIN_THREADS = 4
 
-/** Finishes requests in flight on SIGTERM and Ctrl-C. A second signal ends the process at once. */
-export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
+/**
+ * Finishes requests in flight on SIGTERM and Ctrl-C. A second signal ends the process at once. `portVariables`: which
+ * setting each port comes from, where a program has several.
+ */
+export async function runUntilStopped(
+  start: () => Promise<Running>,
+  portVariables: ReadonlyMap<number, string> = new Map(),
+): Promise<void> {
   // Read when the first of these threads is needed.
   process.env.UV_THREADPOOL_SIZE ??= String(Math.max(MIN_THREADS, availableParallelism()))
   const asked = askedToStop()
@@ -28,7 +34,7 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     // Written now, in case the process is killed later.
     flushCompileCache()
   } catch (error) {
-    console.error(advice(error) ?? error)
+    console.error(advice(error, portVariables) ?? error)
     process.exit(1)
   }
   sayReady(running.url)
@@ -44,12 +50,12 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
 }
 
 /** A sentence for errors that the operator can fix, where a stack trace would only hide it. */
-function advice(error: unknown): string | null {
+function advice(error: unknown, portVariables: ReadonlyMap<number, string>): string | null {
   if (error instanceof ConfigError) return error.message
-  const { name, message, code, port } = error as NodeJS.ErrnoException & { port?: number }
+  const { name, message, code, port = 0 } = error as NodeJS.ErrnoException & { port?: number }
   if (name === 'DatabaseUnavailable') return `Cannot start: ${message} (see DATABASE_URL).`
   return code === 'EADDRINUSE'
-    ? `Port ${port} is in use: stop what runs there, or choose another (see .env.example).`
+    ? `Port ${port} is in use: stop what runs there, or choose another with ${portVariables.get(port) ?? 'PORT'} (see .env.example).`
     : null
 }
 

@@ -59,6 +59,8 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
   server.maxHeadersCount = MAX_HEADERS + 1
   const receive = limitConnections(server, connectionLimit(), start)
   server.on('request', (request, response) => receive({ request, response }))
+  // Without a listener, Node answers 417 by itself, also where the header is empty.
+  server.on('checkExpectation', (request, response) => receive({ request, response }))
   return server.on('checkContinue', (request, response) => {
     const { shouldKeepAlive } = response
     waiting.set(request, () => {
@@ -111,6 +113,12 @@ function headProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): Ser
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
     return new ServiceError('malformed_request', 'a request has exactly one Host header', {
       hint: 'send one Host header: the host and port of this service',
+    })
+  }
+  const { expect = '' } = headers
+  if (expect.trim() !== '' && !/100-continue/i.test(expect)) {
+    return new ServiceError('expectation_failed', 'the only expectation is 100-continue', {
+      hint: 'send the request without the header Expect',
     })
   }
   const coding = headers['transfer-encoding']

@@ -176,6 +176,24 @@ describe('100 Continue', () => {
   })
 })
 
+describe('other expectations', () => {
+  const expecting = (value: string) =>
+    `PUT /bytes HTTP/1.1\r\nHost: x\r\nExpect:${value}\r\nContent-Length: 3\r\n\r\nabc`
+
+  it.each(['', '  '])('T-11 an Expect header that is empty means nothing: %j', async (value) => {
+    const socket = service.connect(expecting(value))
+    expect(await readUntil(socket, '}')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\{"size":3\}$/s)
+    socket.destroy()
+  })
+
+  it('T-11 SHAPE-01 what nobody can fulfil is 417, and the connection is closed', async () => {
+    const socket = service.connect(expecting(' 200-ok'))
+    const answer = await readUntil(socket, 'nothing ends the answer but the connection')
+    expect(answer).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n.*"error":"expectation_failed"/s)
+    expect(answer).toMatch(/^connection: close\r$/im)
+  })
+})
+
 it('T-11 an upload that stalls is 408', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {

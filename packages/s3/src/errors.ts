@@ -12,6 +12,8 @@ export const S3_ERROR_STATUS = {
   SignatureDoesNotMatch: 403,
 
   // the request
+  // The list of S3 has no code for this status.
+  ExpectationFailed: 417,
   InvalidArgument: 400,
   InvalidRequest: 400,
   InvalidTag: 400,

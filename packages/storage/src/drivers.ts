@@ -1,6 +1,6 @@
 // How each provider is configured and opened. The code of a driver is loaded only when it is opened.
 
-import type { Provider } from '@svc/api/purchases'
+import { PROVIDERS, type Provider } from '@svc/api/purchases'
 import type { SettingsReader } from '@svc/http-service/config'
 import { type ArweaveSettings, readArweaveSettings } from './arweave/settings.ts'
 import { type FilecoinSettings, readFilecoinSettings } from './filecoin/settings.ts'
@@ -60,14 +60,18 @@ export function openDriver<Name extends Provider>(
   return DRIVERS[name](settings)
 }
 
-/** Configured drivers whose objects are stored when a write resolves. */
+const SLOW = ['arweave', 'filecoin'] as const
+type Slow = (typeof SLOW)[number]
+
+/** Configured drivers whose objects are stored when a write resolves: all but the slow ones. */
 export function openDirect(settings: ProviderSettings): Promise<Map<Provider, StorageProvider>> {
-  return openConfigured(['gcs', 'mongodb', 'storj', 'firestore'], settings)
+  const isDirect = (name: Provider): name is Exclude<Provider, Slow> => !SLOW.some((slow) => slow === name)
+  return openConfigured(PROVIDERS.filter(isDirect), settings)
 }
 
 /** Configured drivers that take minutes, or cannot remove objects. */
 export function openSlow(settings: ProviderSettings): Promise<Map<Provider, SlowStore>> {
-  return openConfigured(['arweave', 'filecoin'], settings)
+  return openConfigured(SLOW, settings)
 }
 
 async function openConfigured<Name extends Provider>(

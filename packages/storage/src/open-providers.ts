@@ -40,8 +40,12 @@ export async function openProviders({ storage, settings, findRefs, now }: Provid
     const staging = await openLocalProvider({ folder: storage.stagingFolder })
     for (const [name, store] of slow) own.set(name, openStagedProvider({ staging, slow: store, findRefs }))
   }
-  const names = Object.keys(storage.drivers) as Provider[]
-  const opened = new Map<string, StorageProvider>(names.map((name) => [name, own.get(name) ?? local]))
+  const opened = new Map<string, StorageProvider>()
+  for (const [name, driver] of Object.entries(storage.drivers)) {
+    const provider = driver === 'local' ? local : own.get(name as Provider)
+    if (!provider) throw new Error(`${name} is sold, and nothing stores its bytes: no driver was opened for it`)
+    opened.set(name, provider)
+  }
   return {
     named(name) {
       const provider = opened.get(name)

@@ -10,8 +10,8 @@ const PROFILE = 'svc'
 /** For clients that ask for credentials, or take them from the environment. */
 export function sessionSetup(connection: Connection, command: string): string {
   const { endpoint, region } = connection
-  const place = placeOf(connection)
-  return `aws and boto3 get new credentials automatically, with these lines in ~/.aws/config:
+  return `aws and boto3 get new credentials automatically, with these lines in ~/.aws/config. svc must be on the PATH of aws,
+or be named by its full path (in a clone of the repository: node_modules/.bin/svc).
 
 [profile ${PROFILE}]
 credential_process = ${command} --format process
@@ -20,8 +20,8 @@ region = ${region}
 s3 =
   signature_version = s3v4
 
-  aws --profile ${PROFILE} s3 ls ${shellWord(`s3://${place}`)}
-  boto3.Session(profile_name='${PROFILE}').client('s3').list_objects_v2(${boto3Arguments(connection)})
+  aws --profile ${PROFILE} ${awsList(connection)}
+  boto3.Session(profile_name='${PROFILE}').${boto3List(connection)}
 
 Others take them from the environment, until they expire:
 
@@ -39,8 +39,8 @@ export function keySetup({ access_key_id: id, ...connection }: NewS3Key): string
 
   export AWS_ACCESS_KEY_ID=${id} AWS_SECRET_ACCESS_KEY=SECRET
   export AWS_ENDPOINT_URL_S3=${endpoint} AWS_REGION=${region} AWS_DEFAULT_REGION=${region}
-  aws s3 ls ${shellWord(`s3://${placeOf(connection)}`)}
-  boto3.client('s3').list_objects_v2(${boto3Arguments(connection)})
+  aws ${awsList(connection)}
+  boto3.${boto3List(connection)}
   ${rcloneLine(connection)}
 ${resticLines(connection)}
 ${isHosted(endpoint) ? s3fsLines({ id, folder, ...connection }) : ''}`.trimEnd()
@@ -55,9 +55,15 @@ function placeOf({ bucket, prefix }: Connection): string {
   return `${bucket}/${prefix}`
 }
 
-function boto3Arguments({ bucket, prefix }: Connection): string {
+/** With the endpoint: aws before 1.29 and 2.13, and boto3 before 1.28, ignore that of a profile or of a variable. */
+function awsList(connection: Connection): string {
+  return `--endpoint-url ${connection.endpoint} s3 ls ${shellWord(`s3://${placeOf(connection)}`)}`
+}
+
+function boto3List({ endpoint, bucket, prefix }: Connection): string {
   // JSON text is a literal of Python, too.
-  return `Bucket='${bucket}'${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`
+  const place = `Bucket='${bucket}'${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`
+  return `client('s3', endpoint_url='${endpoint}').list_objects_v2(${place})`
 }
 
 function rcloneLine(connection: Connection): string {

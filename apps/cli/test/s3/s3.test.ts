@@ -62,8 +62,12 @@ describe('svc s3 credentials', () => {
     )
     expect(stdout).toContain(`--prefix 'it'\\''s/'`)
     expect(stdout).toContain(`endpoint_url = ${endpoint()}`)
-    for (const client of ['aws --profile svc s3 ls', 'boto3', 'rclone ls', 'restic', 's3fs'])
-      expect(stdout).toContain(client)
+    // Older releases of both take the endpoint from no profile and no variable.
+    const named = [
+      `aws --profile svc --endpoint-url ${endpoint()} s3 ls`,
+      `.client('s3', endpoint_url='${endpoint()}')`,
+    ]
+    for (const client of [...named, 'rclone ls', 'restic', 's3fs']) expect(stdout).toContain(client)
   })
 
   it.each([
@@ -90,6 +94,8 @@ describe('svc s3 keys', () => {
       prefix: 'b/',
     }
     expect(keySetup(key as NewS3Key)).toContain('s3fs locker_0:/b MOUNTPOINT -o url=https://s3.example ')
+    const named = [`aws --endpoint-url ${endpoint()} s3 ls`, `boto3.client('s3', endpoint_url='${endpoint()}')`]
+    for (const client of named) expect(made.stderr).toContain(client)
     expect(made.stderr).not.toContain(secret as string)
     const { stdout } = await svc('keys')
     expect(stdout).toMatch(new RegExp(`^${id} +backup +write +b/ +`, 'm'))

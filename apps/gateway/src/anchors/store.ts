@@ -74,6 +74,24 @@ export async function findAnchor(db: Db, { receipt_id, sequence }: Statement): P
   return row?.anchor ? JSON.parse(row.anchor) : null
 }
 
+/** Whether an earlier statement wrote an account for this snapshot, which then stays (SAS-05). */
+export async function hasSnapshotAccount(
+  db: Db,
+  { receipt_id, sequence }: Statement,
+  snapshotId: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('statements')
+    .select('sequence')
+    .where('receipt_id', '=', receipt_id)
+    .where('sequence', '<', sequence)
+    .where('anchor', 'like', `%"snapshot_id":"${snapshotId}"%`)
+    .where('anchor', 'like', '%"mode":"per_snapshot"%')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export async function setAnchor(tx: Tx, { receipt_id, sequence }: Statement, anchor: Anchor | null): Promise<void> {
   await tx
     .updateTable('statements')

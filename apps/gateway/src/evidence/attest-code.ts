@@ -69,7 +69,7 @@ async function* pieces(context: Context, record: AttestationRecord, token: Recei
     receipt_id: receiptId,
     att_code: attCode(result_hash),
     result_hash,
-    simulation: simulationOf(context, record),
+    simulation: await simulationOf(context, record),
     token,
   }
   yield `${JSON.stringify(head).slice(0, -1)},"attestation":`

@@ -9,6 +9,7 @@ import type { LockerCaller } from '../auth/callers.ts'
 import { FROZEN_LINK_SECONDS, requireServed, requireWritable } from '../auth/restrictions.ts'
 import { unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
+import { fileEntry } from './lists/list-files.ts'
 import type { ListedFile } from './lists/store.ts'
 import { maxObjectBytes } from './objects.ts'
 import type { FilesContext } from './room.ts'
@@ -76,15 +77,9 @@ export function urlPair(minter: UrlMinter, filename: string, contentType: string
 }
 
 export function downloadUrl(minter: UrlMinter, file: ListedFile) {
-  return {
-    filename: file.filename,
-    download_url: minter.url('GET', file.filename),
-    content_type: file.content_type,
-    content_hash: file.content_hash,
-    size_bytes: file.size_bytes,
-    uploaded_at: file.uploaded_at,
-    provider_ref: file.provider_ref,
-  }
+  const { filename, content_type, content_hash, size_bytes, uploaded_at, provider_ref = null } = fileEntry(file)
+  const download_url = minter.url('GET', filename)
+  return { filename, download_url, content_type, content_hash, size_bytes, uploaded_at, provider_ref }
 }
 
 /** Signing sixteen URLs takes a few milliseconds. */

@@ -68,13 +68,14 @@ const WHY = {
   bytes: 'the locker has no room for this many bytes: what was bought is used up',
   files: 'the locker has no room for another file: as many as were bought are in it',
   time: 'this locker has expired',
-  unfinished: 'the locker has too many unfinished uploads, or too many bytes in them: finish or end some of them first',
+  unfinished: 'the unfinished uploads of the locker hold as many bytes together as were bought',
 }
 
 /** A short URL must not reveal the receipt or the figures of a locker; those who may read it ask for its usage. */
 export function capacityExceeded(reason: keyof typeof WHY): ServiceError {
-  const hint =
+  const renew =
     'renew the locker: ask for a quote with extends, the receipt of the locker (svc renew); reading and deleting go on'
+  const hint = reason === 'unfinished' ? `finish or end some of those uploads, or ${renew}` : renew
   return new ServiceError('LOCKER_CAPACITY_EXCEEDED', WHY[reason], {
     hint,
     details: { layer: 'gateway', recovery_hint: hint, next_best_method: 'POST /v1/storage/request', reason },

@@ -17,16 +17,19 @@ export function idempotencyKey({ headers }: WireRequest): string | null {
 
 export interface KeyedOrder {
   key: string
-  /** The same text for the same order. */
-  order: string
+  /** The declared fields of the body, in the form that 1.1.0 stores: each release replays the keys of the other. */
+  order: readonly unknown[]
+  /** The other fields of the body. */
+  unknown: object
   /** Whether a quote was paid, or may have been: then it keeps its key even after it has expired. */
   isUsed(request: PayRequest): Promise<boolean>
   make(): Promise<PayRequest>
 }
 
 /** The quote of a key, made now if there is none. */
-export async function quoteOnce(context: Context, { key, order, isUsed, make }: KeyedOrder): Promise<PayRequest> {
-  const orderHash = hash('sha256', order)
+export async function quoteOnce(context: Context, keyed: KeyedOrder): Promise<PayRequest> {
+  const { key, isUsed, make } = keyed
+  const orderHash = hash('sha256', bodyText(keyed))
   for (;;) {
     const kept = await findKept(context, key, orderHash)
     if (kept?.request && (unixNow(context) <= kept.request.expires_at || (await isUsed(kept.request))))
@@ -42,6 +45,20 @@ export async function quoteOnce(context: Context, { key, order, isUsed, make }: 
     // Otherwise another request took the key in between, and the next round returns its quote.
     if (isStored) return request
   }
+}
+
+/** The same text for the same body, however it was written. */
+function bodyText({ order, unknown }: KeyedOrder): string {
+  const body = Object.keys(unknown).length === 0 ? order : [...order, unknown]
+  return JSON.stringify(body, (_key, value) => (isObject(value) ? sortedByKey(value) : value))
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sortedByKey(object: object): object {
+  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 async function findKept(

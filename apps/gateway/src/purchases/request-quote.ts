@@ -11,7 +11,7 @@ import { fillTemplate, PLACEHOLDER, type QuoteTemplate, quoteTemplate, templateT
 import { limitStranger } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 import { type Charges, challengesFor, quoteCharges, quoteIdOf } from './challenges.ts'
-import { idempotencyKey, quoteOnce } from './idempotency.ts'
+import { idempotencyKey, type KeyedOrder, quoteOnce } from './idempotency.ts'
 import { chooseProvider, priceOrder } from './price-storage.ts'
 import { newQuoteId, offerFacts, payRequestOf, quoteBody, quoteRow } from './quote.ts'
 import { isRenewal, newRenewalRequest, requireForSale } from './quote-renewal.ts'
@@ -44,7 +44,7 @@ export function createRequestQuote(context: Context): RequestQuote {
   async function requestOnce(order: Order, key: string, wire: WireRequest): Promise<QuoteAnswer> {
     const request = await quoteOnce(context, {
       key,
-      order: canonicalOrder(order),
+      ...keyedFields(order),
       isUsed: async ({ pay_req_id }) => (await findReceiptOfRequest(context.database.db, pay_req_id)) !== null,
       make: () => newPayRequest(order),
     })
@@ -72,11 +72,9 @@ export function createRequestQuote(context: Context): RequestQuote {
   }
 }
 
-/** The same text for the same order, however its body was written. */
-function canonicalOrder(order: Order): string {
-  const { units, provider, pay_network, pay_asset } = order
-  const renewed = isRenewal(order) ? [order.extends] : []
-  return JSON.stringify([units, provider ?? null, pay_network ?? null, pay_asset ?? null, ...renewed])
+function keyedFields(body: Order): Pick<KeyedOrder, 'order' | 'unknown'> {
+  const { units, provider = null, pay_network = null, pay_asset = null, extends: renewed, ...unknown } = body
+  return { order: [units, provider, pay_network, pay_asset, ...(renewed === undefined ? [] : [renewed])], unknown }
 }
 
 interface OrderTemplate extends QuoteTemplate {

@@ -29,6 +29,7 @@ const CODES: Partial<Record<ErrorCode, S3ErrorCode>> = {
   UPLOAD_TOO_LARGE: 'EntityTooLarge',
   unsupported_encoding: 'NotImplemented',
   RANGE_NOT_SATISFIABLE: 'InvalidRange',
+  expectation_failed: 'ExpectationFailed',
   headers_too_large: 'RequestHeaderSectionTooLarge',
   // Clients of S3 send such requests again, after a pause.
   RATE_LIMITED: 'SlowDown',

@@ -6,10 +6,10 @@ import type { WireRequest } from '@svc/http-service/wire-request'
 import { type NamedFile, nameFiles } from '../files/name-files.ts'
 import { maxObjectBytes } from '../files/objects.ts'
 import { requireRoomForFiles } from '../files/require-room.ts'
-import { capacityExceeded, requireRoomFor } from '../lockers/terms.ts'
+import { requireRoomFor } from '../lockers/terms.ts'
 import { newSession } from '../transfers/sessions/new-session.ts'
 import { maxPartBytes } from '../transfers/sessions/record-part.ts'
-import { addUnfinished } from '../transfers/sessions/unfinished.ts'
+import { addUnfinished, tooManyUnfinished } from '../transfers/sessions/unfinished.ts'
 import { createdAnswer } from './answers.ts'
 import { MAX_BLOCK_BYTES } from './blocks.ts'
 import { joinUploads } from './concat.ts'
@@ -71,6 +71,10 @@ function lengthOf(context: TusContext, { locker }: TusCaller, wire: WireRequest)
 
 /** Of one locker, in a day. Clients that crash leave some. */
 const MAX_OPEN_UPLOADS = 10_000
+const ENDING = {
+  hint: 'send the rest of an upload, or DELETE its URL',
+  next: 'DELETE /v1/tus/{upload_id}',
+}
 
 /** A partial upload has no name yet: only its bytes count. */
 async function requireRoomForUpload(
@@ -101,7 +105,7 @@ async function insertNew(
   const row: TusRow = { session_id, kind, upload_metadata: metadata, upload_concat: null, block_bytes }
   const size = { files: 1, most: MAX_OPEN_UPLOADS }
   const isNew = await addUnfinished(context, session, size, (tx) => insertUpload(tx, session, files[0]!, row))
-  if (isNew === null) throw capacityExceeded('unfinished')
+  if (isNew === null) throw tooManyUnfinished(MAX_OPEN_UPLOADS, ENDING)
   if (!isNew) throw new ServiceError('internal_error', 'a random token was made twice')
   return token
 }

@@ -94,10 +94,11 @@ async function offer(context: X402Context, order: X402Order, wire: WireRequest):
   const { db } = context.database
   const key = idempotencyKey(wire)
   if (key === null) return offered(context, await newStoredRequest(context, order))
-  const { units = 1, provider, tags } = order
+  const { units = 1, provider = null, tags = null, ...unknown } = order
   const request = await quoteOnce(context, {
     key,
-    order: JSON.stringify(['x402', units, provider ?? null, tags ?? null]),
+    order: ['x402', units, provider, tags],
+    unknown,
     make: () => newX402Request(context, order),
     isUsed: async ({ pay_req_id }) =>
       Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))),

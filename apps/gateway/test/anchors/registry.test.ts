@@ -7,6 +7,7 @@ import {
   getTransactionDecoder,
 } from '@solana/kit'
 import type { Anchor } from '@svc/api/attestations'
+import type { Simulation } from '@svc/api/evidence'
 import { withResult } from '@svc/devnet/faulty-node'
 import { toBase58 } from '@svc/protocol/bytes'
 import { decodeRecord, REGISTRY_PROGRAM, readRegistryAccount } from '@svc/protocol/registry'
@@ -149,7 +150,7 @@ describe('the attestation registry', () => {
     })
   })
 
-  it('SAS-05 SAS-06 AMB-92 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only', async () => {
+  it('SAS-05 SAS-06 AMB-92 ATT-13 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only, and simulated as one', async () => {
     const house = await testbed.open({
       ANCHOR_KIND: 'registry',
       SAS_MODE: 'per_snapshot',
@@ -170,6 +171,9 @@ describe('the attestation registry', () => {
     expect([one.nonce, two.nonce]).toEqual([nonceOf(first), nonceOf(second)])
 
     const { receiptId: receipt_id } = locker
+    const simulated = async () =>
+      (await house.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })).body.would_write.type
+    expect(await simulated()).toBe('chain_sas_v1')
     const again = await house.send<{ attestation: { anchor: Anchor } }>('POST', '/v1/internal/attest', {
       receipt_id,
       force: true,
@@ -178,6 +182,7 @@ describe('the attestation registry', () => {
     expect(anchor.type).toBe('chain_memo_v2')
     expect(anchor).not.toHaveProperty('sas')
     expect(anchor.snapshot_id).toBe(second.snapshot_id)
+    expect(await simulated()).toBe('chain_memo_v2')
   })
 
   it('SAS-07 an expired lifetime is refused before anything is paid', async () => {

@@ -128,6 +128,13 @@ it('ADD-58 of a frozen locker a presigned URL is good for five minutes, and long
 })
 
 describe('the form of requests', () => {
+  it('T-96 an empty Expect header means nothing, and an unknown expectation is refused in the form of S3', async () => {
+    expect((await bucket.send('PUT', 'expecting', { body: 'x', headers: { expect: '' } })).status).toBe(200)
+    const refused = await bucket.send('PUT', 'expecting', { body: 'y', headers: { expect: '200-ok' } })
+    expect([refused.status, refused.code]).toEqual([417, 'ExpectationFailed'])
+    expect((await bucket.send('GET', 'expecting')).text).toBe('x')
+  })
+
   it.each(['%', '%zz', '%ff', 'a%C3'])('T-96 refuses the path %s as no encoding', async (path) => {
     const answer = await bucket.send('GET', path)
     expect([answer.status, answer.code]).toEqual([400, 'InvalidURI'])

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { releasedBytes } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { expectRefusal } from '../auth/lockers.ts'
 import { type Bucket, openS3House, type S3House, signHead } from '../s3/s3-house.ts'
-import { CHUNK, create, metadata, send, type TestUpload, tusToken } from '../tus/uploads.ts'
+import { CHUNK, create, here, metadata, send, type TestUpload, tusToken } from '../tus/uploads.ts'
 
 const BOUGHT = 10_000
 const MEBIBYTE = 1_048_576
@@ -238,14 +238,32 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(await open.execute()).toHaveLength(1000)
   })
 
-  it('T-112 are ten thousand at most of a locker by tus, so that their rows end', async () => {
-    const other = await house.bucket()
-    const token = await tusToken(other.locker)
-    const headers = { 'x-upload-token': token, 'upload-length': '1' }
-    const post = () => send(`${house.gateway.url}/v1/lockers/${other.name}/tus`, 'POST', headers)
-    expect((await post()).status).toBe(201)
-    await fillUp(other.name, 9_999)
-    const reply = await post()
-    expect([reply.status, reply.error]).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
+  it('T-112 LOCK-15 are ten thousand at most of a locker by sessions and by tus each, whether or not terms are enforced', async () => {
+    const lenient = await openS3House({ DATABASE_URL: database.url })
+    onTestFinished(() => lenient.close())
+    for (const at of [house, lenient]) {
+      const { locker, name } = await at.bucket()
+      const open = () => locker.call(['locker:write'], 'POST', '/upload-sessions', { files: [{ filename: 'a' }] })
+      expect((await open()).status).toBe(200)
+      await fillUp(name, 9_999)
+      const session = await open()
+      expectRefusal(session, 429, 'RATE_LIMITED')
+      expect(session.body).toMatchObject({
+        hint: expect.stringMatching(/finalize.*expire/),
+        details: { reason: 'unfinished', limit: 10_000, next_best_method: expect.stringMatching(/finalize/) },
+      })
+      const other = await at.bucket()
+      const headers = { 'x-upload-token': await tusToken(other.locker), 'upload-length': '1' }
+      const post = () => send(`${at.gateway.url}/v1/lockers/${other.name}/tus`, 'POST', headers)
+      const created = await post()
+      expect(created.status).toBe(201)
+      await fillUp(other.name, 9_999)
+      const refused = await post()
+      expect([refused.status, refused.error]).toEqual([429, 'RATE_LIMITED'])
+      expect(refused.text).toMatch(/"hint":"[^"]*DELETE/)
+      const ended = await send(here(at, `${created.headers.location}`), 'DELETE')
+      expect(ended.status).toBe(204)
+      expect((await post()).status).toBe(201)
+    }
   })
 })

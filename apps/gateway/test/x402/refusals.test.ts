@@ -214,6 +214,14 @@ describe('quotes', () => {
     await shopOf(testbed.gateway).quote({ units: 1 }, key)
     expectError(await post(testbed.url, { units: 1 }, key), 409, 'idempotency_conflict')
   })
+
+  it('PAY-07 the same key with another body is a 409, also in a field that the gateway does not know', async () => {
+    const key = { 'idempotency-key': 'of-one-body' }
+    expect((await post(testbed.url, { units: 1, note: 'a' }, key)).status).toBe(402)
+    expect((await post(testbed.url, { note: 'a', units: 1 }, key)).status).toBe(402)
+    for (const other of [{ units: 1 }, { units: 1, note: 'b' }])
+      expectError(await post(testbed.url, other, key), 409, 'idempotency_conflict')
+  })
 })
 
 describe('a renewal', () => {

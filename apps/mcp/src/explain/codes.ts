@@ -143,6 +143,7 @@ export const CODE_MEANINGS: Record<ErrorCode, Meaning> = {
   unsupported_media_type: of('The request has a type the gateway does not read.'),
   PRECONDITION_FAILED: of('The file has changed since it was read, or a name that should be free is taken.'),
   RANGE_NOT_SATISFIABLE: of('The file has no such bytes.'),
+  expectation_failed: of('The request has an Expect header that no server fulfils.'),
   validation_error: of('An argument is not right.', 'read what is said about each, and correct it'),
   LOCKER_FROZEN: of(
     'The operator of the gateway has frozen the locker: nothing can be written or shared.',

@@ -43,7 +43,7 @@ export function explain(error: unknown): Problem {
 function wordsFor(error: unknown): readonly string[] {
   if (error instanceof GatewayError) {
     const { code, status, message, hint, retryAfter } = error
-    if (code === 'RATE_LIMITED') return t.busy(retryAfter)
+    if (code === 'RATE_LIMITED' && retryAfter !== null) return t.busy(retryAfter)
     // Of newer gateways, whose operator may restrict a locker.
     if (status === 423) return t.frozen
     if (status === 451) return t.takenDown

@@ -10,7 +10,7 @@ import type { MonitoredLogRow } from '../db/schema.ts'
 import { forkSince, splitView, type View } from './accept-checkpoint.ts'
 import { type BoundedGet, Unreadable } from './bounded-get.ts'
 import { checkAnchors } from './check-anchors.ts'
-import { createGatewayReader } from './gateway-reader.ts'
+import { createGatewayReader, type GatewayReader } from './gateway-reader.ts'
 import { judgeEntries } from './judge-entries.ts'
 import { createLogReader, type FollowedLog } from './log-reader.ts'
 import type { Round } from './read-page.ts'
@@ -48,7 +48,7 @@ async function noteProblem(context: Context, progress: MonitoredLogRow, problem:
   const { config, database, log } = context
   const { origin, read_at, checkpoint } = progress
   const { message, unexplained } = problem
-  // Once, and not at every look, as at a log that has not begun.
+  // Once, and not at every look.
   if (progress.problem !== message) log.warn({ origin, problem: message }, 'a log cannot be read')
   await database.db.transaction().execute(async (trx) => {
     await saveProgress(trx, origin, { problem: message })
@@ -70,6 +70,7 @@ async function look(
   const log = createLogReader(followed, get)
   const gateway = createGatewayReader(followed.url, get)
   const head = await log.checkpoint()
+  if (!head) return requireNotBegun(followed, gateway, progress, views)
   const known = progress.checkpoint === null ? null : readSigned(progress.checkpoint, keys)
   if (typeof known === 'string') throw new Unreadable(`the log is known by another key: ${known}`)
   const fork = known && (await forkSince(log, known, head))
@@ -85,6 +86,21 @@ async function look(
   await recheckEntries(round, progress, progress.judged)
   if (context.config.monitor.anchorSeconds > 0) await checkAnchors(round, progress, judged, rpc)
   if (unexplained) throw unexplained
+}
+
+/** A new gateway signs its first checkpoint with its first statement. Until then its log is there, and empty. */
+async function requireNotBegun(
+  { origin, keys }: FollowedLog,
+  gateway: GatewayReader,
+  { checkpoint }: MonitoredLogRow,
+  views: readonly View[],
+): Promise<void> {
+  if (checkpoint !== null || !(await gateway.hasEmptyLog(origin))) throw new Unreadable('the log has no checkpoint')
+  for (const view of views) {
+    const seen = await seenBy(view, keys)
+    if (seen === null || typeof seen === 'string') continue
+    throw new Unreadable(`the log shows no checkpoint, and ${view.name} has one`, { unexplained: seen.text })
+  }
 }
 
 /** Of a checkpoint that the log does not account for, why; null where there is none. */

@@ -15,6 +15,8 @@ export interface ShownStatement {
 }
 
 export interface GatewayReader {
+  /** Whether the gateway has this log, and says that it has no entry yet. */
+  hasEmptyLog(origin: string): Promise<boolean>
   /** By index. Those that the gateway does not show are missing. */
   statements(from: number, count: number): Promise<Map<number, ShownStatement>>
   /** The list of its signing keys. */
@@ -46,6 +48,11 @@ export function createGatewayReader(logUrl: string, get: BoundedGet): GatewayRea
   }
 
   return {
+    async hasEmptyLog(origin) {
+      const log = await fetchObject('v1/log')
+      return log?.origin === origin && log.size === 0
+    },
+
     async statements(from, count) {
       const shown = new Map<number, ShownStatement>()
       const end = from + count

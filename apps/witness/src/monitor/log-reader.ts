@@ -18,8 +18,8 @@ export interface FollowedLog {
 }
 
 export interface LogReader {
-  /** The newest that the log shows. */
-  checkpoint(): Promise<SignedCheckpoint>
+  /** The newest that the log shows; null where it shows none. */
+  checkpoint(): Promise<SignedCheckpoint | null>
   /** The entries of a bundle, as they are in the tree of the checkpoint. */
   entries(head: Checkpoint, bundle: number): Promise<Uint8Array[]>
   /** The root that the first entries of a tree have, and what shows it. */
@@ -66,7 +66,7 @@ export function createLogReader({ keys, url }: FollowedLog, get: BoundedGet): Lo
   return {
     async checkpoint() {
       const bytes = await get(`${url}/checkpoint`, MAX_NOTE_BYTES)
-      if (!bytes) throw new Unreadable('the log has no checkpoint')
+      if (!bytes) return null
       const signed = readSigned(textOf(bytes), keys)
       if (typeof signed === 'string') throw new Unreadable(signed)
       return signed

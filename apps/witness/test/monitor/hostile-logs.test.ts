@@ -101,6 +101,56 @@ it('MON-09 raises an alarm for a log that is away too long, and tells the webhoo
   expect(taken).toMatchObject([{ witness: 'witness.example', alarm: { kind: 'unreachable_too_long' } }])
 })
 
+it('MON-09 a log that has not begun is no alarm, unless a witness has a checkpoint of it', async () => {
+  for (const isHidden of [false, true]) {
+    await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' }, true)
+    const { gateway, cosign, wait, look, witness } = stack
+    if (isHidden) {
+      gateway.attest(1)
+      await gateway.publish()
+      await cosign()
+      gateway.checkpoint = ''
+    }
+    await look()
+    wait(601)
+    expect(kindsOf(await look())).toEqual(isHidden ? ['unreachable_too_long'] : [])
+    if (isHidden) continue
+    const health = await (await fetch(`${witness.url}/health`)).json()
+    expect(health).toMatchObject({ status: 'ok', monitored: [{ origin: gateway.origin, problem: null }] })
+    // Once it has begun, it stays.
+    gateway.attest(1)
+    await gateway.publish()
+    expect(await look()).toEqual([])
+    gateway.checkpoint = ''
+    wait(601)
+    expect(kindsOf(await look())).toEqual(['unreachable_too_long'])
+  }
+})
+
+it.each([
+  ['nothing', null],
+  ['another log', { origin: 'other.example/log', size: 0 }],
+  ['a log that has entries', { size: 1 }],
+])('MON-09 a log without a checkpoint is an alarm in time where its gateway shows %s', async (_, shown) => {
+  await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
+  const { gateway, wait, look } = stack
+  const text = JSON.stringify({ origin: gateway.origin, ...shown })
+  gateway.instead.set('/v1/log', (_request, response) => void response.writeHead(shown ? 200 : 404).end(text))
+  await look()
+  wait(601)
+  expect(kindsOf(await look())).toEqual(['unreachable_too_long'])
+})
+
+it('MON-09 a log that does not grow is no alarm', async () => {
+  await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
+  stack.gateway.attest(1)
+  await stack.gateway.publish()
+  for (let i = 0; i < 3; i++) {
+    expect(await stack.look()).toEqual([])
+    stack.wait(601)
+  }
+})
+
 it('T-107 a gateway that answers nonsense is unreachable, and nothing more', async () => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
   const { gateway, look, witness } = stack

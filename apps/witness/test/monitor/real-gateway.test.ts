@@ -24,6 +24,10 @@ it('MON-01 MON-05 MON-06 follows the log of a gateway, which it has objections t
     return { logs, alarms: alarms.map(({ kind, message }) => `${kind} ${message.split(':')[0]}`).toReversed() }
   }
 
+  await witness.monitor.round()
+  const [empty] = await db.selectFrom('monitored_logs').select(['judged', 'problem']).execute()
+  expect(empty).toEqual({ judged: 0, problem: null })
+
   const lockers = []
   for (const owner of OWNERS) {
     const locker = await seedLocker(gateway.context, { owner })

@@ -109,7 +109,8 @@ export async function startTestGateway(origin: string) {
   return gateway
 
   function answerTo({ pathname, searchParams }: URL): string | Uint8Array | null {
-    if (pathname === '/log/checkpoint') return gateway.checkpoint
+    if (pathname === '/log/checkpoint') return gateway.checkpoint || null
+    if (pathname === '/v1/log') return JSON.stringify({ origin, size: gateway.checkpoint ? entries.length : 0 })
     if (pathname === '/v1/log/anchors') return JSON.stringify({ anchors: gateway.anchors })
     if (pathname === '/.well-known/svc.json') return JSON.stringify({ evidence: { domain_tag: DEFAULT_DOMAIN_TAG } })
     if (pathname === '/v1/keys') return JSON.stringify(keyList())

@@ -5,7 +5,7 @@ import { formatXmlDate } from '@svc/s3/dates'
 import { s3Error } from '@svc/s3/errors'
 import { emptyAnswer, xmlAnswer } from '../answers.ts'
 import type { S3Operation } from '../operation.ts'
-import { ownerOf } from '../owner.ts'
+import { ownerOf, refuseAcl } from '../owner.ts'
 import { readSmallBody } from '../request.ts'
 
 export const listBuckets: S3Operation = async ({ config }, { query }, { locker }) => {
@@ -33,6 +33,7 @@ const MAX_CONFIGURATION_BYTES = 16 * 1024
 /** Clients create a bucket before they write to it. That of another locker is refused before this. */
 export const createBucket: S3Operation = async (_context, request) => {
   const { signed } = request
+  refuseAcl(signed.headers)
   if (signed.headers['x-amz-bucket-object-lock-enabled']?.toLowerCase() === 'true') {
     throw s3Error('NotImplemented', 'a locker has no object lock', 'create the bucket without it')
   }

@@ -3,7 +3,7 @@
 import { canonicalJson } from '@svc/protocol/canonical'
 import { s3Error } from '@svc/s3/errors'
 import { mediaTypeProblem } from '../../files/media-type.ts'
-import { PRIVATE_ACLS } from '../owner.ts'
+import { refuseAcl } from '../owner.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -71,15 +71,8 @@ function userMetadata(headers: Headers): Record<string, string> {
   throw s3Error('MetadataTooLarge', `names and values of the metadata may have ${MAX_METADATA_BYTES} bytes together`)
 }
 
-/** What a client sets to these is what every object has here. */
-const ONLY: Readonly<Record<string, readonly string[]>> = {
-  'x-amz-acl': PRIVATE_ACLS,
-  'x-amz-storage-class': ['STANDARD'],
-}
-
 /** A client that asks for one of these must not believe that it got it. */
 const REFUSED = [
-  'x-amz-grant-',
   'x-amz-object-lock-',
   'x-amz-server-side-encryption',
   'x-amz-copy-source-server-side-encryption-',
@@ -90,15 +83,16 @@ const REFUSED = [
 
 /** Refuses headers that ask for something that objects do not have here. All other headers mean nothing, or are read elsewhere. */
 export function refuseUnsupported(headers: Headers): void {
+  refuseAcl(headers)
   for (const [name, value] of Object.entries(headers)) {
     if (name === 'x-amz-tagging-directive') continue
-    const isRefused = REFUSED.some((prefix) => name.startsWith(prefix))
-    const only = Object.hasOwn(ONLY, name) ? ONLY[name] : undefined
-    if (!isRefused && (only === undefined || only.includes(value))) continue
+    const isClass = name === 'x-amz-storage-class'
+    const isRefused = isClass ? value !== 'STANDARD' : REFUSED.some((prefix) => name.startsWith(prefix))
+    if (!isRefused) continue
     throw s3Error(
       'NotImplemented',
       `the header ${name.slice(0, 60)} asks for something that objects do not have here`,
-      only ? `leave it out, or send ${only.join(' or ')}` : 'leave it out',
+      isClass ? 'leave it out, or send STANDARD' : 'leave it out',
     )
   }
 }

@@ -1,7 +1,7 @@
 // What uploads of a locker have brought that are not finished. It is in no file and not counted as used, so it has a
 // limit of its own: as much again as was bought (T-112).
 
-import type { ServiceError } from '@svc/http-service/service-error'
+import { ServiceError } from '@svc/http-service/service-error'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
 import type { Db, Locker, Schema } from '../../db/schema.ts'
@@ -71,6 +71,15 @@ export function addUnfinished<Added>(
     const locker = await lockLocker(tx, locker_id)
     const open = await countUnfinished(tx, locker_id, door, unixNow(context))
     return open + files > most ? null : add(tx, locker)
+  })
+}
+
+/** Has no Retry-After: until they expire, only their clients finish or end them. */
+export function tooManyUnfinished(most: number, how: { hint: string; next: string }): ServiceError {
+  const hint = `finish or end some of them: ${how.hint}; the others expire within a day`
+  return new ServiceError('RATE_LIMITED', `${most} unfinished uploads are as many as a locker may have`, {
+    hint,
+    details: { layer: 'gateway', recovery_hint: hint, next_best_method: how.next, reason: 'unfinished', limit: most },
   })
 }
 

@@ -1,3 +1,4 @@
+import type { DownloadUrls } from '@svc/api/file-entries'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   ed25519Identity,
@@ -73,13 +74,25 @@ it("FILE-19 the manifest shows the provider's reference of an object", async () 
   expect((await read(locker)).body.files[0]).toMatchObject({ provider: 'arweave', provider_ref: 'tx-1' })
 })
 
-it('FILE-19 the reference of a small object at filecoin is its content id, without what the driver appends', async () => {
+it('FILE-17 FILE-19 the reference of a small object at filecoin is its content id, without what the driver appends', async () => {
   const locker = await house.locker(ed25519Identity(), { provider: 'filecoin' })
   const cid = 'bafkzcibcaebjsf7omg4a676gbacpzprz2kxovlr3nmb55s76fqehmtl2rk7lioy'
   await insertFiles(house, locker, ['a'], () => ({ object_id: '00'.repeat(16), provider_ref: `${cid}?size=5` }))
   expect((await read(locker)).body.files[0]).toMatchObject({ provider: 'filecoin', provider_ref: cid })
   const list = await locker.call<{ files: object[] }>(['locker:list'], 'GET', '/files')
   expect(list.body.files[0]).toMatchObject({ provider_ref: cid })
+  const answers = [
+    await locker.call<DownloadUrls>(['locker:read'], 'POST', '/files/urls', { filenames: ['a'] }),
+    await locker.call<DownloadUrls>(['locker:read'], 'GET', '/urls'),
+    await house.call<DownloadUrls>(locker.owner, {
+      method: 'POST',
+      path: '/v1/storage/refresh',
+      body: { ttl_min: 1 },
+      ops: ['locker:refresh'],
+      lockerId: locker.lockerId,
+    }),
+  ]
+  for (const { body } of answers) expect(body.urls[0]).toMatchObject({ provider_ref: cid })
 })
 
 it("FILE-18 each change increments the manifest's version and sets its time", async () => {

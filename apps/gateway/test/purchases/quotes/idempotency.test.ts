@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -30,7 +30,7 @@ describe('a quote under an Idempotency-Key', () => {
     const first = await ask(key, { units: 2, provider: 'gcs' })
     market.chains.rates.setPrice('SOL', '250')
     market.clock.advance(120)
-    const again = await ask(key, '{ "provider" : "gcs", "units" : 2, "unknown" : 1 }')
+    const again = await ask(key, '{ "provider" : "gcs", "units" : 2.0 }')
     expect(again.body).toEqual(first.body)
     expect(again.status).toBe(402)
     expect(again.headers.get('payment-required')).toBe(first.headers.get('payment-required'))
@@ -43,11 +43,31 @@ describe('a quote under an Idempotency-Key', () => {
     { units: 1, provider: 'gcs' },
     { units: 1, pay_asset: 'SOL' },
     { units: 1, pay_network: 'primary-mainnet' },
+    { units: 1, unknown: null },
   ])('PAY-07 ERR-20 T-27 the same key with another body is a 409: %j', async (order) => {
     const key = randomUUID()
     const id = await idUnder(key)
     expectError(await ask(key, order), 409, 'idempotency_conflict')
     expect(await idUnder(key)).toBe(id)
+  })
+
+  it('PAY-06 PAY-07 fields that the gateway does not know count as a part of the body, at any depth', async () => {
+    const key = randomUUID()
+    const first = await ask(key, { units: 1, note: { b: [0.5, 'x'], a: 1 } })
+    expect(first.status).toBe(402)
+    expect((await ask(key, '{"note": {"a": 1, "b": [0.5, "x"]}, "units": 1}')).body).toEqual(first.body)
+    for (const note of [undefined, { b: [0.5, 'x'], a: 2 }, { b: ['x', 0.5], a: 1 }, { b: [0.5, 'x'] }])
+      expectError(await ask(key, { units: 1, note }), 409, 'idempotency_conflict')
+  })
+
+  it('PAY-06 a key that release 1.1.0 stored gets its quote again', async () => {
+    const key = randomUUID()
+    const order = { units: 2, provider: 'gcs' }
+    const { body } = await ask(key, order)
+    const { db } = shop.gateway.context.database
+    const body_sha256 = hash('sha256', '[2,"gcs",null,null]')
+    await db.updateTable('idempotency_keys').set({ body_sha256 }).where('idempotency_key', '=', key).execute()
+    expect((await ask(key, order)).body).toEqual(body)
   })
 
   it('PAY-06 every quote without a key, or with another key, is a new one', async () => {

@@ -52,6 +52,31 @@ it('ADD-44 creates the bucket that is there already, with a key that may only re
   expect(answer.text).toContain('lockers are bought')
 })
 
+it('ADD-44 refuses access lists that it would not apply', async () => {
+  const refused = { status: 400, code: 'AccessControlListNotSupported' }
+  for (const acl of ['public-read', 'authenticated-read'])
+    expect(await bucket.send('PUT', '', { headers: { 'x-amz-acl': acl } })).toMatchObject(refused)
+  expect(await bucket.send('PUT', '', { headers: { 'x-amz-grant-read': `id=${Bucket}` } })).toMatchObject(refused)
+  expect((await bucket.send('PUT', '', { headers: { 'x-amz-acl': 'private' } })).status).toBe(200)
+  const grant = (id: string, permission: string) =>
+    `<Grant><Grantee><ID>${id}</ID></Grantee><Permission>${permission}</Permission></Grant>`
+  const set = (grants: string, headers = {}) => {
+    const body = `<AccessControlPolicy><AccessControlList>${grants}</AccessControlList></AccessControlPolicy>`
+    return bucket.send('PUT', '?acl=', { body, headers })
+  }
+  const own = grant(Bucket, 'FULL_CONTROL')
+  expect((await set(own)).status).toBe(200)
+  for (const grants of [
+    '',
+    grant(Bucket, 'READ'),
+    own + grant(Bucket, 'READ'),
+    own + grant('other', 'FULL_CONTROL'),
+    '<Grant><Permission>FULL_CONTROL</Permission></Grant>',
+  ])
+    expect(await set(grants)).toMatchObject(refused)
+  expect(await set(grant('other', 'READ'), { 'x-amz-acl': 'private' })).toMatchObject(refused)
+})
+
 it('ADD-44 a bucket cannot be deleted', async () => {
   await expectS3Error(bucket.client.send(new DeleteBucketCommand({ Bucket })), 501, 'NotImplemented')
   const other = await house.bucket()

@@ -188,8 +188,6 @@ forEachDatabase('objects of S3', (database) => {
       for (const more of [
         { ServerSideEncryption: 'AES256' },
         { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'k'.repeat(32), SSECustomerKeyMD5: 'x' },
-        { ACL: 'public-read' },
-        { GrantRead: 'id=x' },
         { Tagging: 'a=b' },
         { StorageClass: 'GLACIER' },
         { ObjectLockLegalHoldStatus: 'ON' },
@@ -197,7 +195,10 @@ forEachDatabase('objects of S3', (database) => {
       ]) {
         await expectS3Error(put('refused', 'x', more), 501, 'NotImplemented')
       }
+      for (const more of [{ ACL: 'public-read' }, { ACL: 'bucket-owner-read' }, { GrantRead: 'id=x' }] as const)
+        await expectS3Error(put('refused', 'x', more), 400, 'AccessControlListNotSupported')
       await put('accepted', 'x', { ACL: 'private', StorageClass: 'STANDARD' })
+      await put('accepted', 'x', { ACL: 'bucket-owner-full-control' })
       await expectS3Error(head('refused'), 404, 'NotFound')
     })
 

@@ -35,10 +35,7 @@ export const texts = {
     'A file does not match its record',
     'Its bytes no longer have the hash that was recorded when it was uploaded. Upload it again, or delete it; then attest.',
   ],
-  busy: (seconds: number | null) => [
-    'Too many requests',
-    seconds === null ? 'Wait a little, then try again.' : `Try again in ${common.counted(seconds, 'second')}.`,
-  ],
+  busy: (seconds: number) => ['Too many requests', `Try again in ${common.counted(seconds, 'second')}.`],
   storage: ['The storage behind the gateway does not answer', 'Nothing was changed. Try again in a minute.'],
   unavailable: ['The gateway cannot do this right now', 'Nothing was changed. Try again in a minute.'],
   anchor: [

@@ -11,12 +11,11 @@ import { maxObjectBytes } from '../../../files/objects.ts'
 import { requireRoomForFiles } from '../../../files/require-room.ts'
 import { findFiles } from '../../../files/store.ts'
 import { grantTo } from '../../../lockers/access.ts'
-import { capacityExceeded } from '../../../lockers/terms.ts'
 import { declaredTooLarge } from '../errors.ts'
 import { newSession } from '../new-session.ts'
 import { maxPartBytes } from '../record-part.ts'
 import { insertSession, type SessionFile } from '../store.ts'
-import { addUnfinished } from '../unfinished.ts'
+import { addUnfinished, tooManyUnfinished } from '../unfinished.ts'
 
 type SessionRequest = Body<typeof openUploadSession>
 
@@ -25,6 +24,10 @@ const DEFAULT_TTL_MINUTES = 1440
 
 /** Of all open sessions of a locker together. */
 const MAX_OPEN_FILES = 10_000
+const ENDING = {
+  hint: 'send the rest of a session and finalize it; finalizing one without parts ends it',
+  next: 'POST /v1/upload-sessions/{session_id}/finalize',
+}
 
 export async function openSession(
   context: Context,
@@ -56,7 +59,7 @@ export async function openSession(
   })
   const size = { files: files.length, most: MAX_OPEN_FILES }
   const isOpened = await addUnfinished(context, session, size, (tx) => insertSession(tx, session, files))
-  if (!isOpened) throw capacityExceeded('unfinished')
+  if (!isOpened) throw tooManyUnfinished(MAX_OPEN_FILES, ENDING)
   const { session_id: sessionId, expires_at: expiresAt } = session
   const partMaxBytes = maxPartBytes(context, locker.provider)
   return openedSession(context, { sessionId, token, expiresAt, partMaxBytes }, files)
