@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { toHex } from '@svc/protocol/bytes'
 import type { DsseEnvelope, SigstoreBundle } from '@svc/protocol/dsse'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
-import { ed25519Signer } from '@svc/protocol/keys'
+import { endorsementMessage, namedKey, revocationMessage, signedChange } from '@svc/protocol/key-changes'
+import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { formatKey } from '@svc/transparency/note'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from '../locker.ts'
-import { jsonDocument } from '../world.ts'
+import { jsonDocument, openHome } from '../world.ts'
 
 let home: LockerHome
 beforeAll(async () => {
@@ -56,6 +56,29 @@ describe('keys', () => {
     const { key_id } = lieWith(23, stranger)
     const refused = await home.svc(['keys'])
     expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining(key_id)])
+  })
+
+  it('ADD-39 T-40 that are revoked are found among any number of other revocations, and kept', async () => {
+    const { proxy, gateway } = home.house
+    const own = await openHome({ SVC_GATEWAY: proxy.url })
+    const statement = statementSigner(gateway.context)
+    const at = isoSeconds(Math.floor(gateway.context.now() / 1000) - 3600)
+    const revocation = (by: Ed25519Signer) => {
+      const key = namedKey(toHex(by.publicKey))
+      const keys = { audience: proxy.url, revoked: key, revoked_by: key }
+      const body = { schema: 'svc/key-revocation/v1', purpose: 'statement', ...keys, since: at, issued_at: at } as const
+      return signedChange(body, by.sign(revocationMessage(body)))
+    }
+    const isWarned = async (revocations: object[]) => {
+      proxy.behave()
+      proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, revocations }) })
+      return (await own.svc(['keys'])).stderr.includes('was revoked as of')
+    }
+    const junk = Array.from({ length: 70 }, (_, i) => revocation(ed25519Signer(new Uint8Array(32).fill(90 + i))))
+    await own.svc(['keys', 'pin', toHex(statement.publicKey)])
+    const warned = [await isWarned(junk), await isWarned([...junk, revocation(statement)]), await isWarned([])]
+    expect(warned).toEqual([false, true, true])
+    await own.leave()
   })
 })
 

@@ -6,8 +6,15 @@ import { toHex } from '@svc/protocol/bytes'
 import { type DsseEnvelope, dsseEnvelope, IN_TOTO_PAYLOAD_TYPE, preAuthEncoding } from '@svc/protocol/dsse'
 import { isoSeconds, issueStatement } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { type Endorsement, endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
-import { ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
+import {
+  type Endorsement,
+  endorsementMessage,
+  namedKey,
+  type Revocation,
+  revocationMessage,
+  signedChange,
+} from '@svc/protocol/key-changes'
+import { type Ed25519Signer, ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
 import { signReceipt } from '@svc/protocol/receipt'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -109,20 +116,41 @@ describe('attesting a locker', () => {
 describe('a gateway with a new key', () => {
   const next = ed25519Signer(new Uint8Array(32).fill(11))
 
-  /** By the key that the client pinned. */
-  function endorsed(audience: string): Endorsement {
-    const old = statementSigner(house.gateway.context)
-    const at = isoSeconds(Math.floor(house.gateway.context.now() / 1000) - 60)
+  const old = (): Ed25519Signer => statementSigner(house.gateway.context)
+  const now = () => Math.floor(house.gateway.context.now() / 1000)
+
+  /** By the key that the client pinned, unless another one is given. */
+  function endorsed(audience: string, next: Ed25519Signer, { by = old(), ago = 60 } = {}): Endorsement {
+    const at = isoSeconds(now() - ago)
     const body = {
       schema: 'svc/key-endorsement/v1',
       purpose: 'statement',
       audience,
-      endorser: namedKey(toHex(old.publicKey)),
+      endorser: namedKey(toHex(by.publicKey)),
       endorsed: namedKey(toHex(next.publicKey)),
       valid_from: at,
       issued_at: at,
     } as const
-    return signedChange(body, old.sign(endorsementMessage(body)))
+    return signedChange(body, by.sign(endorsementMessage(body)))
+  }
+
+  function revoked(audience: string, publicKeyHex: string, by: Ed25519Signer): Revocation {
+    const at = isoSeconds(now() - 3600)
+    const keys = { revoked: namedKey(publicKeyHex), revoked_by: namedKey(toHex(by.publicKey)) }
+    const times = { since: at, issued_at: at }
+    const body = { schema: 'svc/key-revocation/v1', purpose: 'statement', audience, ...keys, ...times } as const
+    return signedChange(body, by.sign(revocationMessage(body)))
+  }
+
+  /** Statements are signed by this key, and the list of keys has these changes. */
+  function show(signedBy: Ed25519Signer, changes: { endorsements: Endorsement[]; revocations?: Revocation[] }) {
+    const lie = (answer: AttestAnswer) => ({
+      ...answer,
+      attestation: answer.attestation && { ...answer.attestation, envelope: forgedBy(signedBy, answer.attestation) },
+    })
+    house.proxy.behave()
+    house.proxy.always(/attest|verify/, { lie })
+    house.proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, ...changes }) })
   }
 
   it('ADD-37 is followed if the trusted key endorsed it, which the client says and remembers', async () => {
@@ -131,30 +159,58 @@ describe('a gateway with a new key', () => {
     const warnings: string[] = []
     const open = () =>
       house.client({ signer, pinnedKeys: [key], journal, baseUrl, onWarning: (text) => void warnings.push(text) })
-    const signedByNext = (answer: AttestAnswer) => ({
-      ...answer,
-      attestation: answer.attestation && { ...answer.attestation, envelope: forgedBy(next, answer.attestation) },
-    })
-    const show = (endorsements: object[]) => {
-      house.proxy.behave()
-      house.proxy.always(/attest|verify/, { lie: signedByNext })
-      house.proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, endorsements }) })
-    }
-    const good = endorsed(baseUrl)
+    const good = endorsed(baseUrl, next)
     const forged = { ...good, signature: '0'.repeat(128) }
-    for (const endorsements of [[], [forged], [endorsed('https://other.example')]]) {
-      show(endorsements)
+    for (const endorsements of [[], [forged], [endorsed('https://other.example', next)]]) {
+      show(next, { endorsements })
       await expect(open().attest(locker)).rejects.toMatchObject(untrue)
     }
     expect(warnings).toEqual([])
-    show([good])
+    show(next, { endorsements: [good] })
     await open().attest(locker)
     expect(warnings).toEqual([expect.stringContaining(`HAS A NEW KEY`)])
     expect(warnings[0]).toContain(`${key} → ${toHex(next.publicKey)}`)
-    show([])
+    show(next, { endorsements: [] })
     await open().attest(locker)
     expect(warnings).toHaveLength(1)
     expect(await journal.get(`key changes ${baseUrl}`)).toContain(good.signature)
+  })
+
+  it('ADD-39 T-40 revokes the old one, also after any number of revocations that mean nothing', async () => {
+    const baseUrl = house.proxy.url
+    const journal = memoryJournal()
+    const [recovery, ...strangers] = Array.from({ length: 71 }, (_, i) =>
+      ed25519Signer(new Uint8Array(32).fill(90 + i)),
+    )
+    const recoveryKeys = [toHex(recovery!.publicKey)]
+    const reader = house.client({ signer, pinnedKeys: [key], recoveryKeys, journal, baseUrl, onWarning: () => {} })
+    const junk = strangers.flatMap((one) => [
+      revoked(baseUrl, toHex(one.publicKey), one),
+      { ...revoked(baseUrl, key, recovery!), signature: toHex(one.sign(new Uint8Array(1))) },
+    ])
+    show(next, { endorsements: [endorsed(baseUrl, next)], revocations: junk })
+    await reader.attest(locker)
+    await reader.receipt(locker.receipt_id)
+    const third = ed25519Signer(new Uint8Array(32).fill(12))
+    const real = revoked(baseUrl, key, recovery!)
+    show(third, { endorsements: [endorsed(baseUrl, third, { by: recovery! })], revocations: [...junk, real] })
+    await reader.attest(locker)
+    const message = expect.stringContaining('was revoked')
+    await expect(reader.receipt(locker.receipt_id)).rejects.toMatchObject({ ...untrue, message })
+    const kept = await journal.get(`key changes ${baseUrl}`)
+    expect(kept).toContain(real.signature)
+    expect(kept).not.toContain(junk[1]!.signature)
+  })
+
+  it('ADD-37 T-40 ends the old one, which signs nothing new any more', async () => {
+    const baseUrl = house.proxy.url
+    const journal = memoryJournal()
+    const reader = house.client({ signer, pinnedKeys: [key], journal, baseUrl, onWarning: () => {} })
+    show(next, { endorsements: [endorsed(baseUrl, next, { ago: 86_400 })] })
+    await reader.attest(locker)
+    house.proxy.behave()
+    const message = expect.stringContaining('time and use')
+    await expect(reader.receipt(locker.receipt_id)).rejects.toMatchObject({ ...untrue, message })
   })
 })
 
