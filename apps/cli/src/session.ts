@@ -99,6 +99,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
       baseUrl,
       ...(key && { signer: key.signer }),
       ...(pins && { pinnedKeys: pins.read, recoveryKeys: pins.listed.recovery }),
+      ...(pins?.domain_tag && { domainTag: pins.domain_tag }),
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
       onRetry,

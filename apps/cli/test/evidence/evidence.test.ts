@@ -101,8 +101,21 @@ describe('evidence', () => {
     expect(verified.stdout).toContain('✓ files_match')
     expect((await svc('verify', ...bundles)).stdout).toContain('✓ unbroken chain: statements 1, 2')
     expect((await svc('statements')).stdout).toMatch(/NO +ISSUED .*\n +1 .*\n +2 /)
-    expect((await svc('proof', 'later.txt')).stdout).toContain('matches the path above')
+    expect((await svc('proof', 'later.txt')).stdout).toMatch(/statement +2, (.*)\nsigned by +[0-9a-f]{64}, pinned\n/)
     expect((await home.svc(['proof', 'later.txt', '--statement', '1'])).exitCode).toBe(1)
+  })
+
+  it('MERK-19 T-38 a proof is called checked only under a signed statement and a pinned key', async () => {
+    home.house.proxy.always(/storage\/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
+    const unsigned = await home.svc(['proof', 'later.txt'])
+    expect(unsigned).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('consistent, signer unknown') })
+    home.house.proxy.behave()
+    const stranger = await openHome({ SVC_GATEWAY: home.house.proxy.url })
+    const { receipt_id } = jsonDocument<{ receipt_id: string }>((await svc('receipt', '--json')).stdout)
+    const unpinned = await stranger.svc(['proof', 'later.txt', '-l', receipt_id])
+    expect([unpinned.exitCode, unpinned.stdout]).toEqual([0, expect.stringContaining('consistent, signer unknown')])
+    expect(unpinned.stderr).toContain('no key of the gateway is pinned')
+    await stranger.leave()
   })
 
   it('ADD-18 T-58 a bundle comes with a warning, and a redacted one proves chosen files or all, and opens none', async () => {

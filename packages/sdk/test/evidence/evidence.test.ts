@@ -15,6 +15,7 @@ import {
   signedChange,
 } from '@svc/protocol/key-changes'
 import { type Ed25519Signer, ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
+import { leafHash } from '@svc/protocol/merkle'
 import { signReceipt } from '@svc/protocol/receipt'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -221,6 +222,7 @@ describe('reading evidence', () => {
     const answer = await reader.verify(locker.receipt_id)
     expect(answer.verification).toMatchObject({ commitment_computed: 'passed', signature_valid: 'passed' })
     const proof = await reader.proof(locker.receipt_id, 'b/c.txt')
+    expect(proof).toMatchObject({ signer: 'pinned', statement: { issuer_pubkey: key } })
     expect(proof.file_entry.content_hash).toBe(`sha256:${createHash('sha256').update('c').digest('hex')}`)
     expect((await reader.verify(locker.receipt_id, { sequence: 1 })).attestation?.evidence_seq).toBe(1)
   })
@@ -231,11 +233,53 @@ describe('reading evidence', () => {
       c,
       { ...a, leaf_hash: c.leaf_hash },
       { ...a, proof: [] },
+      { ...a, proof: null },
+      { ...a, leaf_index: 1 },
       { ...a, merkle_root: `sha256:${'0'.repeat(64)}` },
     ]) {
       house.proxy.plan(/merkle-proof/, { lie: () => lie })
       await expect(client.proof(locker.receipt_id, 'a.txt')).rejects.toMatchObject(untrue)
     }
+  })
+
+  it('MERK-19 EVID-18 T-38 holds a proof against the signed statement of this receipt', async () => {
+    const { receipt_id } = locker
+    const file_entry = { filename: 'made-up.txt', size_bytes: 1, content_hash: `sha256:${'0'.repeat(64)}` }
+    const leaf_hash = leafHash(file_entry)
+    const merkle_root = `sha256:${leaf_hash}`
+    const alone = { file_entry, leaf_hash, leaf_index: 0, merkle_root, proof: [], tree_depth: 0, file_count: 1 }
+    const lie = (proof: object) => ({ ...proof, filename: file_entry.filename, ...alone })
+    const ask = () => client.proof(receipt_id, file_entry.filename)
+    const known = await client.proof(receipt_id, 'a.txt')
+    house.proxy.always(/merkle-proof/, { answer: { status: 200, body: lie(known) } })
+    await expect(ask()).rejects.toMatchObject(untrue)
+
+    // Statements of a stranger and of another receipt.
+    const forger = ed25519Signer(new Uint8Array(32).fill(9))
+    const other = await house.locker(signer)
+    await client.put(other, 'a.txt', Buffer.from('a'))
+    const { attestation } = await client.attest(other)
+    const lies = [forgedBy(forger, { envelope: known.statement } as Attestation), attestation.envelope!]
+    for (const envelope of lies) {
+      const answer = (list: { statements: object[] }) => ({
+        ...list,
+        statements: list.statements.map((one) => ({ ...one, envelope })),
+      })
+      house.proxy.behave()
+      house.proxy.always(/statements/, { lie: answer })
+      await expect(client.proof(receipt_id, 'a.txt')).rejects.toMatchObject(untrue)
+    }
+  })
+
+  it('MERK-19 T-38 calls the signer of a proof unknown without a pinned key or a signed statement', async () => {
+    const { receipt_id } = locker
+    const unpinned = house.client({ onWarning: () => {} })
+    expect(await unpinned.proof(receipt_id, 'a.txt')).toMatchObject({
+      signer: 'unknown',
+      statement: { issuer_pubkey: key },
+    })
+    house.proxy.always(/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
+    expect(await client.proof(receipt_id, 'a.txt')).toMatchObject({ signer: 'unknown', statement: null })
   })
 
   it('RCPT-01 RCPT-07 refuses a receipt that has another id or was changed', async () => {
