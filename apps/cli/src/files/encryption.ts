@@ -124,7 +124,7 @@ async function keyOf(
   if (identity !== undefined) return identityKey(await readIdentityFile(identity).catch(unusable), others)
   if (hasPassphrase(options))
     return passphraseKey(await givenPassphrase(session, options, isNew), locker?.locker_id ?? '')
-  const { signer } = await session.keyFor(locker?.owner ?? null, locker?.operator)
+  const { signer } = await session.keyFor(locker?.owner ?? null)
   return walletKey(signer, others)
 }
 
