@@ -57,7 +57,7 @@ function placeOf({ bucket, prefix }: Connection): string {
 
 function boto3Arguments({ bucket, prefix }: Connection): string {
   // JSON text is a literal of Python, too.
-  return `Bucket='${bucket}'${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`
+  return `Bucket=${JSON.stringify(bucket)}${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`
 }
 
 function rcloneLine(connection: Connection): string {

@@ -267,6 +267,25 @@ describe('url, operators and rm', () => {
     })
   })
 
+  it('ADD-46 T-95 nothing that the gateway answers is code in the snippet', async () => {
+    const { proxy } = home.house
+    const normal = (await svc('tus', 'token')).stdout
+    const hostile = "'}, }); process.exit(9)\n/*\u2028"
+    proxy.always(/tus\/tokens/, {
+      lie: () => ({ tus_endpoint: hostile, headers: { 'X-Upload-Token': hostile }, expires_at: `now\n${hostile}` }),
+    })
+    const snippet = (await svc('tus', 'token')).stdout
+    expect(snippet.split('\n')).toHaveLength(normal.split('\n').length)
+    const script = join(home.folder, 'hostile.mjs')
+    const upload =
+      'class Upload { constructor(_, { endpoint, headers }) { console.log(JSON.stringify({ endpoint, headers })) } start() {} }'
+    const source = join(home.folder, 'hostile.txt')
+    await writeFile(source, 'x')
+    await writeFile(script, snippet.replace("import { Upload } from 'tus-js-client'", upload))
+    const { stdout } = await promisify(execFile)(process.execPath, [script, source])
+    expect(JSON.parse(stdout)).toEqual({ endpoint: hostile, headers: { 'X-Upload-Token': hostile } })
+  })
+
   it('OPER-04 an operator can work with files and nothing else, until the owner removes the key', async () => {
     const { file, signer } = await newWallet(home.folder, 'operator.json')
     const { address } = signer
