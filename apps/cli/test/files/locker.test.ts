@@ -52,6 +52,12 @@ describe('put, ls, get', () => {
       exitCode: 2,
       stderr: expect.stringContaining('it is not sent'),
     })
+    await svc('profile', 'new', 'other', '--gateway', home.house.proxy.url)
+    const ofOther = inHome('config', 'svc', 'profiles', 'other')
+    await newWallet(ofOther, 'wallet.json')
+    for (const path of [join(ofOther, 'wallet.json'), ofOther, inHome('config', 'svc', 'config.json')])
+      for (const more of [[], ['--profile', 'other', '--locker', home.receiptId]])
+        expect((await home.svc(['put', path, ...more])).stderr).toContain('holds your keys: it is not sent')
     expect(names((await svc('ls', '--json')).stdout)).toEqual([])
   })
 
