@@ -55,6 +55,8 @@ export interface Session {
   /** A client with the key that acts for the locker. */
   lockerClient(locker: NamedLocker): Promise<Client>
   confirm(question: string): Promise<boolean>
+  /** Whether `confirm` answers yes without asking. */
+  isYes: boolean
   /** Whether to wait for slow storage, however long it takes. */
   mayWait: boolean
 }
@@ -135,6 +137,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
     mayWait: options.wait ?? false,
+    isYes: options.yes ?? false,
     lockerClient: async ({ owner }) => client(await keyFor(owner)),
     confirm: (question) => {
       signal.throwIfAborted()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Price, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -118,7 +119,7 @@ describe('svc buy', () => {
     },
   )
 
-  it('PAY-51 ADD-16 rejects a name that the locker could not keep, before any request', async () => {
+  it('T-41 ADD-16 rejects a name that the locker could not keep, before any request', async () => {
     const names = ['', 'n'.repeat(60), 'n'.repeat(300), 'a\nb', 'a/b', 'a:b', '📷', '-x', 'rcpt_1']
     const before = market.proxy.seen.length
     const nothing = await received('USDC', async () => {
@@ -180,6 +181,26 @@ describe('svc buy', () => {
     }
     expect(await fee('MON')).toMatch(/^0\.0*[1-9]\d* MON$/)
     expect(await fee('SOL')).toBe('0.000005 SOL')
+  })
+
+  it('T-46 pays no network fee with --yes that nobody would expect', async () => {
+    const node = await startFaultyProxy(market.chains.evm.url)
+    const dear = (answer: { result: { baseFeePerGas?: string } | string }) =>
+      typeof answer.result === 'object' && answer.result.baseFeePerGas
+        ? { ...answer, result: { ...answer.result, baseFeePerGas: '0x1000000000000' } }
+        : answer
+    node.always(/eth_getBlockByNumber/, { lie: (answers: Parameters<typeof dear>[0][]) => answers.map(dear) })
+    const env = { SVC_EVM_RPC: node.url }
+    const nothing = await received('MON', async () => {
+      const { exitCode, stderr } = await home.svc(['buy', '--asset', 'MON', '--yes'], { env })
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringMatching(/the network fee is at most \d.* MON, more than --yes pays/),
+      ])
+      expect(stderr).toContain('Nothing was paid')
+    })
+    await node.stop()
+    expect(nothing).toBe(0n)
   })
 
   it('PAY-52 pays once for a name, however often the command is repeated', async () => {
