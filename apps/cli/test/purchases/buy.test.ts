@@ -309,7 +309,12 @@ describe('svc buy', () => {
     })
     const env = { XDG_CONFIG_HOME: join(home.folder, 'empty') }
     const evmOnly = await home.svc(['buy', '--asset', 'SOL'], { env })
-    expect(evmOnly).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('SOL cannot be paid by 0x') })
+    expect(evmOnly).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('SOL needs a Solana keypair, and 0x'),
+    })
+    const solanaOnly = await home.svc(['buy', '--asset', 'MON'], { env: { SVC_EVM_KEY: '' } })
+    expect(solanaOnly).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('MON needs an EVM key, and ') })
     const none = await home.svc(['buy'], { env: { ...env, SVC_EVM_KEY: '' } })
     expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('paying needs a wallet') })
   })
