@@ -42,8 +42,8 @@ export interface Session {
   gateway: string
   /** The available keys; may be empty. */
   keys(): Promise<Key[]>
-  /** The key that acts for a locker: its owner's if available, else that of its operator, else the first. */
-  keyFor(owner: string | null, operator?: string): Promise<Key>
+  /** The key that acts for a locker: its owner's if available, else the first, which may be an operator's. */
+  keyFor(owner: string | null): Promise<Key>
   /** Without a key, the client can only call public endpoints. */
   client(key?: Key): Promise<Client>
   /** The address of the agent service. */
@@ -55,6 +55,8 @@ export interface Session {
   /** A client with the key that acts for the locker. */
   lockerClient(locker: NamedLocker): Promise<Client>
   confirm(question: string): Promise<boolean>
+  /** Whether `confirm` answers yes without asking. */
+  isYes: boolean
   /** Whether to wait for slow storage, however long it takes. */
   mayWait: boolean
 }
@@ -74,10 +76,9 @@ export async function openSession(world: World, options: GlobalOptions): Promise
   // The wallet of a profile that was named is the only one, as one that was named itself.
   const { SVC_EVM_KEY: _, ...others } = env
   const keys = () => findKeys(isNamed && settings.wallet ? others : env, settings.wallet)
-  async function keyFor(owner: string | null, operator?: string): Promise<Key> {
+  async function keyFor(owner: string | null): Promise<Key> {
     const all = await keys()
-    const keyOf = (wanted: string | null | undefined) => all.find(({ address }) => address === wanted)
-    const key = keyOf(owner) ?? keyOf(operator) ?? all[0]
+    const key = all.find(({ address }) => address === owner) ?? all[0]
     if (key) return key
     throw new UsageError(
       'this needs a wallet',
@@ -99,6 +100,7 @@ export async function openSession(world: World, options: GlobalOptions): Promise
       baseUrl,
       ...(key && { signer: key.signer }),
       ...(pins && { pinnedKeys: pins.read, recoveryKeys: pins.listed.recovery }),
+      ...(pins?.domain_tag && { domainTag: pins.domain_tag }),
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
       onRetry,
@@ -135,7 +137,8 @@ export async function openSession(world: World, options: GlobalOptions): Promise
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
     mayWait: options.wait ?? false,
-    lockerClient: async ({ owner, operator }) => client(await keyFor(owner, operator)),
+    isYes: options.yes ?? false,
+    lockerClient: async ({ owner }) => client(await keyFor(owner)),
     confirm: (question) => {
       signal.throwIfAborted()
       return confirm(world, options.yes ?? false, question)

@@ -7,10 +7,12 @@ export interface KnownLocker {
   gateway: string
   owner: string | null
   name: string | null
-  operator?: string
 }
 
-/** The lockers that the command line remembers in the same folder. A file that cannot be read is left out. */
+/**
+ * The lockers that the command line remembers in the same folder. A file that cannot be read is left out, and so are
+ * lockers of others that 1.1.0 remembered unasked, with the names that their owners gave them.
+ */
 export async function knownLockers(stateFolder: string): Promise<KnownLocker[]> {
   const folder = join(stateFolder, 'lockers')
   const names = await readdir(folder).catch(() => [])
@@ -21,8 +23,8 @@ export async function knownLockers(stateFolder: string): Promise<KnownLocker[]> 
 
 async function readLocker(path: string): Promise<KnownLocker | null> {
   try {
-    const { receipt_id, gateway, owner, name, operator } = JSON.parse(await readFile(path, 'utf8')) as KnownLocker
-    return { receipt_id, gateway, owner: owner ?? null, name: name ?? null, ...(operator && { operator }) }
+    const { receipt_id, gateway, owner, name, operator } = JSON.parse(await readFile(path, 'utf8'))
+    return operator === undefined ? { receipt_id, gateway, owner: owner ?? null, name: name ?? null } : null
   } catch {
     return null
   }

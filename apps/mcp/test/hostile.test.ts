@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerOf } from '@svc/sdk'
-import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
+import { seedFiles, seedLocker, seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, type TestServer, textOf } from './client.ts'
 import { openShop, type Shop } from './shop.ts'
@@ -72,6 +72,21 @@ describe('a path', () => {
   it('is rejected together with a filename that is invalid in a locker', async () => {
     for (const filename of ['../x', '/x', 'a/../b', '.hidden', 'a\u0000b'])
       expect(codeOf(await put({ filename, path: 'good.txt' })), filename).toMatch(/bad_arguments|validation_error/)
+  })
+})
+
+describe('a locker of a stranger', () => {
+  it('ADD-16 has no name in list_lockers, even if its tag is the name of an own one', async () => {
+    const { market } = shop
+    const [own, theirs] = [market.solana(), market.solana(1)].map(({ signer }) => market.client({ signer }))
+    const paid = (payer: number) => seedReceipt(market.gateway.context, { owner: DEMO_PAYERS[payer]!.address })
+    const tags = ['name:photos']
+    const mine = await own!.provision((await paid(0)).receipt_id, { tags })
+    const strange = await theirs!.provision((await paid(1)).receipt_id, { tags })
+    await theirs!.addOperator(strange, DEMO_PAYERS[0]!.address)
+    const lockers = (await server.call('list_lockers')).lockers as { receipt_id: string; name: string | null }[]
+    const names = new Map(lockers.map((locker) => [locker.receipt_id, locker.name]))
+    expect([names.get(mine.receipt_id), names.get(strange.receipt_id)]).toEqual(['photos', null])
   })
 })
 

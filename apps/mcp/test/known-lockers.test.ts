@@ -20,6 +20,7 @@ it('ADD-16 list_lockers without a key lists what the command line remembers of t
   await remember('a', locker('a', gateway, 'shared'))
   await remember('b', locker('b', 'https://other.example', 'elsewhere'))
   await remember('c', '{')
+  await remember('d', JSON.stringify({ ...JSON.parse(locker('d', gateway, 'photos')), operator: 'of 1.1.0' }))
   const server = await startServer('memory', desk, { SVC_GATEWAY: gateway, SVC_MCP_STATE: state })
   expect(await server.call('list_lockers')).toEqual({
     wallet: null,

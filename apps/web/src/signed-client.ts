@@ -10,6 +10,7 @@ import { getJson, index, publicUrl } from './gateway.ts'
 export async function createSignedClient(signer: Signer | null, journal?: Journal): Promise<Client> {
   const [{ createClient }, lead] = await Promise.all([import('@svc/sdk'), clockLead(), indexRead()])
   const baseUrl = publicUrl().replace(/\/+$/, '')
+  const { value: known } = index.now
   return createClient(
     {
       baseUrl,
@@ -17,6 +18,7 @@ export async function createSignedClient(signer: Signer | null, journal?: Journa
       // The console of a page has no reader.
       onWarning: () => {},
       storagePatience: 'seconds',
+      ...(known.state === 'ready' && { domainTag: known.value.evidence.domain_tag }),
       ...(signer && { signer }),
       ...(journal && { journal }),
     },

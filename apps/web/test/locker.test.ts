@@ -72,6 +72,9 @@ describe('with a key', () => {
   it('T-68 ADD-16 LOCK-12 OPER-07 lists lockers and opens one; the key stays in the page', async () => {
     await newLocker(payerSigner, [`name:${HOSTILE_NAME}`, '<b>tag</b>'])
     await seedReceipt(site.gateway.context, { owner: PAYER.address })
+    const stranger = signerFromSeed((DEMO_PAYERS[2] as DevKey).privateKeyBytes)
+    const theirs = await newLocker(stranger, ['name:photos'])
+    await clientOf(stranger).addOperator(theirs, PAYER.address)
     const visited = await visit(site, '/locker')
     const { page } = visited
     const expectNoSecret = watchSecrets(page)
@@ -86,6 +89,9 @@ describe('with a key', () => {
     const list = page.getByRole('list', { name: 'Lockers of this key' })
     await list.getByText('tax\\u{202e}gnp.\\u{202c}<img src=x>').waitFor()
     await list.getByText('Paid, not opened yet').waitFor()
+    await list.getByText(`Of ${stranger.address}, who calls it “photos”`).waitFor()
+    const names = await list.locator('b').allTextContents()
+    expect([names.includes(theirs.locker_id), names.includes('photos')]).toEqual([true, false])
     await expectGoodLooks(visited, 'lockers')
     await list.getByText('tax').click()
     await page.getByText('report.txt').waitFor()
@@ -267,8 +273,11 @@ describe('with a key', () => {
     const { receipt_id } = await seedReceipt(site.gateway.context, { owner: PAYER.address })
     await page.goto(`${site.url}/locker#${receipt_id}`)
     await useKey(page, seedKey(PAYER))
-    await page.getByLabel('Name').fill('x'.repeat(60))
-    await page.getByText('At most 59 characters.').waitFor()
+    for (const name of ['x'.repeat(60), 'a/b']) {
+      await page.getByLabel('Name').fill(name)
+      await page.getByText('At most 59 letters, digits').waitFor()
+      await page.getByLabel('Name').fill('')
+    }
     await page.getByLabel('Name').fill('Contracts')
     await expectGoodLooks(visited, 'locker-unopened')
     await page.getByRole('button', { name: 'Open the locker' }).click()

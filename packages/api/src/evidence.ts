@@ -7,7 +7,7 @@ import { Receipt } from './receipts.ts'
 import { Hex, NO_STORE, OrNull, Sha256, Timestamp, Words } from './wire.ts'
 
 /** 32 bits on chain (AMB-80). */
-const MAX_SEQUENCE = 4_294_967_295
+export const MAX_SEQUENCE = 4_294_967_295
 export const Sequence = Type.Optional(
   Type.Integer({
     minimum: 0,

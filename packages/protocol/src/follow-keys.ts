@@ -6,17 +6,18 @@
 // - A key may be revoked by itself and by later keys; an earlier key says nothing about a later one.
 // - A revoked key vouches for nothing, whatever time it claims: its endorsements and revocations do not count.
 // - A key that endorses two successors endorses none: one of them is of a thief.
+// - A key that endorsed a successor signs until that one begins, also if it was pinned without an end. A key that has ended
+//   endorses nobody: its successor is known.
 // - What was followed before the theft of a key that led there stays; what was followed since then does not.
 
-import type { Json } from './canonical.ts'
 import { type Endorsement, type Revocation, readEndorsement, readRevocation, timeOf } from './key-changes.ts'
 import { isKeyOfTime, type TrustedKey } from './keys.ts'
 import { KEY_PURPOSES } from './names.ts'
 
 /** As they came: nothing in them is checked. */
 export interface KeyChanges {
-  endorsements: readonly Json[]
-  revocations: readonly Json[]
+  endorsements: readonly unknown[]
+  revocations: readonly unknown[]
 }
 
 /** Endorsed keys that were followed at an earlier time, and how. */
@@ -44,6 +45,8 @@ export interface FollowedKeys {
   paths: Map<string, Endorsement[]>
   /** Since when revoked keys are revoked, in Unix seconds, by their hex. */
   revoked: Map<string, number>
+  /** What to remember of the given revocations: valid ones, each once, those that count first. */
+  revocations: Revocation[]
   /** Why endorsements of a key were refused, by the hex of the endorsed key. */
   refused: Map<string, string>
 }
@@ -60,22 +63,21 @@ export function followKeys(given: KeysToFollow): FollowedKeys {
     const endorsement = readEndorsement(value)
     const problem = typeof endorsement === 'string' ? endorsement : ofGateway(endorsement) ? null : OTHER_GATEWAY
     if (problem === null) return [endorsement as Endorsement]
-    noteRefusal(refused, endorsedIn(value), problem)
+    noteRefusal(refused, keyIn(value, 'endorsed'), problem)
     return []
   })
-  const revocations = changes.revocations.slice(0, MAX_CHANGES).flatMap((value) => {
-    const revocation = readRevocation(value)
-    return typeof revocation === 'string' || !ofGateway(revocation) ? [] : [revocation]
-  })
   // Revocations may come from keys that are trusted by endorsements only, so these are followed first.
-  const revokedAmong = (known: readonly FollowedBefore[]) => {
+  const reachedFrom = (known: readonly FollowedBefore[]) => {
     const all = [...pinned, ...known.flatMap(({ keys }) => keys)]
-    const reached = walk({ pinned: all, recovery, endorsements, revoked: new Map(), refused: new Map() })
-    return { all, revoked: revokedKeys(revocations, reached, recovery) }
+    const followed = known.flatMap((step) => step.endorsements)
+    return { pinned: all, followed, recovery, endorsements, revoked: new Map<string, number>(), refused: new Map() }
   }
-  const suspects = revokedAmong(before).revoked
-  const { all, revoked } = revokedAmong(before.filter((step) => !isOfThief(step, suspects)))
-  return { ...walk({ pinned: all, recovery, endorsements, revoked, refused }), revoked, refused }
+  const everything = walk(reachedFrom(before))
+  const revocations = validRevocations(changes.revocations, everything, { recovery, ofGateway })
+  const suspects = revokedKeys(revocations, everything, recovery)
+  const trusted = reachedFrom(before.filter((step) => !isOfThief(step, suspects)))
+  const revoked = revokedKeys(revocations, walk(trusted), recovery)
+  return { ...walk({ ...trusted, revoked, refused }), revoked, revocations, refused }
 }
 
 /** Whether it was followed when a key on the way was with a thief already. */
@@ -87,6 +89,8 @@ const OTHER_GATEWAY = 'it is of another gateway'
 
 interface Walk {
   pinned: readonly TrustedKey[]
+  /** How those of them that are endorsed came to be trusted. */
+  followed: readonly Endorsement[]
   recovery: readonly string[]
   endorsements: readonly Endorsement[]
   revoked: ReadonlyMap<string, number>
@@ -95,8 +99,8 @@ interface Walk {
 
 type Reached = Pick<FollowedKeys, 'keys' | 'paths'>
 
-function walk({ pinned, recovery, endorsements, revoked, refused }: Walk): Reached {
-  const keys = [...pinned]
+function walk({ pinned, followed, recovery, endorsements, revoked, refused }: Walk): Reached {
+  let keys = followed.reduce(endedBy, pinned)
   const paths = new Map<string, Endorsement[]>()
   const queue = [...new Set([...recovery, ...pinned.map(({ publicKeyHex }) => publicKeyHex)])]
   const seen = new Set(queue)
@@ -106,20 +110,42 @@ function walk({ pinned, recovery, endorsements, revoked, refused }: Walk): Reach
     for (const endorsement of made) {
       const { purpose, endorsed, valid_from } = endorsement.body
       const hex = endorsed.public_key_hex
-      const own = keys.filter(({ publicKeyHex }) => publicKeyHex === endorser)
+      const own = keysOf(endorser, keys)
       const problem = objection(endorsement, { made, own, keys, isRecovery, isRevoked: revoked.has(endorser) })
-      if (problem !== null) noteRefusal(refused, hex, problem)
-      if (problem !== null || seen.has(hex)) continue
+      if (problem !== null) {
+        noteRefusal(refused, hex, problem)
+        continue
+      }
+      keys = endedBy(keys, endorsement)
+      if (seen.has(hex)) continue
       seen.add(hex)
       queue.push(hex)
       paths.set(hex, [...(paths.get(endorser) ?? []), endorsement])
       const uses = KEY_PURPOSES[purpose].filter(
         (use) => isRecovery || own.some((key) => key.use === null || key.use === use),
       )
-      keys.push(...uses.map((use) => ({ publicKeyHex: hex, use, validFrom: timeOf(valid_from), validTo: null })))
+      const begun = uses.map((use) => ({ publicKeyHex: hex, use, validFrom: timeOf(valid_from), validTo: null }))
+      keys = [...keys, ...begun]
     }
   }
-  return { keys: ended(keys, paths), paths }
+  return { keys: [...keys], paths }
+}
+
+/** The endorser signs until the endorsed key begins. */
+function endedBy(keys: readonly TrustedKey[], { body }: Endorsement): readonly TrustedKey[] {
+  const end = timeOf(body.valid_from)
+  return keys.map((key) => {
+    const isEndorser = key.publicKeyHex === body.endorser.public_key_hex
+    return isEndorser ? { ...key, validTo: Math.min(end, key.validTo ?? end) } : key
+  })
+}
+
+function keysOf(hex: string, keys: readonly TrustedKey[]): TrustedKey[] {
+  return keys.filter(({ publicKeyHex }) => publicKeyHex === hex)
+}
+
+function haveEnded(keys: readonly TrustedKey[]): boolean {
+  return keys.length > 0 && keys.every(({ validTo }) => validTo !== null)
 }
 
 interface Endorser {
@@ -143,18 +169,42 @@ function objection({ body }: Endorsement, { made, own, keys, isRecovery, isRevok
   const uses: readonly string[] = KEY_PURPOSES[body.purpose]
   const usable = own.filter(({ use }) => use === null || uses.includes(use))
   if (usable.length === 0) return 'the key that made it is trusted for another purpose'
+  if (haveEnded(usable)) return 'the key that made it has ended'
+  if (haveEnded(keysOf(body.endorsed.public_key_hex, keys))) return 'the key that it endorses has ended'
   const at = timeOf(body.issued_at)
   return usable.some((key) => isKeyOfTime(key, keys, at)) ? null : 'it was made outside of the period of its key'
 }
 
-/** An endorsed key that endorses another one signs until that one begins. */
-function ended(keys: readonly TrustedKey[], paths: Reached['paths']): TrustedKey[] {
-  const steps = [...paths.values()].flat()
-  const ends = new Map(steps.map(({ body }) => [body.endorser.public_key_hex, timeOf(body.valid_from)]))
-  return keys.map((key) => {
-    const end = paths.has(key.publicKeyHex) ? ends.get(key.publicKeyHex) : undefined
-    return end === undefined ? key : { ...key, validTo: end }
-  })
+/** As many as two lists of a mebibyte hold. */
+const MAX_CHECKED = 4096
+
+/**
+ * Revocations that are signed, each pair of keys once with its earliest time. Those by recovery keys and those among known
+ * keys are read first, so that no number of others hides one.
+ */
+function validRevocations(
+  given: readonly unknown[],
+  { keys }: Reached,
+  { recovery, ofGateway }: { recovery: readonly string[]; ofGateway: (revocation: Revocation) => boolean },
+): Revocation[] {
+  const known = new Set([...recovery, ...keys.map(({ publicKeyHex }) => publicKeyHex)])
+  const ranks: [unknown[], unknown[], unknown[]] = [[], [], []]
+  for (const value of given) {
+    const [by, revoked] = [keyIn(value, 'revoked_by'), keyIn(value, 'revoked')]
+    const rank = recovery.includes(by) ? 0 : known.has(by) && known.has(revoked) ? 1 : 2
+    ranks[rank].push(value)
+  }
+  const [byRecovery, amongKnown, others] = ranks
+  const valid = new Map<string, Revocation>()
+  for (const value of [...[...byRecovery, ...amongKnown].slice(0, MAX_CHECKED), ...others.slice(0, MAX_CHANGES)]) {
+    const revocation = readRevocation(value)
+    if (typeof revocation === 'string' || !ofGateway(revocation)) continue
+    const { revoked_by, revoked, since } = revocation.body
+    const pair = `${revoked_by.public_key_hex} ${revoked.public_key_hex}`
+    const before = valid.get(pair)
+    if (!before || timeOf(since) < timeOf(before.body.since)) valid.set(pair, revocation)
+  }
+  return [...valid.values()]
 }
 
 function revokedKeys(
@@ -197,16 +247,17 @@ function mayRevoke({ body }: Revocation, reached: Reached): boolean {
 
 /** Keys without a period are neither before nor after others. */
 function beginOf(hex: string, { keys }: Reached): number | null {
-  const begins = keys.filter(({ publicKeyHex }) => publicKeyHex === hex).map(({ validFrom }) => validFrom)
+  const begins = keysOf(hex, keys).map(({ validFrom }) => validFrom)
   return begins.reduce((first, begin) => (first === null || (begin !== null && begin < first) ? begin : first), null)
 }
 
-function noteRefusal(refused: Map<string, string>, hex: string | null, problem: string): void {
-  if (hex !== null && !refused.has(hex)) refused.set(hex, problem)
+function noteRefusal(refused: Map<string, string>, hex: string, problem: string): void {
+  if (hex !== '' && !refused.has(hex)) refused.set(hex, problem)
 }
 
-/** The key that a refused document speaks of, for messages only. */
-function endorsedIn(value: Json): string | null {
-  const endorsed = (value as { body?: { endorsed?: { public_key_hex?: unknown } } } | null)?.body?.endorsed
-  return typeof endorsed?.public_key_hex === 'string' ? endorsed.public_key_hex : null
+/** A key that a document names, which is not checked; empty where it names none. */
+function keyIn(value: unknown, field: 'endorsed' | 'revoked' | 'revoked_by'): string {
+  const { body } = (value ?? {}) as { body?: Record<string, { public_key_hex?: unknown } | null> | null }
+  const hex = body?.[field]?.public_key_hex
+  return typeof hex === 'string' ? hex : ''
 }

@@ -6,7 +6,7 @@ import { asciiBytes, concat, fromHex, toHex } from './bytes.ts'
 import { canonicalBytes, type Json } from './canonical.ts'
 import { unixSeconds } from './evidence.ts'
 import { issuerKeyId } from './ids.ts'
-import { ed25519PublicKeyFromHex } from './keys.ts'
+import { isEd25519SignedBy } from './keys.ts'
 import {
   KEY_ENDORSEMENT_SCHEMA,
   KEY_ENDORSEMENT_TAG,
@@ -107,10 +107,8 @@ export function timeOf(iso: string): number {
 }
 
 function isSigned(key: NamedKey, tag: string, { body, signature }: Signed<object>): boolean {
-  const bytes = fromHex(signature, 64)
-  const verifier = ed25519PublicKeyFromHex(key.public_key_hex)
-  if (!bytes || !verifier) return false
-  return verifier.verify(message(tag, body), bytes)
+  const [publicKey, bytes] = [fromHex(key.public_key_hex, 32), fromHex(signature, 64)]
+  return publicKey !== null && bytes !== null && isEd25519SignedBy(publicKey, message(tag, body), bytes)
 }
 
 /** A field more would be signed and mean something that this verifier does not know. */

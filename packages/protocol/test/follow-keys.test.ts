@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../src/bytes.ts'
-import type { Json } from '../src/canonical.ts'
 import { isoSeconds } from '../src/evidence.ts'
 import { type FollowedBefore, followKeys } from '../src/follow-keys.ts'
 import { endorsementMessage, namedKey, revocationMessage, signedChange } from '../src/key-changes.ts'
@@ -28,13 +27,13 @@ function revoked(by: Ed25519Signer, key: Ed25519Signer, since: number) {
   const keys = { revoked: namedKey(hex(key)), revoked_by: namedKey(hex(by)) }
   const times = { since: isoSeconds(since), issued_at: isoSeconds(THEFT + 9 * DAY) }
   const body = { schema: 'svc/key-revocation/v1', ...common, ...keys, ...times } as const
-  return signedChange(body, by.sign(revocationMessage(body))) as unknown as Json
+  return signedChange(body, by.sign(revocationMessage(body)))
 }
 
 /** As a client keeps it that followed from the old key at this time. */
 function followedAt(key: Ed25519Signer, at: number): FollowedBefore {
   const endorsements = [endorsed(OLD, key, at)]
-  const changes = { endorsements: endorsements as unknown as Json[], revocations: [] }
+  const changes = { endorsements: endorsements, revocations: [] }
   const { keys, paths } = followKeys({ pinned: [pin(OLD)], changes })
   return { at, keys: keys.filter(({ publicKeyHex }) => paths.has(publicKeyHex)), endorsements }
 }
@@ -75,9 +74,83 @@ describe('keys that were followed', () => {
       revoked(THIEF, RECOVERY, 0),
       revoked(THIEF, OLD, 0),
     ]
-    const endorsements = [endorsed(RECOVERY, NEW, THEFT) as unknown as Json]
+    const endorsements = [endorsed(RECOVERY, NEW, THEFT)]
     const found = followKeys({ pinned: [pin(OLD)], before, recovery, changes: { endorsements, revocations } })
     expect([trusts(found.keys, NEW), trusts(found.keys, THIEF)]).toEqual([true, false])
     expect([...found.revoked]).toEqual([[hex(OLD), THEFT]])
+  })
+})
+
+describe('revocations among junk', () => {
+  const recovery = [hex(RECOVERY)]
+  const real = revoked(RECOVERY, OLD, THEFT)
+  const strangers = Array.from({ length: 70 }, (_, i) => ed25519Signer(new Uint8Array(32).fill(100 + i)))
+  const forged = strangers.map((stranger) => ({ ...real, signature: toHex(stranger.sign(new Uint8Array(1))) }))
+  const junk = [
+    ...strangers.map((stranger) => revoked(stranger, stranger, 0)),
+    ...strangers.map((stranger) => revoked(stranger, OLD, 0)),
+    ...forged,
+    ...[null, 1, 'text', {}, { body: null }, { body: { revoked_by: { public_key_hex: { toString: 1 } } } }],
+  ]
+
+  it('T-40 ADD-39 finds the real revocation behind any number of others, also when it comes later', () => {
+    const given = { pinned: [pin(OLD)], recovery }
+    const found = followKeys({ ...given, changes: { endorsements: [], revocations: [...junk, real] } })
+    expect(found.revoked.get(hex(OLD))).toBe(THEFT)
+    const { revocations: kept } = followKeys({ ...given, changes: { endorsements: [], revocations: junk } })
+    const later = followKeys({ ...given, changes: { endorsements: [], revocations: [...kept, real] } })
+    expect(later.revoked.get(hex(OLD))).toBe(THEFT)
+  })
+
+  it('T-40 ADD-39 keeps valid ones only, each once, the recovery key first', () => {
+    const [earlier, later] = [revoked(OLD, OLD, THEFT - DAY), revoked(OLD, OLD, THEFT)]
+    const revocations = [...forged, ...strangers.map((one) => revoked(one, one, 0)), later, earlier, later, real, real]
+    const given = { pinned: [pin(OLD)], recovery, changes: { endorsements: [], revocations } }
+    const found = followKeys({ ...given, audience: common.audience })
+    expect(found.revocations.slice(0, 2)).toEqual([real, earlier])
+    expect(found.revocations).toHaveLength(2 + 64)
+    expect(followKeys({ ...given, audience: 'https://other.example' }).revocations).toEqual([])
+  })
+})
+
+describe('a key that endorsed its successor', () => {
+  const ROTATION = THEFT
+  const rotation = endorsed(OLD, NEW, ROTATION)
+  const isOldTrusted = (keys: ReturnType<typeof followKeys>['keys'], at: number) =>
+    isTrustedKey(hex(OLD), keys, { use: 'receipt', at })
+
+  it('ADD-37 T-40 signs until that one begins, also if it was pinned without an end', () => {
+    const ways = [
+      { pinned: [pin(OLD)], changes: { endorsements: [rotation], revocations: [] } },
+      { pinned: [pin(OLD), pin(NEW)], changes: { endorsements: [rotation], revocations: [] } },
+      { pinned: [{ ...pin(OLD), validTo: ROTATION + 9 * DAY }, pin(NEW)], before: [followedAt(NEW, ROTATION)] },
+      { pinned: [pin(OLD)], before: [followedAt(NEW, ROTATION)] },
+    ]
+    for (const way of ways) {
+      const { keys } = followKeys({ changes: { endorsements: [], revocations: [] }, ...way })
+      const periods = [ROTATION - DAY, ROTATION + 2 * DAY].map((at) => isOldTrusted(keys, at))
+      expect([...periods, trusts(keys, NEW)]).toEqual([true, false, true])
+    }
+    const ended = { ...pin(OLD), validTo: ROTATION - 9 * DAY }
+    const { keys } = followKeys({ pinned: [ended], changes: { endorsements: [rotation], revocations: [] } })
+    expect(isOldTrusted(keys, ROTATION - DAY)).toBe(false)
+  })
+
+  it('ADD-37 T-40 endorses no other one later, where a list leaves out the successor that was followed', () => {
+    const endorsements = [endorsed(OLD, THIEF, ROTATION - DAY)]
+    const ways = [
+      { pinned: [pin(OLD)], before: [followedAt(NEW, ROTATION)] },
+      {
+        pinned: [
+          { ...pin(OLD), validTo: ROTATION },
+          { ...pin(NEW), validFrom: ROTATION },
+        ],
+      },
+    ]
+    for (const way of ways) {
+      const { keys } = followKeys({ ...way, changes: { endorsements, revocations: [] } })
+      const trusted = [trusts(keys, NEW), trusts(keys, THIEF), isOldTrusted(keys, ROTATION + 2 * DAY)]
+      expect(trusted).toEqual([true, false, false])
+    }
   })
 })

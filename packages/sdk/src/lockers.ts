@@ -25,6 +25,7 @@ import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { call } from './calls/call.ts'
 import type { Context } from './context.ts'
 import { isGatewayError, UntrueAnswer } from './errors.ts'
+import { NAME_TAG, nameObjection } from './locker-names.ts'
 
 /** Some requests name a locker by its own id, others by its receipt. */
 export interface Locker {
@@ -44,22 +45,14 @@ export interface ProvisionOptions {
   signal?: AbortSignal | undefined
 }
 
-const NAME_TAG = 'name:'
-
 /**
  * Tags with the name of the locker among them, by which it is found again from the wallet alone. As all tags, its owner
- * and operators see it. A name that does not fit is left out. Undefined if there are no tags.
+ * and operators see it. A name that does not fit is left out: ask `nameObjection` before. Undefined if there are no tags.
  */
 export function namedTags(tags: readonly string[] = [], name: string | null): string[] | undefined {
-  const tag = NAME_TAG + name
-  const isFitting = name !== null && [...tag].length <= MAX_TAG_CHARACTERS && tags.length < MAX_TAGS
-  const all = isFitting ? [...tags, tag] : [...tags]
+  const isFitting = name !== null && nameObjection(name) === null && tags.length < MAX_TAGS
+  const all = isFitting ? [...tags, NAME_TAG + name] : [...tags]
   return all.length > 0 ? all : undefined
-}
-
-/** The name among the tags of a locker; null if there is none. */
-export function lockerName(tags: readonly string[]): string | null {
-  return tags.find((tag) => tag.startsWith(NAME_TAG))?.slice(NAME_TAG.length) || null
 }
 
 /** Why the gateway would open no locker with these options; null when it would. */

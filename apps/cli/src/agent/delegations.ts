@@ -4,6 +4,7 @@ import { GatewayError, isGatewayError, NoAnswer } from '@svc/sdk/errors'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
 import { counted } from '../output/quantities.ts'
+import { shellWord } from '../output/shell-word.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import { readPins } from '../setup/pinned.ts'
@@ -65,7 +66,11 @@ function showLog({ output }: Session, { log }: Delegation): void {
 
 async function finish(session: Session, client: AgentClient, key: Key, id: string): Promise<void> {
   const ended = await client.endDelegation(id, session.world.signal)
-  const key_removed = await removeKey(session, key, ended)
+  const question = shown(
+    `Remove the operator ${ended.agent_pubkey} of ${ended.locker_id}? It was registered elsewhere.`,
+  )
+  const key_removed =
+    (ended.is_known_key || (await session.confirm(question))) && (await removeKey(session, key, ended))
   session.output.result({ ...ended, key_removed }, () => `${shown(id)} has ended`)
 }
 
@@ -78,9 +83,8 @@ async function removeKey(session: Session, key: Key, ended: DelegationSummary): 
   } catch (error) {
     if (isGatewayError(error, 'OPERATOR_NOT_FOUND', 'locker_not_found')) return true
     if (!(error instanceof GatewayError || error instanceof NoAnswer)) throw error
-    session.output.warn(
-      shown(`its key may still act: ${error.message}. \`svc operators rm ${agent_pubkey} --locker ${receipt_id}\``),
-    )
+    const command = `svc operators rm ${shellWord(agent_pubkey)} --locker ${shellWord(receipt_id)}`
+    session.output.warn(shown(`its key may still act: ${error.message}. \`${command}\``))
     return false
   }
   return true

@@ -45,7 +45,10 @@ export function add(program: Command, open: Open): void {
     .argument('<bundle...>', 'files; - is the standard input; several are also checked as a chain')
     .addOption(listOption('--keys <keys>', 'keys that must have signed: files, or hex; else those of `svc keys pin`'))
     .addOption(listOption('--signer <keys>', 'publication keys (base58), one of which must have signed on chain'))
-    .option('--rpc <url>', 'node of the primary chain to check the anchor with; without it no request is made')
+    .option(
+      '--rpc <url>',
+      'node of the primary chain to check the anchor with, as --primary-rpc; without it no request is made',
+    )
     .addOption(repeatedOption('--log-key <key>', 'key of a log (name+hash+base64) that the statement must be in'))
     .option('--policy <file>', 'logs, witnesses and how many of them must vouch, as C2SP tlog-policy')
     .option('--dir <folder>', 'folder with the files, to compare with the list')
@@ -95,8 +98,11 @@ ${pairs(FACTS.map((fact) => [`  ${fact}`, FACT_MEANINGS[fact]]))}`,
     )
 }
 
-async function verify(session: Session, paths: readonly string[], options: VerifyOptions): Promise<void> {
-  const { output } = session
+async function verify(session: Session, paths: readonly string[], given: VerifyOptions): Promise<void> {
+  const { output, settings } = session
+  // A node that is set for paying makes no check ask it: only an option of this command does.
+  const node = settings['primary-rpc']
+  const options = { ...(node?.from === '--primary-rpc' && { rpc: node.value }), ...given }
   const required = options.require ?? []
   await requireValidOptions(paths, options)
   const decrypt = await decryption(session, await session.locker().catch(() => null), options)

@@ -1,8 +1,8 @@
 // Finds and names the files of a `put` before anything is sent.
 
 import type { Stats } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { realpath, stat } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
 import { type Found, type FoundFile, walk } from '@svc/sdk/node'
 import { UsageError } from '../errors.ts'
 import { counted } from '../output/quantities.ts'
@@ -46,10 +46,18 @@ async function* foundAt(path: string, isExcluded: IsExcluded, options: CollectOp
   const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(pathProblem(path, error))
   })
-  if (isSecret?.(facts)) throw new UsageError(`${path} holds your keys: it is not sent`)
+  if (isSecret && (await isInSecret(path, isSecret))) throw new UsageError(`${path} holds your keys: it is not sent`)
   if (facts.isDirectory()) yield* walk(path, { follow, isExcluded, ...(isSecret && { isSecret }) })
   else if (facts.isFile()) yield { name: basename(resolve(path)), path, size: facts.size }
   else throw new UsageError(`${path} is neither a file nor a folder`)
+}
+
+/** Whether it is secret, or in a folder that is. */
+async function isInSecret(path: string, isSecret: IsSecret): Promise<boolean> {
+  for (let at = await realpath(path); ; at = dirname(at)) {
+    if (isSecret(await stat(at))) return true
+    if (dirname(at) === at) return false
+  }
 }
 
 /** The name in the locker. A name that was given with its ending keeps it. */

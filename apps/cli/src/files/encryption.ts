@@ -4,7 +4,7 @@ import type { Download, Source } from '@svc/sdk'
 import type { EncryptionKey } from '@svc/sdk/encryption'
 import { fileSource, KeyFileError, readIdentityFile, readPrivately } from '@svc/sdk/node'
 import type { Command } from 'commander'
-import { Failure, UsageError } from '../errors.ts'
+import { Failure, NotVerified, UsageError } from '../errors.ts'
 import { listOption } from '../options.ts'
 import { askSecret } from '../output/secret.ts'
 import type { Session } from '../session.ts'
@@ -124,7 +124,7 @@ async function keyOf(
   if (identity !== undefined) return identityKey(await readIdentityFile(identity).catch(unusable), others)
   if (hasPassphrase(options))
     return passphraseKey(await givenPassphrase(session, options, isNew), locker?.locker_id ?? '')
-  const { signer } = await session.keyFor(locker?.owner ?? null, locker?.operator)
+  const { signer } = await session.keyFor(locker?.owner ?? null)
   return walletKey(signer, others)
 }
 
@@ -145,6 +145,8 @@ function unusable(error: unknown): never {
   throw new Failure(`the key cannot be used: ${error.message}`, hint)
 }
 
+const WITHOUT_DECRYPT = 'without --decrypt it is saved as it is'
+
 export interface OpenedDownload {
   download: Download
   /** Whether the bytes are encrypted, and stay so. */
@@ -153,10 +155,18 @@ export interface OpenedDownload {
   isDecrypted: boolean
 }
 
-/** Decrypts a download if it is encrypted, by its content, and the command line asks for it. */
+/**
+ * Decrypts a download if it is encrypted, by its content, and the command line asks for it. Plaintext under a name that
+ * only encrypted files get may be of somebody else.
+ */
 export async function openDownload(download: Download, decrypt: Decrypt | null): Promise<OpenedDownload> {
   const { decryptedDownload, sniffed } = await import('@svc/sdk/encryption')
+  const { ENCRYPTED_ENDING } = await import('@svc/sdk')
   const found = await sniffed(download)
+  if (decrypt && !found.isEncrypted && download.filename.endsWith(ENCRYPTED_ENDING)) {
+    await found.stream.cancel()
+    throw new NotVerified(`${download.filename} is not encrypted: somebody may have replaced it`, WITHOUT_DECRYPT)
+  }
   if (!found.isEncrypted || !decrypt) return { download: found, isEncrypted: found.isEncrypted, isDecrypted: false }
   return { download: await decryptedDownload(found, [decrypt.key]), isEncrypted: false, isDecrypted: true }
 }

@@ -48,7 +48,7 @@ async function put(session: Session, paths: readonly string[], given: PutOptions
   const options = isEncrypting(given) ? { ...given, ending: ENCRYPTED_ENDING } : given
   if (paths.includes('-')) return putStandardInput(session, paths, options)
   const { output, world } = session
-  const secrets = [session.folder, ...keyFiles(world.env, session.settings.wallet), ...secretFilesOf(options)]
+  const secrets = [...keyFiles(world.env, session.settings.wallet), ...secretFilesOf(options)]
   const { files, leftOut } = await collect(paths, { ...options, isSecret: await secretsAt(secrets) })
   for (const line of leftOutText(leftOut)) output.note(line)
   if (files.length === 0) return output.note(`There is no file to upload in ${paths.join(', ')}: nothing was done.`)

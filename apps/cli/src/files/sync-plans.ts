@@ -52,7 +52,7 @@ export async function uploadPlan(
   options: SyncOptions,
 ): Promise<SyncPlan> {
   const { output, world } = session
-  const isSecret = await secretsAt([session.folder, ...keyFiles(world.env, session.settings.wallet)])
+  const isSecret = await secretsAt(keyFiles(world.env, session.settings.wallet))
   const to = prefix === '' ? {} : { to: prefix }
   const { files, leftOut } = await collect([folder], { ...options, ...to, isSecret })
   for (const line of leftOutText(leftOut)) output.note(line)
@@ -151,14 +151,14 @@ export function keeper(leftOut: readonly { name: string; leftOut: string }[], is
 
 /** The names of files that came from the locker or could have: those that it cannot hold, or a sync not write, are not. */
 async function filesOnDisk(
-  { world, folder: own, settings }: Session,
+  { world, settings }: Session,
   folder: string,
   prefix: string,
   isExcluded: IsExcluded,
 ): Promise<string[]> {
   const files: string[] = []
   const leftOut: Extract<Found, { leftOut: string }>[] = []
-  const isSecret = await secretsAt([own, ...keyFiles(world.env, settings.wallet)])
+  const isSecret = await secretsAt(keyFiles(world.env, settings.wallet))
   // A dry run makes no folder.
   if (!(await stat(folder).catch(() => null))) return []
   for await (const found of walk(folder, { isExcluded, isSecret })) {

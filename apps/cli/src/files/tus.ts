@@ -1,5 +1,6 @@
 import type { TusToken } from '@svc/sdk'
 import type { Command } from 'commander'
+import { jsonLine, shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import { minutes } from './url.ts'
 
@@ -30,15 +31,16 @@ async function token(session: Session, { ttl, prefix }: TokenOptions): Promise<v
   session.output.note('Anybody who has the token may upload until then. `svc revoke` ends it earlier.')
 }
 
+/** It is pasted as code: whatever the gateway answered is a literal in it. */
 function snippet({ tus_endpoint, headers, expires_at }: TusToken): string {
-  return `// npm install tus-js-client; the token creates uploads until ${expires_at}
+  return `// npm install tus-js-client; the token creates uploads until ${shown(expires_at)}
 import { createReadStream, statSync } from 'node:fs'
 import { Upload } from 'tus-js-client'
 
 const [path] = process.argv.slice(2)
 new Upload(createReadStream(path), {
-  endpoint: '${tus_endpoint}',
-  headers: { 'X-Upload-Token': '${headers['X-Upload-Token']}' },
+  endpoint: ${jsonLine(tus_endpoint)},
+  headers: { 'X-Upload-Token': ${jsonLine(headers['X-Upload-Token'])} },
   metadata: { filename: path.split('/').at(-1) },
   uploadSize: statSync(path).size,
   retryDelays: [0, 1000, 3000, 5000, 10000],

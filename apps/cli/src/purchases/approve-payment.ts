@@ -9,13 +9,14 @@ import type { Key } from '../setup/wallet.ts'
 
 /** Shows the payment and asks for approval. Throws if it exceeds the price limit. */
 export async function approvePayment(
-  { output, confirm }: Session,
+  { output, confirm, isYes }: Session,
   key: Key,
   { leg, fee }: Asked,
   [goods, what]: readonly [goods: string, what: string],
   limit: PriceLimit,
 ): Promise<boolean> {
   requireWithin(leg, limit)
+  if (isYes) requireUsualFee(fee)
   const amount = shown(askedAmount(leg))
   output.note(
     pairs([
@@ -30,6 +31,16 @@ export async function approvePayment(
   if (!(await confirm(`Pay ${amount}?`))) return false
   output.note('Paying, and waiting for the chain…')
   return true
+}
+
+/** Many times what a payment costs on a busy day. */
+const USUAL_FEES: Record<string, bigint> = { SOL: 10_000_000n, MON: 1_000_000_000_000_000_000n }
+
+/** The node names the fee, and --yes lets nobody see it. */
+function requireUsualFee(fee: NetworkFee | null): void {
+  const usual = fee && USUAL_FEES[fee.ticker]
+  if (!usual || fee.amount <= usual) return
+  throw new Failure(`the network fee is ${shown(feeText(fee))}, more than --yes pays`, 'without --yes you are asked')
 }
 
 /** What the wallet is asked to pay, and what the network may charge for that. */

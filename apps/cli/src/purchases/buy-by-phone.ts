@@ -14,9 +14,9 @@ import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import { paidPairs } from '../output/texts.ts'
 import type { Session } from '../session.ts'
-import { knownLockers, rememberLocker } from '../setup/known-lockers.ts'
+import { knownLockers, named, rememberLocker } from '../setup/known-lockers.ts'
 import { askedAmount, requireAsset, requireWithin } from './approve-payment.ts'
-import { type BuyOptions, orderText } from './order.ts'
+import { type BuyOptions, orderText, requireProvisionable } from './order.ts'
 import { type AskedPayment, type PhonePurchase, phonePurchase, resumeCommand } from './phone-purchase.ts'
 
 export async function buyByPhone(session: Session, options: BuyOptions): Promise<void> {
@@ -25,7 +25,9 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
   const order = orderText(options)
   requireAsset(options)
   const entry = phonePurchase(await session.journal(), gateway, name ?? order)
-  const begun = (await entry.read()) ?? { order, asked: [] }
+  const before = await entry.read()
+  if (!before) requireProvisionable(options)
+  const begun = before ?? { order, asked: [] }
   if (name !== null && begun.order !== order)
     throw new UsageError(
       `${name} was started as another order: ${begun.order}`,
@@ -54,7 +56,7 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
 /** A name is paid once, by phone or from this machine. */
 async function requireUnpaid({ folder, gateway, journal }: Session, name: string): Promise<void> {
   const hint = 'another purchase needs another name'
-  if ((await knownLockers(folder)).some((known) => known.gateway === gateway && known.name === name))
+  if (named(await knownLockers(folder), gateway).some((known) => known.name === name))
     throw new UsageError(`${name} is bought already`, hint)
   if (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))
     throw new UsageError(`${name} was started without --qr`, `the same command without --qr continues it; ${hint}`)

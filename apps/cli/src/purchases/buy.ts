@@ -7,10 +7,10 @@ import { assetToPayIn, maxOption, operatorOption, tagOption, withOrderOptions } 
 import { pairs } from '../output/table.ts'
 import { paidPairs, termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
-import { knownLockers, rememberLocker } from '../setup/known-lockers.ts'
+import { knownLockers, named, rememberLocker } from '../setup/known-lockers.ts'
 import { nodeFor } from '../setup/wallet.ts'
 import { approvePayment, requireAsset } from './approve-payment.ts'
-import { type BuyOptions, orderText } from './order.ts'
+import { type BuyOptions, orderText, requireProvisionable } from './order.ts'
 import { payOnce } from './pay-once.ts'
 import { payingKey } from './paying-key.ts'
 import { phonePurchase, resumeCommand } from './phone-purchase.ts'
@@ -27,7 +27,8 @@ export function add(program: Command, open: Open): void {
       'after',
       `
 After any error, run the same command again: it resumes the purchase and never pays twice.
-The name is also kept at the gateway, as a tag that you and the operators of the locker can see:
+A name has at most 59 letters, digits, spaces and . _ @ + -, and begins with a letter or a digit.
+It is also kept at the gateway, as a tag that you and the operators of the locker can see:
 \`svc lockers --remote\` finds the locker by it on another machine.`,
     )
     .action(async (options: BuyOptions, command: Command) => {
@@ -41,6 +42,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   const { units, provider } = options
   requireAsset(options)
   if (options.name !== undefined) await requireOwnPurchase(session, options.name)
+  if (!(await isBegun(session, options.name))) requireProvisionable(options)
   const query = { units, ...(provider && { provider }) }
   const { body: price } = await (await session.client()).call(priceEndpoint, { query, signal: world.signal })
   const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
@@ -80,12 +82,17 @@ async function requireOwnPurchase({ folder, gateway, journal }: Session, name: s
       `${name} was started with --qr, and a phone may have paid it`,
       `${resumeCommand(byPhone, name)} continues it; another purchase needs another name`,
     )
-  const locker = (await knownLockers(folder)).find((known) => known.gateway === gateway && known.name === name)
+  const locker = named(await knownLockers(folder), gateway).find((known) => known.name === name)
   if (!locker || (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))) return
   throw new UsageError(
     `${name} is a locker already: ${locker.locker_id}, bought by phone or on another machine. Nothing was paid`,
     `\`svc put -l ${name} PATH\` uses it; another purchase needs another name`,
   )
+}
+
+/** A purchase goes on under any name that it was begun with. */
+async function isBegun({ gateway, journal }: Session, name: string | undefined): Promise<boolean> {
+  return name !== undefined && (await readPurchase({ journal: await journal(), baseUrl: gateway }, name)) !== null
 }
 
 function purchaseOf({ units, provider, asset, name, tag, operator }: BuyOptions): Omit<Purchase, 'intent' | 'wallet'> {

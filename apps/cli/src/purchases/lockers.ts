@@ -1,4 +1,5 @@
 import { lockerId } from '@svc/protocol/ids'
+import { nameObjection } from '@svc/sdk/locker-names'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
 import { short, timeText } from '../output/quantities.ts'
@@ -15,7 +16,7 @@ export function add(program: Command, open: Open): void {
   lockers
     .command('ls', { isDefault: true })
     .description('list them, as `svc lockers` alone does; with --remote, those of your wallet at the gateway')
-    .option('--remote', 'ask the gateway what your wallet owns and operates, and remember what is not known here')
+    .option('--remote', 'ask the gateway what your wallet owns and operates, and remember what it owns')
     .option('--usage', 'ask the gateway until when each is paid, what is used, what it cost and when it is anchored')
     .action(async ({ remote = false, usage = false }: { remote?: boolean; usage?: boolean }, command: Command) => {
       const session = await open(command)
@@ -57,8 +58,8 @@ async function list(session: Session, { usage }: { usage?: boolean }): Promise<v
 
 function lockersText(lockers: readonly KnownLocker[]): string {
   const columns = ['NAME', 'LOCKER', 'RECEIPT', 'OWNER', 'SINCE', 'GATEWAY'].map((title) => ({ title }))
-  const rows = lockers.map(({ name, locker_id, receipt_id, owner, added_at, gateway }) => [
-    shown(name ?? '-'),
+  const rows = lockers.map(({ name, locker_id, receipt_id, owner, added_at, gateway, operator }) => [
+    shown((operator === undefined && name) || '-'),
     shown(locker_id),
     receipt_id,
     shown(short(owner ?? '-')),
@@ -71,6 +72,8 @@ function lockersText(lockers: readonly KnownLocker[]): string {
 async function remember(session: Session, receipt_id: string, name: string | null): Promise<void> {
   const { output, folder, gateway, world } = session
   requireReceiptId(receipt_id)
+  const objection = name === null ? null : nameObjection(name)
+  if (objection !== null) throw new UsageError(objection)
   const added_at = new Date(world.now()).toISOString()
   const added = { receipt_id, locker_id: lockerId(receipt_id), gateway, owner: null, name, added_at }
   const locker = await rememberLocker(folder, added)

@@ -1,3 +1,5 @@
+import { nameObjection, provisionObjection } from '@svc/sdk'
+import { UsageError } from '../errors.ts'
 import type { OrderOptions } from '../options.ts'
 import type { PriceLimit } from './approve-payment.ts'
 
@@ -13,4 +15,17 @@ export function orderText({ units, provider, asset }: BuyOptions): string {
   return [`--units ${units}`, provider && `--provider ${provider}`, asset && `--asset ${asset}`]
     .filter(Boolean)
     .join(' ')
+}
+
+/** What would be refused or lost when the locker is opened is refused before anything is asked or paid. */
+export function requireProvisionable({
+  name,
+  tag = [],
+  operator,
+}: Pick<BuyOptions, 'name' | 'tag' | 'operator'>): void {
+  // The name is one of the tags.
+  const tags = name === undefined ? tag : [...tag, name]
+  const objection =
+    (name === undefined ? null : nameObjection(name)) ?? provisionObjection({ tags, ...(operator && { operator }) })
+  if (objection !== null) throw new UsageError(objection)
 }

@@ -18,9 +18,14 @@ export function payingKey(keys: readonly Key[], offers: readonly Offer[], asset:
   }
   const key = keys.find(({ namespace }) => wanted.some(({ network }) => network.startsWith(`${namespace}:`)))
   if (key) return key
+  if (keys.length === 0)
+    throw new UsageError(
+      'paying needs a wallet',
+      'give a Solana keypair or an EVM key with --wallet FILE; SVC_WALLET and SVC_EVM_KEY work too',
+    )
   const held = keys.map(({ address, from }) => `${address} (${from})`).join(', ')
-  throw new UsageError(
-    keys.length === 0 ? 'paying needs a wallet' : `${asset ?? 'what is asked'} cannot be paid by ${held}`,
-    'give a Solana keypair or an EVM key with --wallet FILE; SVC_WALLET and SVC_EVM_KEY work too',
-  )
+  const [kind, where] = wanted.some(({ network }) => network.startsWith('eip155:'))
+    ? ['an EVM key', 'SVC_EVM_KEY or --wallet FILE']
+    : ['a Solana keypair', 'SVC_WALLET or --wallet FILE']
+  throw new UsageError(`${shown(asset ?? 'paying here')} needs ${kind}, and ${held} is none`, `give one with ${where}`)
 }

@@ -1,4 +1,4 @@
-import { lockerName, namedTags } from '@svc/sdk'
+import { lockerName, namedTags, nameObjection } from '@svc/sdk'
 import type { Command } from 'commander'
 import { UsageError } from '../errors.ts'
 import { operatorOption, tagOption } from '../options.ts'
@@ -7,7 +7,8 @@ import { pairs } from '../output/table.ts'
 import { termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
 import { isReceiptId, knownLockers, rememberLocker } from '../setup/known-lockers.ts'
-import { isPlainName, unusedName } from '../setup/locker-names.ts'
+import { unusedName } from '../setup/locker-names.ts'
+import { requireProvisionable } from './order.ts'
 
 interface ProvisionOptions {
   name?: string
@@ -31,6 +32,7 @@ export function add(program: Command, open: Open): void {
 async function provision(session: Session, receiptId: string, options: ProvisionOptions): Promise<void> {
   const { output, world, gateway, folder } = session
   if (!isReceiptId(receiptId)) throw new UsageError(`${JSON.stringify(receiptId)} is not a receipt id`)
+  requireProvisionable(options)
   const all = await knownLockers(folder)
   const known = all.find((locker) => locker.receipt_id === receiptId && locker.gateway === gateway)
   const given = options.name ?? known?.name ?? null
@@ -40,8 +42,8 @@ async function provision(session: Session, receiptId: string, options: Provision
   const client = await session.client(await session.keyFor(known?.owner ?? null))
   const { manifest, locker_id, receipt_id } = await client.provision(receiptId, wanted)
   const { owner } = manifest
-  const boughtAs = lockerName(manifest.tags)
-  const name = given ?? (isPlainName(boughtAs) ? unusedName(boughtAs, all, gateway) : null)
+  const boughtAs = lockerName(manifest.tags) ?? ''
+  const name = given ?? (nameObjection(boughtAs) === null ? unusedName(boughtAs, all, gateway) : null)
   const added_at = new Date(world.now()).toISOString()
   await rememberLocker(folder, { receipt_id, locker_id, gateway, owner, name, added_at })
   output.result(manifest, () =>

@@ -52,9 +52,9 @@ interface Estimate {
 }
 
 async function estimateFor(session: Session, paths: readonly string[], options: QuoteOptions): Promise<Estimate> {
-  const { world, folder, settings } = session
+  const { world, settings } = session
   const { provider } = options
-  const isSecret = await secretsAt([folder, ...keyFiles(world.env, settings.wallet)])
+  const isSecret = await secretsAt(keyFiles(world.env, settings.wallet))
   const { files } = await collect(paths, { ...options, isSecret })
   const size_bytes = files.reduce((sum, { size }) => sum + size, 0)
   const query = { units: 1, ...(provider && { provider }) }

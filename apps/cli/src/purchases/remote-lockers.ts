@@ -1,14 +1,14 @@
 // The lockers of the user's wallets as the gateway lists them, for a machine that does not know them.
 
-import { type ListedLocker, lockerName } from '@svc/sdk'
+import { type ListedLocker, lockerName, nameObjection } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
 import { Failure } from '../errors.ts'
 import { bytesText, counted, short, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Session } from '../session.ts'
-import { type KnownLocker, knownLockers, rememberLocker } from '../setup/known-lockers.ts'
-import { isPlainName, unusedName } from '../setup/locker-names.ts'
+import { type KnownLocker, knownLockers, named, rememberLocker } from '../setup/known-lockers.ts'
+import { unusedName } from '../setup/locker-names.ts'
 import type { Key } from '../setup/wallet.ts'
 
 interface Found extends ListedLocker {
@@ -20,25 +20,25 @@ interface Found extends ListedLocker {
   known_at?: string
 }
 
-/** Lists what the wallets own and operate, and remembers what was not known. */
+/** Lists what the wallets own and operate, and remembers what they own. Lockers of others are added by the user alone. */
 export async function listRemote(session: Session): Promise<void> {
   const { output, folder, gateway } = session
   // Throws if there is none.
   await session.keyFor(null)
   const keys = await session.keys()
   const known = await knownLockers(folder)
-  const found: Found[] = []
-  for (const key of keys) {
-    for await (const locker of lockersOf(session, key)) {
-      // One wallet may own it, and another operate it.
-      const isListed = found.some(({ receipt_id }) => receipt_id === locker.receipt_id)
-      if (!isListed) found.push(await remember(session, known, locker, key))
-    }
-  }
-  if (output.isJson) for (const locker of found) output.result(locker, () => '')
-  else if (found.length > 0) output.result(found, () => foundText(found))
+  // One wallet may own a locker that another operates.
+  const listed = new Map<string, ListedLocker>()
+  for (const key of keys) for await (const locker of lockersOf(session, key)) listed.set(locker.receipt_id, locker)
+  const isOwn = ({ owner }: ListedLocker) => keys.some(({ address }) => address === owner)
+  const own: Found[] = []
+  for (const locker of [...listed.values()].filter(isOwn)) own.push(await remember(session, known, locker))
+  const others: Found[] = []
+  for (const locker of [...listed.values()].filter((one) => !isOwn(one))) others.push(ofOther(session, known, locker))
+  if (output.isJson) for (const locker of [...own, ...others]) output.result(locker, () => '')
+  else if (listed.size > 0) output.result([...own, ...others], () => foundText(own, others))
   else output.note(`${keys.map(({ address }) => address).join(', ')}: owns and operates nothing at ${gateway}`)
-  adviseNext(session, found)
+  adviseNext(session, own, others)
 }
 
 async function* lockersOf(session: Session, key: Key): AsyncGenerator<ListedLocker> {
@@ -57,27 +57,37 @@ async function remember(
   { folder, gateway, world }: Session,
   known: KnownLocker[],
   locker: ListedLocker,
-  key: Key,
 ): Promise<Found> {
-  const { receipt_id, locker_id, owner, role } = locker
+  const { receipt_id, locker_id, owner } = locker
   const before = known.find((one) => one.receipt_id === receipt_id)
   if (before && before.gateway !== gateway) return { ...locker, name: null, added: false, known_at: before.gateway }
   const name = before ? before.name : unusedName(wantedName(locker), known, gateway)
   const added_at = before?.added_at ?? new Date(world.now()).toISOString()
-  const operator = role === 'operator' && { operator: key.address }
-  const now: KnownLocker = { receipt_id, locker_id, gateway, owner, name, added_at, ...operator }
+  const now: KnownLocker = { receipt_id, locker_id, gateway, owner, name, added_at }
   await rememberLocker(folder, now)
   known.push(now)
   return { ...locker, name, added: !before }
 }
 
-/** The name that it was bought under, else one that says what it is. */
-function wantedName({ tags, provider, paid_at }: ListedLocker): string {
-  const names = [lockerName(tags), `${provider}-${paid_at.slice(0, 10)}`]
-  return names.find(isPlainName) ?? 'locker'
+/** Its name is the one that the user gave it, if any: that among its tags is its owner's word. */
+function ofOther({ gateway }: Session, known: readonly KnownLocker[], locker: ListedLocker): Found {
+  const { name = null } = named(known, gateway).find(({ receipt_id }) => receipt_id === locker.receipt_id) ?? {}
+  return { ...locker, name, added: false }
 }
 
-function foundText(found: readonly Found[]): string {
+/** The name that it was bought under, else one that says what it is. */
+function wantedName({ tags, provider, paid_at }: ListedLocker): string {
+  const names = [lockerName(tags) ?? '', `${provider}-${paid_at.slice(0, 10)}`]
+  return names.find((name) => nameObjection(name) === null) ?? 'locker'
+}
+
+function foundText(own: readonly Found[], others: readonly Found[]): string {
+  const tables = [own, others].map((found) => (found.length > 0 ? lockersText(found) : null))
+  const [ofOwn, ofOthers] = tables
+  return [ofOwn, ofOthers && `Lockers of others that you operate:\n${ofOthers}`].filter(Boolean).join('\n\n')
+}
+
+function lockersText(found: readonly Found[]): string {
   const columns = [
     { title: 'NAME' },
     { title: 'LOCKER' },
@@ -92,7 +102,7 @@ function foundText(found: readonly Found[]): string {
     shown(name ?? '-'),
     locker_id,
     shown(role),
-    shown(short(owner)),
+    shown(role === 'owner' ? short(owner) : owner),
     opened ? String(file_count) : '-',
     opened ? bytesText(total_bytes) : 'not opened',
     shown(timeText(paid_at)),
@@ -101,15 +111,19 @@ function foundText(found: readonly Found[]): string {
   return table(columns, rows)
 }
 
-function adviseNext({ output, gateway }: Session, found: readonly Found[]): void {
-  const added = found.filter((locker) => locker.added)
+function adviseNext({ output, gateway }: Session, own: readonly Found[], others: readonly Found[]): void {
+  const added = own.filter((locker) => locker.added)
   if (added.length > 0) {
     const names = added.map(({ name }) => name).join(', ')
     output.note(`\n${counted(added.length, 'locker')} added here: ${shown(names)}. \`svc ls -l NAME\` lists the files.`)
   }
-  for (const { receipt_id } of found.filter(({ opened }) => !opened))
+  if (others.some(({ name }) => name === null))
+    output.note(
+      '\nAnybody can make you an operator. Add a locker only if you know its owner: `svc lockers add RECEIPT --name NAME`',
+    )
+  for (const { receipt_id } of own.filter(({ opened }) => !opened))
     output.note(`${receipt_id} is paid, but was never opened: \`svc provision ${receipt_id}\``)
-  for (const { receipt_id, known_at = '' } of found.filter((locker) => locker.known_at !== undefined))
+  for (const { receipt_id, known_at = '' } of own.filter((locker) => locker.known_at !== undefined))
     output.warn(
       `${receipt_id} is known here as a locker of ${shown(known_at)}. If ${gateway} is the same gateway, \`svc lockers rm ${receipt_id}\` and list again`,
     )

@@ -57,13 +57,13 @@ function placeOf({ bucket, prefix }: Connection): string {
 
 /** With the endpoint: aws before 1.29 and 2.13, and boto3 before 1.28, ignore that of a profile or of a variable. */
 function awsList(connection: Connection): string {
-  return `--endpoint-url ${connection.endpoint} s3 ls ${shellWord(`s3://${placeOf(connection)}`)}`
+  return `--endpoint-url ${shellWord(connection.endpoint)} s3 ls ${shellWord(`s3://${placeOf(connection)}`)}`
 }
 
 function boto3List({ endpoint, bucket, prefix }: Connection): string {
   // JSON text is a literal of Python, too.
-  const place = `Bucket='${bucket}'${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`
-  return `client('s3', endpoint_url='${endpoint}').list_objects_v2(${place})`
+  const place = `Bucket=${JSON.stringify(bucket)}${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`
+  return `client('s3', endpoint_url=${JSON.stringify(endpoint)}).list_objects_v2(${place})`
 }
 
 function rcloneLine(connection: Connection): string {

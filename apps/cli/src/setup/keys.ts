@@ -97,7 +97,7 @@ async function follow(
     endorsements: [...new Set([...found.paths.values()].flat())],
   }
   const steps = [...(pins.followed ?? []), ...(found.paths.size > 0 ? [step] : [])]
-  await savePins(folder, { ...kept, followed: steps, revocations })
+  await savePins(folder, { ...kept, followed: steps, revocations: found.revocations })
   for (const [hex, path] of found.paths) {
     const ids = [...path.map(({ body }) => body.endorser.key_id), issuerKeyId(hex)]
     output.warn(

@@ -14,7 +14,10 @@ export interface KnownLocker {
   owner: string | null
   name: string | null
   added_at: string
-  /** The key that operates the locker, where that is not the owner's. */
+  /**
+   * Written by 1.1.0 alone, which remembered the lockers of others unasked: the key that operates it. Its name came from
+   * the owner, so no command finds it by name until the user adds it again.
+   */
   operator?: string
 }
 
@@ -22,19 +25,24 @@ export function isReceiptId(text: string): boolean {
   return /^rcpt_[0-9a-f]{32}$/.test(text)
 }
 
-/** A locker that is known keeps what the new entry does not say. */
+/** A locker that is known keeps what the new entry does not say, but for a name that its owner chose. */
 export async function rememberLocker(folder: string, locker: KnownLocker): Promise<KnownLocker> {
   const file = fileOf(folder, locker.receipt_id)
   const known = await readJson<KnownLocker>(file)
-  const before = known?.gateway === locker.gateway ? known : null
+  const { operator, ...before }: Partial<KnownLocker> = known?.gateway === locker.gateway ? known : {}
   const kept = {
     ...before,
     ...locker,
-    name: locker.name ?? before?.name ?? null,
-    owner: locker.owner ?? before?.owner ?? null,
+    name: locker.name ?? (operator === undefined ? before.name : null) ?? null,
+    owner: locker.owner ?? before.owner ?? null,
   }
   await writeJson(file, kept)
   return kept
+}
+
+/** The lockers at a gateway that the user named or bought. */
+export function named(known: readonly KnownLocker[], gateway: string): KnownLocker[] {
+  return known.filter((locker) => locker.gateway === gateway && locker.operator === undefined)
 }
 
 /** Returns whether the locker was known. */
@@ -56,17 +64,28 @@ function fileOf(folder: string, receiptId: string): string {
   return join(folder, 'lockers', `${receiptId}.json`)
 }
 
-export type NamedLocker = Pick<KnownLocker, 'receipt_id' | 'locker_id' | 'owner' | 'name' | 'operator'>
+export type NamedLocker = Pick<KnownLocker, 'receipt_id' | 'locker_id' | 'owner' | 'name'>
 
 /** Finds a locker by receipt id, locker id or name; without one, the only locker at the gateway. */
 export function findLocker(known: readonly KnownLocker[], gateway: string, wanted: string | null): NamedLocker {
-  const here = known.filter((locker) => locker.gateway === gateway)
+  const here = named(known, gateway)
   if (wanted === null) return onlyLocker(known, here, gateway)
-  const found = here.filter(({ receipt_id, locker_id, name }) => [receipt_id, locker_id, name].includes(wanted))
+  const isWanted = ({ receipt_id, locker_id, name }: KnownLocker) => [receipt_id, locker_id, name].includes(wanted)
+  const found = here.filter(isWanted)
   if (found.length > 1) throw new UsageError(`several lockers are called ${wanted}`, `give one of: ${idsOf(found)}`)
   if (found[0]) return found[0]
+  const ofOther = known.find((locker) => locker.gateway === gateway && isWanted(locker))
+  if (ofOther?.name === wanted) throw namedByOwner(ofOther)
+  if (ofOther) return ofOther
   if (isReceiptId(wanted)) return { receipt_id: wanted, locker_id: lockerId(wanted), owner: null, name: null }
   throw new UsageError(`no locker ${JSON.stringify(wanted)} is known at ${gateway}`, adviceFor(known, here, wanted))
+}
+
+function namedByOwner({ receipt_id, owner, name }: KnownLocker): UsageError {
+  return new UsageError(
+    `${name} is what ${owner} calls a locker that you only operate`,
+    `to use their locker: \`svc lockers add ${receipt_id} --name NAME\``,
+  )
 }
 
 function onlyLocker(known: readonly KnownLocker[], here: readonly KnownLocker[], gateway: string): NamedLocker {

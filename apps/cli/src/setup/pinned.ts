@@ -1,9 +1,8 @@
 // The pinned keys of a gateway, as they were when they were pinned.
 
 import { join } from 'node:path'
-import type { SigningKeys } from '@svc/api/info'
 import { type FollowedBefore, followKeys } from '@svc/protocol/follow-keys'
-import type { Endorsement } from '@svc/protocol/key-changes'
+import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
 import { formatKey, type NoteKey } from '@svc/transparency/note'
 import { type ListedChanges, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { Failure } from '../errors.ts'
@@ -19,8 +18,8 @@ export interface Pins {
   domain_tag: string | null
   /** Keys that the pinned ones have endorsed since, and how. */
   followed?: Followed[]
-  /** Of the gateway's list, as they were seen last. */
-  revocations?: NonNullable<SigningKeys['revocations']>
+  /** The valid ones that the gateway has shown. 1.1.0 kept the list as the gateway showed it. */
+  revocations?: Revocation[]
 }
 
 interface Followed {

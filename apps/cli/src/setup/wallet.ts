@@ -6,6 +6,7 @@ import { homeFolder } from '@svc/sdk/user-folder'
 import { Failure, UsageError } from '../errors.ts'
 import { shellWord } from '../output/shell-word.ts'
 import type { Environment } from '../world.ts'
+import { configFolder } from './folder.ts'
 import { type Setting, type Settings, webAddress } from './settings.ts'
 
 /** The available keys. A key named by option is the only one. */
@@ -17,9 +18,9 @@ export async function findKeys(env: Environment, wallet: Setting | null): Promis
   return usual && (await exists(usual)) ? [await keyInFile(usual)] : []
 }
 
-/** The files that keys may be read from. */
+/** The files that keys may be read from, and the folder of svc, which has those of all profiles. */
 export function keyFiles(env: Environment, wallet: Setting | null): string[] {
-  return [wallet?.value, usualFile(env)].filter((path) => typeof path === 'string')
+  return [configFolder(env), wallet?.value, usualFile(env)].filter((path) => typeof path === 'string')
 }
 
 /** The default key file of the Solana tools. */

@@ -158,6 +158,26 @@ describe('svc delegate and svc delegations', () => {
     expect((await json<DelegateAnswer>('delegate', receiptId, '--no-register')).delegation_id).not.toBe(id)
   })
 
+  it('AGENT-04 remove no operator that the agent made up, and ask about a key that was registered elsewhere', async () => {
+    await newLocker('contested')
+    const { delegation_id: id, agent_pubkey } = await json<DelegateAnswer>('delegate', 'contested')
+    const colleague = market.solana(2).signer.address
+    await svc('operators', 'add', colleague, '--locker', 'contested')
+    const operators = async () => (await json<Operators>('operators', '--locker', 'contested')).operators
+    market.agentProxy.always(/delegations/, { lie: (ended: object) => ({ ...ended, agent_pubkey: colleague }) })
+    expect(await home.svc(['delegations', '--end', id])).toMatchObject({ exitCode: 3 })
+    expect(await operators()).toContain(colleague)
+    market.agentProxy.behave()
+
+    const env = { XDG_CONFIG_HOME: join(home.folder, 'elsewhere') }
+    const end = ['delegations', '--end', id, '--json', '--wallet', join(home.folder, 'id.json')]
+    expect(await home.svc(end, { env })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(agent_pubkey) })
+    expect(await operators()).toContain(agent_pubkey)
+    const confirmed = await home.svc([...end, '--yes'], { env })
+    expect(jsonDocument(confirmed.stdout)).toMatchObject({ status: 'ended', key_removed: true })
+    expect(await operators()).toEqual([colleague])
+  })
+
   it('AGENT-04 accept tasks, and with --no-register leave it to the owner to register the key', async () => {
     await newLocker('mirrored')
     const { stdout, stderr } = await svc(

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { toHex } from '@svc/protocol/bytes'
 import type { DsseEnvelope, SigstoreBundle } from '@svc/protocol/dsse'
 import { isoSeconds } from '@svc/protocol/evidence'
-import { endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
-import { ed25519Signer } from '@svc/protocol/keys'
+import { endorsementMessage, namedKey, revocationMessage, signedChange } from '@svc/protocol/key-changes'
+import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { formatKey } from '@svc/transparency/note'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from '../locker.ts'
-import { jsonDocument } from '../world.ts'
+import { jsonDocument, openHome } from '../world.ts'
 
 let home: LockerHome
 beforeAll(async () => {
@@ -57,6 +57,29 @@ describe('keys', () => {
     const refused = await home.svc(['keys'])
     expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining(key_id)])
   })
+
+  it('ADD-39 T-40 that are revoked are found among any number of other revocations, and kept', async () => {
+    const { proxy, gateway } = home.house
+    const own = await openHome({ SVC_GATEWAY: proxy.url })
+    const statement = statementSigner(gateway.context)
+    const at = isoSeconds(Math.floor(gateway.context.now() / 1000) - 3600)
+    const revocation = (by: Ed25519Signer) => {
+      const key = namedKey(toHex(by.publicKey))
+      const keys = { audience: proxy.url, revoked: key, revoked_by: key }
+      const body = { schema: 'svc/key-revocation/v1', purpose: 'statement', ...keys, since: at, issued_at: at } as const
+      return signedChange(body, by.sign(revocationMessage(body)))
+    }
+    const isWarned = async (revocations: object[]) => {
+      proxy.behave()
+      proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, revocations }) })
+      return (await own.svc(['keys'])).stderr.includes('was revoked as of')
+    }
+    const junk = Array.from({ length: 70 }, (_, i) => revocation(ed25519Signer(new Uint8Array(32).fill(90 + i))))
+    await own.svc(['keys', 'pin', toHex(statement.publicKey)])
+    const warned = [await isWarned(junk), await isWarned([...junk, revocation(statement)]), await isWarned([])]
+    expect(warned).toEqual([false, true, true])
+    await own.leave()
+  })
 })
 
 describe('evidence', () => {
@@ -78,8 +101,21 @@ describe('evidence', () => {
     expect(verified.stdout).toContain('✓ files_match')
     expect((await svc('verify', ...bundles)).stdout).toContain('✓ unbroken chain: statements 1, 2')
     expect((await svc('statements')).stdout).toMatch(/NO +ISSUED .*\n +1 .*\n +2 /)
-    expect((await svc('proof', 'later.txt')).stdout).toContain('matches the path above')
+    expect((await svc('proof', 'later.txt')).stdout).toMatch(/statement +2, (.*)\nsigned by +[0-9a-f]{64}, pinned\n/)
     expect((await home.svc(['proof', 'later.txt', '--statement', '1'])).exitCode).toBe(1)
+  })
+
+  it('MERK-19 T-38 a proof is called checked only under a signed statement and a pinned key', async () => {
+    home.house.proxy.always(/storage\/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
+    const unsigned = await home.svc(['proof', 'later.txt'])
+    expect(unsigned).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('consistent, signer unknown') })
+    home.house.proxy.behave()
+    const stranger = await openHome({ SVC_GATEWAY: home.house.proxy.url })
+    const { receipt_id } = jsonDocument<{ receipt_id: string }>((await svc('receipt', '--json')).stdout)
+    const unpinned = await stranger.svc(['proof', 'later.txt', '-l', receipt_id])
+    expect([unpinned.exitCode, unpinned.stdout]).toEqual([0, expect.stringContaining('consistent, signer unknown')])
+    expect(unpinned.stderr).toContain('no key of the gateway is pinned')
+    await stranger.leave()
   })
 
   it('ADD-18 T-58 a bundle comes with a warning, and a redacted one proves chosen files or all, and opens none', async () => {

@@ -34,8 +34,8 @@ describe('svc verify without a network', () => {
     expect(stdout).toContain('✓ key_pinned')
   })
 
-  it('CLI-03 contacts a node only when --rpc names one', () => {
-    const { stdout, stderr } = svc('verify', bundle, '--keys', key, '--rpc', 'http://127.0.0.1:8899')
+  it.each(['--rpc', '--primary-rpc'])('CLI-03 contacts a node only when %s names one', (option) => {
+    const { stdout, stderr } = svc('verify', bundle, '--keys', key, option, 'http://127.0.0.1:8899')
     expect(stderr).toContain('NETWORK')
     expect(stdout).toMatch(/– anchor_tx_succeeded +unavailable: the node does not answer/)
   })

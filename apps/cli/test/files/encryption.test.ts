@@ -142,6 +142,16 @@ describe('encrypted with the wallet', () => {
     expect(await readFile(inHome('one', 'a.txt'), 'utf8')).toBe('a secret')
   })
 
+  it('T-59 takes no plaintext for a file that was encrypted', async () => {
+    await home.svc(['put', '-', '--as', 'forged.txt.age'], { stdin: 'not a secret' })
+    const args = ['forged.txt.age', '--decrypt']
+    const got = await home.svc(['get', ...args, '-o', inHome('forged')])
+    expect([got.exitCode, got.stdout]).toEqual([1, expect.stringContaining('is not encrypted')])
+    expect(await home.svc(['cat', ...args])).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(await readdir(inHome('forged'))).toEqual([])
+    await svc('rm', 'forged.txt.age', '--yes')
+  })
+
   it('T-59 says that another wallet does not fit, and writes nothing', async () => {
     const { file } = await newWallet(home.folder, 'stranger.json')
     const identity = await secretFile('other.txt', newIdentity())

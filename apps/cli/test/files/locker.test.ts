@@ -52,6 +52,12 @@ describe('put, ls, get', () => {
       exitCode: 2,
       stderr: expect.stringContaining('it is not sent'),
     })
+    await svc('profile', 'new', 'other', '--gateway', home.house.proxy.url)
+    const ofOther = inHome('config', 'svc', 'profiles', 'other')
+    await newWallet(ofOther, 'wallet.json')
+    for (const path of [join(ofOther, 'wallet.json'), ofOther, inHome('config', 'svc', 'config.json')])
+      for (const more of [[], ['--profile', 'other', '--locker', home.receiptId]])
+        expect((await home.svc(['put', path, ...more])).stderr).toContain('holds your keys: it is not sent')
     expect(names((await svc('ls', '--json')).stdout)).toEqual([])
   })
 
@@ -313,6 +319,25 @@ describe('url, operators and rm', () => {
     expect(jsonDocument((await svc('tus', 'token', '--json')).stdout)).toMatchObject({
       tus_endpoint: expect.stringContaining('/tus'),
     })
+  })
+
+  it('ADD-46 T-95 nothing that the gateway answers is code in the snippet', async () => {
+    const { proxy } = home.house
+    const normal = (await svc('tus', 'token')).stdout
+    const hostile = "'}, }); process.exit(9)\n/*\u2028"
+    proxy.always(/tus\/tokens/, {
+      lie: () => ({ tus_endpoint: hostile, headers: { 'X-Upload-Token': hostile }, expires_at: `now\n${hostile}` }),
+    })
+    const snippet = (await svc('tus', 'token')).stdout
+    expect(snippet.split('\n')).toHaveLength(normal.split('\n').length)
+    const script = join(home.folder, 'hostile.mjs')
+    const upload =
+      'class Upload { constructor(_, { endpoint, headers }) { console.log(JSON.stringify({ endpoint, headers })) } start() {} }'
+    const source = join(home.folder, 'hostile.txt')
+    await writeFile(source, 'x')
+    await writeFile(script, snippet.replace("import { Upload } from 'tus-js-client'", upload))
+    const { stdout } = await promisify(execFile)(process.execPath, [script, source])
+    expect(JSON.parse(stdout)).toEqual({ endpoint: hostile, headers: { 'X-Upload-Token': hostile } })
   })
 
   it('OPER-04 an operator can work with files and nothing else, until the owner removes the key', async () => {

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import type { Price, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { fileJournal } from '@svc/sdk/node'
 import { type Market, openMarket } from '@svc/sdk/test/market'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
@@ -117,6 +119,42 @@ describe('svc buy', () => {
     },
   )
 
+  it('T-41 ADD-16 rejects a name that the locker could not keep, before any request', async () => {
+    const names = ['', 'n'.repeat(60), 'n'.repeat(300), 'a\nb', 'a/b', 'a:b', '📷', '-x', 'rcpt_1']
+    const before = market.proxy.seen.length
+    const nothing = await received('USDC', async () => {
+      for (const name of names)
+        for (const qr of [[], ['--qr']]) {
+          const bought = await home.svc(['buy', '--asset', 'USDC', '--yes', ...qr, `--name=${name}`])
+          expect([name, bought.exitCode, bought.stderr]).toEqual([name, 2, expect.stringContaining('1 to 59 letters')])
+        }
+      const tags = Array.from({ length: 32 }, (_, i) => `tag-${i}`).join(',')
+      for (const more of [
+        ['--tag', tags],
+        ['--tag', 't'.repeat(65), '--qr'],
+      ])
+        expect((await home.svc(['buy', '--yes', '--name', 'many', ...more])).exitCode).toBe(2)
+      expect((await home.svc(['provision', `rcpt_${'0'.repeat(32)}`, '--name', 'a/b'])).exitCode).toBe(2)
+    })
+    expect([nothing, market.proxy.seen.length - before]).toEqual([0n, 0])
+  })
+
+  it('PAY-52 goes on with a purchase under a name that is not allowed any more', async () => {
+    const { signer, wallet } = market.solana()
+    const journal = fileJournal(join(home.folder, 'config', 'svc', 'journal'))
+    const client = market.client({ signer, journal, baseUrl: market.proxy.url })
+    const order = { units: 1, asset: 'USDC', intent: 'a/b', wallet }
+    const paid = await received('USDC', async () => {
+      const body = { error: 'receipt_not_found', message: 'not yet', request_id: 'r' }
+      market.proxy.always(/signed_provision/, { answer: { status: 404, body } })
+      await expect(client.buy(order)).rejects.toMatchObject({ money: 'moved' })
+      market.proxy.behave()
+      const resumed = await home.svc(['buy', '--asset', 'USDC', '--yes', '--name', 'a/b'])
+      expect([resumed.exitCode, resumed.stderr]).toEqual([0, expect.stringContaining('already paid')])
+    })
+    expect(paid).toBe(250_000n)
+  })
+
   it('PAY-51 shows the price and asks; "no" pays nothing, "yes" buys', async () => {
     const buy = (answer: string) => home.svc(['buy', '--asset', 'USDC'], { stdin: answer, isTerminal: true })
     expect(
@@ -143,6 +181,26 @@ describe('svc buy', () => {
     }
     expect(await fee('MON')).toMatch(/^0\.0*[1-9]\d* MON$/)
     expect(await fee('SOL')).toBe('0.000005 SOL')
+  })
+
+  it('T-46 pays no network fee with --yes that nobody would expect', async () => {
+    const node = await startFaultyProxy(market.chains.evm.url)
+    const dear = (answer: { result: { baseFeePerGas?: string } | string }) =>
+      typeof answer.result === 'object' && answer.result.baseFeePerGas
+        ? { ...answer, result: { ...answer.result, baseFeePerGas: '0x1000000000000' } }
+        : answer
+    node.always(/eth_getBlockByNumber/, { lie: (answers: Parameters<typeof dear>[0][]) => answers.map(dear) })
+    const env = { SVC_EVM_RPC: node.url }
+    const nothing = await received('MON', async () => {
+      const { exitCode, stderr } = await home.svc(['buy', '--asset', 'MON', '--yes'], { env })
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringMatching(/the network fee is at most \d.* MON, more than --yes pays/),
+      ])
+      expect(stderr).toContain('Nothing was paid')
+    })
+    await node.stop()
+    expect(nothing).toBe(0n)
   })
 
   it('PAY-52 pays once for a name, however often the command is repeated', async () => {
@@ -251,7 +309,12 @@ describe('svc buy', () => {
     })
     const env = { XDG_CONFIG_HOME: join(home.folder, 'empty') }
     const evmOnly = await home.svc(['buy', '--asset', 'SOL'], { env })
-    expect(evmOnly).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('SOL cannot be paid by 0x') })
+    expect(evmOnly).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('SOL needs a Solana keypair, and 0x'),
+    })
+    const solanaOnly = await home.svc(['buy', '--asset', 'MON'], { env: { SVC_EVM_KEY: '' } })
+    expect(solanaOnly).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('MON needs an EVM key, and ') })
     const none = await home.svc(['buy'], { env: { ...env, SVC_EVM_KEY: '' } })
     expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('paying needs a wallet') })
   })

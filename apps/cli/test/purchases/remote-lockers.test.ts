@@ -1,7 +1,8 @@
 // A machine that knows nothing but the wallet.
 
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ListedLocker } from '@svc/sdk'
+import { type ListedLocker, lockerOf, type Signer } from '@svc/sdk'
 import { type House, newEd25519, openHouse } from '@svc/sdk/test/lockers'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -31,6 +32,13 @@ afterEach(async () => {
 const paid = async (tags?: string[]) => {
   const { receipt_id } = await seedReceipt(house.gateway.context, { owner: wallet.signer.address })
   if (tags) await house.client({ signer: wallet.signer }).provision(receipt_id, { tags })
+  return receipt_id
+}
+/** A locker of somebody else, who makes the wallet an operator. */
+const shared = async (owner: Signer, tags: string[]) => {
+  const { receipt_id } = await seedReceipt(house.gateway.context, { owner: owner.address })
+  const locker = await house.client({ signer: owner }).provision(receipt_id, { tags })
+  await house.client({ signer: owner }).addOperator(locker, wallet.signer.address)
   return receipt_id
 }
 const remote = async () => jsonLines<Found>((await home.svc(['lockers', '--remote', '--json'])).stdout)
@@ -64,14 +72,47 @@ describe('svc lockers --remote', () => {
     expect(await remote()).toMatchObject([{ receipt_id: receipt, opened: true, name: 'late' }])
   })
 
-  it('ADD-16 signs with the operating key where a second wallet owns other lockers', async () => {
-    const owner = newEd25519()
-    const locker = await house.locker(owner)
-    await house.client({ signer: owner }).addOperator(locker, wallet.signer.address)
-    const [found] = await remote()
-    expect(found).toMatchObject({ role: 'operator', owner: owner.address, added: true })
+  it('ADD-16 never calls a locker of a stranger by the name of an own one', async () => {
+    const own = await paid(['name:photos'])
+    const stranger = newEd25519()
+    const theirs = await shared(stranger, ['name:photos'])
+    const { stdout, stderr } = await home.svc(['lockers', '--remote'])
+    expect(stdout).toMatch(/^NAME(.*\n)+photos (.*\n)+Lockers of others that you operate:\nNAME(.*\n)+- /)
+    expect(stdout).toContain(stranger.address)
+    expect(stderr).toContain('svc lockers add RECEIPT --name NAME')
+    expect(await known()).toMatchObject([{ receipt_id: own, name: 'photos' }])
+    const file = join(home.folder, 'a.txt')
+    await writeFile(file, 'A')
+    expect(await home.svc(['put', '-l', 'photos', file])).toMatchObject({ exitCode: 0 })
+    expect(await house.client({ signer: stranger }).metadata(lockerOf(theirs))).toMatchObject({ file_count: 0 })
+  })
+
+  it('ADD-16 signs for a locker of others that the user has added, also where a second wallet owns other lockers', async () => {
+    const theirs = await shared(newEd25519(), ['name:theirs'])
+    expect(await remote()).toMatchObject([{ role: 'operator', name: null, added: false }])
+    await home.svc(['lockers', 'add', theirs, '--name', 'team'])
+    expect(await remote()).toMatchObject([{ role: 'operator', name: 'team', added: false }])
     const SVC_EVM_KEY = `0x${'11'.repeat(32)}`
-    expect(await home.svc(['ls', '-l', found!.name!], { env: { SVC_EVM_KEY } })).toMatchObject({ exitCode: 0 })
+    expect(await home.svc(['ls', '-l', 'team'], { env: { SVC_EVM_KEY } })).toMatchObject({ exitCode: 0 })
+  })
+
+  it('ADD-16 takes the names of others that 1.1.0 remembered for none until the user adds them', async () => {
+    const own = await paid(['name:photos'])
+    const theirs = await shared(newEd25519(), ['name:photos'])
+    await home.svc(['lockers', 'add', theirs, '--name', 'photos'])
+    const file = join(home.folder, 'config', 'svc', 'lockers', `${theirs}.json`)
+    const before = JSON.parse(await readFile(file, 'utf8'))
+    await writeFile(file, JSON.stringify({ ...before, owner: 'somebody', operator: wallet.signer.address }))
+    const ls = await home.svc(['ls', '-l', 'photos'])
+    expect([ls.exitCode, ls.stderr]).toEqual([2, expect.stringContaining(`svc lockers add ${theirs} --name NAME`)])
+    expect((await home.svc(['ls', '-l', theirs])).exitCode).toBe(0)
+    await remote()
+    expect((await home.svc(['stat', '-l', 'photos', 'none'])).stderr).not.toContain('only operate')
+    const names = () => known().then((all) => new Map(all.map(({ receipt_id, name }) => [receipt_id, name])))
+    expect((await names()).get(own)).toBe('photos')
+    await home.svc(['lockers', 'add', theirs, '--name', 'team'])
+    expect((await names()).get(theirs)).toBe('team')
+    expect((await home.svc(['ls', '-l', 'team'])).exitCode).toBe(0)
   })
 
   it('ADD-16 takes no name that would mislead a command or the terminal', async () => {
@@ -87,6 +128,7 @@ describe('svc lockers --remote', () => {
   it('ADD-16 never uses a receipt of one gateway at another', async () => {
     const receipt = await paid(['name:photos'])
     await home.svc(['lockers', 'add', receipt, '--gateway', 'https://other.example', '--name', 'theirs'])
+    expect(await home.svc(['lockers', 'add', receipt, '--name', 'a/b'])).toMatchObject({ exitCode: 2 })
     const { stderr } = await home.svc(['lockers', '--remote'])
     expect(stderr).toContain('known here as a locker of https://other.example')
     expect(await known()).toMatchObject([{ gateway: 'https://other.example', name: 'theirs' }])

@@ -51,10 +51,12 @@ export const endDelegation = tool({
     requireOwner(context)
     const { agent } = requireAgent(context)
     const ended = await agent.endDelegation(delegation_id, signal)
-    await removeKey(context, ended)
     const { receipt_id, status } = ended
+    if (ended.is_known_key) await removeKey(context, ended)
     return {
-      text: `${delegation_id} has ended, and its key can no longer act.`,
+      text: ended.is_known_key
+        ? `${delegation_id} has ended, and its key can no longer act.`
+        : `${delegation_id} has ended. Its key was registered elsewhere: the user removes it with \`svc operators rm\`.`,
       data: { delegation_id, receipt_id, status },
     }
   },

@@ -7,7 +7,9 @@ import { READS, STRICT, tool } from './tool.ts'
 
 const PAGE = 100
 
-const Name = Type.Union([Type.String(), Type.Null()], { description: 'Chosen by a person.' })
+const Name = Type.Union([Type.String(), Type.Null()], {
+  description: 'Chosen by the user. Null for lockers of others that the user has not named, whatever their tags say.',
+})
 
 const Lockers = Type.Object({
   wallet: Type.Union([Type.String(), Type.Null()]),
@@ -41,8 +43,8 @@ export const listLockers = tool({
     const { settings, client, owner } = context
     const wallet = owner?.signer.address ?? null
     const known = (await knownLockers(settings.stateFolder)).filter(({ gateway }) => gateway === settings.gateway)
-    const isOurs = (locker: KnownLocker) => wallet !== null && [locker.owner, locker.operator].includes(wallet)
-    const remembered = cursor === undefined ? known.filter((locker) => !isOurs(locker)).map(rememberedLocker) : []
+    const ofOthers = known.filter(({ owner: payer }) => wallet === null || payer !== wallet)
+    const remembered = cursor === undefined ? ofOthers.map(rememberedLocker) : []
     if (wallet === null) {
       const text = 'This server has no key, so only lockers that this machine remembers are listed.'
       return { text, data: { wallet, lockers: [], remembered } }
@@ -51,7 +53,8 @@ export const listLockers = tool({
     const { body } = await client.call(endpoint, { query, signal })
     const names = new Map(known.map(({ receipt_id, name }) => [receipt_id, name]))
     const lockers = body.lockers.map((locker) => ({
-      name: names.get(locker.receipt_id) ?? lockerName(locker.tags),
+      // A stranger can make this wallet an operator, and call the locker like one of the user's.
+      name: names.get(locker.receipt_id) ?? (locker.owner === wallet ? lockerName(locker.tags) : null),
       ...locker,
     }))
     const next = body.next_cursor !== undefined && { next_cursor: body.next_cursor }

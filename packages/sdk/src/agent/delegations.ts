@@ -16,6 +16,7 @@ import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { NotSubscribed, UntrueAnswer } from '../errors.ts'
+import { journalEntry } from '../journal.ts'
 import { lockerOf } from '../lockers.ts'
 import { checkFindings, requireContinued } from './findings.ts'
 
@@ -53,13 +54,31 @@ async function requireWhole(context: Context, delegationId: string, delegation: 
   await requireContinued(context, delegationId, log)
 }
 
+export interface EndedDelegation extends DelegationSummary {
+  /** Whether the key is the one that was delegated to with this journal. Of another one nobody knows whose it is. */
+  is_known_key: boolean
+}
+
 /** Ends a delegation. The owner should then remove the agent's key from the locker's operators. */
 export async function endDelegation(
   context: Context,
   delegation_id: string,
   signal?: AbortSignal,
-): Promise<DelegationSummary> {
-  return (await call(context, end, { params: { delegation_id }, signal })).body
+): Promise<EndedDelegation> {
+  const { body } = await call(context, end, { params: { delegation_id }, signal })
+  const known = await delegatedTo(context, delegation_id).read()
+  const isOther = known && (known.receipt_id !== body.receipt_id || known.agent_pubkey !== body.agent_pubkey)
+  if (isOther || body.delegation_id !== delegation_id || body.locker_id !== lockerOf(body.receipt_id).locker_id)
+    throw new UntrueAnswer('the delegation that ended is another one, or had another key')
+  return { ...body, is_known_key: known !== null }
+}
+
+/** Which key works on which locker. The agent could name any operator when a delegation ends. */
+function delegatedTo({ journal, baseUrl }: Context, delegationId: string) {
+  return journalEntry<Pick<DelegateAnswer, 'receipt_id' | 'agent_pubkey'>>(
+    journal,
+    `delegation ${baseUrl} ${delegationId}`,
+  )
 }
 
 /**
@@ -80,5 +99,7 @@ export async function delegate(
     throw new UntrueAnswer('the delegation is of another locker')
   if (!ed25519PublicKeyFromBase58(body.agent_pubkey) || body.next_step.body.pubkey !== body.agent_pubkey)
     throw new UntrueAnswer('the delegation does not name one key to register')
+  const { receipt_id, agent_pubkey } = body
+  await delegatedTo(context, body.delegation_id).update((known) => known ?? { receipt_id, agent_pubkey })
   return body
 }

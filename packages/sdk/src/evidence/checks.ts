@@ -1,9 +1,10 @@
 import type { Attestation } from '@svc/api/attestations'
+import type { InclusionProof } from '@svc/api/proofs'
 import { bare } from '@svc/protocol/bytes'
-import { type EvidenceBody, isStatementSignedBy, unixSeconds } from '@svc/protocol/evidence'
+import { type EvidenceBody, type EvidenceEnvelope, isStatementSignedBy, unixSeconds } from '@svc/protocol/evidence'
 import { manifestDigest, snapshotId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
-import { leafHash, merkleRoot } from '@svc/protocol/merkle'
+import { foldProof, leafHash, merkleRoot, type ProofStep, treeDepth } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
 import type { Context } from '../context.ts'
@@ -15,14 +16,41 @@ export async function checkAttestation(context: Context, receiptId: string, atte
   const { envelope } = attestation
   if (attestation.receipt_id !== receiptId) throw new UntrueAnswer('the attestation is of another receipt')
   if (!envelope) throw new UntrueAnswer('the attestation comes without its signed envelope')
+  await checkStatement(context, envelope)
+  if (!isAboutItsFiles(attestation, envelope.body))
+    throw new UntrueAnswer('the attestation is not about the files that it lists')
+}
+
+/** Requires that a statement is signed by a trusted key. */
+export async function checkStatement(context: Context, envelope: EvidenceEnvelope): Promise<void> {
   const { issuer_pubkey, body } = envelope
   const signed = { use: 'evidence-envelope', at: unixSeconds(body.issued_at) }
   await requireTrusted(context, issuer_pubkey, 'the attestation', signed)
   const key = ed25519PublicKeyFromHex(issuer_pubkey ?? '')
   if (!key || !holds(() => isStatementSignedBy(key, envelope, context.domainTag)))
     throw new UntrueAnswer('the signature of the attestation does not hold')
-  if (!isAboutItsFiles(attestation, envelope.body))
-    throw new UntrueAnswer('the attestation is not about the files that it lists')
+}
+
+/**
+ * Requires that a proof leads from the file to the root and through the tree that the statement counts. Without a
+ * statement the proof is held against itself, which shows nothing but that it is consistent.
+ */
+export function checkProof(proof: InclusionProof, filename: string, statement: EvidenceEnvelope | null): void {
+  const { merkle_root, file_count } = statement?.body ?? proof
+  const { file_entry, leaf_hash, leaf_index, proof: steps } = proof
+  const isOnItsSide = ({ position }: ProofStep, level: number) =>
+    position === (Math.floor(leaf_index / 2 ** level) % 2 === 1 ? 'left' : 'right')
+  const isInTree = () =>
+    file_entry.filename === filename &&
+    leafHash(file_entry) === leaf_hash &&
+    foldProof(leaf_hash, steps) === bare(merkle_root) &&
+    proof.merkle_root === merkle_root &&
+    proof.file_count === file_count &&
+    steps.length === treeDepth(file_count) &&
+    leaf_index < file_count &&
+    steps.every(isOnItsSide)
+  if (!holds(isInTree))
+    throw new UntrueAnswer(`the proof of ${JSON.stringify(filename)} does not lead to the root of its statement`)
 }
 
 /** False also for a value that is not a list or that has no Merkle tree. */
@@ -52,8 +80,8 @@ export async function checkReceipt(context: Context, receipt: SignedReceipt): Pr
 }
 
 /** Requires that a receipt and a statement name the same proof. Receipts of older gateways name none. */
-export function requireSameProof({ proof_id }: SignedReceipt, { envelope }: Attestation): void {
-  if (proof_id === undefined || !envelope || envelope.body.proof_id === proof_id) return
+export function requireSameProof({ proof_id }: SignedReceipt, { body }: EvidenceEnvelope): void {
+  if (proof_id === undefined || body.proof_id === proof_id) return
   throw new UntrueAnswer('the attestation is of another proof than the receipt')
 }
 

@@ -1,15 +1,14 @@
 // Reads public evidence: receipts, attestations, bundles and proofs.
 
-import { type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
+import { MAX_SEQUENCE, statements, type VerifyAnswer, verify as verifyEndpoint } from '@svc/api/evidence'
 import { evidenceBundle, type InclusionProof, merkleProof, redactedBundle as redactedEndpoint } from '@svc/api/proofs'
 import { readReceipt, verifyPayment } from '@svc/api/receipts'
-import { bare } from '@svc/protocol/bytes'
-import { foldProof, leafHash } from '@svc/protocol/merkle'
+import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { call, open } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { NoAnswer, UntrueAnswer } from '../errors.ts'
-import { checkAttestation, checkReceipt, requireSameProof } from './checks.ts'
+import { checkAttestation, checkProof, checkReceipt, checkStatement, requireSameProof } from './checks.ts'
 
 /** Reads a receipt and checks its signature and id. */
 export async function receipt(
@@ -39,7 +38,7 @@ export async function verify(
   await checkReceipt(context, body.receipt)
   if (body.attestation?.envelope) {
     await checkAttestation(context, receipt_id, body.attestation)
-    requireSameProof(body.receipt, body.attestation)
+    requireSameProof(body.receipt, body.attestation.envelope)
   }
   return body
 }
@@ -108,22 +107,45 @@ export interface StatementOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Reads the Merkle proof that a file is in the attested list, and checks it. */
+export interface StatedProof extends InclusionProof {
+  /** The signed statement that counts the file; null where there is only a record of the oracle era. */
+  statement: EvidenceEnvelope | null
+  /** `unknown` without a statement, and where no key is pinned: then the gateway agrees with itself, and no more is shown. */
+  signer: 'pinned' | 'unknown'
+}
+
+/** Reads the Merkle proof that a file is in the attested list, and holds it against the signed statement. */
 export async function proof(
   context: Context,
   receipt_id: string,
   filename: string,
   { sequence, signal }: StatementOptions = {},
-): Promise<InclusionProof> {
-  const query = { receipt_id, filename, ...(sequence !== undefined && { sequence }) }
+): Promise<StatedProof> {
+  const statement = await signedStatement(context, receipt_id, { ...(sequence !== undefined && { sequence }), signal })
+  // The newest statement may be another one by now.
+  const of = statement?.body.sequence ?? sequence
+  const query = { receipt_id, filename, ...(of !== undefined && { sequence: of }) }
   const { body } = await call(context, merkleProof, { query, signal })
-  const { file_entry, leaf_hash, proof: steps, merkle_root } = body
-  const leadsToRoot =
-    file_entry.filename === filename &&
-    leafHash(file_entry) === leaf_hash &&
-    foldProof(leaf_hash, steps) === bare(merkle_root)
-  if (!leadsToRoot) throw new UntrueAnswer(`the proof of ${JSON.stringify(filename)} does not lead to its root`)
-  return body
+  checkProof(body, filename, statement)
+  const isPinned = statement !== null && context.pinnedKeys.length > 0
+  return { ...body, statement, signer: isPinned ? 'pinned' : 'unknown' }
+}
+
+/** A statement of the receipt that a trusted key signed. Null if there is none, or the gateway is too old to show it. */
+async function signedStatement(
+  context: Context,
+  receipt_id: string,
+  { sequence, signal }: StatementOptions,
+): Promise<EvidenceEnvelope | null> {
+  if (sequence === 0) return null
+  const which = sequence === undefined ? { before: MAX_SEQUENCE } : { from: sequence }
+  const query = { receipt_id, ...which, limit: 1, envelopes: true }
+  const { body } = await call(context, statements, { query, signal })
+  const envelope = body.statements[0]?.envelope
+  if (!envelope || (sequence !== undefined && envelope.body.sequence !== sequence)) return null
+  await checkStatement(context, envelope)
+  requireSameProof(await receipt(context, receipt_id, signal && { signal }), envelope)
+  return envelope
 }
 
 export interface PaymentCheck {

@@ -55,7 +55,11 @@ async function firstKeys(context: Context): Promise<readonly TrustedKey[]> {
   const { keys, changes, recovery } = await context.service.readKeys(context)
   if (!(await entry.write(keys))) return firstKeys(context)
   const trail = trailEntry(context)
-  if ((await trail.read()) === null) await trail.write({ ...NO_TRAIL, recovery, revocations: changes.revocations })
+  if ((await trail.read()) === null) {
+    const shown = { ...NO_TRAIL, recovery, revocations: changes.revocations }
+    const { revocations } = follow(context, keys, shown, changes.endorsements)
+    await trail.write({ ...shown, revocations })
+  }
   const hexes = [...new Set(keys.map(({ publicKeyHex }) => publicKeyHex))]
   warn(`Trusting the keys that ${baseUrl} shows of itself: ${hexes.join(', ')}. Pin them to be sure.`)
   return keys
@@ -67,8 +71,9 @@ async function followTo(context: Context, publicKeyHex: string): Promise<Followe
   const entry = trailEntry(context)
   const before = (await entry.read()) ?? NO_TRAIL
   const { changes } = await context.service.readKeys(context)
-  const revocations = [...before.revocations, ...changes.revocations]
-  const followed = follow(context, pinned, { ...before, revocations }, changes.endorsements)
+  const shown = { ...before, revocations: [...before.revocations, ...changes.revocations] }
+  const followed = follow(context, pinned, shown, changes.endorsements)
+  const { revocations } = followed
   const path = followed.paths.get(publicKeyHex)
   if (!path) return followed
   const steps = new Set(path.map(({ body }) => body.endorsed.public_key_hex))

@@ -9,6 +9,7 @@ import { jittered } from '../calls/recovery.ts'
 import type { Context } from '../context.ts'
 import { GatewayError, isGatewayError, type Money, PaymentError, UntrueAnswer } from '../errors.ts'
 import { checkReceipt } from '../evidence/checks.ts'
+import { isPrivateHost } from '../local-services.ts'
 
 /** Seconds between attempts while the service does not see the transaction (PAY-54). */
 const PAUSES = { solana: [2, 4, 8, 16, 32], eip155: [5, 10, 20, 40] }
@@ -86,6 +87,7 @@ export async function receiptOf(
     const answer = await showPayment(context, payment, signal).catch(async (error: unknown) => {
       // Sign only when it helps: a wallet may ask its user each time.
       if (!context.signer || !isAlreadyPaid(error)) throw error
+      requireOwnAddress(context, confirmUrl)
       const payer_signature = await context.signer.sign(receiptClaim(confirmUrl, leg.extra.pay_req_id))
       return showPayment(context, payment, signal, { payer_signature })
     })
@@ -97,6 +99,13 @@ export async function receiptOf(
     if (isGatewayError(error, 'tx_not_found', 'quote_expired', 'payment_verification_failed')) return null
     throw error
   }
+}
+
+/** Whoever has the signature for another service gets the receipt there. In development a gateway has many addresses. */
+function requireOwnAddress({ baseUrl }: Context, confirmUrl: string): void {
+  const isPlain = URL.parse(confirmUrl)?.href === confirmUrl
+  const isOwn = confirmUrl.startsWith(`${baseUrl}/`) || (isPlain && isPrivateHost(confirmUrl) && isPrivateHost(baseUrl))
+  if (!isPlain || !isOwn) throw new UntrueAnswer(`the quote is to be confirmed at ${confirmUrl}, not at ${baseUrl}`)
 }
 
 function isAlreadyPaid(error: unknown): boolean {

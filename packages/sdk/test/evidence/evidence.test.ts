@@ -6,8 +6,16 @@ import { toHex } from '@svc/protocol/bytes'
 import { type DsseEnvelope, dsseEnvelope, IN_TOTO_PAYLOAD_TYPE, preAuthEncoding } from '@svc/protocol/dsse'
 import { isoSeconds, issueStatement } from '@svc/protocol/evidence'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { type Endorsement, endorsementMessage, namedKey, signedChange } from '@svc/protocol/key-changes'
-import { ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
+import {
+  type Endorsement,
+  endorsementMessage,
+  namedKey,
+  type Revocation,
+  revocationMessage,
+  signedChange,
+} from '@svc/protocol/key-changes'
+import { type Ed25519Signer, ed25519Signer, type TrustedKey } from '@svc/protocol/keys'
+import { leafHash } from '@svc/protocol/merkle'
 import { signReceipt } from '@svc/protocol/receipt'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -109,20 +117,41 @@ describe('attesting a locker', () => {
 describe('a gateway with a new key', () => {
   const next = ed25519Signer(new Uint8Array(32).fill(11))
 
-  /** By the key that the client pinned. */
-  function endorsed(audience: string): Endorsement {
-    const old = statementSigner(house.gateway.context)
-    const at = isoSeconds(Math.floor(house.gateway.context.now() / 1000) - 60)
+  const old = (): Ed25519Signer => statementSigner(house.gateway.context)
+  const now = () => Math.floor(house.gateway.context.now() / 1000)
+
+  /** By the key that the client pinned, unless another one is given. */
+  function endorsed(audience: string, next: Ed25519Signer, { by = old(), ago = 60 } = {}): Endorsement {
+    const at = isoSeconds(now() - ago)
     const body = {
       schema: 'svc/key-endorsement/v1',
       purpose: 'statement',
       audience,
-      endorser: namedKey(toHex(old.publicKey)),
+      endorser: namedKey(toHex(by.publicKey)),
       endorsed: namedKey(toHex(next.publicKey)),
       valid_from: at,
       issued_at: at,
     } as const
-    return signedChange(body, old.sign(endorsementMessage(body)))
+    return signedChange(body, by.sign(endorsementMessage(body)))
+  }
+
+  function revoked(audience: string, publicKeyHex: string, by: Ed25519Signer): Revocation {
+    const at = isoSeconds(now() - 3600)
+    const keys = { revoked: namedKey(publicKeyHex), revoked_by: namedKey(toHex(by.publicKey)) }
+    const times = { since: at, issued_at: at }
+    const body = { schema: 'svc/key-revocation/v1', purpose: 'statement', audience, ...keys, ...times } as const
+    return signedChange(body, by.sign(revocationMessage(body)))
+  }
+
+  /** Statements are signed by this key, and the list of keys has these changes. */
+  function show(signedBy: Ed25519Signer, changes: { endorsements: Endorsement[]; revocations?: Revocation[] }) {
+    const lie = (answer: AttestAnswer) => ({
+      ...answer,
+      attestation: answer.attestation && { ...answer.attestation, envelope: forgedBy(signedBy, answer.attestation) },
+    })
+    house.proxy.behave()
+    house.proxy.always(/attest|verify/, { lie })
+    house.proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, ...changes }) })
   }
 
   it('ADD-37 is followed if the trusted key endorsed it, which the client says and remembers', async () => {
@@ -131,30 +160,58 @@ describe('a gateway with a new key', () => {
     const warnings: string[] = []
     const open = () =>
       house.client({ signer, pinnedKeys: [key], journal, baseUrl, onWarning: (text) => void warnings.push(text) })
-    const signedByNext = (answer: AttestAnswer) => ({
-      ...answer,
-      attestation: answer.attestation && { ...answer.attestation, envelope: forgedBy(next, answer.attestation) },
-    })
-    const show = (endorsements: object[]) => {
-      house.proxy.behave()
-      house.proxy.always(/attest|verify/, { lie: signedByNext })
-      house.proxy.always(/v1\/keys/, { lie: (list: object) => ({ ...list, endorsements }) })
-    }
-    const good = endorsed(baseUrl)
+    const good = endorsed(baseUrl, next)
     const forged = { ...good, signature: '0'.repeat(128) }
-    for (const endorsements of [[], [forged], [endorsed('https://other.example')]]) {
-      show(endorsements)
+    for (const endorsements of [[], [forged], [endorsed('https://other.example', next)]]) {
+      show(next, { endorsements })
       await expect(open().attest(locker)).rejects.toMatchObject(untrue)
     }
     expect(warnings).toEqual([])
-    show([good])
+    show(next, { endorsements: [good] })
     await open().attest(locker)
     expect(warnings).toEqual([expect.stringContaining(`HAS A NEW KEY`)])
     expect(warnings[0]).toContain(`${key} → ${toHex(next.publicKey)}`)
-    show([])
+    show(next, { endorsements: [] })
     await open().attest(locker)
     expect(warnings).toHaveLength(1)
     expect(await journal.get(`key changes ${baseUrl}`)).toContain(good.signature)
+  })
+
+  it('ADD-39 T-40 revokes the old one, also after any number of revocations that mean nothing', async () => {
+    const baseUrl = house.proxy.url
+    const journal = memoryJournal()
+    const [recovery, ...strangers] = Array.from({ length: 71 }, (_, i) =>
+      ed25519Signer(new Uint8Array(32).fill(90 + i)),
+    )
+    const recoveryKeys = [toHex(recovery!.publicKey)]
+    const reader = house.client({ signer, pinnedKeys: [key], recoveryKeys, journal, baseUrl, onWarning: () => {} })
+    const junk = strangers.flatMap((one) => [
+      revoked(baseUrl, toHex(one.publicKey), one),
+      { ...revoked(baseUrl, key, recovery!), signature: toHex(one.sign(new Uint8Array(1))) },
+    ])
+    show(next, { endorsements: [endorsed(baseUrl, next)], revocations: junk })
+    await reader.attest(locker)
+    await reader.receipt(locker.receipt_id)
+    const third = ed25519Signer(new Uint8Array(32).fill(12))
+    const real = revoked(baseUrl, key, recovery!)
+    show(third, { endorsements: [endorsed(baseUrl, third, { by: recovery! })], revocations: [...junk, real] })
+    await reader.attest(locker)
+    const message = expect.stringContaining('was revoked')
+    await expect(reader.receipt(locker.receipt_id)).rejects.toMatchObject({ ...untrue, message })
+    const kept = await journal.get(`key changes ${baseUrl}`)
+    expect(kept).toContain(real.signature)
+    expect(kept).not.toContain(junk[1]!.signature)
+  })
+
+  it('ADD-37 T-40 ends the old one, which signs nothing new any more', async () => {
+    const baseUrl = house.proxy.url
+    const journal = memoryJournal()
+    const reader = house.client({ signer, pinnedKeys: [key], journal, baseUrl, onWarning: () => {} })
+    show(next, { endorsements: [endorsed(baseUrl, next, { ago: 86_400 })] })
+    await reader.attest(locker)
+    house.proxy.behave()
+    const message = expect.stringContaining('time and use')
+    await expect(reader.receipt(locker.receipt_id)).rejects.toMatchObject({ ...untrue, message })
   })
 })
 
@@ -165,6 +222,7 @@ describe('reading evidence', () => {
     const answer = await reader.verify(locker.receipt_id)
     expect(answer.verification).toMatchObject({ commitment_computed: 'passed', signature_valid: 'passed' })
     const proof = await reader.proof(locker.receipt_id, 'b/c.txt')
+    expect(proof).toMatchObject({ signer: 'pinned', statement: { issuer_pubkey: key } })
     expect(proof.file_entry.content_hash).toBe(`sha256:${createHash('sha256').update('c').digest('hex')}`)
     expect((await reader.verify(locker.receipt_id, { sequence: 1 })).attestation?.evidence_seq).toBe(1)
   })
@@ -175,11 +233,53 @@ describe('reading evidence', () => {
       c,
       { ...a, leaf_hash: c.leaf_hash },
       { ...a, proof: [] },
+      { ...a, proof: null },
+      { ...a, leaf_index: 1 },
       { ...a, merkle_root: `sha256:${'0'.repeat(64)}` },
     ]) {
       house.proxy.plan(/merkle-proof/, { lie: () => lie })
       await expect(client.proof(locker.receipt_id, 'a.txt')).rejects.toMatchObject(untrue)
     }
+  })
+
+  it('MERK-19 EVID-18 T-38 holds a proof against the signed statement of this receipt', async () => {
+    const { receipt_id } = locker
+    const file_entry = { filename: 'made-up.txt', size_bytes: 1, content_hash: `sha256:${'0'.repeat(64)}` }
+    const leaf_hash = leafHash(file_entry)
+    const merkle_root = `sha256:${leaf_hash}`
+    const alone = { file_entry, leaf_hash, leaf_index: 0, merkle_root, proof: [], tree_depth: 0, file_count: 1 }
+    const lie = (proof: object) => ({ ...proof, filename: file_entry.filename, ...alone })
+    const ask = () => client.proof(receipt_id, file_entry.filename)
+    const known = await client.proof(receipt_id, 'a.txt')
+    house.proxy.always(/merkle-proof/, { answer: { status: 200, body: lie(known) } })
+    await expect(ask()).rejects.toMatchObject(untrue)
+
+    // Statements of a stranger and of another receipt.
+    const forger = ed25519Signer(new Uint8Array(32).fill(9))
+    const other = await house.locker(signer)
+    await client.put(other, 'a.txt', Buffer.from('a'))
+    const { attestation } = await client.attest(other)
+    const lies = [forgedBy(forger, { envelope: known.statement } as Attestation), attestation.envelope!]
+    for (const envelope of lies) {
+      const answer = (list: { statements: object[] }) => ({
+        ...list,
+        statements: list.statements.map((one) => ({ ...one, envelope })),
+      })
+      house.proxy.behave()
+      house.proxy.always(/statements/, { lie: answer })
+      await expect(client.proof(receipt_id, 'a.txt')).rejects.toMatchObject(untrue)
+    }
+  })
+
+  it('MERK-19 T-38 calls the signer of a proof unknown without a pinned key or a signed statement', async () => {
+    const { receipt_id } = locker
+    const unpinned = house.client({ onWarning: () => {} })
+    expect(await unpinned.proof(receipt_id, 'a.txt')).toMatchObject({
+      signer: 'unknown',
+      statement: { issuer_pubkey: key },
+    })
+    house.proxy.always(/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
+    expect(await client.proof(receipt_id, 'a.txt')).toMatchObject({ signer: 'unknown', statement: null })
   })
 
   it('RCPT-01 RCPT-07 refuses a receipt that has another id or was changed', async () => {

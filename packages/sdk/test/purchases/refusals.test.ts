@@ -171,6 +171,32 @@ describe('nothing is paid', () => {
     })
   })
 
+  it('T-171 when it has to sign for the receipt at another service', async () => {
+    const { signer, wallet } = market.solana(2)
+    const signed: string[] = []
+    const sign = (message: Uint8Array) => {
+      signed.push(new TextDecoder().decode(message))
+      return signer.sign(message)
+    }
+    const watched = { ...signer, sign }
+    const buyAnew = () =>
+      market
+        .client({ signer: watched, journal: memoryJournal(), pinnedKeys: [market.key] })
+        .buy({ intent: 'found again', units: 1, asset: 'USDC', wallet })
+    const { receipt_id } = await buyAnew()
+    for (const address of ['https://other.example/v1/storage/confirm', `${market.proxy.url}/\nquote: other`]) {
+      const elsewhere = ({ extensions, ...quote }: Quote) => {
+        const { svc } = extensions
+        return { ...quote, extensions: { svc: { ...svc, info: { ...svc.info, confirm_url: address } } } }
+      }
+      market.proxy.always(/storage\/request/, { lie: elsewhere })
+      await expect(buyAnew()).rejects.toMatchObject({ message: expect.stringContaining('is to be confirmed at') })
+      market.proxy.behave()
+      expect(signed.filter((text) => text.includes(address))).toEqual([])
+    }
+    expect((await buyAnew()).receipt_id).toBe(receipt_id)
+  })
+
   it('ADD-10 on a real chain to a development gateway', async () => {
     const buyer = market.solana()
     await expect(buy({ ...buyer, wallet: { ...buyer.wallet, isLocal: false } })).rejects.toMatchObject(NOT_MOVED)

@@ -16,8 +16,14 @@ import { type Identity, knownReceipts } from './session.ts'
 const t = texts.list
 const PAGE = 50
 
+interface ListProps {
+  by: Identity
+  /** Whose lockers count as own ones: the identity itself, or the owner that a key of this browser works for. */
+  owner: string
+}
+
 /** What the identity owns or operates, newest payment first. */
-export function LockerList({ by }: { by: Identity }) {
+export function LockerList({ by, owner }: ListProps) {
   const lockers = useSignal<readonly ListedLocker[]>([])
   const isComplete = useSignal(false)
   const source = useRef<AsyncIterator<ListedLocker> | null>(null)
@@ -52,7 +58,7 @@ export function LockerList({ by }: { by: Identity }) {
       <div class="stack">
         <ul class="lockers" aria-label={t.caption}>
           {value.map((locker) => (
-            <Row key={locker.receipt_id} locker={locker} isBrowser={by.kind === 'browser'} />
+            <Row key={locker.receipt_id} locker={locker} isOwn={locker.owner === owner} />
           ))}
         </ul>
         {isBusy && <Loading label={by.kind === 'wallet' ? texts.opening.waiting : t.waiting} />}
@@ -76,19 +82,20 @@ export function LockerList({ by }: { by: Identity }) {
   )
 }
 
-/** The key of this browser is an operator everywhere, which says nothing. */
-function Row({ locker, isBrowser }: { locker: ListedLocker; isBrowser: boolean }) {
-  const { locker_id, role, opened, expires_at, total_bytes, file_count, paid_at, terms } = locker
+/** A locker of others goes by its id: its name is their word, and may be that of an own one. */
+function Row({ locker, isOwn }: { locker: ListedLocker; isOwn: boolean }) {
+  const { locker_id, owner, opened, expires_at, total_bytes, file_count, paid_at, terms } = locker
   const now = Date.now()
   const [tone, state] = opened ? stateOf(locker, now) : (['info', texts.state.unopened] as const)
   return (
     <li>
       <a class="locker-row" href={urlOf(`/locker/${locker_id}`)}>
         <span class="locker-name">
-          <b>{nameOf(locker) ?? locker_id}</b>
+          <b>{(isOwn && nameOf(locker)) || locker_id}</b>
           <Status tone={tone}>{state}</Status>
-          {role === 'operator' && !isBrowser && <Status tone="neutral">{t.operated}</Status>}
+          {!isOwn && <Status tone="neutral">{t.operated}</Status>}
         </span>
+        {!isOwn && <span class="soft">{t.sharedBy(owner, nameOf(locker))}</span>}
         {opened ? (
           <>
             <span class="soft">

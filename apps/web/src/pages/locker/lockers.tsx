@@ -35,6 +35,7 @@ export default function LockersPage() {
     })
   }, [])
   const by = identity.value
+  const ownerBehind = (address: string) => keys.value.find((key) => key.address === address)?.owner ?? address
   return (
     <div class="wide locker">
       <div class="locker-title">
@@ -52,7 +53,7 @@ export default function LockersPage() {
               {t.identity.lock}
             </Button>
           </p>
-          <LockerList key={by.address} by={by} />
+          <LockerList key={by.address} by={by} owner={ownerBehind(by.address)} />
         </>
       ) : (
         <>

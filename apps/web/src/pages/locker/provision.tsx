@@ -1,6 +1,7 @@
 // Opening a locker that was paid for.
 
 import { useSignal } from '@preact/signals'
+import { nameObjection } from '@svc/sdk/locker-names'
 import { texts } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -11,8 +12,6 @@ import { KeepChoice } from './choose-mode.tsx'
 import { type Identity, type LockerSession, openPaidLocker } from './session.ts'
 
 const t = texts.provision
-/** Of a tag, without `name:`. */
-const MAX_NAME = 59
 
 interface ProvisionProps {
   by: Identity
@@ -25,10 +24,11 @@ export function ProvisionCard({ by, receiptId, onSession }: ProvisionProps) {
   const withBrowserKey = useSignal(by.kind === 'wallet')
   const isKept = useSignal(true)
   const { isBusy, problem, run } = useAction()
-  const isTooLong = [...name.value.trim()].length > MAX_NAME
+  const given = name.value.trim()
+  const isRefused = given !== '' && nameObjection(given) !== null
   const open = (event: Event) => {
     event.preventDefault()
-    if (isTooLong) return
+    if (isRefused) return
     const opening = { name: name.value, withBrowserKey: withBrowserKey.value, isKept: isKept.value }
     void run(async () => onSession(await openPaidLocker(by, receiptId, opening)))
   }
@@ -36,7 +36,7 @@ export function ProvisionCard({ by, receiptId, onSession }: ProvisionProps) {
     <Card title={t.title}>
       <form class="stack" onSubmit={open}>
         <p class="soft">{t.text}</p>
-        <Field label={t.name} hint={t.nameHint} error={isTooLong ? t.tooLong : null}>
+        <Field label={t.name} hint={t.nameHint} error={isRefused ? t.notAllowed : null}>
           {(control) => (
             <input
               {...control}

@@ -182,7 +182,9 @@ export const texts = {
     statement: 'Statement',
     checkProof: 'Check its proof',
     proofLeads:
-      'Computed here: the hash of this file leads to the root of the newest statement. The verify page checks whether that statement is signed and published.',
+      'Computed here: the hash of this file leads to the root of the newest statement, which is signed with a key that this gateway shows. The verify page checks whether it is a key that you trust, and whether the statement is published.',
+    proofUnsigned:
+      'Computed here: the hash of this file leads to the root that this gateway names. No signed statement counts the file, so this shows only that the gateway agrees with itself.',
     otherBytes: 'The newest statement names other bytes under this name.',
     notInStatement: 'The newest statement does not name this file yet.',
     verify: 'Check the statements of this locker',

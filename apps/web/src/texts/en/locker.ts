@@ -275,6 +275,8 @@ export const texts = {
     caption: 'Lockers of this key',
     openIt: 'Open it now.',
     operated: 'shared with you',
+    sharedBy: (owner: string, name: string | null) =>
+      `Of ${owner}${name === null ? '' : `, who calls it “${name}”`}. Anybody can share a locker with you.`,
     paid: (iso: string) => `Paid ${texts.date(iso)}`,
   },
   continue: {
@@ -297,7 +299,7 @@ export const texts = {
     name: 'Name',
     nameHint: 'Optional. Only you and your operators see it. It cannot be changed later.',
     namePlaceholder: 'Contracts 2026',
-    tooLong: 'At most 59 characters.',
+    notAllowed: 'At most 59 letters, digits, spaces and . _ @ + -, beginning with a letter or a digit.',
     action: 'Open the locker',
     cost: (times: number) => `Your wallet signs ${times === 1 ? 'once' : 'twice'} now.`,
     withBrowser: 'Let this browser in, too: no further signature for reading and writing files',

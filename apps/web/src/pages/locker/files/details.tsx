@@ -106,7 +106,7 @@ export function FileDetails({
   )
 }
 
-type Checked = { ok: true; root: string } | { ok: false; why: string }
+type Checked = { ok: true; root: string; isSigned: boolean } | { ok: false; why: string }
 
 /** The path from this file to the root of the newest statement, computed here. */
 function ProofCheck({ session: { client, locker }, file }: { session: LockerSession; file: FileEntry }) {
@@ -115,10 +115,10 @@ function ProofCheck({ session: { client, locker }, file }: { session: LockerSess
   const check = async () => {
     isBusy.value = true
     try {
-      const { file_entry, merkle_root } = await client.proof(locker.receipt_id, file.filename)
+      const { file_entry, merkle_root, statement } = await client.proof(locker.receipt_id, file.filename)
       checked.value =
         file_entry.content_hash === file.content_hash
-          ? { ok: true, root: merkle_root }
+          ? { ok: true, root: merkle_root, isSigned: statement !== null }
           : { ok: false, why: t.details.otherBytes }
     } catch (error) {
       const why = isGatewayError(error, 'FILE_NOT_ATTESTED') ? t.details.notInStatement : explainFileError(error).title
@@ -138,7 +138,7 @@ function ProofCheck({ session: { client, locker }, file }: { session: LockerSess
     <div role="status" class={checked.value.ok ? 'note note-good' : 'note note-bad'}>
       {checked.value.ok ? (
         <>
-          <p>{t.details.proofLeads}</p>
+          <p>{checked.value.isSigned ? t.details.proofLeads : t.details.proofUnsigned}</p>
           <code>{checked.value.root}</code>
         </>
       ) : (
