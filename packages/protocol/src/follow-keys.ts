@@ -74,9 +74,12 @@ export function followKeys(given: KeysToFollow): FollowedKeys {
   }
   const everything = walk(reachedFrom(before))
   const revocations = validRevocations(changes.revocations, everything, { recovery, ofGateway })
-  const suspects = revokedKeys(revocations, everything, recovery)
+  const suspects = revokedKeys(revocations, everything, {
+    recovery,
+    followed: before.flatMap((step) => step.endorsements),
+  })
   const trusted = reachedFrom(before.filter((step) => !isOfThief(step, suspects)))
-  const revoked = revokedKeys(revocations, walk(trusted), recovery)
+  const revoked = revokedKeys(revocations, walk(trusted), trusted)
   return { ...walk({ ...trusted, revoked, refused }), revoked, revocations, refused }
 }
 
@@ -210,7 +213,7 @@ function validRevocations(
 function revokedKeys(
   revocations: readonly Revocation[],
   reached: Reached,
-  recovery: readonly string[],
+  { recovery, followed }: Pick<Walk, 'recovery' | 'followed'>,
 ): Map<string, number> {
   const revoked = new Map<string, number>()
   const note = ({ body }: Revocation) => {
@@ -222,7 +225,7 @@ function revokedKeys(
   const settled = new Set(revoked.keys())
   const others = revocations
     .filter(({ body }) => !settled.has(body.revoked.public_key_hex) && !recovery.includes(body.revoked.public_key_hex))
-    .filter((revocation) => mayRevoke(revocation, reached))
+    .filter((revocation) => mayRevoke(revocation, reached, followed))
     // The newest keys first: whether one is revoked is known before what it revokes is asked.
     .map((revocation) => ({ revocation, begin: beginOf(revocation.body.revoked_by.public_key_hex, reached) ?? 0 }))
     .toSorted((a, b) => b.begin - a.begin)
@@ -236,13 +239,24 @@ function revokedKeys(
   return revoked
 }
 
-function mayRevoke({ body }: Revocation, reached: Reached): boolean {
+function mayRevoke({ body }: Revocation, reached: Reached, followed: readonly Endorsement[]): boolean {
   const [revoked, by] = [body.revoked.public_key_hex, body.revoked_by.public_key_hex]
   if (revoked === by) return true
-  const isEndorsedAfter = (reached.paths.get(by) ?? []).some((step) => step.body.endorser.public_key_hex === revoked)
-  if (isEndorsedAfter) return true
+  const steps = [...[...reached.paths.values()].flat(), ...followed]
+  if (endorsersOf(by, steps).includes(revoked)) return true
   const [begin, ofRevoked] = [beginOf(by, reached), beginOf(revoked, reached)]
   return begin !== null && ofRevoked !== null && begin > ofRevoked
+}
+
+/** The keys that led to a key, each endorsed by the next. */
+function endorsersOf(hex: string, steps: readonly Endorsement[]): string[] {
+  const endorsers: string[] = []
+  for (;;) {
+    const last = endorsers.at(-1) ?? hex
+    const endorser = steps.find(({ body }) => body.endorsed.public_key_hex === last)?.body.endorser.public_key_hex
+    if (endorser === undefined || endorsers.includes(endorser)) return endorsers
+    endorsers.push(endorser)
+  }
 }
 
 /** Keys without a period are neither before nor after others. */

@@ -66,6 +66,15 @@ describe('keys that were followed', () => {
     expect(trusts(ofThief.keys, THIEF)).toBe(false)
   })
 
+  it('T-40 ADD-39 revoke the keys that led to them, also pinned ones without a period', () => {
+    const { revoked: found } = followKeys({
+      pinned: [pin(OLD)],
+      before: [followedAt(NEW, THEFT - DAY)],
+      changes: { endorsements: [], revocations: [revoked(NEW, OLD, THEFT)] },
+    })
+    expect(found).toEqual(new Map([[hex(OLD), THEFT]]))
+  })
+
   it('T-40 a thief whom a client followed to cannot revoke the word of the recovery key, nor earlier keys once found out', () => {
     const before = [followedAt(THIEF, THEFT + DAY)]
     const revocations = [
