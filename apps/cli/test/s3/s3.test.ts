@@ -65,7 +65,7 @@ describe('svc s3 credentials', () => {
     // Older releases of both take the endpoint from no profile and no variable.
     const named = [
       `aws --profile svc --endpoint-url ${endpoint()} s3 ls`,
-      `.client('s3', endpoint_url='${endpoint()}')`,
+      `.client('s3', endpoint_url="${endpoint()}")`,
     ]
     for (const client of [...named, 'rclone ls', 'restic', 's3fs']) expect(stdout).toContain(client)
   })
@@ -94,7 +94,7 @@ describe('svc s3 keys', () => {
       prefix: 'b/',
     }
     expect(keySetup(key as NewS3Key)).toContain('s3fs locker_0:/b MOUNTPOINT -o url=https://s3.example ')
-    const named = [`aws --endpoint-url ${endpoint()} s3 ls`, `boto3.client('s3', endpoint_url='${endpoint()}')`]
+    const named = [`aws --endpoint-url ${endpoint()} s3 ls`, `boto3.client('s3', endpoint_url="${endpoint()}")`]
     for (const client of named) expect(made.stderr).toContain(client)
     expect(made.stderr).not.toContain(secret as string)
     const { stdout } = await svc('keys')
