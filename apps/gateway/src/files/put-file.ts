@@ -72,7 +72,7 @@ async function place(tx: Transaction<Schema>, context: FilesContext, locker: Loc
     isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])).size > 0
     before = (await lockFile(tx, locker_id, filename)) ?? null
   } while (!before && put.mayCreate)
-  // The upload may have begun on another database. Only one that is current knows what it would replace, and for whom.
+  // The upload may have begun on another database. Only a current one knows which bytes this replaces.
   context.continuity.assertCurrent()
   if (!before) throw fileNotFound(filename)
   put.check?.(isNew ? null : before)

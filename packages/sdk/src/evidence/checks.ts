@@ -33,7 +33,7 @@ export async function checkStatement(context: Context, envelope: EvidenceEnvelop
 
 /**
  * Requires that a proof leads from the file to the root and through the tree that the statement counts. Without a
- * statement the proof is held against itself, which shows nothing but that it is consistent.
+ * statement the proof is compared with itself, which shows only that it is consistent.
  */
 export function checkProof(proof: InclusionProof, filename: string, statement: EvidenceEnvelope | null): void {
   const { merkle_root, file_count } = statement?.body ?? proof

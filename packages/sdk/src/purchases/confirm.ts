@@ -101,7 +101,7 @@ export async function receiptOf(
   }
 }
 
-/** Whoever has the signature for another service gets the receipt there. In development a gateway has many addresses. */
+/** A signature made for another service would collect the receipt there. In development a gateway has many addresses. */
 function requireOwnAddress({ baseUrl }: Context, confirmUrl: string): void {
   const isPlain = URL.parse(confirmUrl)?.href === confirmUrl
   const isOwn = confirmUrl.startsWith(`${baseUrl}/`) || (isPlain && isPrivateHost(confirmUrl) && isPrivateHost(baseUrl))

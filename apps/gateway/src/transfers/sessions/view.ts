@@ -1,6 +1,6 @@
-// The view of an upload, for whoever may only upload: an id that takes the place of a receipt's in a public link. It opens
-// the files that one session has stored, until the session's token expires, and it uploads nothing. It is derived from the
-// id of the session, so nothing of it is stored.
+// The view of an upload: a read-only id for clients that may only upload. It takes the place of the receipt id in a public
+// link and opens the files that one session has stored, until the session's token expires. It is derived from the id of the
+// session, so nothing is stored.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { toBase64Url, utf8 } from '@svc/protocol/bytes'

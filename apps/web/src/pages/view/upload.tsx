@@ -1,4 +1,4 @@
-// The other files of an upload, for whoever has its link. Nothing else of the locker is behind it.
+// The other files of an upload. Its link opens nothing else of the locker.
 
 import { useSignal } from '@preact/signals'
 import type { UploadSessionStatus } from '@svc/api/upload-sessions'
