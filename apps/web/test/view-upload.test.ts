@@ -1,4 +1,4 @@
-// The viewer with the link of an upload, as `viewer_url` of an upload session gives it to whoever may only upload.
+// The viewer, opened by the `viewer_url` of an upload session.
 
 import { type FinalizedUpload, openUploadSession, type UploadSession } from '@svc/api/upload-sessions'
 import { createClient } from '@svc/sdk'

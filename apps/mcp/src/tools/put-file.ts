@@ -107,7 +107,7 @@ async function byUrl({ client, settings }: Context, wanted: Wanted, { signal }: 
   return {
     text:
       `Nothing is stored yet. Run, with FILE replaced:\n${commands.join('\n')}\n` +
-      'The second names the receipt, which opens every file of the locker: give it to nobody who may not read them.',
+      'The second names the receipt, which opens every file of the locker: share it only with people who may read them all.',
     data: {
       receipt_id,
       filename: body.filename,

@@ -1,5 +1,5 @@
-// The bytes of the file, read through its link in ranges. Whoever stored it, and whoever runs the gateway, may
-// send anything; a file that is replaced meanwhile is noticed by its tag.
+// Reads the bytes of a file through its link, in ranges. Neither the uploader nor the gateway is trusted; the ETag shows
+// when the file is replaced meanwhile.
 
 import { sha256Hex, sha256Stream } from '@svc/protocol/sha256'
 import { urlOf } from '../../address.ts'
