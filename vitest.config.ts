@@ -6,12 +6,17 @@ import { chromiumPath } from './scripts/chromium.ts'
 /** Only what hangs takes so long, however busy the machine is. */
 const HANGS_MS = 300_000
 
+/** The same values in each run, unless a run asks for others (`npm run test:all` does). */
+const PROPERTY_SEED = Number(process.env.SVC_TEST_SEED ?? 1)
+
 const WATCH_FILE = 'scripts/test-setup/watch-file.ts'
 const LIMIT_PROPERTIES = 'scripts/test-setup/limit-properties.ts'
 
 export default defineConfig({
   test: {
+    provide: { propertySeed: PROPERTY_SEED },
     globalSetup: 'scripts/test-setup/memory-folder.ts',
+    tags: [{ name: 'nightly', description: 'takes a second or more, and others show the same requirement sooner' }],
     // Tests wait a good deal for what they started: one more than there are cores keeps them busy.
     maxWorkers: availableParallelism() + 1,
     projects: [
@@ -34,6 +39,7 @@ export default defineConfig({
           setupFiles: [WATCH_FILE],
           testTimeout: HANGS_MS,
           hookTimeout: HANGS_MS,
+          expect: { poll: { timeout: HANGS_MS / 2 } },
         },
       },
       {

@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 // Statements about a locker: signed, chained and published, then verified by somebody who trusts only pinned keys.
 
 import { readFile } from 'node:fs/promises'
@@ -124,6 +126,6 @@ describe('attestation', () => {
       const checkpoint = readCheckpoint(await (await fetch(`${service.gateway}/log/checkpoint`)).text())
       return typeof checkpoint !== 'string' && checkpoint.size === 2 && judge(policy, checkpoint).isQuorum
     }
-    await expect.poll(isCosigned, { timeout: 100_000, interval: 500 }).toBe(true)
+    await expect.poll(isCosigned, { interval: 500 }).toBe(true)
   })
 })

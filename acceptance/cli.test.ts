@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 // The `svc` command: one process per command, wallets in files, a real gateway and local chains.
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -139,7 +141,7 @@ describe('svc', () => {
     const child = start('buy', '--asset', 'SOL', '--yes')
     const isPaid = async () => (await lamportsOf(TREASURY.address)) > before
     const wasAsked = () => proxy.seen.filter(({ path }) => path.includes('confirm')).length > 1
-    await expect.poll(async () => (await isPaid()) && wasAsked(), { timeout: 30_000, interval: 100 }).toBe(true)
+    await expect.poll(async () => (await isPaid()) && wasAsked(), { interval: 100 }).toBe(true)
     const exit = once(child, 'exit')
     child.kill('SIGKILL')
     await exit
@@ -188,9 +190,7 @@ describe('svc and the agent service', () => {
     expect(subscribed).toMatchObject({ subscription: { status: 'active', identity: DEMO_PAYERS[1]!.address } })
     const [{ delegation_id }] = (await json('delegate')) as [{ delegation_id: string }]
     const delegation = async () => (await json('delegations', delegation_id))[0]
-    await expect
-      .poll(async () => (await delegation()).runs, { timeout: 30_000 })
-      .toMatchObject([{ task: 'watch', outcome: 'done' }])
+    await expect.poll(async () => (await delegation()).runs).toMatchObject([{ task: 'watch', outcome: 'done' }])
     expect(await delegation()).toMatchObject({ status: 'active', log: [{ kind: 'baseline', detail: { files: 1 } }] })
 
     await json('delegations', '--end', delegation_id)

@@ -181,9 +181,7 @@ describe("ADD-34 the files of the operator's guide on a host with systemd", () =
     const [output, ended] = [text(gateway.stdout), once(gateway, 'exit')]
     const problems = text(gateway.stderr)
     const health = async () => (await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => null))?.status
-    await expect
-      .poll(async () => gateway.exitCode ?? (await health()), { timeout: 100_000 })
-      .toSatisfy(Number.isInteger)
+    await expect.poll(async () => gateway.exitCode ?? (await health())).toSatisfy(Number.isInteger)
     if (gateway.exitCode !== null) throw new Error(await problems)
     expect(await health()).toBe(200)
     const { keys } = (await (await fetch(`http://127.0.0.1:${port}/v1/keys`)).json()) as { keys: { key_id: string }[] }

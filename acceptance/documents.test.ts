@@ -137,14 +137,17 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
     .filter(({ commands }) => commands.length > 0)
     .sort((a, b) => START.indexOf(a.path) - START.indexOf(b.path))
 
-  it.each(withCommands.map((document) => [document.path, document] as const))('of %s work', (_, document) =>
-    runCommands(document),
+  it.each(withCommands.map((document) => [document.path, document] as const))(
+    'of %s work',
+    { tags: ['nightly'] },
+    (_, document) => runCommands(document),
   )
 
-  it('find our programs by npx in a clone', () =>
-    runShell('npx', ['npx svc --version', 'npx svc-gateway --help', 'npx svc-mcp --version']))
+  it('find our programs by npx in a clone', { tags: ['nightly'] }, () =>
+    runShell('npx', ['npx svc --version', 'npx svc-gateway --help', 'npx svc-mcp --version']),
+  )
 
-  it('that npm start prints work as they are pasted', async () => {
+  it('that npm start prints work as they are pasted', { tags: ['nightly'] }, async () => {
     const [, printed = ''] = /Try, in another terminal:\n\n(.*?)\n\nStop/s.exec(service.output) ?? []
     expect(printed).toContain('npx svc buy')
     await runShell('npm-start', [printed])

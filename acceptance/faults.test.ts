@@ -13,7 +13,9 @@ const PROGRAM = fileURLToPath(new URL('../bench/src/faults/main.ts', import.meta
 const KILLS = 5
 
 describe('npm run faults', () => {
-  it('ADD-32 T-16 PAY-52 PAY-53 STATE-01 two gateways that are killed with their database and nodes keep every promise', async () => {
+  it('ADD-32 T-16 PAY-52 PAY-53 STATE-01 two gateways that are killed with their database and nodes keep every promise', {
+    tags: ['nightly'],
+  }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-faults-test-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const json = join(folder, 'summary.json')

@@ -16,7 +16,9 @@ describe.each([
   ['SOL', 'primary-mainnet', () => ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)],
   ['USDC', 'evm-mainnet', () => evmIdentity(Buffer.from(DEV_PAYERS[0]!.privateKey.slice(2), 'hex'))],
 ])('a locker paid in %s on %s', (asset, network, ownerOf) => {
-  it('GEN-09 stores, lists, serves and deletes a file of an operator, before and after a restart', async () => {
+  it('GEN-09 stores, lists, serves and deletes a file of an operator, before and after a restart', {
+    tags: ['nightly'],
+  }, async () => {
     const { call, buyLocker, putFile, confirmFile } = gatewayRequests(service)
     const owner = ownerOf()
     const operator = ed25519Identity()

@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 // What the container image and the systemd units run: `dist/production` with a Node and nothing else, by a user who
 // can write to the data folder only.
 

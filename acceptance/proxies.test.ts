@@ -145,7 +145,7 @@ for (const { file, start } of proxies) {
         const head = await fetch(uploadUrl, { method: 'HEAD', headers: { 'tus-resumable': '1.0.0' } })
         return Number(head.headers.get('upload-offset'))
       }
-      await expect.poll(offset, { timeout: 60_000 }).toBeGreaterThan(0)
+      await expect.poll(offset).toBeGreaterThan(0)
       const resumedAt: number[] = []
       await new Promise<void>((resolve, reject) => {
         const upload = new TusUpload(bytes, {
@@ -273,7 +273,7 @@ describe('the logs of nginx', () => {
         `^127\\.0\\.0\\.1 .* GET .* 200 .*127\\.0\\.0\\.1:${gatewayPort} .*${answered.headers.get('x-request-id')}`,
         'm',
       )
-      await expect.poll(proxy.logs, { timeout: 60_000 }).toMatch(line)
+      await expect.poll(proxy.logs).toMatch(line)
     },
   )
 
@@ -288,7 +288,7 @@ describe('the logs of nginx', () => {
     expect(head[':status']).toBe(403)
     const redirected = await fetch(`${nginx.redirectUrl}/f/${MARK}`, { redirect: 'manual' })
     expect([redirected.status, redirected.headers.get('location')]).toEqual([308, `https://127.0.0.1/f/${MARK}`])
-    await expect.poll(nginx.logs, { timeout: 60_000 }).toMatch(/ GET .* 308 /)
+    await expect.poll(nginx.logs).toMatch(/ GET .* 308 /)
     expect(await nginx.logs()).not.toContain(MARK)
   })
 })

@@ -75,7 +75,7 @@ describe('the packed packages', () => {
     }
   })
 
-  it('load module by module with their declared dependencies', async () => {
+  it('load module by module with their declared dependencies', { tags: ['nightly'] }, async () => {
     const program = (await modules(project)).map((name) => `await import('${name}')`)
     expect(program.length).toBeGreaterThan(120)
     await runProgram(project, 'load.js', program.join('\n'))
@@ -105,7 +105,9 @@ describe('@svc/verifier, @svc/protocol, @svc/transparency and @svc/api', () => {
     )
   })
 
-  it('CLI-02 the verifier for browsers is small, complete and free of Node modules', async () => {
+  it('CLI-02 the verifier for browsers is small, complete and free of Node modules', {
+    tags: ['nightly'],
+  }, async () => {
     const parts = ['@svc/verifier', '@svc/verifier/pinned-keys', '@svc/verifier/verify-chain']
     await project.write('browser.js', parts.map((name) => `export * from '${name}'\n`).join(''))
     const input = join(project.folder, 'browser.js')
@@ -132,7 +134,9 @@ describe('@svc/verifier, @svc/protocol, @svc/transparency and @svc/api', () => {
 })
 
 describe('@svc/sdk and @svc/cli', () => {
-  it('GEN-09 PAY-51 ATT-06 VER-01 the program of the README buys, uploads and attests, and svc verifies the result', async () => {
+  it('GEN-09 PAY-51 ATT-06 VER-01 the program of the README buys, uploads and attests, and svc verifies the result', {
+    tags: ['nightly'],
+  }, async () => {
     const market = await openMarket()
     onTestFinished(() => market.close())
     await project.write('README.md', 'to be kept')
@@ -149,7 +153,7 @@ describe('@svc/sdk and @svc/cli', () => {
     expect(await svc('verify', 'bought.json', '--keys', market.key)).toContain('✓ key_pinned')
   })
 
-  it('CLI-01 CLI-04 svc verifies offline and reports the result by its exit code', async () => {
+  it('CLI-01 CLI-04 svc verifies offline and reports the result by its exit code', { tags: ['nightly'] }, async () => {
     const { version } = await manifestOf('@svc/cli')
     expect(await project.run('npx', 'svc', '--version')).toBe(`${version}\n`)
     expect(await svc('verify', 'good.json', '--keys', KEY)).toContain('✓ key_pinned')
@@ -162,7 +166,7 @@ describe('@svc/sdk and @svc/cli', () => {
 })
 
 describe('@svc/mcp', () => {
-  it('answers over stdio and lists its tools', async () => {
+  it('answers over stdio and lists its tools', { tags: ['nightly'] }, async () => {
     const child = project.start('node_modules/.bin/svc-mcp')
     const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
     const clientInfo = { name: 'project', version: '1' }
@@ -216,10 +220,11 @@ describe('types', () => {
     await project.run(join(root, 'node_modules/.bin/tsc'), ...STRICT, ...options, ...Object.keys(files))
   }
 
-  it('compile with a bundler, in a project without the types of Node', () =>
-    compile({ 'page.ts': TYPED_PROGRAM }, '--module', 'esnext', '--moduleResolution', 'bundler', '--types', ''))
+  it('compile with a bundler, in a project without the types of Node', { tags: ['nightly'] }, () =>
+    compile({ 'page.ts': TYPED_PROGRAM }, '--module', 'esnext', '--moduleResolution', 'bundler', '--types', ''),
+  )
 
-  it('compile as Node resolves them, in every module except the commands', async () => {
+  it('compile as Node resolves them, in every module except the commands', { tags: ['nightly'] }, async () => {
     const libraries = (await modules(project)).filter((name) => !/^@svc\/(?:cli|mcp)\//.test(name))
     const all = libraries.map((name, index) => `export type * as m${index} from '${name}'`).join('\n')
     const nodeTypes = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node']

@@ -129,7 +129,7 @@ async function repeat(send: () => Promise<Response>): Promise<Response> {
 const list = () => ({ path: `/v1/lockers/${locker.lockerId}/files`, ops: ['locker:list'], ...locker })
 const link = (filename: string) => `${nginx.url}/v1/r/${locker.receiptId}/f/${encodeURIComponent(filename)}`
 
-it('T-88 a locker is bought, each step at another replica', async () => {
+it('T-88 a locker is bought, each step at another replica', { tags: ['nightly'] }, async () => {
   locker = await requests.buyLocker(owner, 'SOL', 'primary-mainnet', 2)
   for (let i = 0; i < replicas.length; i++) {
     const { status, body } = await requests.send('GET', `/v1/receipts/${locker.receiptId}/verify`)
@@ -137,7 +137,9 @@ it('T-88 a locker is bought, each step at another replica', async () => {
   }
 })
 
-it('T-88 an upload session goes on at other replicas while one is killed, and all serve the file', async () => {
+it('T-88 an upload session goes on at other replicas while one is killed, and all serve the file', {
+  tags: ['nightly'],
+}, async () => {
   const bytes = randomBytes(1_000_000)
   const size = 50_000
   const session = await openSession('large')
@@ -164,7 +166,7 @@ it('T-88 an upload session goes on at other replicas while one is killed, and al
   }
 })
 
-it('T-88 statements that are asked for at all replicas at once have one sequence', async () => {
+it('T-88 statements that are asked for at all replicas at once have one sequence', { tags: ['nightly'] }, async () => {
   for (let round = 1; round <= 2; round++) {
     await requests.putFile(owner, locker, { filename: `round ${round}`, content_type: 'text/plain' }, Buffer.from('x'))
     expect((await requests.confirmFile(locker, `round ${round}`)).status).toBe(200)
@@ -180,7 +182,9 @@ it('T-88 statements that are asked for at all replicas at once have one sequence
   expect([statements.length, second?.prev_statement_digest]).toEqual([2, first?.statement_digest])
 })
 
-it('T-88 a nonce that one replica has taken is refused by all, and all have worked', async () => {
+it('T-88 a nonce that one replica has taken is refused by all, and all have worked', {
+  tags: ['nightly'],
+}, async () => {
   const { headers } = signCall(owner, list(), Date.now())
   const answers = await Promise.all(
     Array.from({ length: 9 }, () => requests.send('GET', list().path, undefined, headers)),
@@ -192,7 +196,7 @@ it('T-88 a nonce that one replica has taken is refused by all, and all have work
     await requests.send('GET', list().path)
     return replicas.every(({ answered }) => answered > 5)
   }
-  await expect.poll(askMore, { timeout: 60_000, interval: 200 }).toBe(true)
+  await expect.poll(askMore, { interval: 200 }).toBe(true)
 })
 
 it('T-88 TLS ends at nginx, and names of files arrive as they were sent', async () => {
@@ -213,7 +217,9 @@ async function quoteFrom(localAddress: string, given: Record<string, string> = {
   return response.statusCode
 }
 
-it('T-88 a rate limit counts over all replicas, by the address that nginx saw, whatever a client says', async () => {
+it('T-88 a rate limit counts over all replicas, by the address that nginx saw, whatever a client says', {
+  tags: ['nightly'],
+}, async () => {
   const statuses: number[] = []
   while (statuses.length < 2 * PER_ADDRESS) {
     statuses.push(...(await Promise.all(Array.from({ length: 30 }, () => quoteFrom('127.0.0.2')))))
@@ -239,7 +245,9 @@ it('T-88 below a prefix the path arrives without it, and otherwise as it was sen
   expect((await fetch(`${below.url}${path}`)).headers.get('server')).toContain('nginx')
 })
 
-it('T-37 ADD-29 on a full disk nothing is signed, and everything goes on once there is room', async () => {
+it('T-37 ADD-29 on a full disk nothing is signed, and everything goes on once there is room', {
+  tags: ['nightly'],
+}, async () => {
   const limitFiles = (limit: string) => {
     for (const replica of replicas) execFileSync('prlimit', ['--pid', `${replica.pid()}`, `--fsize=${limit}:`])
   }
@@ -259,9 +267,9 @@ it('T-37 ADD-29 on a full disk nothing is signed, and everything goes on once th
   // Each replica knows of its own logbook only.
   const readHealth = async () => (await requests.send('GET', '/health')).body
   const failing = { status: 'degraded', continuity: { logbook: 'failing' } }
-  await expect.poll(readHealth, { timeout: 60_000 }).toMatchObject(failing)
+  await expect.poll(readHealth).toMatchObject(failing)
   limitFiles('unlimited')
-  await expect.poll(async () => (await attest()).status, { timeout: 60_000, interval: 1000 }).toBe(200)
+  await expect.poll(async () => (await attest()).status, { interval: 1000 }).toBe(200)
   const { body } = await requests.send('GET', `/v1/storage/statements?receipt_id=${locker.receiptId}`)
   const sequences = (body.statements as { sequence: number }[]).map(({ sequence }) => sequence)
   expect(sequences.toSorted((a, b) => a - b)).toEqual(sequences.map((_, i) => i + 1))

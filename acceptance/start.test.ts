@@ -29,7 +29,7 @@ describe('npm start', () => {
     expect((await readdir(`${service.dataFolder}/agent`)).includes('agent.db')).toBe(!isOnPostgres)
   })
 
-  it('VER-17 stops on Ctrl-C, and uses the same keys after a second start', async () => {
+  it('VER-17 stops on Ctrl-C, and uses the same keys after a second start', { tags: ['nightly'] }, async () => {
     const keys = () => getJson(`${service.gateway}/v1/keys`)
     const before = await keys()
     await service.interrupt()
@@ -56,7 +56,9 @@ describe('npm start', () => {
 })
 
 describe('the API page', () => {
-  it('VER-22 lists every endpoint, sends a request, and loads nothing from other hosts', async () => {
+  it('VER-22 lists every endpoint, sends a request, and loads nothing from other hosts', {
+    tags: ['nightly'],
+  }, async () => {
     const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-gpu'] })
     const page = await browser.newPage()
     page.setDefaultTimeout(100_000)

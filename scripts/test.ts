@@ -1,43 +1,56 @@
-// `npm test`: all checks, then all tests, then one line with the counts. Files with failed tests run once more, with
-// nothing beside them: what passes then is named, because it depends on how busy the machine was and has to be mended.
+// `npm test` is the gate: all checks, and every test that is not tagged `nightly`. `npm run test:all` runs everything.
+// Nothing runs a second time: a failure is a failure. The last line counts what passed and failed.
 
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { execFileSync, spawn } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
 import { bundleOf } from '@svc/http-service/bundle'
 import { ensurePages } from '@svc/web/build'
 import { runChecks } from './check.ts'
+import { readRequirements } from './spec/requirements.ts'
+import { checkCpuBudget } from './test-setup/cpu-budget.ts'
 
-interface VitestReport {
-  numPassedTests: number
-  numFailedTests: number
-  numPendingTests: number
-  numTodoTests: number
-  testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[]
+interface Test {
+  file: string
+  name: string
+  status: 'passed' | 'failed' | 'skipped'
+  milliseconds: number
+  isNightly: boolean
 }
 
-interface Counts {
-  passed: number
-  failed: number
-  skipped: number
-}
+const SLOW_MS = 1000
+const CACHE = 'node_modules/.cache/svc'
 
-interface Run extends Counts {
-  failures: { file: string; titles: string[] }[]
-}
+/** A change of these paths also runs the nightly tests of the folder. */
+const NIGHTLY_OF_CHANGES: [folder: string, paths: RegExp][] = [
+  ['packages/storage/test', /^packages\/(storage|devnet\/src\/providers)\//],
+  ['apps/web/test', /^apps\/web\//],
+]
 
-/** More than these is not about a busy machine. */
-const MAX_FILES_AGAIN = 8
+const runsAll = process.argv[2] === '--all'
+const filters = process.argv.slice(runsAll ? 3 : 2)
+const isWhole = filters.length === 0
 
-const checks = await runChecks()
-await buildOnce()
-const tests = runTests()
-const passed = checks.passed + tests.passed
-const failed = checks.failed + tests.failed
-const skipped = tests.skipped > 0 ? `, ${tests.skipped} skipped` : ''
-console.log(`${passed} passed, ${failed} failed${skipped}`)
+const [checks, tests] = await Promise.all([isWhole ? runChecks() : { passed: 0, failed: 0 }, runTests()])
+const problems = isWhole && !runsAll ? [...requirementsNotShown(tests), ...checkCpuBudget()] : []
+for (const problem of problems) console.log(`✗ ${problem}`)
+if (!runsAll) list(`tests of the gate over ${SLOW_MS / 1000} s`, tests.filter(isSlow))
+const skipped = tests.filter(({ status, isNightly }) => status === 'skipped' && (runsAll || !isNightly))
+list('skipped', skipped)
+const passed = checks.passed + tests.filter(({ status }) => status === 'passed').length
+const failed = checks.failed + problems.length + tests.filter(({ status }) => status === 'failed').length
+console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`)
 process.exit(failed > 0 ? 1 : 0)
+
+async function runTests(): Promise<Test[]> {
+  await buildOnce()
+  if (runsAll) return runVitest(filters, freshSeed())
+  const gate = await runVitest(['--tags-filter=!nightly', ...filters])
+  const folders = isWhole ? changedFolders() : []
+  if (folders.length === 0) return gate
+  const nightly = await runVitest(['--tags-filter=nightly', ...folders], freshSeed())
+  return [...gate, ...nightly.filter(({ isNightly }) => isNightly)]
+}
 
 /** What several test files that run at the same time would build, each for itself. */
 async function buildOnce(): Promise<void> {
@@ -54,45 +67,90 @@ async function buildOnce(): Promise<void> {
   for (const program of programs) bundleOf(new URL(`../${program}`, import.meta.url))
 }
 
-function runTests(): Counts {
-  const first = runVitest(process.argv.slice(2))
-  const files = first.failures.map(({ file }) => file)
-  if (files.length === 0 || files.length > MAX_FILES_AGAIN) return first
-  const again = runVitest([...files, '--maxWorkers=1'])
-  if (again.failed > 0) return first
-  const titles = first.failures.flatMap(({ file, titles }) => (titles.length > 0 ? titles : [file]))
-  console.log(`passed only when they ran again, by themselves:\n${titles.map((title) => `  ${title}\n`).join('')}`)
-  return { passed: first.passed + first.failed, failed: 0, skipped: first.skipped }
+/** The gate tries properties with the same values each time; at night they are new ones. */
+function freshSeed(): string {
+  const seed = process.env.SVC_TEST_SEED ?? String(Math.floor(Math.random() * 2 ** 31))
+  console.log(`properties: SVC_TEST_SEED=${seed}`)
+  return seed
 }
 
-function runVitest(args: readonly string[]): Run {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  const report = join(folder, 'report.json')
+async function runVitest(args: readonly string[], seed?: string): Promise<Test[]> {
+  const report = resolve(CACHE, 'tests.json')
+  rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   // Many tests start our programs as processes: they share compiled code.
-  const env = { ...process.env, NODE_COMPILE_CACHE: resolve('node_modules/.cache/svc') }
-  const { status } = spawnSync('vitest', ['run', ...reporters, ...args], { stdio: 'inherit', env })
-  const run = readReport(report)
-  rmSync(folder, { recursive: true })
+  const env: NodeJS.ProcessEnv = { ...process.env, NODE_COMPILE_CACHE: resolve(CACHE) }
+  if (seed) env.SVC_TEST_SEED = seed
+  const child = spawn('vitest', ['run', ...reporters, ...args], { stdio: 'inherit', env })
+  const status = await new Promise<number | null>((done) => child.on('close', done))
+  const tests = readReport(report)
+  const hasFailed = tests.some((test) => test.status === 'failed')
   // A run that broke outside any test has failed too.
-  if (status !== 0 && run.failed === 0) return { ...run, failed: 1 }
-  return run
+  return status === 0 || hasFailed ? tests : [...tests, test('vitest', 'the run itself', 'failed')]
 }
 
-function readReport(file: string): Run {
-  try {
-    const report: VitestReport = JSON.parse(readFileSync(file, 'utf8'))
-    const broken = report.testResults.filter(({ status }) => status === 'failed')
-    return {
-      passed: report.numPassedTests,
-      failed: report.numFailedTests + broken.filter(({ assertionResults }) => assertionResults.length === 0).length,
-      skipped: report.numPendingTests + report.numTodoTests,
-      failures: broken.map(({ name, assertionResults }) => ({
-        file: name,
-        titles: assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
-      })),
-    }
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0, failures: [] }
+function readReport(path: string): Test[] {
+  interface Report {
+    testResults: {
+      name: string
+      status: string
+      assertionResults: { fullName: string; status: string; duration?: number; tags: string[] }[]
+    }[]
   }
+  let report: Report
+  try {
+    report = JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return []
+  }
+  return report.testResults.flatMap(({ name, status, assertionResults }) => {
+    const file = relative('.', name)
+    if (assertionResults.length === 0) return status === 'failed' ? test(file, 'the file itself', 'failed') : []
+    return assertionResults.map((result) => ({
+      file,
+      name: result.fullName,
+      status: result.status === 'passed' || result.status === 'failed' ? result.status : 'skipped',
+      milliseconds: result.duration ?? 0,
+      isNightly: result.tags.includes('nightly'),
+    }))
+  })
+}
+
+function test(file: string, name: string, status: Test['status']): Test {
+  return { file, name, status, milliseconds: 0, isNightly: false }
+}
+
+/** Compared with the branch that this one will land on; nothing where that is not known. */
+function changedFolders(): string[] {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  try {
+    const base = git('merge-base', 'HEAD', 'origin/main').trim()
+    const changed = `${git('diff', '--name-only', base)}${git('ls-files', '--others', '--exclude-standard')}`.split(
+      '\n',
+    )
+    return NIGHTLY_OF_CHANGES.filter(([, paths]) => changed.some((path) => paths.test(path))).map(([folder]) => folder)
+  } catch {
+    return []
+  }
+}
+
+function requirementsNotShown(tests: readonly Test[]): string[] {
+  const { requirements, families } = readRequirements()
+  const id = new RegExp(`\\b(?:${families})-\\d{2,3}\\b`, 'g')
+  const shown = new Set(tests.filter(({ status }) => status === 'passed').flatMap(({ name }) => name.match(id) ?? []))
+  return [...requirements.values()]
+    .filter(({ id, isPlanned }) => !isPlanned && !shown.has(id))
+    .map(({ id }) => `no test of the gate shows ${id}`)
+}
+
+function isSlow({ milliseconds, isNightly }: Test): boolean {
+  return milliseconds >= SLOW_MS && !isNightly
+}
+
+function list(title: string, tests: readonly Test[]): void {
+  if (tests.length === 0) return
+  console.log(`${tests.length} ${title}:`)
+  for (const { file, name, milliseconds } of tests.toSorted((a, b) => b.milliseconds - a.milliseconds))
+    console.log(`  ${(milliseconds / 1000).toFixed(1).padStart(5)} s  ${file}: ${name}`)
 }

@@ -24,7 +24,9 @@ describe('every operation, past its authentication', () => {
     return runner.result().findings.map(({ problem, input }) => `${problem}\n  ${input}`)
   }
 
-  it('T-125 T-126 T-127 of the gateway answers as it is declared, succeeds, and changes nothing when it refuses', async () => {
+  it('T-125 T-126 T-127 of the gateway answers as it is declared, succeeds, and changes nothing when it refuses', {
+    tags: ['nightly'],
+  }, async () => {
     expect(await findingsOf(gatewayHouse(world))).toEqual([])
   })
 

@@ -216,7 +216,9 @@ describe('outside corpora', () => {
     expect(bodies).toBeGreaterThan(50 * JSON_CASES.length)
   })
 
-  it('T-115 T-193 ends with what held by kind; says so where nothing was to run, or a place could not be', async () => {
+  it('T-115 T-193 ends with what held by kind; says so where nothing was to run, or a place could not be', {
+    tags: ['nightly'],
+  }, async () => {
     const program = fileURLToPath(new URL('../src/corpora/main.ts', import.meta.url))
     const folder = await folderOf({ README: 'Nothing.' })
     const env = { ...process.env, CHROMIUM_PATH: '/nonexistent' }

@@ -27,7 +27,9 @@ describe('parsers of what strangers send', () => {
 describe('the fuzzer', () => {
   const program = (name: string) => new URL(`./programs/${name}.ts`, import.meta.url)
 
-  it('T-132 finds a fault that only code coverage leads to, and makes its input short', async () => {
+  it('T-132 finds a fault that only code coverage leads to, and makes its input short', {
+    tags: ['nightly'],
+  }, async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [program('find-planted').pathname])
     expect(JSON.parse(stdout)).toEqual([{ problem: 'the fault was found', input: btoa('svc!') }])
   })
@@ -48,7 +50,9 @@ describe('the fuzzer', () => {
     expect(await casesOf(1)).not.toBe(await casesOf(2))
   })
 
-  it('T-132 reports a case that takes too much time, and one that takes all memory', async () => {
+  it('T-132 reports a case that takes too much time, and one that takes all memory', {
+    tags: ['nightly'],
+  }, async () => {
     const slow = { seeds: ['x'], words: [], check: () => void spin(300) }
     const { findings } = await fuzzParser(slow, { seed: 1, isOver: () => true })
     expect(findings).toEqual([{ problem: 'takes more than 200 ms', input: expect.any(String) }])

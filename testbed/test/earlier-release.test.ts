@@ -94,7 +94,9 @@ it('CLI-02 EVID-11 evidence bundles of release 1.0.0 verify, offline and as serv
   }
 })
 
-it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 can use their lockers, and the next statement follows the last', async () => {
+it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 can use their lockers, and the next statement follows the last', {
+  tags: ['nightly'],
+}, async () => {
   const { gateway, get, signed } = await startOnEarlierData()
   for (const [who, name, next] of [
     [owner, 'receipt-sol.json', 3],
@@ -125,7 +127,7 @@ it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 can use their lockers, and th
   }
 })
 
-it('ADD-16 lockers of release 1.0.0 are found by the wallet that paid', async () => {
+it('ADD-16 lockers of release 1.0.0 are found by the wallet that paid', { tags: ['nightly'] }, async () => {
   const { gateway, signed } = await startOnEarlierData()
   for (const [who, name] of [
     [owner, 'receipt-sol.json'],

@@ -25,7 +25,7 @@ describe('the treasuries of a development agent service', () => {
     }
   })
 
-  it('AGENT-01 can be paid on a chain whose file is older than they are', async () => {
+  it('AGENT-01 can be paid on a chain whose file is older than they are', { tags: ['nightly'] }, async () => {
     const stateFile = join(folder, 'chain.jsonl')
     const accounts = await Promise.all(TOKEN_ASSETS.map((asset) => tokenAccountOf(AGENT_TREASURY.address, asset)))
     const first = await startPrimaryChain({ port: 0, stateFile })

@@ -11,7 +11,9 @@ const OWNER = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi'
 const FILES = 1200
 
 forEachDatabase('rows made inside the database', (database) => {
-  it('are files that can be attested, and lockers with receipts and statements of their own', async () => {
+  it('are files that can be attested, and lockers with receipts and statements of their own', {
+    tags: ['nightly'],
+  }, async () => {
     const gateway = await startTestGateway({ DATABASE_URL: database.url })
     const { context } = gateway
     const { db } = context.database

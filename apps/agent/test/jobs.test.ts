@@ -23,7 +23,7 @@ forEachDatabase('the jobs of an agent service', (database) => {
   })
   afterAll(() => server.stop())
 
-  it('AGENT-04 mirror, watch and report by webhook, day after day', async () => {
+  it('AGENT-04 mirror, watch and report by webhook, day after day', { tags: ['nightly'] }, async () => {
     const delegation = await stack.addDelegation({
       mirror: { sources: [{ url: SOURCE, filename: 'mirrored' }], every_hours: 24 },
       watch: { every_hours: 24, read_bytes: true },

@@ -35,7 +35,7 @@ function start(args: readonly string[], { env = {}, stdio = ['ignore', 'pipe', '
 }
 
 describe('when the reader of the output closes the pipe', () => {
-  it('put still uploads every file and exits with 0', async () => {
+  it('put still uploads every file and exits with 0', { tags: ['nightly'] }, async () => {
     const folder = join(home.folder, 'many')
     await mkdir(folder)
     for (let i = 0; i < 250; i++) await writeFile(join(folder, `${i}.txt`), `${i}`)
@@ -46,7 +46,7 @@ describe('when the reader of the output closes the pipe', () => {
     expect(jsonLines((await home.svc(['ls', '--json'])).stdout)).toHaveLength(250)
   })
 
-  it('get and ls stop and exit with 0', async () => {
+  it('get and ls stop and exit with 0', { tags: ['nightly'] }, async () => {
     const large = join(home.folder, 'large')
     await writeFile(large, Buffer.alloc(5_000_000))
     await home.svc(['put', large])
@@ -59,7 +59,7 @@ describe('when the reader of the output closes the pipe', () => {
   })
 })
 
-it('svc fails with a clear message when a full disk rejects its result', async () => {
+it('svc fails with a clear message when a full disk rejects its result', { tags: ['nightly'] }, async () => {
   const full = await open('/dev/full', 'w')
   const child = start(['whoami', '--json'], { stdio: ['ignore', full.fd, 'pipe'] })
   const errors = text(child.stderr as Readable)

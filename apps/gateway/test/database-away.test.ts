@@ -79,7 +79,9 @@ async function expectAllWork(): Promise<void> {
   }
 }
 
-it('T-87 while PostgreSQL is killed and started again under load, answers are 503 with Retry-After, and nothing acknowledged is lost', async () => {
+it('T-87 while PostgreSQL is killed and started again under load, answers are 503 with Retry-After, and nothing acknowledged is lost', {
+  tags: ['nightly'],
+}, async () => {
   await locker.put('kept', 'acknowledged')
   const session = await openTestSession(house, locker, { files: [{ filename: 'joined' }] })
   expect((await session.raw(0, 'before ')).status).toBe(200)
@@ -114,7 +116,9 @@ async function expectJobsRun(): Promise<void> {
   await expect.poll(async () => (await jobs()).attest, { interval: 200 }).toMatchObject({ waiting: 0, running: 0 })
 }
 
-it('T-87 queries that wait for a lock, and requests that wait for a connection, are given up after the times set', async () => {
+it('T-87 queries that wait for a lock, and requests that wait for a connection, are given up after the times set', {
+  tags: ['nightly'],
+}, async () => {
   const other = await openDatabase<Schema>({ url: server.url, migrations })
   const locking = await other.db.startTransaction().execute()
   await sql`lock table receipts, lockers in access exclusive mode`.execute(locking)

@@ -97,7 +97,9 @@ forEachDatabase('the tables of the gateway', (database) => {
     expect(answer.status).toBe(200)
   }
 
-  it("T-53 return to where they were after a day of strangers' requests and the sweeps", async () => {
+  it("T-53 return to where they were after a day of strangers' requests and the sweeps", {
+    tags: ['nightly'],
+  }, async () => {
     const { queue } = shop.gateway.context
     await queue.drain()
     const before = await countOwnRows(db)
@@ -120,7 +122,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     market.clock.advance(30 * DAY)
     await queue.drain()
     expect(await countOwnRows(db)).toEqual(before)
-  }, 120_000)
+  })
 
   it('T-53 PAY-56 AMB-06 the sweep keeps what was paid, and what may still be confirmed', async () => {
     const { queue } = shop.gateway.context

@@ -27,7 +27,9 @@ async function proxyOf(url: string): Promise<FaultyProxy> {
   return proxy
 }
 
-it('T-136 a signature is one that holds, or the signer cannot be used, whatever becomes of its answers', async () => {
+it('T-136 a signature is one that holds, or the signer cannot be used, whatever becomes of its answers', {
+  tags: ['nightly'],
+}, async () => {
   const key = ed25519Signer(new Uint8Array(32).fill(0x53))
   const server = await startHttpServer(async (request, response) => {
     const { message_hex } = JSON.parse(await text(request)) as { message_hex: string }
@@ -78,7 +80,9 @@ it('T-136 a cosignature is one of this checkpoint, or the witness has failed, wh
   }
 })
 
-it('T-136 a token is checked with true keys, or the identity provider cannot be asked', async () => {
+it('T-136 a token is checked with true keys, or the identity provider cannot be asked', {
+  tags: ['nightly'],
+}, async () => {
   const issuer = await startOidcIssuer()
   onTestFinished(issuer.stop)
   const proxy = await proxyOf(new URL(issuer.jwksUrl).origin)

@@ -97,7 +97,7 @@ describe('a purchase', () => {
 })
 
 describe('an upload', () => {
-  it('that is cancelled keeps the previous file, and the same call completes it', async () => {
+  it('that is cancelled keeps the previous file, and the same call completes it', { tags: ['nightly'] }, async () => {
     const { receipt_id } = await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[0]!.address })
     const large = randomBytes(9 * 1024 * 1024)
     await writeFile(join(shop.desk.root, 'small'), 'as it was')

@@ -51,7 +51,9 @@ afterAll(async () => {
 
 const conformance = (...args: string[]) => run(process.execPath, [RUNNER, ...args], { env: programEnvironment({}) })
 
-it('the server passes every MCP conformance scenario except those for features it does not offer', async () => {
+it('the server passes every MCP conformance scenario except those for features it does not offer', {
+  tags: ['nightly'],
+}, async () => {
   const { stdout: list } = await conformance('list', '--server')
   const known = [...list.matchAll(/^ {2}- (\S+)/gm)].map((match) => match[1] as string)
   expect(Object.keys(NOT_OURS).filter((name) => !known.includes(name))).toEqual([])

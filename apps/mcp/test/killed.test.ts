@@ -57,11 +57,8 @@ async function buyAfterKill({ when, request, count = 1, stall }: Ending): Promis
   return String(tx)
 }
 
-// The test starts nine processes, which is slow on a busy machine.
-const timeout = 90_000
-
 it('PAY-55 a purchase is paid once even if the server is killed at any step and restarted', {
-  timeout,
+  tags: ['nightly'],
 }, async () => {
   const before = await shop.market.treasury('USDC')
   const txs = new Set<string>()

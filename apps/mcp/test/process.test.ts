@@ -51,18 +51,22 @@ describe('the server over stdio', () => {
     expect(await log).not.toContain(key)
   })
 
-  it.each(['stderr', 'stdout'] as const)('completes running calls after the client closes %s', async (stream) => {
-    const child = start({})
-    child[stream].destroy()
-    const answers = stream === 'stderr' ? text(child.stdout) : null
-    for (let id = 1; id < 4; id++) {
-      const params = { name: 'explain', arguments: { about: 'money' } }
-      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })}\n`)
-    }
-    child.stdin.end()
-    expect(await once(child, 'exit')).toEqual([0, null])
-    if (answers) expect((await answers).split('\n')).toHaveLength(4)
-  })
+  it.each(['stderr', 'stdout'] as const)(
+    'completes running calls after the client closes %s',
+    { tags: ['nightly'] },
+    async (stream) => {
+      const child = start({})
+      child[stream].destroy()
+      const answers = stream === 'stderr' ? text(child.stdout) : null
+      for (let id = 1; id < 4; id++) {
+        const params = { name: 'explain', arguments: { about: 'money' } }
+        child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })}\n`)
+      }
+      child.stdin.end()
+      expect(await once(child, 'exit')).toEqual([0, null])
+      if (answers) expect((await answers).split('\n')).toHaveLength(4)
+    },
+  )
 })
 
 describe('the server at start', () => {
@@ -117,7 +121,7 @@ describe('the command', () => {
 })
 
 describe('the server at stop', () => {
-  it('exits with 0 on SIGTERM', async () => {
+  it('exits with 0 on SIGTERM', { tags: ['nightly'] }, async () => {
     const server = await spawnHttp(environment(desk, {}))
     const exit = once(server.child, 'exit')
     server.child.kill('SIGTERM')

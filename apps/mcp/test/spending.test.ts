@@ -37,7 +37,7 @@ describe('the spending limits', () => {
     expect(await usdc()).toBe(before)
   })
 
-  it('apply per day across all processes', async () => {
+  it('apply per day across all processes', { tags: ['nightly'] }, async () => {
     const variables = fresh({ SVC_MCP_MAX_USD_PER_DAY: '0.60' })
     const [first, second] = [
       await shop.start('memory', 'solana', variables),
@@ -79,7 +79,7 @@ describe('the spending limits', () => {
     }
   })
 
-  it('T-46 count what the network may charge, which `quote` shows', async () => {
+  it('T-46 count what the network may charge, which `quote` shows', { tags: ['nightly'] }, async () => {
     const priced = (usd: string) => shop.start('memory', 'evm', fresh({ SVC_MCP_USD_PER_MON: usd }))
     const fair = await priced('0.03')
     const { network_fee } = await fair.call('quote', { units: 1 })

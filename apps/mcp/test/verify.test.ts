@@ -144,6 +144,7 @@ describe('a bundle', () => {
 
   it.each(Object.entries(LINKED_FOLDERS))(
     'with %s in its folder gets the same result as from svc verify',
+    { tags: ['nightly'] },
     async (name, { link, to, verdict }) => {
       const { root } = shop.desk
       const folder = name.replaceAll(' ', '-')

@@ -97,7 +97,9 @@ async function payUsdc(page: Page): Promise<void> {
   await button(page, /^Pay [\d.]+ USDC/).click()
 }
 
-it('T-74 sells, delegates a locker by two signatures, shows what was found, and takes the rights back', async () => {
+it('T-74 sells, delegates a locker by two signatures, shows what was found, and takes the rights back', {
+  tags: ['nightly'],
+}, async () => {
   const locker = await newLocker(['name:Papers'])
   const untouched = await newLocker()
   await owner().put(locker, HOSTILE_NAME, new TextEncoder().encode('hostile'))
@@ -163,7 +165,7 @@ it('T-74 sells, delegates a locker by two signatures, shows what was found, and 
   await visited.leave()
 })
 
-it('T-74 shows no finding of a log that was changed, and says so', async () => {
+it('T-74 shows no finding of a log that was changed, and says so', { tags: ['nightly'] }, async () => {
   const locker = await newLocker()
   const visited = await visit(site, '/agent')
   const { page } = visited
@@ -190,7 +192,7 @@ it('T-74 shows no finding of a log that was changed, and says so', async () => {
   await visited.leave()
 })
 
-it('T-74 T-67 a payment that a reload cuts short is settled, and never made twice', async () => {
+it('T-74 T-67 a payment that a reload cuts short is settled, and never made twice', { tags: ['nightly'] }, async () => {
   const visited = await visit(site, '/agent')
   const { page } = visited
   await useKey(page, OTHER)
@@ -225,7 +227,9 @@ it('T-74 T-67 a payment that a reload cuts short is settled, and never made twic
   await visited.leave()
 })
 
-it('T-74 T-67 a wallet of an EVM chain pays; its lost answer is settled by its transaction or on the word of its person', async () => {
+it('T-74 T-67 a wallet of an EVM chain pays; its lost answer is settled by its transaction or on the word of its person', {
+  tags: ['nightly'],
+}, async () => {
   let wallet!: InjectedWallet
   const visited = await visit(site, '/agent', undefined, async (page) => {
     wallet = await injectEvmWallet(page, { account: DEV_PAYERS[2]!, rpcUrl: site.chains.evm.url })
@@ -281,7 +285,9 @@ it('T-74 T-67 a wallet of an EVM chain pays; its lost answer is settled by its t
   await visited.leave()
 })
 
-it('T-74 says when there is no agent service, when it is down, and when it works for another gateway', async () => {
+it('T-74 says when there is no agent service, when it is down, and when it works for another gateway', {
+  tags: ['nightly'],
+}, async () => {
   const discovery = `${agentUrl}/.well-known/svc-agent.json`
   const visited = await visit(site, '/agent', undefined, async (page) => {
     await page.route(discovery, (route) => route.abort())

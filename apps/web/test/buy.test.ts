@@ -63,7 +63,9 @@ const FIRST_LOAD_BYTES = 100_000
 const USDC_PER_UNIT = 250_000n
 
 describe('the buy page', () => {
-  it('T-67 PAY-01 sells with nothing installed: the demo wallet pays, and the receipt is kept', async () => {
+  it('T-67 PAY-01 sells with nothing installed: the demo wallet pays, and the receipt is kept', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/')
     const { page } = visited
     await page.getByRole('spinbutton', { name: 'Units' }).fill('2')
@@ -112,7 +114,7 @@ describe('the buy page', () => {
     await visited.leave()
   })
 
-  it('T-67 ADD-17 renews a locker, with the demo wallet of the other chain', async () => {
+  it('T-67 ADD-17 renews a locker, with the demo wallet of the other chain', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, `/buy#extends=${site.locker.receipt_id}&units=3`)
     const { page } = visited
     await page.getByRole('heading', { name: 'Renew a locker' }).waitFor()
@@ -131,7 +133,9 @@ describe('the buy page', () => {
 })
 
 describe('a wallet of the wallet standard', () => {
-  it('T-67 is asked again after it declined or the page was reloaded, and pays once though the page is closed before sending', async () => {
+  it('T-67 is asked again after it declined or the page was reloaded, and pays once though the page is closed before sending', {
+    tags: ['nightly'],
+  }, async () => {
     const key = DEMO_PAYERS[0]!
     let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
     const visited = await visit(site, '/buy', undefined, async (page) => {
@@ -201,7 +205,7 @@ describe('a wallet of the wallet standard', () => {
     await visited.leave()
   })
 
-  it('T-67 two tabs that pay at the same moment pay once', async () => {
+  it('T-67 two tabs that pay at the same moment pay once', { tags: ['nightly'] }, async () => {
     const key = DEMO_PAYERS[1]!
     let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
     const visited = await visit(site, '/buy', {}, async (page) => {
@@ -233,7 +237,9 @@ describe('a wallet of the wallet standard', () => {
     await visited.leave()
   })
 
-  it('T-67 a wallet that sends by itself is noted before it is asked, and its payment is found after a reload', async () => {
+  it('T-67 a wallet that sends by itself is noted before it is asked, and its payment is found after a reload', {
+    tags: ['nightly'],
+  }, async () => {
     const key = DEMO_PAYERS[2]!
     let wallet!: Awaited<ReturnType<typeof injectStandardWallet>>
     const visited = await visit(site, '/buy', undefined, async (page) => {
@@ -261,7 +267,9 @@ describe('a wallet of the wallet standard', () => {
 })
 
 describe('a wallet of EIP-6963', () => {
-  it('T-67 changes to the chain of the payment, and pays; a lost answer is settled by its transaction', async () => {
+  it('T-67 changes to the chain of the payment, and pays; a lost answer is settled by its transaction', {
+    tags: ['nightly'],
+  }, async () => {
     let wallet!: Awaited<ReturnType<typeof injectEvmWallet>>
     const visited = await visit(site, '/buy', undefined, async (page) => {
       wallet = await injectEvmWallet(page, { account: DEV_PAYERS[2]!, rpcUrl: site.chains.evm.url })
@@ -325,7 +333,7 @@ describe('a wallet of EIP-6963', () => {
 })
 
 describe('paying outside of the page', () => {
-  it('T-67 ADD-24 a phone pays by the code, and the page notices by itself', async () => {
+  it('T-67 ADD-24 a phone pays by the code, and the page notices by itself', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, '/buy')
     const { page } = visited
     await order(page)
@@ -344,7 +352,9 @@ describe('paying outside of the page', () => {
     await visited.leave()
   })
 
-  it('T-67 takes a pasted transaction, and says what is wrong with one that pays too little', async () => {
+  it('T-67 takes a pasted transaction, and says what is wrong with one that pays too little', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/buy')
     const { page } = visited
     await order(page)
@@ -375,7 +385,9 @@ describe('paying outside of the page', () => {
 })
 
 describe('what goes wrong', () => {
-  it('T-67 PAY-44 a price that has ended is renewed, and a wallet that is short of money is told so', async () => {
+  it('T-67 PAY-44 a price that has ended is renewed, and a wallet that is short of money is told so', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/buy')
     const { page } = visited
     await page.getByRole('button', { name: 'Continue' }).waitFor()
@@ -406,7 +418,7 @@ describe('what goes wrong', () => {
     await visited.leave()
   })
 
-  it("T-67 T-61 a wallet's name and picture do nothing but name it", async () => {
+  it("T-67 T-61 a wallet's name and picture do nothing but name it", { tags: ['nightly'] }, async () => {
     const visited = await visit(site, '/buy', undefined, async (page) => {
       await injectStandardWallet(page, {
         key: DEMO_PAYERS[0]!,

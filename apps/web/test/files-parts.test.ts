@@ -178,7 +178,9 @@ it('FILE-12 choices wait for one another, and names on their way count as taken'
   expect(await contents()).toEqual({ 'a.txt': 'first', 'b.txt': 'elsewhere', 'b (2).txt': 'first' })
 })
 
-it('T-177 a name that somebody takes meanwhile is not replaced: the visitor is asked, and may keep both', async () => {
+it('T-177 a name that somebody takes meanwhile is not replaced: the visitor is asked, and may keep both', {
+  tags: ['nightly'],
+}, async () => {
   const { locker, client, contents } = await newLocker({ 'old.txt': 'old' })
   const opened = Promise.withResolvers<void>()
   const uploads = createUploads(() => opened.promise.then(() => client), locker, NO_EVENTS)
@@ -243,7 +245,7 @@ it('T-76 uploads that are ended send nothing more and take nothing more', async 
   expect([uploads.isUploading('one'), stored, (await files()).includes('x')]).toEqual([false, [], false])
 })
 
-it('FILE-12 takes and shows hundreds of thousands of files', async () => {
+it('FILE-12 takes and shows hundreds of thousands of files', { tags: ['nightly'] }, async () => {
   const { locker } = await newLocker()
   const uploads = createUploads(() => new Promise(() => {}), locker, NO_EVENTS)
   const file = new File(['12'], 'one')
@@ -270,7 +272,7 @@ it('T-178 a large file is read in pieces, a few parts ahead of what the gateway 
   }
   const file = Object.defineProperties(new File([], 'large.bin'), { size: { value: size }, slice: { value: slice } })
   uploads.add([{ filename: 'large.bin', file, handle: null, encrypt: null, mayReplace: false }])
-  await expect.poll(() => uploads.totals().doneFiles, { timeout: 60_000 }).toBe(1)
+  await expect.poll(() => uploads.totals().doneFiles).toBe(1)
   // Four parts are on their way while the next one is read.
   expect(ahead).toBeLessThan(5 * SMALL_FILE_BYTES)
   expect(largest).toBe(1024 * 1024)

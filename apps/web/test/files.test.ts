@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -355,7 +357,7 @@ describe('the list', () => {
     expect(await house.names()).toContain('top.txt')
     await page.clock.runFor(2_000)
     await page.clock.resume()
-    await expect.poll(house.names, { timeout: 20_000 }).toEqual(['Zeta.md'])
+    await expect.poll(house.names).toEqual(['Zeta.md'])
     await expect.poll(shownNames).toEqual(['Zeta.md'])
 
     // Whoever deletes and leaves means it.

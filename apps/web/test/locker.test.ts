@@ -69,7 +69,9 @@ function watchSecrets(page: Page) {
 }
 
 describe('with a key', () => {
-  it('T-68 ADD-16 LOCK-12 OPER-07 lists lockers and opens one; the key stays in the page', async () => {
+  it('T-68 ADD-16 LOCK-12 OPER-07 lists lockers and opens one; the key stays in the page', {
+    tags: ['nightly'],
+  }, async () => {
     await newLocker(payerSigner, [`name:${HOSTILE_NAME}`, '<b>tag</b>'])
     await seedReceipt(site.gateway.context, { owner: PAYER.address })
     const stranger = signerFromSeed((DEMO_PAYERS[2] as DevKey).privateKeyBytes)
@@ -102,7 +104,9 @@ describe('with a key', () => {
     await visited.leave()
   })
 
-  it('T-61 LOCK-05 shows each part of a locker, by a link to it, in both colours and on a phone', async () => {
+  it('T-61 LOCK-05 shows each part of a locker, by a link to it, in both colours and on a phone', {
+    tags: ['nightly'],
+  }, async () => {
     const { locker_id } = await newLocker(payerSigner, [`name:${HOSTILE_NAME}`, '<b>tag</b>'])
     const visited = await visit(site, `/locker/${locker_id}#usage`)
     const { page } = visited
@@ -127,7 +131,9 @@ describe('with a key', () => {
     await visited.leave()
   })
 
-  it('OPER-01 OPER-02 attests and publishes live, manages people and the public link', async () => {
+  it('OPER-01 OPER-02 attests and publishes live, manages people and the public link', {
+    tags: ['nightly'],
+  }, async () => {
     const locker = await newLocker()
     const visited = await visit(site, `/locker/${locker.locker_id}#proof`)
     const { page } = visited
@@ -249,7 +255,9 @@ describe('with a key', () => {
     await visited.leave()
   })
 
-  it('OPER-03 OPER-04 OPER-05 LOCK-02 LOCK-04 T-29 says what a key may not do, and opens what was paid for', async () => {
+  it('OPER-03 OPER-04 OPER-05 LOCK-02 LOCK-04 T-29 says what a key may not do, and opens what was paid for', {
+    tags: ['nightly'],
+  }, async () => {
     const locker = await newLocker()
     const visited = await visit(site, `/locker/${locker.locker_id}`)
     const { page } = visited
@@ -331,7 +339,9 @@ describe('in words', () => {
 })
 
 describe('with a wallet', () => {
-  it('T-68 OPER-01 OPER-06 signs once for a key of this browser, which survives a reload and can be ended', async () => {
+  it('T-68 OPER-01 OPER-06 signs once for a key of this browser, which survives a reload and can be ended', {
+    tags: ['nightly'],
+  }, async () => {
     const locker = await newLocker()
     let wallet: InjectedWallet | undefined
     const visited = await visit(site, `/locker/${locker.locker_id}`, {}, async (page) => {

@@ -133,7 +133,9 @@ function expectCalmBut(visited: Awaited<ReturnType<typeof visit>>, ...statuses: 
 }
 
 describe('the sign-in', () => {
-  it('T-72 shows nothing without an identity, and keeps the token in memory unless the tab may keep it', async () => {
+  it('T-72 shows nothing without an identity, and keeps the token in memory unless the tab may keep it', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/operator#sales')
     const { page } = visited
     const asked: string[] = []
@@ -177,7 +179,9 @@ describe('the sign-in', () => {
     await visited.leave()
   })
 
-  it('T-72 a token that expires ends the session, and an identity that may not act has no buttons to act', async () => {
+  it('T-72 a token that expires ends the session, and an identity that may not act has no buttons to act', {
+    tags: ['nightly'],
+  }, async () => {
     const id = await deadJob()
     const token = issuer.token({ sub: 'watcher' })
     const visited = await open(`jobs?job=${id}`, token)
@@ -224,6 +228,7 @@ const SECTIONS: [name: string, hash: string, ready: (page: Page) => Locator][] =
 describe('every section', () => {
   it.each(SECTIONS)(
     'T-72 ADD-25 %s is accessible and calm in both colours, on a desktop and on a phone',
+    { tags: ['nightly'] },
     async (name, hash, ready) => {
       const visited = await open(hash)
       await ready(visited.page).first().waitFor()
@@ -256,7 +261,9 @@ describe('every section', () => {
     await visited.leave()
   })
 
-  it('ADD-25 sales come from real purchases, by asset and provider, with the keyboard, as a table and as CSV', async () => {
+  it('ADD-25 sales come from real purchases, by asset and provider, with the keyboard, as a table and as CSV', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await open('sales?range=24h')
     const { page } = visited
     const chart = page.getByRole('slider', { name: /US dollars by asset, per hour/ })
@@ -325,7 +332,9 @@ async function done(dialog: Locator, action: string): Promise<void> {
 }
 
 describe('acting', () => {
-  it('T-72 ADD-25 freezes, takes down and releases a locker, each with a reason that the audit log shows', async () => {
+  it('T-72 ADD-25 freezes, takes down and releases a locker, each with a reason that the audit log shows', {
+    tags: ['nightly'],
+  }, async () => {
     const { locker_id, receipt_id } = site.locker
     const visited = await open('lockers')
     const { page } = visited
@@ -365,7 +374,7 @@ describe('acting', () => {
     await visited.leave()
   })
 
-  it('T-72 ADD-25 a dead job is read, retried and deleted', async () => {
+  it('T-72 ADD-25 a dead job is read, retried and deleted', { tags: ['nightly'] }, async () => {
     const id = await deadJob()
     const visited = await open('overview')
     const { page } = visited
@@ -387,7 +396,9 @@ describe('acting', () => {
     await visited.leave()
   })
 
-  it('T-72 ADD-25 a payment that no receipt uses is attached to a quote, or its refund is recorded', async () => {
+  it('T-72 ADD-25 a payment that no receipt uses is attached to a quote, or its refund is recorded', {
+    tags: ['nightly'],
+  }, async () => {
     const wanted = await quote(1)
     const amount = BigInt(wanted.leg.amount) / 2n
     const tx = await payLeg(site.chains, wanted.leg, { amount })
@@ -431,7 +442,9 @@ describe('acting', () => {
 })
 
 describe('live values', () => {
-  it('T-72 are read by one loop that rests while hidden, slows down on errors, and keeps what was there', async () => {
+  it('T-72 are read by one loop that rests while hidden, slows down on errors, and keeps what was there', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/operator#providers', {}, (page) => page.clock.install())
     const { page } = visited
     await signIn(page, SECRET)

@@ -28,7 +28,7 @@ const READY: [name: string, path: string, ready: (page: Page) => Promise<void>][
   ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Name a file/ }).waitFor()],
 ]
 
-it('a visit finds nothing that an earlier one has left', async () => {
+it('a visit finds nothing that an earlier one has left', { tags: ['nightly'] }, async () => {
   const kept = (page: Page) =>
     page.evaluate(async () => ({
       local: { ...localStorage },
@@ -64,6 +64,7 @@ it('a visit finds nothing that an earlier one has left', async () => {
 describe('every page', () => {
   it.each(READY)(
     'T-61 %s is accessible and calm in both colours, on a desktop and on a phone',
+    { tags: ['nightly'] },
     async (name, path, ready) => {
       const visited = await visit(site, path)
       await ready(visited.page)
@@ -75,7 +76,9 @@ describe('every page', () => {
 })
 
 describe('the welcome page', () => {
-  it('T-61 is small, tells prices and numbers of this gateway, and works with the keyboard alone', async () => {
+  it('T-61 is small, tells prices and numbers of this gateway, and works with the keyboard alone', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/', { permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = visited
     await readyWelcome(page)
@@ -105,7 +108,7 @@ describe('the welcome page', () => {
     await visited.leave()
   })
 
-  it('T-61 recognizes what is looked up, and sends nothing but what is public', async () => {
+  it('T-61 recognizes what is looked up, and sends nothing but what is public', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, '/')
     const { page } = visited
     await readyWelcome(page)
@@ -142,7 +145,7 @@ describe('the welcome page', () => {
     await visited.leave()
   })
 
-  it('T-61 a bundle dropped on any page is checked there and goes nowhere', async () => {
+  it('T-61 a bundle dropped on any page is checked there and goes nowhere', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, '/docs')
     const { page } = visited
     await page.getByRole('heading', { name: 'Quick start' }).waitFor()
@@ -181,7 +184,7 @@ describe('the API page', () => {
     await visited.leave()
   })
 
-  it('VER-22 sends a public request and shows the 402 first', async () => {
+  it('VER-22 sends a public request and shows the 402 first', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, '/docs')
     const { page } = visited
     await page.getByRole('button', { name: 'Ask this gateway now' }).click()
@@ -201,7 +204,9 @@ describe('the API page', () => {
     await visited.leave()
   })
 
-  it('VER-22 T-61 signs with a key file, a pasted key or a throwaway key, which never leaves the page', async () => {
+  it('VER-22 T-61 signs with a key file, a pasted key or a throwaway key, which never leaves the page', {
+    tags: ['nightly'],
+  }, async () => {
     const { locker_id, receipt_id } = site.locker
     const visited = await visit(site, `/docs#listFiles?locker_id=${locker_id}&receipt_id=${receipt_id}`)
     const { page } = visited
@@ -245,7 +250,7 @@ describe('the API page', () => {
     await visited.leave()
   })
 
-  it('VER-22 every curl command works as it is pasted', async () => {
+  it('VER-22 every curl command works as it is pasted', { tags: ['nightly'] }, async () => {
     const { locker_id, receipt_id } = site.locker
     const visited = await visit(site, '/docs', { permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = visited
@@ -311,7 +316,7 @@ const FORM_ERRORS = [
 const OF_THIS_GATEWAY = /does not send signed payments|not an asset of this gateway|host of the source is not known/
 
 describe('a gateway under a prefix', () => {
-  it('T-61 has the same pages there, and sends nothing beside the prefix', async () => {
+  it('T-61 has the same pages there, and sends nothing beside the prefix', { tags: ['nightly'] }, async () => {
     const visited = await visit({ ...site, url: site.prefixedUrl }, '/')
     const { page } = visited
     const paths = new Set<string>()

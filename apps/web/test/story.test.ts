@@ -16,7 +16,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-it('PAY-01 LOCK-02 FILE-12 SHORT-05 T-63 a person buys, drops files in, attests and shares; a stranger checks it', async () => {
+it('PAY-01 LOCK-02 FILE-12 SHORT-05 T-63 a person buys, drops files in, attests and shares; a stranger checks it', {
+  tags: ['nightly'],
+}, async () => {
   const photos = join(folder, 'photos')
   mkdirSync(photos)
   writeFileSync(join(photos, 'sum.txt'), 'the sum is 42')

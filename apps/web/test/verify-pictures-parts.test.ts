@@ -39,7 +39,9 @@ describe('the path of a leaf', () => {
     },
   )
 
-  it('MERK-19 MERK-20 leads to the root of the protocol, and its siblings hold all the other files', () => {
+  it('MERK-19 MERK-20 leads to the root of the protocol, and its siblings hold all the other files', {
+    tags: ['nightly'],
+  }, () => {
     const count = fc.oneof(fc.integer({ min: 1, max: 130 }), fc.constantFrom(1023, 1024, 1025, 2047, 2048, 2049, 3000))
     fc.assert(
       fc.property(count, fc.nat(), (leafCount, any) => {

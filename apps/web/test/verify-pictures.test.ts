@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 import type { Statements } from '@svc/api/evidence'
 import { sha256Hex } from '@svc/protocol/sha256'
 import { createClient } from '@svc/sdk'

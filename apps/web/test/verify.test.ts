@@ -52,7 +52,9 @@ const VECTORS_KEY = '3b96e8a182bab9c6691d0b79b7c5399340562ef5a632956abd1277cc144
 const gatewayKeys = async () => (await fetch(`${site.url}/v1/keys`)).text()
 
 describe('the verify page', () => {
-  it('T-63 T-38 checks a receipt of the gateway: grey until keys, files and a node are given, then green', async () => {
+  it('T-63 T-38 checks a receipt of the gateway: grey until keys, files and a node are given, then green', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, `/verify/${site.locker.receipt_id}`)
     const { page } = visited
     await verdict(page, /Nothing failed, but \d+ things were not checked/)
@@ -138,7 +140,7 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
-  it('T-38 says in red that a bundle was altered, and that a key is another', async () => {
+  it('T-38 says in red that a bundle was altered, and that a key is another', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, '/verify')
     const { page } = visited
     await expectGoodLooks(visited, 'verify-empty')
@@ -187,7 +189,9 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
-  it('ADD-18 VER-15 says of redacted bundles and of version 1 what they show, and what they leave open', async () => {
+  it('ADD-18 VER-15 says of redacted bundles and of version 1 what they show, and what they leave open', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/verify')
     const { page } = visited
     const vectors = new URL('../../../vectors/bundles/', import.meta.url)
@@ -262,7 +266,9 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
-  it('CLI-02 compares dropped files by name and by content, and says which are changed, missing or not listed', async () => {
+  it('CLI-02 compares dropped files by name and by content, and says which are changed, missing or not listed', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/verify')
     const { page } = visited
     await choose(page, JSON.stringify(ofTexts({ 'a.txt': 'one', 'in/b.txt': 'two', 'in/c.txt': 'three' })))
@@ -305,7 +311,9 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
-  it('T-63 a hostile bundle runs nothing, requests nothing, and leaves the page usable', async () => {
+  it('T-63 a hostile bundle runs nothing, requests nothing, and leaves the page usable', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/verify')
     const { page } = visited
     const hostile = ofTexts({
@@ -356,7 +364,9 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
-  it('T-38 T-63 what was found with other keys or another node does not stay, also after a cancelled check', async () => {
+  it('T-38 T-63 what was found with other keys or another node does not stay, also after a cancelled check', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, `/verify/${site.locker.receipt_id}`)
     const { page } = visited
     await verdict(page, /Nothing failed/)
@@ -423,7 +433,7 @@ describe('the verify page', () => {
     await visited.leave()
   })
 
-  it('T-63 works in a worker, shows how far it is, and can be cancelled', async () => {
+  it('T-63 works in a worker, shows how far it is, and can be cancelled', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, '/verify')
     const { page } = visited
     // The bundle arrives in two halves, so that the page is seen at work.
@@ -464,7 +474,9 @@ describe('the verify page', () => {
     server.close()
   })
 
-  it('VER-22 takes a bundle of its own gateway by address, and says what to do when there is none', async () => {
+  it('VER-22 takes a bundle of its own gateway by address, and says what to do when there is none', {
+    tags: ['nightly'],
+  }, async () => {
     const own = `${site.prefixedUrl}/v1/storage/evidence-bundle?receipt_id=${site.locker.receipt_id}`
     const visited = await visit({ ...site, url: site.prefixedUrl }, `/verify?source=${encodeURIComponent(own)}`)
     const { page } = visited
@@ -482,7 +494,9 @@ describe('the verify page', () => {
 })
 
 describe('the saved copy', () => {
-  it('T-64 is one file with a published hash, and works from a disk without a network', async () => {
+  it('T-64 is one file with a published hash, and works from a disk without a network', {
+    tags: ['nightly'],
+  }, async () => {
     const index = (await (await fetch(`${site.url}/.well-known/svc.json`)).json()) as {
       verify_page: { url: string; sha256: string }
     }
@@ -512,7 +526,7 @@ describe('the saved copy', () => {
     expect(readFileSync(file, 'utf8')).not.toContain(process.cwd())
   })
 
-  it('T-64 runs nothing but its own script', async () => {
+  it('T-64 runs nothing but its own script', { tags: ['nightly'] }, async () => {
     const html = await (await fetch(`${site.url}/verify.html`)).text()
     const file = join(folder, 'altered.html')
     writeFileSync(file, html.replace('<div id="root">', '<script>document.title="altered"</script><div id="root">'))

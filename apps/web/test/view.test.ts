@@ -76,7 +76,7 @@ const playable = (page: Page, element: 'audio' | 'video') =>
     .toBeGreaterThanOrEqual(1)
 
 describe('the viewer', () => {
-  it.each(KINDS)('ADD-19 T-61 shows %s, accessible and calm', async (name, filename, ready) => {
+  it.each(KINDS)('ADD-19 T-61 shows %s, accessible and calm', { tags: ['nightly'] }, async (name, filename, ready) => {
     const visited = await visit(site, viewPath(filename))
     await ready(visited.page)
     await proven(visited.page)
@@ -89,6 +89,7 @@ describe('the viewer', () => {
 
   it.each(['page.html', 'drawing.svg', 'notes.md', 'report.pdf'])(
     'T-73 nothing in %s runs or asks for anything',
+    { tags: ['nightly'] },
     async (filename) => {
       const asked: string[] = []
       const visited = await visit(site, viewPath(filename), undefined, async (page) => {
@@ -160,7 +161,7 @@ describe('the viewer', () => {
     await visited.leave()
   })
 
-  it('T-73 shows hostile filenames as what they are, and finds their files', async () => {
+  it('T-73 shows hostile filenames as what they are, and finds their files', { tags: ['nightly'] }, async () => {
     for (const filename of HOSTILE) {
       const visited = await visit(site, viewPath(filename))
       const { page } = visited
@@ -182,7 +183,9 @@ describe('the viewer', () => {
     }
   })
 
-  it('ADD-19 reads a long text in parts, goes on after a lost connection, and compares it when asked', async () => {
+  it('ADD-19 reads a long text in parts, goes on after a lost connection, and compares it when asked', {
+    tags: ['nightly'],
+  }, async () => {
     const ranges: string[] = []
     const visited = await visit(site, viewPath('long.log'), undefined, async (page) => {
       page.on('request', (request) => {
@@ -209,7 +212,7 @@ describe('the viewer', () => {
     await visited.leave()
   })
 
-  it('ADD-19 turns the pages of a document and zooms', async () => {
+  it('ADD-19 turns the pages of a document and zooms', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, viewPath('report.pdf'))
     const { page } = visited
     await page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
@@ -227,7 +230,9 @@ describe('the viewer', () => {
     await visited.leave()
   })
 
-  it('ADD-19 says that a file is proven, as the gateway says, and where to check it', async () => {
+  it('ADD-19 says that a file is proven, as the gateway says, and where to check it', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, viewPath('hello.txt'))
     await proven(visited.page)
     const link = visited.page.getByRole('link', { name: 'Verify this receipt' })
@@ -238,7 +243,7 @@ describe('the viewer', () => {
     await visited.leave()
   })
 
-  it('T-73 says so when the bytes are not those of the recorded hash', async () => {
+  it('T-73 says so when the bytes are not those of the recorded hash', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, viewPath('hello.txt'), undefined, (page) =>
       answer(page, '**/f/hello.txt', async (route) => {
         const response = await route.fetch()
@@ -263,7 +268,7 @@ describe('the viewer', () => {
     }
   })
 
-  it('ADD-19 works under a prefix', async () => {
+  it('ADD-19 works under a prefix', { tags: ['nightly'] }, async () => {
     const visited = await visit({ ...site, url: site.prefixedUrl }, viewPath('report.pdf'))
     await visited.page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
     await compared(visited.page)
@@ -283,14 +288,14 @@ describe('what cannot be shown', () => {
     ['taken-down', 'This file was taken down', refused(451, 'LOCKER_TAKEN_DOWN')],
     ['frozen', 'This locker is frozen', refused(423, 'LOCKER_FROZEN')],
     ['offline', 'The gateway did not answer', (page: Page) => answer(page, '**/v1/r/**', (route) => route.abort())],
-  ] as const)('ADD-19 %s', async (name, title, prepare) => {
+  ] as const)('ADD-19 %s', { tags: ['nightly'] }, async (name, title, prepare) => {
     const visited = await visit(site, viewPath('missing.txt'), undefined, prepare)
     await visited.page.getByText(title).waitFor()
     await expectGoodLooks(visited, `view-${name}`)
     await visited.leave()
   })
 
-  it('ADD-19 T-49 a link that the owner changed or switched off says who can help', async () => {
+  it('ADD-19 T-49 a link that the owner changed or switched off says who can help', { tags: ['nightly'] }, async () => {
     const handle = await client.changePublicLink(site.locker, 'rotate')
     const rotated = await visit(site, viewPath('hello.txt', handle.id as string))
     await rotated.page.getByText('Not shown with this link').waitFor()

@@ -50,7 +50,7 @@ async function startProgram() {
   return { url: `http://127.0.0.1:${port}`, end }
 }
 
-it('WIT-07 prints its key, the same each time, and says what else it can do', async () => {
+it('WIT-07 prints its key, the same each time, and says what else it can do', { tags: ['nightly'] }, async () => {
   const first = await run(['key'], { WITNESS_NAME: 'w.example' })
   expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^w\.example\+[0-9a-f]{8}\+\S{44}\n$/) })
   expect(await run(['key'], { WITNESS_NAME: 'w.example' })).toEqual(first)

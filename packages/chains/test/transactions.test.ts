@@ -79,7 +79,7 @@ describe('watching a transaction', () => {
     expect(asked).toBe(1)
   })
 
-  it('sends the transaction again while it is pending', async () => {
+  it('sends the transaction again while it is pending', { tags: ['nightly'] }, async () => {
     let isSent = false
     const ask = async () => ({ outcome: isSent ? ('landed' as const) : ('pending' as const) })
     const resend = async () => {

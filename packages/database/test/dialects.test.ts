@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { isUniqueViolation } from '../src/dialects.ts'
@@ -19,7 +19,7 @@ const migrations: Migrations = {
   },
 }
 
-forEachDatabase('isUniqueViolation', (database) => {
+forEachDatabaseInGate('isUniqueViolation', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
     db = (await database.open<Schema>(migrations)).db

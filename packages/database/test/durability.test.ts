@@ -10,7 +10,9 @@ import { type JournalSchema, journalMigrations } from './programs/journal.ts'
 
 const writeUntilKilled = fileURLToPath(new URL('./programs/write-until-killed.ts', import.meta.url))
 
-it('SQLite loses no acknowledged transaction and keeps no half of one when its writer is killed', async () => {
+it('SQLite loses no acknowledged transaction and keeps no half of one when its writer is killed', {
+  tags: ['nightly'],
+}, async () => {
   const { url, drop } = await createFreshDatabase('sqlite')
   onTestFinished(drop)
   let next = 0

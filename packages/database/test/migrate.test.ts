@@ -1,4 +1,4 @@
-import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Migration, Migrations } from '../src/migrate.ts'
@@ -7,7 +7,7 @@ import { type JournalSchema, journalMigrations } from './programs/journal.ts'
 
 const nothing = async () => {}
 
-forEachDatabase('migrations', (database) => {
+forEachDatabaseInGate('migrations', (database) => {
   it('run in the order of their names, and each once', async () => {
     const order: string[] = []
     const note = (name: string) => async () => void order.push(name)
@@ -23,7 +23,7 @@ forEachDatabase('migrations', (database) => {
   })
 })
 
-forEachDatabase('a release', (database) => {
+forEachDatabaseInGate('a release', (database) => {
   const first: Migrations = {
     '0001-users': async (db, column) => {
       await db.schema.createTable('users').addColumn('name', column.text).execute()
@@ -72,7 +72,7 @@ forEachDatabase('a release', (database) => {
   })
 })
 
-forEachDatabase('a database of a release that kept only names', (database) => {
+forEachDatabaseInGate('a database of a release that kept only names', (database) => {
   it('ADD-31 gets the column for what a migration needs', async () => {
     const { db } = await database.open<{ schema_migrations: { name: string; needs: string | null } }>({
       '0001-a': nothing,
@@ -86,7 +86,7 @@ forEachDatabase('a database of a release that kept only names', (database) => {
   })
 })
 
-forEachDatabase('a failing migration', (database) => {
+forEachDatabaseInGate('a failing migration', (database) => {
   it('leaves nothing behind, and the database opens once it is fixed', async () => {
     const failing = async () => {
       throw new Error('no such column')
@@ -122,7 +122,7 @@ describe('a migration of a table in use, on PostgreSQL', () => {
     }
   }
 
-  it('ADD-31 waits for the query that uses it, and lets others pass meanwhile', async () => {
+  it('ADD-31 waits for the query that uses it, and lets others pass meanwhile', { tags: ['nightly'] }, async () => {
     const { db, migrate, untilWaiting } = await openJournal()
     const reading = await db.startTransaction().execute()
     await reading.selectFrom('journal').selectAll().execute()
@@ -133,7 +133,7 @@ describe('a migration of a table in use, on PostgreSQL', () => {
     await (await migrating).close()
   })
 
-  it('ADD-31 gives way to a query that waits for it in turn', async () => {
+  it('ADD-31 gives way to a query that waits for it in turn', { tags: ['nightly'] }, async () => {
     const { db, migrate, untilWaiting } = await openJournal()
     await db.schema.createTable('notes').addColumn('note', 'text').execute()
     const reading = await db.startTransaction().execute()

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Migrations } from '../src/migrate.ts'
@@ -20,7 +20,7 @@ const migrations: Migrations = {
   },
 }
 
-forEachDatabase('an open database', (database) => {
+forEachDatabaseInGate('an open database', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
     db = (await database.open<Schema>(migrations)).db

@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Migrations } from '../src/migrate.ts'
@@ -20,7 +20,7 @@ const migrations: Migrations = {
   },
 }
 
-forEachDatabase('a prepared query', (database) => {
+forEachDatabaseInGate('a prepared query', (database) => {
   let builds = 0
   const find = prepared((db: Kysely<Schema>, id: string) => {
     builds++

@@ -12,7 +12,9 @@ describe.each([
   ['sqlite', 3],
   ['postgres', 2],
 ] as const)('five processes that open a fresh database at once (%s)', (dialect, rounds) => {
-  it(`apply each migration once and lose none of their transactions, ${rounds} times over`, async () => {
+  it(`apply each migration once and lose none of their transactions, ${rounds} times over`, {
+    tags: ['nightly'],
+  }, async () => {
     const counters = Array.from({ length: 5 }, startCounter)
     for (let round = 0; round < rounds; round++) {
       const { url, drop } = await createFreshDatabase(dialect)

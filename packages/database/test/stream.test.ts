@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import type { Migrations } from '../src/migrate.ts'
@@ -17,7 +17,7 @@ const migrations: Migrations = {
   },
 }
 
-forEachDatabase('a stream of rows', (database) => {
+forEachDatabaseInGate('a stream of rows', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
     db = (await database.open<Schema>(migrations)).db

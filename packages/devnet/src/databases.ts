@@ -24,38 +24,47 @@ export interface TestDatabase {
   openMigrated<Schema>(migrations: Migrations): Promise<Database<Schema>>
 }
 
-/** Describes the same tests on SQLite and on a real PostgreSQL. */
+/** Describes the same tests on SQLite and, at night, on a real PostgreSQL. */
 export function forEachDatabase(name: string, tests: (database: TestDatabase) => void): void {
-  for (const dialect of ['sqlite', 'postgres'] as const) {
-    describe(`${name} (${dialect})`, () => {
-      let fresh: FreshDatabase | undefined
-      const opened: { close(): Promise<void> }[] = []
-      beforeAll(async () => {
-        fresh = await createFreshDatabase(dialect)
-      })
-      afterAll(async () => {
-        for (const { close } of opened) await close()
-        await fresh?.drop()
-      })
-      const database: TestDatabase = {
-        dialect,
-        get url() {
-          if (!fresh) throw new Error('the database exists only after beforeAll')
-          return fresh.url
-        },
-        async open<Schema>(migrations: Migrations) {
-          const open = await openDatabase<Schema>({ url: database.url, migrations })
-          opened.push(open)
-          return open
-        },
-        async openMigrated(migrations) {
-          await migrateByCopy(database.url, migrations)
-          return database.open(migrations)
-        },
-      }
-      tests(database)
+  describeOn('sqlite', name, [], tests)
+  describeOn('postgres', name, ['nightly'], tests)
+}
+
+/** As `forEachDatabase`, for what the databases do differently (statements, locks, races): the gate needs both. */
+export function forEachDatabaseInGate(name: string, tests: (database: TestDatabase) => void): void {
+  describeOn('sqlite', name, [], tests)
+  describeOn('postgres', name, [], tests)
+}
+
+function describeOn(dialect: DialectName, name: string, tags: string[], tests: (database: TestDatabase) => void): void {
+  describe(`${name} (${dialect})`, { tags }, () => {
+    let fresh: FreshDatabase | undefined
+    const opened: { close(): Promise<void> }[] = []
+    beforeAll(async () => {
+      fresh = await createFreshDatabase(dialect)
     })
-  }
+    afterAll(async () => {
+      for (const { close } of opened) await close()
+      await fresh?.drop()
+    })
+    const database: TestDatabase = {
+      dialect,
+      get url() {
+        if (!fresh) throw new Error('the database exists only after beforeAll')
+        return fresh.url
+      },
+      async open<Schema>(migrations: Migrations) {
+        const open = await openDatabase<Schema>({ url: database.url, migrations })
+        opened.push(open)
+        return open
+      },
+      async openMigrated(migrations) {
+        await migrateByCopy(database.url, migrations)
+        return database.open(migrations)
+      },
+    }
+    tests(database)
+  })
 }
 
 export function createFreshDatabase(dialect: DialectName): Promise<FreshDatabase> {

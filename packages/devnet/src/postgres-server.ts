@@ -76,7 +76,9 @@ async function startPostgres(): Promise<PostgresServer> {
   const input = shell.stdin as Socket
   input.unref()
   await untilReady(shell.stderr)
-  return { urlOf, execute: (statement) => execute(urlOf('postgres'), statement) }
+  // One connection for all statements: to connect takes longer than most of them.
+  const db = new Kysely<unknown>({ dialect: createPostgresDialect(urlOf('postgres'), { connections: 1 }) })
+  return { urlOf, execute: async (statement) => void (await sql.raw(statement).execute(db)) }
 }
 
 async function untilReady(serverLog: Readable): Promise<void> {
@@ -86,15 +88,6 @@ async function untilReady(serverLog: Readable): Promise<void> {
     if (log.includes('ready to accept connections')) return
   }
   throw new Error(`PostgreSQL did not start:\n${log}`)
-}
-
-async function execute(url: string, statement: string): Promise<void> {
-  const db = new Kysely<unknown>({ dialect: createPostgresDialect(url) })
-  try {
-    await sql.raw(statement).execute(db)
-  } finally {
-    await db.destroy()
-  }
 }
 
 interface Account {

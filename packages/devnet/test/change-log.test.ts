@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { watchChanges } from '../src/change-log.ts'
-import { forEachDatabase } from '../src/databases.ts'
+import { forEachDatabaseInGate } from '../src/databases.ts'
 
 interface Tables {
   people: { name: string; age: number }
   places: { name: string }
 }
 
-forEachDatabase('a log of changes', (database) => {
+forEachDatabaseInGate('a log of changes', (database) => {
   it('T-127 names the tables that were changed, and not those whose rows came and went or that were only tried', async () => {
     const opened = await database.open<Tables>({
       first: async (db) => {

@@ -78,7 +78,7 @@ describe('the PostgreSQL server', () => {
     await close()
   })
 
-  it('stops and leaves no folder when the process that started it is killed', async () => {
+  it('stops and leaves no folder when the process that started it is killed', { tags: ['nightly'] }, async () => {
     const program = `
       import { createFreshDatabase } from ${JSON.stringify(new URL('../src/databases.ts', import.meta.url))}
       const { url } = await createFreshDatabase('postgres')
@@ -102,7 +102,9 @@ describe('the PostgreSQL server', () => {
 })
 
 describe('a PostgreSQL that can be killed', () => {
-  it('has what it committed after each kill, and is gone with its data after its stop', async () => {
+  it('has what it committed after each kill, and is gone with its data after its stop', {
+    tags: ['nightly'],
+  }, async () => {
     const server = await startKillablePostgres()
     const count = async () => {
       const { db, close } = await openDatabase<Schema>({ url: server.url, migrations: COMMITS })

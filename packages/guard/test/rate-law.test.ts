@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createRateLimiter } from '../src/rate-limiter.ts'
@@ -31,7 +31,7 @@ function createBuckets() {
   }
 }
 
-forEachDatabase('a rate limiter under any load', (database) => {
+forEachDatabaseInGate('a rate limiter under any load', (database) => {
   it('T-10 admits what a token bucket admits, whichever replica is asked', async () => {
     const { db } = await database.open<RateTables>(rateMigrations)
     let time = 1_800_000_000_000

@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import type { Kysely } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
@@ -7,7 +7,7 @@ import { countAdmitted, rateMigrations, refusalOf } from './rate-tables.ts'
 
 const START = 1_800_000_000_000
 
-forEachDatabase('a rate limiter', (database) => {
+forEachDatabaseInGate('a rate limiter', (database) => {
   let db: Kysely<RateTables>
   let time: number
   let limiter: RateLimiter
@@ -50,6 +50,7 @@ forEachDatabase('a rate limiter', (database) => {
 
   it.each([1, 7, 70, 6999])(
     'T-10 admits %i a minute over ten minutes, no more and not noticeably less',
+    { tags: ['nightly'] },
     async (perMinute) => {
       expect(await countAdmitted(takes(perMinute + 1, perMinute))).toBe(perMinute)
       let later = 0

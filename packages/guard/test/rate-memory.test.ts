@@ -1,11 +1,11 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import type { Kysely } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
 import type { RateTables } from '../src/rate-store.ts'
 import { countAdmitted, rateMigrations, refusalOf } from './rate-tables.ts'
 
-forEachDatabase('a rate limiter whose database is gone', (database) => {
+forEachDatabaseInGate('a rate limiter whose database is gone', (database) => {
   let db: Kysely<RateTables>
   let time: number
   let limiter: RateLimiter
@@ -52,7 +52,9 @@ forEachDatabase('a rate limiter whose database is gone', (database) => {
     expect(await db.selectFrom('rate_limits').select('key').where('key', '=', 'free').execute()).toEqual([])
   })
 
-  it('T-11 caches at most ten thousand exhausted keys, the most recently used ones', async () => {
+  it('T-11 caches at most ten thousand exhausted keys, the most recently used ones', {
+    tags: ['nightly'],
+  }, async () => {
     const ask = (name: number) => ({ key: `of many ${name}`, perMinute: 1 })
     const exhaust = (names: number[]) =>
       countAdmitted(names.flatMap((n) => [limiter.take(ask(n)), limiter.take(ask(n))]))

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it, onTestFinished } from 'vitest'
 
 const taker = fileURLToPath(new URL('./programs/take-limits.ts', import.meta.url))
 
-forEachDatabase('three processes with one database', (database) => {
-  it('T-10 together admit exactly the limit of each of twenty keys', async () => {
+forEachDatabaseInGate('three processes with one database', (database) => {
+  it('T-10 together admit exactly the limit of each of twenty keys', { tags: ['nightly'] }, async () => {
     const takers = Array.from({ length: 3 }, () => startTaker(database.url))
     for (const { nextLine } of takers) expect(await nextLine()).toBe('ready')
     for (const { begin } of takers) begin()

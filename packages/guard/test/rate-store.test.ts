@@ -1,11 +1,11 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import type { Kysely } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
 import { deletePastTats, lockTats, type RateTables, setTats } from '../src/rate-store.ts'
 import { countAdmitted, rateMigrations } from './rate-tables.ts'
 
-forEachDatabase('the stored rate limits', (database) => {
+forEachDatabaseInGate('the stored rate limits', (database) => {
   let db: Kysely<RateTables>
   beforeEach(async () => {
     db = (await database.open<RateTables>(rateMigrations)).db

@@ -35,7 +35,7 @@ function startUnchanged(): string {
   return stdout + stderr
 }
 
-it('a bundled program is made anew when one of its sources changed', () => {
+it('a bundled program is made anew when one of its sources changed', { tags: ['nightly'] }, () => {
   const program = new URL('program.ts', folder).href
   expect(start('one')).toContain(`one ${program}\n`)
   expect(start('second')).toContain(`second ${program}\n`)
@@ -53,7 +53,7 @@ function newestBundle(): Bundle {
   return JSON.parse(readFileSync(file, 'utf8')) as Bundle
 }
 
-it('a bundled program is made anew when its bundle was removed', () => {
+it('a bundled program is made anew when its bundle was removed', { tags: ['nightly'] }, () => {
   start('one')
   rmSync(dirname(newestBundle().entry), { recursive: true })
   expect(startUnchanged()).toContain('one ')

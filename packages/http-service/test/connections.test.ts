@@ -110,7 +110,9 @@ it('T-141 the time-out of an answer does not hold for the request that waited fo
   client.destroy()
 })
 
-it('T-142 more connections than descriptors allow close the oldest idle ones, and neighbours are served', async () => {
+it('T-142 more connections than descriptors allow close the oldest idle ones, and neighbours are served', {
+  tags: ['nightly'],
+}, async () => {
   const limit = connectionLimit()
   const excess = 100
   const { port } = new URL(service.url)

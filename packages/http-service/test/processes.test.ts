@@ -20,7 +20,7 @@ function start(program: string, ...args: string[]) {
   return {
     logged,
     ended,
-    until: (msg: string) => expect.poll(() => logged(msg).length, { timeout: 20_000 }).toBeGreaterThan(0),
+    until: (msg: string) => expect.poll(() => logged(msg).length).toBeGreaterThan(0),
     stop() {
       child.kill('SIGTERM')
       return ended
@@ -28,7 +28,9 @@ function start(program: string, ...args: string[]) {
   }
 }
 
-it('T-16 a process that dies while it is asked, and one that cannot be started, are replaced', async () => {
+it('T-16 a process that dies while it is asked, and one that cannot be started, are replaced', {
+  tags: ['nightly'],
+}, async () => {
   const processes = start('lose-a-process.ts')
   await processes.until('replaced')
   expect(processes.logged('a process ended, and another takes its place')).toMatchObject([
@@ -39,7 +41,7 @@ it('T-16 a process that dies while it is asked, and one that cannot be started, 
   expect(processes.logged('stopped')).toHaveLength(2)
 })
 
-it('processes stop on SIGTERM, even one that is still starting', async () => {
+it('processes stop on SIGTERM, even one that is still starting', { tags: ['nightly'] }, async () => {
   const processes = start('two-processes.ts', 'starts-slowly.ts')
   await processes.until('the second process starts')
   expect(await processes.stop()).toEqual([0, null])
@@ -56,7 +58,7 @@ it('T-89 processes do not share the port of somebody else', async () => {
   somebody.close()
 })
 
-it('a process that cannot answer the others goes on, and is left out', async () => {
+it('a process that cannot answer the others goes on, and is left out', { tags: ['nightly'] }, async () => {
   const processes = start('two-processes.ts', 'cannot-answer.ts')
   await processes.until('answered')
   expect(processes.logged('answered')).toMatchObject([{ answers: [[2, 'answer']] }])
@@ -64,7 +66,9 @@ it('a process that cannot answer the others goes on, and is left out', async () 
   expect(processes.logged('a process ended, and another takes its place')).toEqual([])
 })
 
-it('a process that is replaced runs the same code as the others, although a source changed', async () => {
+it('a process that is replaced runs the same code as the others, although a source changed', {
+  tags: ['nightly'],
+}, async () => {
   const folder = new URL('.changing/', import.meta.url)
   const write = (version: string) =>
     writeFileSync(new URL('version.ts', folder), `export const version = '${version}'\n`)
@@ -76,8 +80,7 @@ it('a process that is replaced runs the same code as the others, although a sour
     )
     write('old')
     const processes = start('two-processes.ts', new URL('program.ts', folder).href)
-    const untilRunning = (count: number) =>
-      expect.poll(() => processes.logged('runs').length, { timeout: 20_000 }).toBe(count)
+    const untilRunning = (count: number) => expect.poll(() => processes.logged('runs').length).toBe(count)
     await untilRunning(2)
     write('new')
     process.kill(processes.logged('runs')[1]?.pid as number, 'SIGKILL')

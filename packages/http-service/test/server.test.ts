@@ -86,7 +86,7 @@ describe('the head of a request', () => {
     expectOurHeaders(answer)
   })
 
-  it('T-11 that does not come to its end is 408', async () => {
+  it('T-11 that does not come to its end is 408', { tags: ['nightly'] }, async () => {
     const socket = service.connect('GET / HTTP/1.1\r\nHost: x\r\nx: ')
     await expect.poll(() => service.connections()).toBe(1)
     service.expireHeaders()

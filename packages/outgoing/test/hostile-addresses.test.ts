@@ -73,7 +73,9 @@ describe('an address that is not public', () => {
     }
   })
 
-  it('T-124 is refused as the target of each kind of redirect, after one or several good ones', async () => {
+  it('T-124 is refused as the target of each kind of redirect, after one or several good ones', {
+    tags: ['nightly'],
+  }, async () => {
     // What is the server itself from here, or cannot be in a header, is no target.
     const own = ['files.example.test', SERVER]
     const targets = urls.filter((url) => !/[\r\n]/.test(url) && !own.includes(URL.parse(url, base)?.hostname ?? ''))

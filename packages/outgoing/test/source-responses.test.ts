@@ -158,7 +158,7 @@ describe('a reader', () => {
     expect(stream.destroyed).toBe(true)
   })
 
-  it('T-11 uses little memory when it is slow', async () => {
+  it('T-11 uses little memory when it is slow', { tags: ['nightly'] }, async () => {
     const server = await startTestTlsServer((_request, response) => response.end(Buffer.alloc(16 * 1024 * 1024)))
     const stream = (await openSource(SOURCE, server.options)).stream as Duplex
     let [held, received] = [0, 0]

@@ -107,7 +107,7 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       }
     })
 
-    it('is not misled by any part of an answer that is replaced', async () => {
+    it('is not misled by any part of an answer that is replaced', { tags: ['nightly'] }, async () => {
       for (const method of subject.methods) {
         let truth: unknown
         node.behave(
@@ -145,7 +145,9 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(await read()).toEqual(honest)
     })
 
-    it('T-133 knows the truth or nothing, whatever becomes of the answers on their way', async () => {
+    it('T-133 knows the truth or nothing, whatever becomes of the answers on their way', {
+      tags: ['nightly'],
+    }, async () => {
       const proxy = await startFaultyProxy(subject.url)
       onTestFinished(proxy.stop)
       for (const [name, distort] of Object.entries(DISTORTIONS)) {

@@ -120,6 +120,7 @@ describe('Merkle in blocks', () => {
 
   it.each([...aroundOneBlock, ...aroundSeveral])(
     'MERK-06 %i leaves have the root and proofs of the plain tree',
+    { tags: ['nightly'] },
     (size) => {
       const some = leaves.slice(0, size)
       const nodes = blockNodes(some)
@@ -143,7 +144,7 @@ describe('Merkle in blocks', () => {
 describe('a tree whose leaves arrive in chunks', () => {
   const leaves = Array.from({ length: 3 * BLOCK_LEAVES }, (_, i) => sha256Hex(`leaf ${i}`))
 
-  it('MERK-06 has the same root whatever the size of its chunks', () => {
+  it('MERK-06 has the same root whatever the size of its chunks', { tags: ['nightly'] }, () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: leaves.length }), fc.integer({ min: 1, max: 2000 }), (count, chunk) => {
         const tree = createBlockTree()

@@ -34,7 +34,7 @@ const request = { method: 'POST', target: good.path, body, requiredOps: ['locker
 const header = (value: unknown) => toBase64Url(utf8(JSON.stringify(value)))
 
 describe('decoding', () => {
-  it('ENV-01 ENV-04 returns what was encoded', () => {
+  it('ENV-01 ENV-04 returns what was encoded', { tags: ['nightly'] }, () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 })
     fc.assert(
       fc.property(text, text, fc.array(text, { maxLength: 3 }), fc.nat(), (locker_id, path, ops, iat) => {

@@ -88,7 +88,9 @@ describe('Ed25519 at its edges', () => {
     }
   })
 
-  it('T-118 ADD-04 small-order parts of A and R count, since the cofactor is not multiplied in', async () => {
+  it('T-118 ADD-04 small-order parts of A and R count, since the cofactor is not multiplied in', {
+    tags: ['nightly'],
+  }, async () => {
     const found: boolean[] = []
     for (const ofKey of TORSION) for (const ofR of TORSION) found.push(await isValid(signedWith(ofKey, ofR)))
     // Without a part in A, only R without one; an A with a part of order 2, 4 or 8 cancels out as many in R.
@@ -180,7 +182,9 @@ describe('secp256k1 at its edges', () => {
     expect(numbers.map((x) => signer(hex(x) + s + v) !== null)).toEqual(numbers.map(isX))
   })
 
-  it('T-196 ENV-17 recovers the signer of any digest, with keys and nonces at the ends of their range', () => {
+  it('T-196 ENV-17 recovers the signer of any digest, with keys and nonces at the ends of their range', {
+    tags: ['nightly'],
+  }, () => {
     const bytes = (number: bigint) => fromHex(hex(number)) as Uint8Array
     const digests = [0n, 1n, N - 1n, N, N + 1n, 2n ** 255n, 2n ** 256n - 1n]
     for (const secret of [1n, 2n, N / 2n + 1n, N - 1n]) {

@@ -115,12 +115,12 @@ describe('strict JSON', () => {
     expect(value.admin).toBeUndefined()
   })
 
-  it('reads a string of ten million characters', () => {
+  it('reads a string of ten million characters', { tags: ['nightly'] }, () => {
     const long = 'x\\n'.repeat(5_000_000)
     expect((parseStrictJson(`"${long}"`, 20_000_000) as string).length).toBe(10_000_000)
   })
 
-  it('EVID-05 reads canonical text back to the same canonical text', () => {
+  it('EVID-05 reads canonical text back to the same canonical text', { tags: ['nightly'] }, () => {
     const integers = fc.maxSafeInteger()
     const leaf = fc.oneof(
       fc.string({ unit: 'binary' }).filter((s) => s.isWellFormed()),

@@ -1,10 +1,10 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { PermanentError } from '../src/queue.ts'
 import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
-forEachDatabase('a job that fails', (database) => {
+forEachDatabaseInGate('a job that fails', (database) => {
   it('is retried after delays that double', async () => {
     const { open, enqueue, clock } = await openTestQueues(database)
     const queue = await open()
@@ -147,7 +147,7 @@ forEachDatabase('a job that fails', (database) => {
   })
 })
 
-forEachDatabase('a dead letter', (database) => {
+forEachDatabaseInGate('a dead letter', (database) => {
   it('can be retried once, as a new job', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const queue = await open()

@@ -1,10 +1,10 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it, vi } from 'vitest'
 import { LEASE_SECONDS } from '../src/engine.ts'
 import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
-forEachDatabase('the effect of a job', (database) => {
+forEachDatabaseInGate('the effect of a job', (database) => {
   it('is rolled back when it fails half way, and happens once in the end', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const queue = await open()
@@ -96,7 +96,7 @@ forEachDatabase('the effect of a job', (database) => {
   })
 })
 
-forEachDatabase('a run that takes long', (database) => {
+forEachDatabaseInGate('a run that takes long', (database) => {
   it('keeps its job while it renews the lease, and loses it when it stops', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {

@@ -1,9 +1,9 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, expectTypeOf, it } from 'vitest'
 import { readNotes, writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
-forEachDatabase('a job that is enqueued', (database) => {
+forEachDatabaseInGate('a job that is enqueued', (database) => {
   it('runs once, with its payload', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const queue = await open()
@@ -86,7 +86,7 @@ forEachDatabase('a job that is enqueued', (database) => {
   })
 })
 
-forEachDatabase('a key', (database) => {
+forEachDatabaseInGate('a key', (database) => {
   it('keeps two jobs of its kind from waiting at once, and no other jobs', async () => {
     const { open, enqueue, db, notes } = await openTestQueues(database)
     const queue = await open()

@@ -1,9 +1,9 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { PermanentError } from '../src/queue.ts'
 import { openTestQueues } from './queues.ts'
 
-forEachDatabase('jobs to look at', (database) => {
+forEachDatabaseInGate('jobs to look at', (database) => {
   it('ADD-25 are listed by state, page by page, found by id, and dead ones deleted or retried in a transaction', async () => {
     const { open, enqueue, clock, db } = await openTestQueues(database)
     const queue = await open()

@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { openTestQueues } from './queues.ts'
 
 const program = fileURLToPath(new URL('./programs/load-queue.ts', import.meta.url))
 
-forEachDatabase('a process with a queue', (database) => {
-  it('loads pg-boss only for PostgreSQL, uses the real time, and exits when it is done', async () => {
+forEachDatabaseInGate('a process with a queue', (database) => {
+  it('loads pg-boss only for PostgreSQL, uses the real time, and exits when it is done', {
+    tags: ['nightly'],
+  }, async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [program, database.url])
     expect(JSON.parse(stdout)).toEqual({ done: 1, isLoaded: database.dialect === 'postgres' })
   })

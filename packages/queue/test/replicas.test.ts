@@ -1,9 +1,11 @@
+// @module-tag nightly
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type Database, openDatabase } from '@svc/database/open'
-import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it, onTestFinished } from 'vitest'
 import type { QueueTables } from '../src/tables.ts'
 import { noteTables, readNotes, START, writeNote } from './notes.ts'
@@ -41,7 +43,7 @@ async function kill({ child }: Replica): Promise<void> {
   await exited
 }
 
-forEachDatabase('three processes, one of which is killed repeatedly', (database) => {
+forEachDatabaseInGate('three processes, one of which is killed repeatedly', (database) => {
   it('give each of 150 jobs its effect once', async () => {
     const { open, db, clock, drainLater, notes } = await openTestQueues(database)
     const queue = await open()
@@ -76,7 +78,7 @@ forEachDatabase('three processes, one of which is killed repeatedly', (database)
   })
 })
 
-forEachDatabase('two processes with the same schedule', (database) => {
+forEachDatabaseInGate('two processes with the same schedule', (database) => {
   it('enqueue one job in each period', async () => {
     const { db } = await database.open<QueueTables>(noteTables)
     const replicas = [startReplica(database.url), startReplica(database.url)]

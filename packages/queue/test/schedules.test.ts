@@ -1,9 +1,9 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it, vi } from 'vitest'
 import { writeNote } from './notes.ts'
 import { openTestQueues } from './queues.ts'
 
-forEachDatabase('a schedule', (database) => {
+forEachDatabaseInGate('a schedule', (database) => {
   it('enqueues one job in each period, the first at once, however many queues poll', async () => {
     const { open, clock, notes } = await openTestQueues(database)
     const queues = await Promise.all([open(), open(), open()])

@@ -1,10 +1,10 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
-forEachDatabase('started workers', (database) => {
+forEachDatabaseInGate('started workers', (database) => {
   // They poll only when a test advances the timers by a second.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())
@@ -95,7 +95,7 @@ forEachDatabase('started workers', (database) => {
   })
 })
 
-forEachDatabase('stopping', (database) => {
+forEachDatabaseInGate('stopping', (database) => {
   it('waits for running jobs and takes no more', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])

@@ -54,12 +54,16 @@ describe('CRCs', () => {
     )
   })
 
-  it.each(['crc32c', 'crc64nvme'] as const)('ADD-41 %s of more bytes than its memory holds at once', (algorithm) => {
-    const long = Buffer.from(Array.from({ length: 250_001 }, (_, i) => (i * i) >> 3))
-    for (const piece of [long, long.subarray(1), long.subarray(7, 200_000)]) {
-      expect(checksum(algorithm, piece)).toBe(slowCrc(algorithm, piece))
-    }
-  })
+  it.each(['crc32c', 'crc64nvme'] as const)(
+    'ADD-41 %s of more bytes than its memory holds at once',
+    { tags: ['nightly'] },
+    (algorithm) => {
+      const long = Buffer.from(Array.from({ length: 250_001 }, (_, i) => (i * i) >> 3))
+      for (const piece of [long, long.subarray(1), long.subarray(7, 200_000)]) {
+        expect(checksum(algorithm, piece)).toBe(slowCrc(algorithm, piece))
+      }
+    },
+  )
 })
 
 describe('uploads in parts', () => {

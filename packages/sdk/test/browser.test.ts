@@ -44,7 +44,7 @@ describe('the SDK bundled for a browser', () => {
     'purchases/wallet-urls.ts',
     'wallets/evm-wallet.ts',
     'wallets/solana-wallet.ts',
-  ])('has no Node modules in %s', async (entry) => {
+  ])('has no Node modules in %s', { tags: ['nightly'] }, async (entry) => {
     expect(nodeModules(await bundled(`../src/${entry}`))).toEqual([])
   })
 
@@ -55,7 +55,9 @@ describe('the SDK bundled for a browser', () => {
     },
   )
 
-  it('ADD-09 ADD-16 AMB-62 T-59 uploads, encrypts, reads, attests, lists lockers and corrects its clock in a page of another origin', async () => {
+  it('ADD-09 ADD-16 AMB-62 T-59 uploads, encrypts, reads, attests, lists lockers and corrects its clock in a page of another origin', {
+    tags: ['nightly'],
+  }, async () => {
     const house = await openHouse({ SESSION_PART_MAX_BYTES: '131072' })
     const page = await openPage()
     onTestFinished(() => house.close())

@@ -56,27 +56,31 @@ const stores: Record<string, () => Promise<TestStore>> = {
   },
 }
 
-it.each(Object.keys(stores))('T-135 the %s driver ends every wait, and has what it acknowledges', async (store) => {
-  const { url, direct, open } = await stores[store]!()
-  const key = await keep(direct, BYTES)
-  const proxy = await proxyOf(url)
-  const [hasty, patient] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
-  for (const [name, distort] of Object.entries(DISTORTIONS)) {
-    proxy.always(/./, { distort })
-    const writing = keep(hasty, BYTES)
-    await expectProviderErrors(name, {
-      read: fetchBytes(hasty, key),
-      stat: hasty.stat(key),
-      absent: hasty.absent([key, { id: newId(), ref: null }]),
-      write: writing,
-    })
-    expect([name, await hasty.check()]).toEqual([name, expect.any(Boolean)])
-    const written = await writing.catch(() => null)
-    if (written) expect(await fetchBytes(direct, written), name).toEqual(BYTES)
-    proxy.behave()
-    expect(await fetchBytes(patient, key), `after ${name}`).toEqual(BYTES)
-  }
-})
+it.each(Object.keys(stores))(
+  'T-135 the %s driver ends every wait, and has what it acknowledges',
+  { tags: ['nightly'] },
+  async (store) => {
+    const { url, direct, open } = await stores[store]!()
+    const key = await keep(direct, BYTES)
+    const proxy = await proxyOf(url)
+    const [hasty, patient] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
+    for (const [name, distort] of Object.entries(DISTORTIONS)) {
+      proxy.always(/./, { distort })
+      const writing = keep(hasty, BYTES)
+      await expectProviderErrors(name, {
+        read: fetchBytes(hasty, key),
+        stat: hasty.stat(key),
+        absent: hasty.absent([key, { id: newId(), ref: null }]),
+        write: writing,
+      })
+      expect([name, await hasty.check()]).toEqual([name, expect.any(Boolean)])
+      const written = await writing.catch(() => null)
+      if (written) expect(await fetchBytes(direct, written), name).toEqual(BYTES)
+      proxy.behave()
+      expect(await fetchBytes(patient, key), `after ${name}`).toEqual(BYTES)
+    }
+  },
+)
 
 interface TestSlowStore {
   url: string
@@ -111,24 +115,28 @@ const slowStores: Record<string, () => Promise<TestSlowStore>> = {
 /** Of each kind one: a delivery takes a second of work. */
 const SOME = ['sends a byte now and then', 'answers without end', 'sends half of its answer', 'answers null']
 
-it.each(Object.keys(slowStores))('T-135 the %s driver pays once, and goes on with an honest provider', async (name) => {
-  const { url, open, paid } = await slowStores[name]!()
-  const proxy = await proxyOf(url)
-  const [hasty, patient] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
-  const refs: string[] = []
-  for (const distortion of SOME) {
-    const bytes = randomBytes(200)
-    const object = stagedObject(bytes)
-    proxy.always(/./, { distort: DISTORTIONS[distortion]! })
-    await expectProviderErrors(distortion, { deliver: hasty.deliver(object) })
-    expect([distortion, await hasty.check()]).toEqual([distortion, expect.any(Boolean)])
-    proxy.behave()
-    const ref = await eventually(() => patient.deliver(object))
-    expect(await buffer((await patient.read(ref))!), `after ${distortion}`).toEqual(bytes)
-    refs.push(ref)
-  }
-  expect(paid().toSorted()).toEqual(refs.toSorted())
-})
+it.each(Object.keys(slowStores))(
+  'T-135 the %s driver pays once, and goes on with an honest provider',
+  { tags: ['nightly'] },
+  async (name) => {
+    const { url, open, paid } = await slowStores[name]!()
+    const proxy = await proxyOf(url)
+    const [hasty, patient] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
+    const refs: string[] = []
+    for (const distortion of SOME) {
+      const bytes = randomBytes(200)
+      const object = stagedObject(bytes)
+      proxy.always(/./, { distort: DISTORTIONS[distortion]! })
+      await expectProviderErrors(distortion, { deliver: hasty.deliver(object) })
+      expect([distortion, await hasty.check()]).toEqual([distortion, expect.any(Boolean)])
+      proxy.behave()
+      const ref = await eventually(() => patient.deliver(object))
+      expect(await buffer((await patient.read(ref))!), `after ${distortion}`).toEqual(bytes)
+      refs.push(ref)
+    }
+    expect(paid().toSorted()).toEqual(refs.toSorted())
+  },
+)
 
 it('T-135 the Arweave driver sends chunks again that the service lists in no way it understands', async () => {
   const { server, open } = await startTestArweave()

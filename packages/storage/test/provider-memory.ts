@@ -12,7 +12,9 @@ const MIB = 1024 * 1024
 const MIBS = 40
 
 export function itLimitsMemory(opened: () => StorageProvider): void {
-  it('T-11 holds little of an object in memory, with a fast source and with a slow reader', async () => {
+  it('T-11 holds little of an object in memory, with a fast source and with a slow reader', {
+    tags: ['nightly'],
+  }, async () => {
     const provider = opened()
     const before = heldBytes()
     let isLittle = false

@@ -26,7 +26,7 @@ export function describeParts(opened: () => StorageProvider): void {
   const inOrder = (parts: (WrittenPart | null)[]) => parts.map((part) => part!).sort((a, b) => a.index - b.index)
 
   describe('makes an object of parts', () => {
-    it('SESS-02 that come in any order and at the same time, the last one shorter', async () => {
+    it('SESS-02 that come in any order and at the same time, the last one shorter', { tags: ['nightly'] }, async () => {
       const { parts, stat } = opened()
       const bytes = randomBytes(2 * PART + 1234)
       const upload = await begin()
@@ -69,7 +69,9 @@ export function describeParts(opened: () => StorageProvider): void {
       expect((await fetchBytes(opened(), keyOf(upload)))!.equals(bytes)).toBe(true)
     })
 
-    it('SESS-02 one of which is written twice, with the bytes of the write that is named', async () => {
+    it('SESS-02 one of which is written twice, with the bytes of the write that is named', {
+      tags: ['nightly'],
+    }, async () => {
       const [old, new_] = [randomBytes(PART), randomBytes(PART)]
       const upload = await begin()
       const first = await write(upload, 0, old)
@@ -80,7 +82,7 @@ export function describeParts(opened: () => StorageProvider): void {
     })
   })
 
-  it('SESS-02 says where the parts are when others lie between them', async () => {
+  it('SESS-02 says where the parts are when others lie between them', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(PART)
     const upload = await begin()
     const [first, third] = [await write(upload, 0, bytes), await write(upload, 2, bytes)]

@@ -32,7 +32,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       expect(await provider.check()).toBe(true)
     })
 
-    it.each([0, 1, 65_536, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345])('returns %i bytes unchanged', async (size) => {
+    async function returnsUnchanged(size: number): Promise<void> {
       const bytes = randomBytes(size)
       for (const declared of [size, null]) {
         const id = newId()
@@ -42,7 +42,13 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
         expect(await provider.stat(key)).toEqual({ size })
         expect(sha256((await fetchBytes(provider, key))!)).toBe(sha256(bytes))
       }
-    })
+    }
+    it.each([0, 1, MIB + 1])('returns %i bytes unchanged', returnsUnchanged)
+    it.each([65_536, MIB - 1, MIB, 5 * MIB + 12_345])(
+      'returns %i bytes unchanged',
+      { tags: ['nightly'] },
+      returnsUnchanged,
+    )
 
     it('accepts bytes in pieces of any length, at any speed', async () => {
       const bytes = randomBytes(3000)
@@ -59,7 +65,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
-    it('returns any range of an object', async () => {
+    it('returns any range of an object', { tags: ['nightly'] }, async () => {
       const bytes = randomBytes(2 * MIB + 7)
       const key = await keep(provider, bytes)
       const last = bytes.length - 1
@@ -109,7 +115,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       }
     })
 
-    it.each([1, 600])('finds the absent ones of %i objects', async (count) => {
+    async function findsAbsent(count: number): Promise<void> {
       const there = await keep(provider, Buffer.from('there'))
       const never = Array.from({ length: count }, () => ({ id: newId(), ref: null }))
       const gone = await keep(provider, Buffer.from('gone'))
@@ -118,7 +124,9 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       expect(await provider.absent([there, ...never, gone, there])).toEqual(new Set(missing))
       expect(await provider.absent([there])).toEqual(new Set())
       expect(await provider.absent([])).toEqual(new Set())
-    })
+    }
+    it('finds the absent ones of 1 object', () => findsAbsent(1))
+    it('finds the absent ones of 600 objects', { tags: ['nightly'] }, () => findsAbsent(600))
 
     it('keeps objects with similar ids separate', async () => {
       const id = newId()
@@ -136,7 +144,7 @@ export function describeProvider(name: string, open: () => Promise<OpenedProvide
       expect(await fetchBytes(provider, key)).toEqual(first)
     })
 
-    it('serves many requests at once', async () => {
+    it('serves many requests at once', { tags: ['nightly'] }, async () => {
       const objects = Array.from({ length: 24 }, (_, i) => randomBytes(i % 6 === 0 ? MIB + i : 100 * i))
       const keys = await Promise.all(objects.map((bytes) => keep(provider, bytes)))
       const reads = [...keys, ...keys].map((key) => fetchBytes(provider, key))

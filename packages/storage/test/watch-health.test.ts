@@ -11,7 +11,9 @@ async function openLocal() {
   return openLocalProvider({ folder })
 }
 
-it('AMB-11 a provider that is slow when the gateway starts is up as soon as its first check ends', async () => {
+it('AMB-11 a provider that is slow when the gateway starts is up as soon as its first check ends', {
+  tags: ['nightly'],
+}, async () => {
   const local = await openLocal()
   const answer = Promise.withResolvers<boolean>()
   let checks = 0
@@ -45,7 +47,9 @@ it('AMB-11 a provider that fails when the gateway starts is checked again after 
   expect(await isUp()).toBe(false)
 })
 
-it('T-31 a provider that hangs does not delay the health report, and counts as down after its timeout', async () => {
+it('T-31 a provider that hangs does not delay the health report, and counts as down after its timeout', {
+  tags: ['nightly'],
+}, async () => {
   const local = await openLocal()
   let now = 0
   let isHanging = false

@@ -31,7 +31,7 @@ it('LOG-03 each tile has one path, and other paths name none', () => {
     expect(readTilePath(path), path).toBeNull()
 })
 
-it('LOG-03 a tree of 70,000 entries has the tiles of the example', () => {
+it('LOG-03 a tree of 70,000 entries has the tiles of the example', { tags: ['nightly'] }, () => {
   const { tiles } = memoryLog([70_000])
   const paths = [...tiles.keys()]
   expect(paths.filter((path) => /^tile\/0\/[^.]*$/.test(path))).toHaveLength(273)

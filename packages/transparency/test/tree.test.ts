@@ -35,7 +35,7 @@ describe('trees', () => {
     await expect(proveInclusion(0, 300, short)).rejects.toThrow(RangeError)
   })
 
-  it('LOG-01 have the root of the definition at every size, however they grew', () => {
+  it('LOG-01 have the root of the definition at every size, however they grew', { tags: ['nightly'] }, () => {
     for (const size of [...Array(70).keys(), 127, 255, 256, 257, 511, 512, 513]) {
       const { edge, leaves } = memoryLog([size])
       expect(rootOf(edge)).toEqual(slowRoot(leaves))
@@ -44,7 +44,7 @@ describe('trees', () => {
     expect(rootOf(edge)).toEqual(slowRoot(leaves))
   })
 
-  it('LOG-01 go on from their stored tiles', async () => {
+  it('LOG-01 go on from their stored tiles', { tags: ['nightly'] }, async () => {
     for (const steps of [[7], [256], [300, 65_236], [65_537]]) {
       const { edge, readTile } = memoryLog(steps)
       expect(rootOf(await readEdge(edge.size, readTile))).toEqual(rootOf(edge))
@@ -125,7 +125,7 @@ describe('trees', () => {
     }
   })
 
-  it('LOG-02 show which root their first entries have', async () => {
+  it('LOG-02 show which root their first entries have', { tags: ['nightly'] }, async () => {
     const heads = Array.from({ length: 35 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).edge) }))
     const { readTile } = memoryLog(heads.slice(1).map(() => 1))
     for (const later of heads.slice(2)) {
@@ -143,7 +143,7 @@ describe('trees', () => {
     expect(await readPrefix(head, head.size, readTile)).toEqual({ root: head.root, path: [] })
   })
 
-  it('LOG-02 prove across tiles', async () => {
+  it('LOG-02 prove across tiles', { tags: ['nightly'] }, async () => {
     const steps = [1000, 64_000, 5000]
     const { edge, leaves, readTile } = memoryLog(steps)
     const root = rootOf(edge)

@@ -103,7 +103,9 @@ describe('a bundle with a proof of a log', () => {
     for (const fact of LOG_FACTS) expect(asked.facts[fact]).toMatchObject({ value: 'not_checked' })
   })
 
-  it('LOG-34 T-108 fails for anything that is no proof, never throws, and is not refused', async () => {
+  it('LOG-34 T-108 fails for anything that is no proof, never throws, and is not refused', {
+    tags: ['nightly'],
+  }, async () => {
     const text: string = document.log.proof
     const hostile = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }).filter((value) => value !== null),

@@ -10,7 +10,7 @@ const REDACT_PROGRAM = fileURLToPath(new URL('./programs/redact-long-bundle.ts',
 const run = promisify(execFile)
 
 describe('long bundles', () => {
-  it('CLI-02 200,000 files verify in a process that could not hold them', async () => {
+  it('CLI-02 200,000 files verify in a process that could not hold them', { tags: ['nightly'] }, async () => {
     const { stdout } = await run(process.execPath, ['--max-old-space-size=40', PROGRAM, '200000'])
     const outcome: Partial<Awaited<ReturnType<typeof measure>>> = JSON.parse(stdout)
     expect(outcome).toMatchObject({ failed: [], files: 200_000, key_pinned: 'passed' })
@@ -18,6 +18,7 @@ describe('long bundles', () => {
 
   it.each([['no_names'], ['photos/2026/img-00000000.jpg', 'photos/2026/img-00099999.jpg']])(
     'ADD-18 100,000 files are redacted and verified within 40 MB of objects: %s',
+    { tags: ['nightly'] },
     async (...shown) => {
       const { stdout } = await run(process.execPath, ['--max-old-space-size=40', REDACT_PROGRAM, '100000', ...shown])
       expect(JSON.parse(stdout)).toMatchObject({ refused: null, failed: [], total: 100_000 })

@@ -61,7 +61,7 @@ describe('reading a bundle', () => {
     )
   })
 
-  it('reads characters that are split across chunks', async () => {
+  it('reads characters that are split across chunks', { tags: ['nightly'] }, async () => {
     const listed = listedFiles(3000).map((file, i) => ({
       ...file,
       filename: `${file.filename}-${'é😀'.repeat(i % 20)}`,

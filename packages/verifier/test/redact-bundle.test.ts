@@ -48,7 +48,9 @@ const anyFiles = fc.uniqueArray(
 )
 
 describe('a redacted bundle', () => {
-  it('ADD-18 of any files verifies for any choice of them, and says how many are not shown', async () => {
+  it('ADD-18 of any files verifies for any choice of them, and says how many are not shown', {
+    tags: ['nightly'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, fc.nat(), async (files, choice) => {
         const chosen = files.filter((_, i) => (choice >>> (i % 31)) % 2 === 1 || i === 0)
@@ -149,7 +151,9 @@ describe('a redacted bundle', () => {
     expect(await refusal(v1)).toBe('no_statement')
   })
 
-  it('ADD-18 of every valid bundle of the conformance pack verifies as the whole one does', async () => {
+  it('ADD-18 of every valid bundle of the conformance pack verifies as the whole one does', {
+    tags: ['nightly'],
+  }, async () => {
     const valid = CASES.filter(({ name, given: { files } }) => name.startsWith('v2') && !files)
     for (const { name, file, given: from } of valid) {
       const keys = from.pinned_keys ? { pinnedKeys: pinnedKeys(from.pinned_keys) } : {}

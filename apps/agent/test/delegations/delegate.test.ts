@@ -14,6 +14,7 @@ describe('delegating a locker', () => {
     ['the EVM chain', evmPayer(0)],
   ])(
     'AGENT-04 SHAPE-43 lets a subscriber on %s delegate a locker and register the agent at the gateway',
+    { tags: ['nightly'] },
     async (_, owner) => {
       const { subscription } = await stack.subscribe(owner)
       const locker = await stack.seedLocker(owner)

@@ -51,7 +51,9 @@ forEachDatabase('agent services on one database', (database) => {
 
   const drainAll = () => Promise.all([...new Set([stack.agent, second])].map(({ context }) => context.queue.drain()))
 
-  it('AGENT-04 T-16 make one delegation when a locker is delegated twenty times at once', async () => {
+  it('AGENT-04 T-16 make one delegation when a locker is delegated twenty times at once', {
+    tags: ['nightly'],
+  }, async () => {
     const locker = await stack.seedLocker(owner)
     const answers = await twenty((turn) => delegate(turn, locker))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))

@@ -93,7 +93,7 @@ describe('a gateway that gives no good answer', () => {
     { answer: { status: 200, body: '<html>' } },
   ]
 
-  it('AGENT-02 prevents quotes until it is back', async () => {
+  it('AGENT-02 prevents quotes until it is back', { tags: ['nightly'] }, async () => {
     const expectUnavailable = async (fault: Fault) => {
       const proxy = await startFaultyProxy(stack.gateway.url)
       onTestFinished(() => proxy.stop())

@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { useAgentStack } from '../agent-stack.ts'
 import { countPurchases, expectError, pay, subscriptionApi } from '../subscription-api.ts'
@@ -7,7 +7,7 @@ import { evmPayer, primaryPayer } from '../wallets.ts'
 const MONTH = 30 * 86_400_000
 const CROWD = Array.from({ length: 20 })
 
-forEachDatabase('concurrent confirmations', (database) => {
+forEachDatabaseInGate('concurrent confirmations', (database) => {
   const stack = useAgentStack(() => ({ DATABASE_URL: database.url }))
   const api = subscriptionApi(() => stack.agent)
 
@@ -24,7 +24,9 @@ forEachDatabase('concurrent confirmations', (database) => {
     expect(Date.parse(first!.body.subscription.expires_at)).toBe(stack.clock.now() + MONTH)
   })
 
-  it('T-01 of 20 quotes with one payment pay one quote, and the others are rejected with a reason', async () => {
+  it('T-01 of 20 quotes with one payment pay one quote, and the others are rejected with a reason', {
+    tags: ['nightly'],
+  }, async () => {
     const payer = evmPayer(0)
     const quotes = await Promise.all(CROWD.map(() => api.quote({ pay_network: 'evm-mainnet', pay_asset: 'USDC' })))
     const tx = await pay(stack, quotes[0]!.accepts[0]!, payer, { memo: null })

@@ -32,7 +32,9 @@ afterAll(async () => {
 })
 
 forEachDatabase('an agent service that is killed during confirmations', (database) => {
-  it('AGENT-03 STATE-01 keeps every subscription it has answered with, confirms the rest after a restart, and counts no payment twice', async () => {
+  it('AGENT-03 STATE-01 keeps every subscription it has answered with, confirms the rest after a restart, and counts no payment twice', {
+    tags: ['nightly'],
+  }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-agent-killed-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const variables = {

@@ -9,7 +9,9 @@ beforeAll(async () => {
 afterAll(() => home.leave())
 
 describe('svc demo', () => {
-  it('GEN-09 CLI-04 runs every step on its own local chains, detects the tampered file and leaves nothing behind', async () => {
+  it('GEN-09 CLI-04 runs every step on its own local chains, detects the tampered file and leaves nothing behind', {
+    tags: ['nightly'],
+  }, async () => {
     const { exitCode, stdout, stderr } = await home.svc(['demo', '--evm', '--json'], { env: { TMPDIR: home.folder } })
     expect([exitCode, stderr]).toEqual([0, ''])
     const steps = jsonLines(stdout)

@@ -28,17 +28,21 @@ function svc(...args: string[]) {
 }
 
 describe('svc verify without a network', () => {
-  it('CLI-02 CLI-04 verifies a bundle without opening a connection', () => {
+  it('CLI-02 CLI-04 verifies a bundle without opening a connection', { tags: ['nightly'] }, () => {
     const { status, stdout, stderr } = svc('verify', bundle, '--keys', key, '--gateway', 'https://gateway.example')
     expect([status, stderr]).toEqual([0, ''])
     expect(stdout).toContain('✓ key_pinned')
   })
 
-  it.each(['--rpc', '--primary-rpc'])('CLI-03 contacts a node only when %s names one', (option) => {
-    const { stdout, stderr } = svc('verify', bundle, '--keys', key, option, 'http://127.0.0.1:8899')
-    expect(stderr).toContain('NETWORK')
-    expect(stdout).toMatch(/– anchor_tx_succeeded +unavailable: the node does not answer/)
-  })
+  it.each(['--rpc', '--primary-rpc'])(
+    'CLI-03 contacts a node only when %s names one',
+    { tags: ['nightly'] },
+    (option) => {
+      const { stdout, stderr } = svc('verify', bundle, '--keys', key, option, 'http://127.0.0.1:8899')
+      expect(stderr).toContain('NETWORK')
+      expect(stdout).toMatch(/– anchor_tx_succeeded +unavailable: the node does not answer/)
+    },
+  )
 
   it.each(['SIGINT', 'SIGTERM'] as const)('exits with 130 when %s interrupts it', async (signal) => {
     const child = spawn(process.execPath, [main, 'verify', '-'], {

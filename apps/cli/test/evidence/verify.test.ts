@@ -90,7 +90,9 @@ async function optionsFor(given: PackGiven): Promise<string[]> {
 }
 
 describe('svc verify on the conformance pack', () => {
-  it('CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 reports the expected facts of every case and exits with 0 only when none failed', async () => {
+  it('CLI-01 CLI-02 CLI-03 CLI-04 CLI-05 reports the expected facts of every case and exits with 0 only when none failed', {
+    tags: ['nightly'],
+  }, async () => {
     for (const { name, file, given, expect: expected } of CASES) {
       const { exitCode, stdout } = await verify([pack(file), '--json', ...(await optionsFor(given))])
       const { ok, verdict, bundles } = jsonDocument<Verified>(stdout)

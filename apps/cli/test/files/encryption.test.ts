@@ -44,7 +44,9 @@ describe('encrypted with the wallet', () => {
   const large = Buffer.alloc(17 * 1024 * 1024, 'large')
   const FILES = { 'a.txt': 'a secret', 'sub/empty': '', 'large.bin': large }
 
-  it('T-59 uploads ciphertext only, skips what is unchanged, and brings the plaintext back', async () => {
+  it('T-59 uploads ciphertext only, skips what is unchanged, and brings the plaintext back', {
+    tags: ['nightly'],
+  }, async () => {
     const folder = await folderOf('plain', FILES)
     const first = await svc('put', folder, '--encrypt', '--json')
     expect(statuses(first.stdout)).toEqual({
@@ -70,7 +72,7 @@ describe('encrypted with the wallet', () => {
     expect(await readdir(inHome('out'))).toEqual(['a.txt', 'large.bin', 'sub'])
   })
 
-  it('T-59 SESS-04 resumes a large upload with only the part that is missing', async () => {
+  it('T-59 SESS-04 resumes a large upload with only the part that is missing', { tags: ['nightly'] }, async () => {
     const { proxy } = home.house
     const refusal = { error: 'service_unavailable', message: 'not now', request_id: 'r' }
     proxy.plan(/index=2&/, { answer: { status: 500, body: refusal } })
@@ -82,7 +84,9 @@ describe('encrypted with the wallet', () => {
     await svc('rm', 'cut.bin.age', '--yes')
   })
 
-  it('T-59 ADD-06 resumes a download as it is stored, and starts one over that is decrypted', async () => {
+  it('T-59 ADD-06 resumes a download as it is stored, and starts one over that is decrypted', {
+    tags: ['nightly'],
+  }, async () => {
     const { proxy } = home.house
     const interrupted = async (...options: string[]) => {
       proxy.plan(READ, { cut: 9_000_000 }, { stall: 'request' })
@@ -91,7 +95,7 @@ describe('encrypted with the wallet', () => {
       const world = { ...testWorld(home.env).world, signal: controller.signal }
       const exitCode = run(['get', 'large.bin.age', '-o', inHome('broken'), ...options], world)
       const reads = () => proxy.seen.slice(before).filter(({ path }) => READ.test(path))
-      await expect.poll(() => reads().length, { timeout: 20_000 }).toBe(2)
+      await expect.poll(() => reads().length).toBe(2)
       controller.abort(new Interrupted('interrupted'))
       expect(await exitCode).toBe(130)
       proxy.behave()
@@ -111,7 +115,7 @@ describe('encrypted with the wallet', () => {
     expect(stored && resumed?.equals(stored)).toBe(true)
   })
 
-  it('T-59 ADD-23 sync copies encrypted files as they are, both ways', async () => {
+  it('T-59 ADD-23 sync copies encrypted files as they are, both ways', { tags: ['nightly'] }, async () => {
     await svc('sync', ':', inHome('synced'))
     const [stored, synced] = await Promise.all(
       ['stored', 'synced'].map((folder) => readFile(inHome(folder, 'a.txt.age'))),
@@ -161,7 +165,9 @@ describe('encrypted with the wallet', () => {
     expect((await home.svc(['cat', 'a.txt.age', '--public', '--decrypt', '--wallet', file])).stdout).toBe('')
   })
 
-  it('T-59 replaces a file on disk only with --overwrite, and keeps two files of one name apart', async () => {
+  it('T-59 replaces a file on disk only with --overwrite, and keeps two files of one name apart', {
+    tags: ['nightly'],
+  }, async () => {
     await folderOf('mine', { 'a.txt': 'my own words' })
     const args = ['get', 'a.txt', '--decrypt', '-o', inHome('mine')]
     expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('with other bytes') })
@@ -176,7 +182,7 @@ describe('encrypted with the wallet', () => {
     await svc('rm', 'a.txt', '--yes')
   })
 
-  it('T-59 leaves nothing behind where the stored file is damaged', async () => {
+  it('T-59 leaves nothing behind where the stored file is damaged', { tags: ['nightly'] }, async () => {
     const whole = await readFile(inHome('stored', 'large.bin.age'))
     const folder = await folderOf('damaged', { 'cut-off.age': whole.subarray(0, 10 * 1024 * 1024) })
     await svc('put', folder)
@@ -186,7 +192,7 @@ describe('encrypted with the wallet', () => {
     await svc('rm', 'cut-off.age', '--yes')
   })
 
-  it('T-59 CLI-01 verifies the plaintext offline, with or without the ciphertext', async () => {
+  it('T-59 CLI-01 verifies the plaintext offline, with or without the ciphertext', { tags: ['nightly'] }, async () => {
     await svc('attest')
     await svc('bundle', '-o', inHome('bundle.json'))
     const verify = (...more: string[]) => home.svc(['verify', inHome('bundle.json'), '--json', ...more])
@@ -244,7 +250,9 @@ describe('encrypted with other keys', () => {
     await svc('rm', 'b.txt.age', '--yes')
   })
 
-  it('T-59 takes a passphrase from a file, and from standard input encrypts a stream', async () => {
+  it('T-59 takes a passphrase from a file, and from standard input encrypts a stream', {
+    tags: ['nightly'],
+  }, async () => {
     const passphrase = await secretFile('passphrase', 'correct horse\n')
     const put = ['put', '-', '--as', 'piped.txt', '--passphrase-file', passphrase, '--quiet']
     expect(await home.svc(put, { stdin: 'piped' })).toMatchObject({ exitCode: 0 })

@@ -46,7 +46,9 @@ async function svc(...args: string[]) {
   return ended
 }
 
-it('T-121 names go from a disk to the locker and back byte for byte, and none acts on the terminal', async () => {
+it('T-121 names go from a disk to the locker and back byte for byte, and none acts on the terminal', {
+  tags: ['nightly'],
+}, async () => {
   expect(onDisk.length).toBeGreaterThan(80)
   expect(await svc('sync', work(), ':')).toMatchObject({ exitCode: 0 })
   const { stdout } = await svc('ls', '--json')

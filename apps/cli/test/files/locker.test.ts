@@ -61,7 +61,9 @@ describe('put, ls, get', () => {
     expect(names((await svc('ls', '--json')).stdout)).toEqual([])
   })
 
-  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', async () => {
+  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', {
+    tags: ['nightly'],
+  }, async () => {
     const folder = await folderOf('in', FILES)
     await symlink('a.txt', join(folder, 'link'))
     const first = await svc('put', folder)
@@ -90,7 +92,9 @@ describe('put, ls, get', () => {
     expect(await readdir(inHome('out'))).toEqual(['a.txt', 'large.bin', 'sub'])
   })
 
-  it('SESS-02 SESS-04 resume a large file that failed, with only the part that is missing', async () => {
+  it('SESS-02 SESS-04 resume a large file that failed, with only the part that is missing', {
+    tags: ['nightly'],
+  }, async () => {
     const { proxy } = home.house
     const refusal = { error: 'service_unavailable', message: 'not now', request_id: 'r' }
     proxy.plan(/index=2&/, { answer: { status: 500, body: refusal } })

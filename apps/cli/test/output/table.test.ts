@@ -11,7 +11,7 @@ describe('tables', () => {
     expect(table(columns, rows)).toBe('  SIZE  NAME       X\n   1 B  a\n1000 B  long name  y')
   })
 
-  it('hold 300,000 rows', () => {
+  it('hold 300,000 rows', { tags: ['nightly'] }, () => {
     const rows = Array.from({ length: 300_000 }, (_, i) => [`file ${i}`])
     expect(table([{ title: 'NAME' }], rows)).toBe(['NAME', ...rows.flat()].join('\n'))
   })

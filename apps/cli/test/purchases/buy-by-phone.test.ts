@@ -66,22 +66,26 @@ async function begin(args: string[], now = Date.now) {
 const pay = (url: string, payer = 0) => paySolanaPayUrl(market.chains.primary.url, DEMO_PAYERS[payer]!, url)
 
 describe('svc buy --qr', () => {
-  it.each(['SOL', 'USDC'])('PAY-51 finds and confirms what a stock Solana Pay wallet pays in %s', async (asset) => {
-    const purchase = await begin(['--asset', asset, '--name', `phone ${asset}`])
-    const tx = await pay(purchase.url)
-    const { receipt, receipt_id, opened } = await purchase.bought()
-    expect(receipt).toMatchObject({
-      tx_hash: tx,
-      pay_asset: asset,
-      payer_pubkey: signerFromSeed(DEMO_PAYERS[0]!.privateKeyBytes).address,
-    })
-    expect(opened).toBe(true)
-    expect(await home.svc(['ls', '-l', receipt_id])).toMatchObject({ exitCode: 0 })
-    expect(await home.svc(['buy', '--qr', '--name', `phone ${asset}`])).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('bought already'),
-    })
-  })
+  it.each(['SOL', 'USDC'])(
+    'PAY-51 finds and confirms what a stock Solana Pay wallet pays in %s',
+    { tags: ['nightly'] },
+    async (asset) => {
+      const purchase = await begin(['--asset', asset, '--name', `phone ${asset}`])
+      const tx = await pay(purchase.url)
+      const { receipt, receipt_id, opened } = await purchase.bought()
+      expect(receipt).toMatchObject({
+        tx_hash: tx,
+        pay_asset: asset,
+        payer_pubkey: signerFromSeed(DEMO_PAYERS[0]!.privateKeyBytes).address,
+      })
+      expect(opened).toBe(true)
+      expect(await home.svc(['ls', '-l', receipt_id])).toMatchObject({ exitCode: 0 })
+      expect(await home.svc(['buy', '--qr', '--name', `phone ${asset}`])).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('bought already'),
+      })
+    },
+  )
 
   it('PAY-51 PAY-52 goes on after an interruption, also when it was paid meanwhile', async () => {
     const first = await begin(['--asset', 'SOL', '--name', 'resumed'])
@@ -106,7 +110,9 @@ describe('svc buy --qr', () => {
     expect([exitCode, bought?.receipt.tx_hash, bought?.opened]).toEqual([0, tx, false])
   })
 
-  it('T-59 is not misled by a transaction that names the reference and pays too little', async () => {
+  it('T-59 is not misled by a transaction that names the reference and pays too little', {
+    tags: ['nightly'],
+  }, async () => {
     const purchase = await begin(['--asset', 'SOL', '--name', 'misled'])
     await pay(purchase.url.replace(/amount=[^&]+/, 'amount=0.00001'), 1)
     const tx = await pay(purchase.url)

@@ -118,7 +118,9 @@ describe('svc renew', () => {
     expect((await home.svc(['status', 'photos'])).stdout).toMatch(/^renewed +0\.25 USDC/m)
   })
 
-  it('ADD-17 PAY-52 a renewal that is cut short resumes when the same command is repeated, and is paid once', async () => {
+  it('ADD-17 PAY-52 a renewal that is cut short resumes when the same command is repeated, and is paid once', {
+    tags: ['nightly'],
+  }, async () => {
     const treasury = await market.treasury('USDC')
     const before = await statusOf('photos')
     // The first confirmation only checks for an earlier payment.

@@ -132,7 +132,9 @@ describe('svc doctor', () => {
     return new Map(findings.map((finding) => [finding.check, finding]))
   }
 
-  it('finds what is missing at the beginning, and nothing once its advice is followed', async () => {
+  it('finds what is missing at the beginning, and nothing once its advice is followed', {
+    tags: ['nightly'],
+  }, async () => {
     const first = await examine()
     expect(first.get('wallet')).toMatchObject({ state: 'failed', next: expect.stringContaining('svc wallet new') })
     expect(first.get('keys')).toMatchObject({ state: 'warning', next: '`svc keys pin`' })

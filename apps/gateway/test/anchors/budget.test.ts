@@ -178,7 +178,7 @@ forEachDatabase('the budget of a receipt', (database) => {
     expect(await rows()).toEqual([])
   })
 
-  it('T-34 one cheap locker that attests 600 times in a minute gets three anchors', async () => {
+  it('T-34 one cheap locker that attests 600 times in a minute gets three anchors', { tags: ['nightly'] }, async () => {
     const statements = 30
     const sent = await transactionsOf(testbed.chain, async () => {
       for (let i = 0; i < statements; i++) {

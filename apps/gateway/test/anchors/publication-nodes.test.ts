@@ -45,10 +45,14 @@ describe('a gateway with two nodes', () => {
     ['would refuse the transaction', refusingly],
     ['has not seen the transaction', blindly],
     ['has not indexed the transaction', withResult('getTransaction', () => null)],
-  ])('T-19 publishes through the second node, and sends nothing twice, when the first %s', async (_name, behaviour) => {
-    bad.behave(behaviour)
-    await expectPublished(house)
-  })
+  ])(
+    'T-19 publishes through the second node, and sends nothing twice, when the first %s',
+    { tags: ['nightly'] },
+    async (_name, behaviour) => {
+      bad.behave(behaviour)
+      await expectPublished(house)
+    },
+  )
 
   it('T-19 asks a node of another chain nothing else, and publishes through the second node', async () => {
     bad.behave(withResult('getGenesisHash', () => 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'))

@@ -65,7 +65,9 @@ async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Prom
 }
 
 forEachDatabase('a gateway that is killed while it publishes', (database) => {
-  it('T-19 T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', async () => {
+  it('T-19 T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', {
+    tags: ['nightly'],
+  }, async () => {
     const variables = { DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '30', ANCHORS_PER_HOUR: '1' }
     const house = await testbed.open({ ...variables, ATTEST_PUSH: 'false' })
     const { anchors } = house.gateway.rooms

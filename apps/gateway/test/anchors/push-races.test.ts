@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { runAttestJob } from '../../src/attestations/attest-job.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => testbed.stop())
 afterEach(() => testbed.node.behave(honestly))
 
-forEachDatabase('publishing while other things happen', (database) => {
+forEachDatabaseInGate('publishing while other things happen', (database) => {
   /** Attesting does not publish here. */
   let house: LockerHouse
   let automatic: LockerHouse

@@ -56,7 +56,9 @@ describe('two gateways on one database', () => {
     expect([sent, await publicationsOf(one, locker)]).toEqual([1, [expect.objectContaining({ state: 'finalized' })]])
   })
 
-  it('T-18 T-19 AMB-33 ten attest calls at once and the jobs of two gateways make and publish one statement', async () => {
+  it('T-18 T-19 AMB-33 ten attest calls at once and the jobs of two gateways make and publish one statement', {
+    tags: ['nightly'],
+  }, async () => {
     const sent = await transactionsOf(testbed.chain, async () => {
       await queueToAttest(automatic[0]!, locker)
       const asked = TEN.map((i) => attest(automatic[i % 2]!, locker))
@@ -73,7 +75,9 @@ describe('two gateways on one database', () => {
     await expectAnchors(one, testbed.chain, locker, [true])
   })
 
-  it('T-19 ten pushes and two watchers that find a transaction expired send one more', async () => {
+  it('T-19 ten pushes and two watchers that find a transaction expired send one more', {
+    tags: ['nightly'],
+  }, async () => {
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.chain.expireBlockhashes()

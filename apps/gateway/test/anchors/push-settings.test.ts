@@ -26,7 +26,9 @@ forEachDatabase('the attest schedule', (database) => {
   const cron = async (house: LockerHouse) =>
     (await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})).body
 
-  it('CRON-02 CRON-06 ANCH-11 AMB-36 the attest schedule publishes where that is enabled, and a new statement has no anchor until then', async () => {
+  it('CRON-02 CRON-06 ANCH-11 AMB-36 the attest schedule publishes where that is enabled, and a new statement has no anchor until then', {
+    tags: ['nightly'],
+  }, async () => {
     const variables = { DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true' }
     const withoutPush = await testbed.open(variables)
     const withPush = await testbed.open({ ...variables, CRON_ATTEST_PUSH: 'true' })

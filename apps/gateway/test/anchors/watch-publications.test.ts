@@ -188,7 +188,9 @@ describe('where nothing is published', () => {
 })
 
 describe('more publications than nodes answer for at a time', () => {
-  it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for page by page', async () => {
+  it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for page by page', {
+    tags: ['nightly'],
+  }, async () => {
     const house = await testbed.open()
     const locker = await filledLocker(house)
     await attest(house, locker)

@@ -15,7 +15,9 @@ import { expectChain, queueToAttest, statusOf } from './attest.ts'
 const PROGRAM = fileURLToPath(new URL('./programs/attest-until-killed.ts', import.meta.url))
 
 forEachDatabase('a gateway that is killed in the middle of attesting', (database) => {
-  it('STATE-09 T-18 EVID-10 leaves its job to another gateway, which makes exactly one statement', async () => {
+  it('STATE-09 T-18 EVID-10 leaves its job to another gateway, which makes exactly one statement', {
+    tags: ['nightly'],
+  }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: join(folder, 'files'), STATEMENT_KEY: '07'.repeat(32) }

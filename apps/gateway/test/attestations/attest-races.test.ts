@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { AttestAnswer } from '@svc/api/attestations'
-import { createFreshDatabase, type FreshDatabase, forEachDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase, type FreshDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { askToAttest, attest, expectChain, type HeldStorage, heldStorage, objectPath } from './attest.ts'
@@ -18,7 +18,7 @@ async function confirmAndAttest(doors: [LockerHouse, TestLocker][], count: numbe
   )
 }
 
-forEachDatabase('many requests to attest at one gateway', (database) => {
+forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
   let house: LockerHouse
   let storage: HeldStorage
   let locker: TestLocker
@@ -133,7 +133,9 @@ describe('two gateways with one database and one storage', () => {
     return (await houses[i].send<AttestAnswer>('POST', '/v1/internal/attest', body)).body
   }
 
-  it('T-18 EVID-10 EVID-11 EVID-01 make one chain of everything that is confirmed and attested at the same time', async () => {
+  it('T-18 EVID-10 EVID-11 EVID-01 make one chain of everything that is confirmed and attested at the same time', {
+    tags: ['nightly'],
+  }, async () => {
     await confirmAndAttest(
       [
         [houses[0], lockers[0]],

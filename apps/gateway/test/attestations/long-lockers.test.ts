@@ -24,14 +24,18 @@ forEachDatabase('a locker of many files', (database) => {
     await storage.remove()
   })
 
-  it.each([5000, 10_000])('ATT-01 SHAPE-10 is attested and answered with all of its %i files', async (count) => {
-    const locker = await house.locker(ed25519Identity())
-    await seedFiles(house.gateway.context, locker.lockerId, count)
-    const answer: AttestAnswer = await attest(house, locker)
-    const { files, merkle_root, file_count } = answer.attestation
-    expect([files.length, file_count]).toEqual([count, count])
-    expect(merkle_root).toBe(`sha256:${merkleRoot(files.map(leafHash))}`)
-    expect(schemaCheck(attestations.AttestAnswer)(answer)).toBeNull()
-    expect((await attest(house, locker)).unchanged).toBe(true)
-  })
+  it.each([5000, 10_000])(
+    'ATT-01 SHAPE-10 is attested and answered with all of its %i files',
+    { tags: ['nightly'] },
+    async (count) => {
+      const locker = await house.locker(ed25519Identity())
+      await seedFiles(house.gateway.context, locker.lockerId, count)
+      const answer: AttestAnswer = await attest(house, locker)
+      const { files, merkle_root, file_count } = answer.attestation
+      expect([files.length, file_count]).toEqual([count, count])
+      expect(merkle_root).toBe(`sha256:${merkleRoot(files.map(leafHash))}`)
+      expect(schemaCheck(attestations.AttestAnswer)(answer)).toBeNull()
+      expect((await attest(house, locker)).unchanged).toBe(true)
+    },
+  )
 })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { createNonces, forgetNonces } from '@svc/guard/nonces'
 import type { NonceTable } from '@svc/guard/tables'
 import { toHex } from '@svc/protocol/bytes'
@@ -19,7 +19,7 @@ const nonceOf = (changes: Partial<NonceTable> = {}): NonceTable => ({
 })
 const countOf = (answers: readonly boolean[]) => answers.filter(Boolean).length
 
-forEachDatabase('nonces', (database) => {
+forEachDatabaseInGate('nonces', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
     db = (await database.openMigrated<Schema>(migrations)).db

@@ -30,7 +30,9 @@ const run = (env: Record<string, string>) =>
   outcomeOf(startCommand(['deploy-evm-registry'], { EVM_RPC_URLS: chain.node.url, ...env }))
 
 const hex = (key: Uint8Array) => Buffer.from(key).toString('hex')
-it('ANCH-12 deploy-evm-registry deploys a registry that the key can write to, and prints its setting', async () => {
+it('ANCH-12 deploy-evm-registry deploys a registry that the key can write to, and prints its setting', {
+  tags: ['nightly'],
+}, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-deploy-'))
   const key = await chain.fundedKey()
   const file = join(folder, 'registry.key')
@@ -55,7 +57,9 @@ it('deploy-evm-registry does nothing when the configured registry belongs to the
   expect(await test.owner.balance()).toBe(before)
 })
 
-it('deploy-evm-registry fails when the configured registry belongs to another key or does not exist', async () => {
+it('deploy-evm-registry fails when the configured registry belongs to another key or does not exist', {
+  tags: ['nightly'],
+}, async () => {
   const key = await chain.fundedKey()
   const foreign = await run({ EVM_REGISTRY_KEY: hex(key), EVM_REGISTRY_CONTRACT: test.contract })
   expect(foreign).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('its owner is not') })
@@ -70,7 +74,7 @@ it('deploy-evm-registry without coins reports which account needs how many', asy
   expect(stderr).toMatch(/^0x[0-9a-fA-F]{40} has 0 of the 0\.\d+ MON that the transaction may cost\n$/)
 })
 
-it('deploy-evm-registry fails on another chain and without a node', async () => {
+it('deploy-evm-registry fails on another chain and without a node', { tags: ['nightly'] }, async () => {
   const key = await chain.fundedKey()
   chain.node.behave(withResult('eth_chainId', () => '0x1'))
   const wrong = await run({ EVM_REGISTRY_KEY: hex(key) })
@@ -88,7 +92,9 @@ it('CFG-01 deploy-evm-registry reports all missing and invalid settings at once'
   expect(stderr).not.toContain('    at ')
 })
 
-it('T-13 deploy-evm-registry refuses a development key unless SVC_MODE is development', async () => {
+it('T-13 deploy-evm-registry refuses a development key unless SVC_MODE is development', {
+  tags: ['nightly'],
+}, async () => {
   const EVM_REGISTRY_KEY = DEV_PAYERS[1]!.privateKey
   const refused = await run({ EVM_REGISTRY_KEY })
   expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('development key') })

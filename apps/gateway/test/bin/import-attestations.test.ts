@@ -66,7 +66,9 @@ forEachDatabase('the command that imports attestations', (database) => {
 
   // Output and exit code do not depend on the database.
   if (database.dialect === 'sqlite') {
-    it('exits with 1 when a record is refused, in a dry run too, and imports the others', async () => {
+    it('exits with 1 when a record is refused, in a dry run too, and imports the others', {
+      tags: ['nightly'],
+    }, async () => {
       const signed = { attested_at: '2026-06-20T00:00:00Z' }
       const [good, spoiled] = (await records('rcpt_good', 'rcpt_spoiled')).map((record) => ({ ...record, ...signed }))
       const path = await exportFile('mixed.jsonl', jsonLines([{ ...spoiled, file_count: 5 }, good as Exported]))
@@ -84,7 +86,9 @@ forEachDatabase('the command that imports attestations', (database) => {
     })
   }
 
-  it('keeps the imported records when it is killed, and the next run continues from there', async () => {
+  it('keeps the imported records when it is killed, and the next run continues from there', {
+    tags: ['nightly'],
+  }, async () => {
     const all = await records('rcpt_k1', 'rcpt_k2', 'rcpt_k3')
     const victim = start(['-'], { DATABASE_URL: database.url })
     victim.stdin?.write(jsonLines(all.slice(0, 2)))
@@ -98,7 +102,7 @@ forEachDatabase('the command that imports attestations', (database) => {
     expect(stdout).toMatch(/^3 records: 1 imported, 2 there already, 0 refused\.\n/)
   })
 
-  it('imports each record once when two imports run at once', async () => {
+  it('imports each record once when two imports run at once', { tags: ['nightly'] }, async () => {
     const names = Array.from({ length: 30 }, (_, i) => `rcpt_twice_${i}`)
     const path = await exportFile('twice.jsonl', jsonLines(await records(...names)))
     const outcomes = await Promise.all([run(path), run(path)])
@@ -117,7 +121,7 @@ describe('the command that imports attestations exits with 2', () => {
     ['with an unknown option', ['--force', 'a'], /^Unknown option '--force'/],
     ['with an export file that does not exist', ['/nowhere/export.json'], /^ENOENT: .*\n$/],
     ['with a folder in place of an export file', [tmpdir()], /^EISDIR: .*\n$/],
-  ])('%s', async (_name, args, stderr) => {
+  ])('%s', { tags: ['nightly'] }, async (_name, args, stderr) => {
     const outcome = await outcomeOf(start(args, {}))
     expect(outcome).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(stderr) })
   })

@@ -93,7 +93,9 @@ const attest = (house: LockerHouse, { owner, receiptId }: TestLocker, sync: bool
     receiptId,
   })
 
-it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statements, sessions, nonces and jobs', async () => {
+it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statements, sessions, nonces and jobs', {
+  tags: ['nightly'],
+}, async () => {
   const before = await openHouse()
   const locker = await before.locker(ed25519Identity())
   await locker.put('a.txt', 'stays')

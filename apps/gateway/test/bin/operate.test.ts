@@ -20,7 +20,9 @@ afterAll(async () => {
 
 const run = (...args: string[]) => outcomeOf(startCommand(args, { SVC_MODE: 'development', DATA_DIR: folder }))
 
-it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gateway runs', async () => {
+it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gateway runs', {
+  tags: ['nightly'],
+}, async () => {
   const { queue, database } = house.gateway.context
   const receipt_id = `rcpt_${'0'.repeat(32)}`
   await database.db.transaction().execute((tx) => queue.enqueue(tx, 'attest', { receipt_id }))

@@ -1,6 +1,6 @@
 import type { Database } from '@svc/database/open'
 import { testClock } from '@svc/devnet/clock'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { SettingsReader } from '@svc/http-service/config'
 import { createLog } from '@svc/http-service/log'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { readBudgetConfig } from '../../src/budgets/settings.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 
-forEachDatabase('budgets', (database) => {
+forEachDatabaseInGate('budgets', (database) => {
   let replicas: [Database<Schema>, Database<Schema>]
   const clock = testClock()
   const errors: string[] = []

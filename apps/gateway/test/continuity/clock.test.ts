@@ -39,7 +39,9 @@ async function healthWhere(holds: (health: Health) => boolean): Promise<Health> 
 const create = (filename: string) =>
   locker.call(['locker:write'], 'POST', '/files', { filename, content_type: 'text/plain' })
 
-it('T-152 a replica whose clock is not that of the database sells and signs nothing, begins no job, and recovers', async () => {
+it('T-152 a replica whose clock is not that of the database sells and signs nothing, begins no job, and recovers', {
+  tags: ['nightly'],
+}, async () => {
   const { queue } = house.gateway.context
   expect((await create('a')).status).toBe(200)
   expect(await healthWhere(() => true)).toMatchObject({ status: 'ok', continuity: { clock_ahead_seconds: 0 } })

@@ -72,7 +72,9 @@ it('T-163 what one of two replicas has noted and the database lost stops both un
   expect((await revoke(second, locker)).status).toBe(200)
 })
 
-it('T-163 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', async () => {
+it('T-163 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', {
+  tags: ['nightly'],
+}, async () => {
   const locker = await first.locker(owner)
   const { db } = second.gateway.context.database
   const { history } = await second.gateway.context.database.server()

@@ -49,7 +49,7 @@ forEachDatabase('hostile input', (database) => {
     ),
   ]
 
-  it('T-06 T-11 GEN-08 answers no hostile query with a server error', async () => {
+  it('T-06 T-11 GEN-08 answers no hostile query with a server error', { tags: ['nightly'] }, async () => {
     for (const path of GETS) {
       for (const query of queries()) {
         const { status } = await house.send('GET', `${path}?${query}`)

@@ -71,7 +71,9 @@ describe('answers with many files', () => {
     expect([response.status, await response.text()]).toEqual([200, ''])
   })
 
-  it('VER-01 breaks off the answer when stored files are missing, rather than showing a short list', async () => {
+  it('VER-01 breaks off the answer when stored files are missing, rather than showing a short list', {
+    tags: ['nightly'],
+  }, async () => {
     const damaged = await house.listed(FILES)
     const { snapshotKey } = await house.state(damaged)
     const { db } = house.gateway.context.database
@@ -81,7 +83,7 @@ describe('answers with many files', () => {
   })
 })
 
-it('T-10 counts long answers against the public rate limits, but not short ones', async () => {
+it('T-10 counts long answers against the public rate limits, but not short ones', { tags: ['nightly'] }, async () => {
   const house = await openEvidenceHouse({ RATE_LIMIT_ADDRESS: '3' })
   const [long, short] = [await house.listed(FILES), await house.listed(1)]
   for (const locker of [long, short]) await house.state(locker)

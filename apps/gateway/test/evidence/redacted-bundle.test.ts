@@ -147,7 +147,9 @@ describe('a redacted bundle that cannot be made', () => {
     await refused(409, 'attestation_not_available', receipt_id)
   })
 
-  it('ADD-18 T-10 streams the leaves of many files, and counts as much as it reads', async () => {
+  it('ADD-18 T-10 streams the leaves of many files, and counts as much as it reads', {
+    tags: ['nightly'],
+  }, async () => {
     const limited = await openEvidenceHouse({ RATE_LIMIT_ADDRESS: '2' })
     const locker = await limited.listed(5001)
     await limited.state(locker)

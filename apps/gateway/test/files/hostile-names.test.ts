@@ -52,7 +52,9 @@ async function forEachName(names: readonly string[], work: (name: string) => Pro
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 accepted names come back byte for byte everywhere', async () => {
+it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 accepted names come back byte for byte everywhere', {
+  tags: ['nightly'],
+}, async () => {
   const names = named(true)
   const inOrder = names.toSorted(compareCodePoints)
   const batch = await createAll(names)
@@ -87,7 +89,9 @@ it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 accepted names come back by
   expect(await lockerRow(house, locker)).toMatchObject({ file_count: left, total_bytes: 0 })
 })
 
-it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 refused names answer 422 everywhere and create nothing', async () => {
+it('FILE-03 FILE-04 FILE-05 FILE-06 AMB-22 T-05 T-06 refused names answer 422 everywhere and create nothing', {
+  tags: ['nightly'],
+}, async () => {
   const names = named(false)
   const before = await lockerRow(house, locker)
   await forEachName(names, async (name) => {

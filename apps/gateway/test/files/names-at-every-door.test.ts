@@ -47,7 +47,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     return body
   }
 
-  it('T-120 is stored by every door under exactly that name', async () => {
+  it('T-120 is stored by every door under exactly that name', { tags: ['nightly'] }, async () => {
     const few = inOrder.filter((_, i) => i % 5 === 0)
     for (const [door, put] of Object.entries(doors.put)) {
       // Those of one kind of request read names alike.
@@ -111,7 +111,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     }
   })
 
-  it('T-120 is kept by copies and renames, and gone after deletion', async () => {
+  it('T-120 is kept by copies and renames, and gone after deletion', { tags: ['nightly'] }, async () => {
     const { house, bucket } = doors
     const { locker, name: own } = bucket
     for (const name of accepted.filter((_, i) => i % 3 === 0)) {

@@ -1,10 +1,10 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { lockerRow, storeFile } from './files.ts'
 
-forEachDatabase('concurrent requests in one locker', (database) => {
+forEachDatabaseInGate('concurrent requests in one locker', (database) => {
   let house: LockerHouse
 
   beforeAll(async () => {

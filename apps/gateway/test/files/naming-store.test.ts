@@ -1,5 +1,5 @@
 import type { Database } from '@svc/database/open'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { compareCodePoints } from '@svc/protocol/order'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -37,7 +37,7 @@ function lockerNamed(name: string): Locker {
   }
 }
 
-forEachDatabase('files by name', (database) => {
+forEachDatabaseInGate('files by name', (database) => {
   let opened: Database<Schema>
 
   beforeAll(async () => {

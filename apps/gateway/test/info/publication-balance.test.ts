@@ -73,7 +73,9 @@ describe('health of the publication key', () => {
     expect((await healthWithBalance(house)).body.checks.publication_key).toBe('ok')
   })
 
-  it('VER-20 asks a hanging node once without waiting for it, and uses its late answer', async () => {
+  it('VER-20 asks a hanging node once without waiting for it, and uses its late answer', {
+    tags: ['nightly'],
+  }, async () => {
     const { house } = await openWith(harbour, LOW)
     const hold = holdAt('getBalance')
     harbour.node.behave(hold.behaviour)

@@ -87,7 +87,9 @@ forEachDatabase('jobs', (database) => {
 })
 
 describe('a gateway that runs jobs', () => {
-  it('a gateway that runs jobs does its housekeeping by itself, and stops in order', async () => {
+  it('a gateway that runs jobs does its housekeeping by itself, and stops in order', {
+    tags: ['nightly'],
+  }, async () => {
     const house = await openLockerHouse({ RUN_JOBS: 'true' })
     await house.locker(ed25519Identity())
     const { db } = house.gateway.context.database

@@ -82,7 +82,7 @@ it('ADD-37 ADD-39 T-40 T-92 T-109 rotates the key of two replicas under load; pi
   expect(rotated).toMatchObject({ from: { public_key_hex: OLD_KEY }, to: { public_key_hex: newKey }, endorsed: true })
   const known = records.length
   const afterRotation = () => records.slice(known).filter(({ record }) => record.envelope?.issuer_pubkey === newKey)
-  await expect.poll(() => afterRotation().length, { timeout: 60_000 }).toBeGreaterThan(12)
+  await expect.poll(() => afterRotation().length).toBeGreaterThan(12)
   isOver = true
   await Promise.all(load)
   expect(new Set(records.map(({ record }) => record.envelope?.issuer_pubkey))).toEqual(new Set([OLD_KEY, newKey]))
@@ -153,7 +153,7 @@ it('ADD-37 ADD-39 T-40 T-92 T-109 rotates the key of two replicas under load; pi
   expect(await keyPinned(first, locker, given(newKey))).toEqual({ value: 'passed' })
   await expect(startTestGateway(outdated)).rejects.toThrow('was revoked as of')
   await Promise.all(replicas.map((replica) => replica.stop()))
-}, 180_000)
+})
 
 async function newLocker({ context }: Gateway): Promise<Locker> {
   const locker = await seedLocker(context, { owner: 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe' })

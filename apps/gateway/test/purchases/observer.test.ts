@@ -112,7 +112,9 @@ async function buyEverything(): Promise<SignedReceipt[]> {
 }
 
 describe('an observer of both chains', () => {
-  it('T-12 T-33 ADD-03 ADD-13 computes no receipt id and gets none from the gateway or its log, however storage is paid', async () => {
+  it('T-12 T-33 ADD-03 ADD-13 computes no receipt id and gets none from the gateway or its log, however storage is paid', {
+    tags: ['nightly'],
+  }, async () => {
     const receipts = await buyEverything()
     const published = await readChains()
     const all = published.map(({ text }) => text).join('\n')

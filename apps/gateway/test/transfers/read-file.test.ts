@@ -326,7 +326,7 @@ describe('the public link', () => {
   })
 })
 
-it('T-11 a file of 16 MiB is read byte for byte, whole and by range', async () => {
+it('T-11 a file of 16 MiB is read byte for byte, whole and by range', { tags: ['nightly'] }, async () => {
   const bytes = randomBytes(16 * 1_048_576)
   await locker.put('large.bin', bytes, { contentType: 'application/octet-stream' })
   const { token } = await urlsOf('large.bin')

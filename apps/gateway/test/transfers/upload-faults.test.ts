@@ -105,7 +105,9 @@ describe('a file deleted during its upload', () => {
 
 describe('a full disk', () => {
   // A limit on the size of files makes the kernel fail writes as on a full disk.
-  it('GEN-11 T-31 a full disk is 503 without storage details, leaves nothing, and smaller files still fit', async () => {
+  it('GEN-11 T-31 a full disk is 503 without storage details, leaves nothing, and smaller files still fit', {
+    tags: ['nightly'],
+  }, async () => {
     const { config } = house.gateway.context
     const port = String(await freePort())
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

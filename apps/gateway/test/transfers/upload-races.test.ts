@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
@@ -21,7 +21,7 @@ import { createFile, errorOf, leftovers, put, rowOf, sha256 } from './transfers.
 
 const MEBIBYTE = 1_048_576
 
-forEachDatabase('concurrent uploads', (database) => {
+forEachDatabaseInGate('concurrent uploads', (database) => {
   let folder: string
   /** Two gateways on one database and one folder. */
   let house: LockerHouse
@@ -123,7 +123,7 @@ forEachDatabase('concurrent uploads', (database) => {
     expect([content_hash, size_bytes]).toEqual([`sha256:${sha256(bytes)}`, bytes.length])
   })
 
-  it('AMB-24 a reader gets all old bytes of a file that is replaced meanwhile', async () => {
+  it('AMB-24 a reader gets all old bytes of a file that is replaced meanwhile', { tags: ['nightly'] }, async () => {
     const old = randomBytes(16 * MEBIBYTE)
     const { upload, download } = await createFile(house, locker, 'read.bin')
     expect((await put(upload, old)).status).toBe(200)

@@ -192,7 +192,7 @@ forEachDatabase('tus', (database) => {
     }
   })
 
-  it('T-99 many tiny chunks leave few parts and the right file', async () => {
+  it('T-99 many tiny chunks leave few parts and the right file', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(700)
     const upload = await create(house, locker, token, whole(1000, { filename: 'tiny' }))
     const { db } = house.gateway.context.database

@@ -51,7 +51,9 @@ it('T-99 ADD-46 tus-js-client uploads in one request, in chunks, and with its fi
   for (const name of ['one', 'chunks', 'during']) expect(await publicBytes(house, locker, name)).toEqual(bytes)
 })
 
-it('T-99 ADD-46 after a cut in the middle it goes on where it was, and the file is placed without a copy', async () => {
+it('T-99 ADD-46 after a cut in the middle it goes on where it was, and the file is placed without a copy', {
+  tags: ['nightly'],
+}, async () => {
   const bytes = randomBytes(20_000_000)
   line.cutAfter = 12_000_000
   const requests = await upload(bytes, 'cut', {})

@@ -38,7 +38,9 @@ async function openPage() {
   return opened
 }
 
-it('ADD-46 Uppy uploads from a page of another origin, and reads the hash of the file', async () => {
+it('ADD-46 Uppy uploads from a page of another origin, and reads the hash of the file', {
+  tags: ['nightly'],
+}, async () => {
   const tab = await openPage()
   const line = await openLine()
   const house = await openLockerHouse({ BASE_URL: line.url })

@@ -157,7 +157,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before)
   })
 
-  it('T-16 a signature sent ten times at once is one transfer and one receipt', async () => {
+  it('T-16 a signature sent ten times at once is one transfer and one receipt', { tags: ['nightly'] }, async () => {
     const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url)
     const before = await treasuryUsdc(family, testbed.chains)
     const replies = await Promise.all(Array.from({ length: 10 }, () => pay(testbed.url, text)))
@@ -242,7 +242,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
   })
 })
 
-it('AMB-76 a buyer waits until the payment is final enough', async () => {
+it('AMB-76 a buyer waits until the payment is final enough', { tags: ['nightly'] }, async () => {
   const chains = await startLocalChains()
   const gateway = await startTestGateway(chains.variables)
   const response = await buyWith(await walletOn('primary', chains), gateway.url)

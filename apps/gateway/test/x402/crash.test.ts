@@ -67,25 +67,29 @@ describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
   it.each([
     ['between sending the payment and writing the receipt', READ[family], PRICE],
     ['between noting the payment and sending it', SEND[family], 0n],
-  ])('after kill -9 %s, another gateway finds or sends the payment once', async (_name, silent, paidBefore) => {
-    const before = await treasuryUsdc(family, chains)
-    const killed = await startGatewayToKill(family, silent)
-    const { text } = await signFor(await walletOn(family, chains), killed.url)
-    const unanswered = expect(pay(killed.url, text)).rejects.toThrow('fetch failed')
-    await expect.poll(() => killed.node.calls).toContain(silent)
-    killed.process.kill('SIGKILL')
-    await once(killed.process, 'exit')
-    await unanswered
-    expect((await treasuryUsdc(family, chains)) - before).toBe(paidBefore)
+  ])(
+    'after kill -9 %s, another gateway finds or sends the payment once',
+    { tags: ['nightly'] },
+    async (_name, silent, paidBefore) => {
+      const before = await treasuryUsdc(family, chains)
+      const killed = await startGatewayToKill(family, silent)
+      const { text } = await signFor(await walletOn(family, chains), killed.url)
+      const unanswered = expect(pay(killed.url, text)).rejects.toThrow('fetch failed')
+      await expect.poll(() => killed.node.calls).toContain(silent)
+      killed.process.kill('SIGKILL')
+      await once(killed.process, 'exit')
+      await unanswered
+      expect((await treasuryUsdc(family, chains)) - before).toBe(paidBefore)
 
-    const successor = await startTestGateway({ ...chains.variables, DATABASE_URL: killed.database })
-    const [first, second] = await Promise.all([pay(successor.url, text), pay(successor.url, text)])
-    expect(first.status, JSON.stringify(first.body)).toBe(200)
-    expect(second.body.receipt).toEqual(first.body.receipt)
-    expect([first.body.locker_id, second.body.locker_id]).toEqual(Array(2).fill(lockerId(first.body.receipt_id)))
-    expect(responseIn(first.headers)).toMatchObject({ success: true, transaction: first.body.receipt.tx_hash })
-    expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
-    await successor.stop()
-    await killed.remove()
-  })
+      const successor = await startTestGateway({ ...chains.variables, DATABASE_URL: killed.database })
+      const [first, second] = await Promise.all([pay(successor.url, text), pay(successor.url, text)])
+      expect(first.status, JSON.stringify(first.body)).toBe(200)
+      expect(second.body.receipt).toEqual(first.body.receipt)
+      expect([first.body.locker_id, second.body.locker_id]).toEqual(Array(2).fill(lockerId(first.body.receipt_id)))
+      expect(responseIn(first.headers)).toMatchObject({ success: true, transaction: first.body.receipt.tx_hash })
+      expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
+      await successor.stop()
+      await killed.remove()
+    },
+  )
 })

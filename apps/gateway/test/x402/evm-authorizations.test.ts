@@ -79,7 +79,7 @@ describe('an authorization of the EVM chain', () => {
     })
   }
 
-  it('an authorization that a stranger uses first still pays the quote', async () => {
+  it('an authorization that a stranger uses first still pays the quote', { tags: ['nightly'] }, async () => {
     const before = await treasuryUsdc('evm', testbed.chains)
     const { text, payload } = await testbed.sign('evm')
     const signed = payload.payload as unknown as Signed
@@ -148,7 +148,9 @@ describe('an authorization of the EVM chain', () => {
     expect(await response.json()).toMatchObject({ verified: true, matches: { payer_matches: true } })
   }
 
-  it('T-46 a stranger who uses an authorization beside a payment of their own cannot hide who paid', async () => {
+  it('T-46 a stranger who uses an authorization beside a payment of their own cannot hide who paid', {
+    tags: ['nightly'],
+  }, async () => {
     const { text, payload } = await testbed.sign('evm')
     const { from, to } = (payload.payload as unknown as Signed).authorization
     const dust = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, 1n] })
@@ -169,7 +171,9 @@ describe('an authorization of the EVM chain', () => {
     await expectVerified(body.receipt_id)
   })
 
-  it('T-01 T-46 two customers whose authorizations a stranger bundles get one receipt each, and nobody a third', async () => {
+  it('T-01 T-46 two customers whose authorizations a stranger bundles get one receipt each, and nobody a third', {
+    tags: ['nightly'],
+  }, async () => {
     const { url } = testbed.gateway
     const first = await testbed.sign('evm')
     const second = await signFor(await walletOn('evm', testbed.chains, 2), url)
@@ -317,7 +321,9 @@ describe('an authorization of the EVM chain', () => {
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
 
-    it('T-60 a failed payment that a stranger sends after the quote gets its receipt and its locker', async () => {
+    it('T-60 a failed payment that a stranger sends after the quote gets its receipt and its locker', {
+      tags: ['nightly'],
+    }, async () => {
       let ahead = 0
       const gateway = await testbed.open({}, { now: () => Date.now() + ahead })
       onTestFinished(() => gateway.stop())
@@ -338,7 +344,9 @@ describe('an authorization of the EVM chain', () => {
       expect((await pay(gateway.url, text)).body).toMatchObject({ receipt, locker_id: lockerId(receipt!.receipt_id) })
     })
 
-    it('T-60 a failed payment is forgotten once its authorization has expired on chain', async () => {
+    it('T-60 a failed payment is forgotten once its authorization has expired on chain', {
+      tags: ['nightly'],
+    }, async () => {
       // A short life, so that the chain's clock need not run far ahead of those of other tests.
       const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 60 }))
       const giveBack = emptyBeforeSending(1)
@@ -407,22 +415,32 @@ describe('an authorization of the EVM chain', () => {
   it.each([
     ['its payer', { X402_FAILED_PER_PAYER: '2' }, 200],
     ['its address', { X402_FAILED_PER_ADDRESS: '2' }, 429],
-  ])('T-34 a payment that fails after its simulation counts against %s, for an hour', async (_who, limit, others) => {
-    const limited = await openLimited(limit)
-    for (let i = 0; i < 3; i++) expect((await limited.buy()).status, 'a payment that pays').toBe(200)
-    for (let i = 0; i < 2; i++) expectRefused(await limited.fail())
-    const sent = sentCount()
-    const refused = await limited.fail()
-    expectError(refused, 429, 'RATE_LIMITED')
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3500)
-    expect(responseIn(refused.headers)).toMatchObject({ success: false, transaction: '', errorReason: 'limit_reached' })
-    expect(sentCount()).toBe(sent)
-    expect((await limited.buy(2)).status).toBe(others)
-    limited.advance(3600)
-    expect((await limited.buy()).status).toBe(200)
-  })
+  ])(
+    'T-34 a payment that fails after its simulation counts against %s, for an hour',
+    { tags: ['nightly'] },
+    async (_who, limit, others) => {
+      const limited = await openLimited(limit)
+      for (let i = 0; i < 3; i++) expect((await limited.buy()).status, 'a payment that pays').toBe(200)
+      for (let i = 0; i < 2; i++) expectRefused(await limited.fail())
+      const sent = sentCount()
+      const refused = await limited.fail()
+      expectError(refused, 429, 'RATE_LIMITED')
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3500)
+      expect(responseIn(refused.headers)).toMatchObject({
+        success: false,
+        transaction: '',
+        errorReason: 'limit_reached',
+      })
+      expect(sentCount()).toBe(sent)
+      expect((await limited.buy(2)).status).toBe(others)
+      limited.advance(3600)
+      expect((await limited.buy()).status).toBe(200)
+    },
+  )
 
-  it('T-34 when the fees of failed payments reach the ceiling of the day, nothing is sent and the operator is told once', async () => {
+  it('T-34 when the fees of failed payments reach the ceiling of the day, nothing is sent and the operator is told once', {
+    tags: ['nightly'],
+  }, async () => {
     const limited = await openLimited({
       X402_LOST_GWEI_PER_DAY: '500000',
       X402_LOST_PERCENT: '100',
@@ -455,7 +473,9 @@ describe('an authorization of the EVM chain', () => {
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('an authorization is sent again when the transaction was lost and its nonce taken since', async () => {
+  it('an authorization is sent again when the transaction was lost and its nonce taken since', {
+    tags: ['nightly'],
+  }, async () => {
     const before = await treasuryUsdc('evm', testbed.chains)
     const { text } = await testbed.sign('evm')
     testbed.nodes.evm.behave(withBody(SEND.evm, TAKEN.evm))

@@ -156,7 +156,9 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     await unfunded.stop()
   })
 
-  it('T-34 once the fees of failed payments have used up their budget, nothing is sent; a payment that pays uses none', async () => {
+  it('T-34 once the fees of failed payments have used up their budget, nothing is sent; a payment that pays uses none', {
+    tags: ['nightly'],
+  }, async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const client = await walletOn(family, testbed.chains)
     const poor = await testbed.open({ X402_LOST_LAMPORTS_PER_DAY: '1', X402_LOST_GWEI_PER_DAY: '1' })

@@ -24,7 +24,9 @@ afterAll(async () => {
 const urlOf = (turn: number) => gateways[turn % gateways.length]!.url
 
 describe.each(FAMILIES)('two gateways with one database and the same keys, on the %s chain', (family) => {
-  it('T-16 two gateways that get one signature many times at once move the payment once and write one receipt', async () => {
+  it('T-16 two gateways that get one signature many times at once move the payment once and write one receipt', {
+    tags: ['nightly'],
+  }, async () => {
     const { text } = await signFor(await walletOn(family, chains), urlOf(0))
     const before = await treasuryUsdc(family, chains)
     const replies = await Promise.all(Array.from({ length: 10 }, (_, turn) => pay(urlOf(turn), text)))

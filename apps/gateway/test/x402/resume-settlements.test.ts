@@ -103,7 +103,9 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     return { ...signed, tx }
   }
 
-  it('T-157 a payment of which nothing is noted any more gets its receipt, and nobody is asked to sign again', async () => {
+  it('T-157 a payment of which nothing is noted any more gets its receipt, and nobody is asked to sign again', {
+    tags: ['nightly'],
+  }, async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const [first, late] = [await payUnnoted(), await payUnnoted()]
     const { status, body } = await pay(gateway.url, first.text)

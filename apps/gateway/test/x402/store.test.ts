@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -11,7 +11,7 @@ import {
   type Settlement,
 } from '../../src/x402/store.ts'
 
-forEachDatabase('settlements', (database) => {
+forEachDatabaseInGate('settlements', (database) => {
   const settlement = (changes: Partial<Settlement>): Settlement => ({
     pay_req_id: 'pr_1',
     network: 'evm-mainnet',

@@ -151,7 +151,7 @@ it('MON-09 a log that does not grow is no alarm', async () => {
   }
 })
 
-it('T-107 a gateway that answers nonsense is unreachable, and nothing more', async () => {
+it('T-107 a gateway that answers nonsense is unreachable, and nothing more', { tags: ['nightly'] }, async () => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
   const { gateway, look, witness } = stack
   for (let i = 0; i < 300; i++) gateway.attest(i)

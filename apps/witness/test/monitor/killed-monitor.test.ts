@@ -13,7 +13,9 @@ import { startTestGateway } from './test-gateway.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-it('T-107 a monitor that is killed goes on where it was: nothing is left out, and nothing found twice', async () => {
+it('T-107 a monitor that is killed goes on where it was: nothing is left out, and nothing found twice', {
+  tags: ['nightly'],
+}, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-monitor-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const gateway = await startTestGateway('killed.example')

@@ -15,7 +15,7 @@ import { NOW, SIGNER, type TestGateway } from './test-gateway.ts'
 
 const THIEF = ed25519Signer(new Uint8Array(32).fill(9))
 
-it('MON-01 follows an honest log of 1,000 entries and more, and raises no alarm', async () => {
+it('MON-01 follows an honest log of 1,000 entries and more, and raises no alarm', { tags: ['nightly'] }, async () => {
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '60' })
   const { gateway, witness, wait, look } = stack
   for (let i = 0; i < 1000; i++) gateway.attest(i % 90)

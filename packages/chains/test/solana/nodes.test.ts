@@ -51,7 +51,7 @@ const ignored = (answer: string) => (error: unknown) => {
 }
 
 describe('a node whose answers make no sense', () => {
-  it('T-19 is ignored about the newest block', async () => {
+  it('T-19 is ignored about the newest block', { tags: ['nightly'] }, async () => {
     for await (const answer of spoilt('getLatestBlockhash', [{ commitment: 'confirmed' }])) {
       const lifetime = await nodes.lifetime().catch(ignored(answer))
       if (!lifetime) continue
@@ -60,7 +60,7 @@ describe('a node whose answers make no sense', () => {
     }
   })
 
-  it('T-19 never passes a simulation by mistake', async () => {
+  it('T-19 never passes a simulation by mistake', { tags: ['nightly'] }, async () => {
     for await (const answer of spoilt('simulateTransaction', [signed.raw, { encoding: 'base64' }])) {
       const isUnopposed = await nodes
         .simulate(signed.raw, { sigVerify: true })
@@ -69,7 +69,7 @@ describe('a node whose answers make no sense', () => {
     }
   })
 
-  it('T-19 never makes a transaction expire, nor puts it in another slot', async () => {
+  it('T-19 never makes a transaction expire, nor puts it in another slot', { tags: ['nightly'] }, async () => {
     const seen = async (answer: string) => {
       const [sightings] = await nodes.sightings([signed.tx])
       const found = outcomeFrom(sightings!, 0)
@@ -85,7 +85,7 @@ describe('a node whose answers make no sense', () => {
     for await (const answer of spoilt('getBlockHeight', [])) await seen(answer)
   })
 
-  it('T-129 is ignored about accounts, their balances and their history', async () => {
+  it('T-129 is ignored about accounts, their balances and their history', { tags: ['nightly'] }, async () => {
     const { address } = PUBLICATION
     for await (const answer of spoilt('getSignaturesForAddress', [address, { commitment: 'confirmed', limit: 5 }])) {
       const history = await nodes.history(address, { limit: 5 }).catch(ignored(answer))
@@ -106,7 +106,7 @@ describe('a node whose answers make no sense', () => {
     }
   })
 
-  it('ANCH-04 is ignored about the costs of a transaction', async () => {
+  it('ANCH-04 is ignored about the costs of a transaction', { tags: ['nightly'] }, async () => {
     const params = [signed.tx, { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }]
     const honest = await nodes.costs(signed.tx)
     for await (const answer of spoilt('getTransaction', params)) {
@@ -123,7 +123,7 @@ describe('a transaction', () => {
     expect(await watchTransaction(nodes, signed, 0)).toMatchObject({ outcome: 'landed', commitment: 'finalized' })
   })
 
-  it('T-19 is pending while no node shows it, and is sent again meanwhile', async () => {
+  it('T-19 is pending while no node shows it, and is sent again meanwhile', { tags: ['nightly'] }, async () => {
     const later = signTransaction(ed25519Signer(PUBLICATION.privateKeyBytes), [MEMO, MEMO], await nodes.lifetime())
     expect(await watchTransaction(nodes, later, 0)).toEqual({ outcome: 'pending' })
     expect(await watchTransaction(nodes, later, 60_000)).toMatchObject({ outcome: 'landed' })

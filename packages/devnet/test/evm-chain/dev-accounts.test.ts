@@ -10,7 +10,7 @@ import {
   DEV_TREASURY,
 } from '../../src/evm-chain/dev-accounts.ts'
 
-test('the EVM development accounts are derived from the development mnemonic, in order', () => {
+test('the EVM development accounts are derived from the development mnemonic, in order', { tags: ['nightly'] }, () => {
   const accounts = [...DEV_PAYERS, DEV_MINTER, DEV_TREASURY, DEV_AGENT_TREASURY]
   for (const [addressIndex, { address, privateKey }] of accounts.entries()) {
     expect(mnemonicToAccount(DEV_MNEMONIC, { addressIndex }).address).toBe(address)

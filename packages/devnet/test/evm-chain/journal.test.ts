@@ -63,7 +63,7 @@ async function makeChanges(client: DevClient) {
   await client.setAutomine(true)
 }
 
-test('a restarted EVM chain has the same blocks as before', async () => {
+test('a restarted EVM chain has the same blocks as before', { tags: ['nightly'] }, async () => {
   const before = await session(async (client) => {
     await makeChanges(client)
     return everything(client)
@@ -94,7 +94,7 @@ test('a restarted EVM chain keeps its block times and continues at the time of t
   })
 })
 
-test('an EVM chain loses nothing that it acknowledged when it is killed', async () => {
+test('an EVM chain loses nothing that it acknowledged when it is killed', { tags: ['nightly'] }, async () => {
   const script = new URL('../../src/evm-chain/main.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [script], {
     env: programEnvironment({ DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' }),
@@ -109,7 +109,9 @@ test('an EVM chain loses nothing that it acknowledged when it is killed', async 
   expect(await session(everything)).toEqual(before)
 })
 
-test('a restarted EVM chain may start before it has its blocks again: requests wait for them', async () => {
+test('a restarted EVM chain may start before it has its blocks again: requests wait for them', {
+  tags: ['nightly'],
+}, async () => {
   const before = await session(async (client) => {
     await makeChanges(client)
     return everything(client)
@@ -163,7 +165,7 @@ test.each([
   expect(readFileSync(stateFile, 'utf8')).toBe(changed)
 })
 
-test('a restarted EVM chain has its blocks when there are many of them', async () => {
+test('a restarted EVM chain has its blocks when there are many of them', { tags: ['nightly'] }, async () => {
   const count = 500
   const head = await session(async (client) => {
     const payment = { from: payer.address, to, value: '0x1', gas: '0x5208' }

@@ -80,7 +80,7 @@ describe('the primary chain', () => {
     await second.stop()
   })
 
-  it('loses nothing that it acknowledged when it is killed', async () => {
+  it('loses nothing that it acknowledged when it is killed', { tags: ['nightly'] }, async () => {
     const first = await spawnChain()
     const acknowledged: string[] = []
     const pay = async () => {
@@ -107,7 +107,7 @@ describe('the primary chain', () => {
     expect(code).toBe(0)
   })
 
-  it('has the same state from a snapshot and the lines after it as from all lines', async () => {
+  it('has the same state from a snapshot and the lines after it as from all lines', { tags: ['nightly'] }, async () => {
     const first = await startTestChain({ stateFile })
     const pay = async (url: string, amount: number) =>
       (await call(url, 'dev_faucet', [TREASURY.address, 'BETA', amount])).result as string
@@ -150,7 +150,7 @@ describe('the primary chain', () => {
     expect(await look(join(killed, 'chain.jsonl'))).toEqual(fromSnapshot)
   })
 
-  it('reads all lines when the snapshot is of another journal', async () => {
+  it('reads all lines when the snapshot is of another journal', { tags: ['nightly'] }, async () => {
     for (const amount of [1, 2]) {
       rmSync(stateFile, { force: true })
       const first = await startTestChain({ stateFile })

@@ -168,7 +168,7 @@ describe('the primary chain', () => {
     expect(result).toBe(getSignatureFromTransaction(transaction))
   })
 
-  it('accepts 200 transfers at once', async () => {
+  it('accepts 200 transfers at once', { tags: ['nightly'] }, async () => {
     const before = (await running.rpc.getBalance(TREASURY.address, { commitment: 'processed' }).send()).value
     await Promise.all(
       Array.from({ length: 200 }, (_, index) => {

@@ -16,7 +16,7 @@ describe.each([
   ['Ed25519', () => market.solana(1)],
   ['EVM', () => market.evm(1)],
 ] as const)('delegating with an %s key', (_, buyerOf) => {
-  it('AGENT-04 creates one delegation for a locker, changes it and ends it', async () => {
+  it('AGENT-04 creates one delegation for a locker, changes it and ends it', { tags: ['nightly'] }, async () => {
     const buyer = buyerOf()
     const { client, locker, delegationId } = await market.subscriber(buyer)
     const again = await client.delegate(locker.receipt_id)

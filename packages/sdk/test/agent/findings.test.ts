@@ -79,7 +79,7 @@ function showInstead(findings: readonly Finding[]): void {
 }
 
 describe('the log of a delegation', () => {
-  it('AGENT-04 is read from all its pages and checked', async () => {
+  it('AGENT-04 is read from all its pages and checked', { tags: ['nightly'] }, async () => {
     const kinds = ['baseline', ...Array(FILES).fill('file_new'), ...Array(MORE).fill('file_gone')]
     expect(log.map(({ kind }) => kind)).toEqual(kinds)
     expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, i) => i + 1))
@@ -119,7 +119,9 @@ describe('the log of a delegation', () => {
     }
   })
 
-  it('is refused when it differs from the log that was read before, even with valid signatures', async () => {
+  it('is refused when it differs from the log that was read before, even with valid signatures', {
+    tags: ['nightly'],
+  }, async () => {
     const journal = memoryJournal()
     const { signer: agentSigner } = market.agent.context
     showInstead(log.slice(0, 5))
@@ -133,7 +135,7 @@ describe('the log of a delegation', () => {
     expect((await client(journal).delegation(id)).log).toEqual(log)
   })
 
-  it('must be signed by the key that the service showed first when none is pinned', async () => {
+  it('must be signed by the key that the service showed first when none is pinned', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     expect((await client(journal, []).delegation(id)).log).toEqual(log)
     const lie = rewritten(log, forger)

@@ -51,6 +51,7 @@ describe.each([
 
   it.each(['before', 'after'] as const)(
     'PAY-55 AGENT-03 pays once when it is interrupted %s any step and resumed',
+    { tags: ['nightly'] },
     async (when) => {
       for (let effect = 1; ; effect++) {
         const before = await market.agentTreasury(held)

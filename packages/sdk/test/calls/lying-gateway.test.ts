@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 import { listFiles } from '@svc/api/files'
 import { health } from '@svc/api/info'
 import { DISTORTIONS, FALSEHOODS, FLOODS, STALLS } from '@svc/devnet/distortions'

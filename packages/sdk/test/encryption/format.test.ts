@@ -42,7 +42,7 @@ describe('files of the stock tool', () => {
     }
   })
 
-  it('T-59 are decrypted by a passphrase, and for one of several recipients', async () => {
+  it('T-59 are decrypted by a passphrase, and for one of several recipients', { tags: ['nightly'] }, async () => {
     const passphrase = passphraseKey('correct horse battery staple', '')
     expect((await decrypt(await fixture('passphrase.age'), passphrase)).equals(numbers(100))).toBe(true)
     expect((await decrypt(await fixture('several.age'), await key())).equals(numbers(100))).toBe(true)

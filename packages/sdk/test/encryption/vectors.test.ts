@@ -53,6 +53,7 @@ describe('the age test vectors', () => {
 
   it.each(supported.map((vector) => [vector.name, vector] as const))(
     'T-59 decrypts or refuses %s as its authors expect',
+    { tags: ['nightly'] },
     async (_, vector) => {
       const hash = createHash('sha256')
       const decrypt = async () => {

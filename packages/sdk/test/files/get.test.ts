@@ -67,7 +67,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(starts[3]).toBe(starts[2])
   })
 
-  it('fails when the connection keeps breaking before any byte arrives', async () => {
+  it('fails when the connection keeps breaking before any byte arrives', { tags: ['nightly'] }, async () => {
     house.proxy.always(READ, { cut: 0 })
     await expect(read().then((download) => download.bytes())).rejects.toThrow()
     expect(reads().length).toBeLessThan(30)
@@ -155,7 +155,9 @@ it('FILE-34 SHORT-07 an expired short URL is renewed at the start and in the mid
   expect(house.proxy.seen.filter(({ path }) => path.endsWith('/urls'))).toHaveLength(3)
 })
 
-it('T-36 a download goes on when the owner has revoked all URLs, and ends when the key is removed', async () => {
+it('T-36 a download goes on when the owner has revoked all URLs, and ends when the key is removed', {
+  tags: ['nightly'],
+}, async () => {
   const operator = newEd25519()
   const owner = house.client({ signer })
   await owner.addOperator(locker, operator.address)

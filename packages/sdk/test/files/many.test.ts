@@ -24,7 +24,9 @@ const texts = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ filename: `${i}.txt`, bytes: Buffer.from(`file ${i}`) }))
 
 describe('many files', () => {
-  it('LIM-11 FILE-12 FILE-17 FILE-25 are created and confirmed in batches of a hundred', async () => {
+  it('LIM-11 FILE-12 FILE-17 FILE-25 are created and confirmed in batches of a hundred', {
+    tags: ['nightly'],
+  }, async () => {
     const reported: string[] = []
     const client = house.client({ signer })
     const outcomes = await client.putMany(locker, texts(130), {
@@ -72,7 +74,7 @@ describe('many files', () => {
     expect(outcomes.filter(({ error }) => !error)).toEqual([{ filename: '0.txt' }])
   })
 
-  it('are uploaded in parts where they are large', async () => {
+  it('are uploaded in parts where they are large', { tags: ['nightly'] }, async () => {
     const large = { filename: 'large', bytes: randomBytes(9_000_000) }
     const outcomes = await house.client({ signer }).putMany(locker, [...texts(2), large, ...texts(4).slice(2)])
     expect(outcomes.map(({ filename }) => filename).sort()).toEqual(['0.txt', '1.txt', '2.txt', '3.txt', 'large'])
@@ -134,7 +136,7 @@ describe('many files', () => {
     await expect(read()).rejects.toMatchObject({ name: 'UntrueAnswer' })
   })
 
-  it('stop uploading when the signal aborts', async () => {
+  it('stop uploading when the signal aborts', { tags: ['nightly'] }, async () => {
     const controller = new AbortController()
     const { signal } = controller
     const onFile = () => controller.abort(new Error('enough'))

@@ -39,7 +39,7 @@ describe('a broken connection during an upload', () => {
     expect(requests(/^\/f\//)).toBe(2)
   })
 
-  it('causes only the affected parts to be sent again', async () => {
+  it('causes only the affected parts to be sent again', { tags: ['nightly'] }, async () => {
     house.proxy.plan(/parts\?index=1&/, { cut: 'request' }, { cut: 'answer' })
     house.proxy.plan(/finalize/, { cut: 'answer' })
     await house.client({ signer }).put(locker, 'cut', large)
@@ -62,7 +62,9 @@ describe('an interrupted upload', () => {
     house.proxy.seen.length = 0
   }
 
-  it('SESS-02 SESS-04 resumes with the parts that the gateway does not have, even in another process', async () => {
+  it('SESS-02 SESS-04 resumes with the parts that the gateway does not have, even in another process', {
+    tags: ['nightly'],
+  }, async () => {
     const journal = memoryJournal()
     await begin(journal, 'resumed')
     await house.client({ signer, journal }).put(locker, 'resumed', new Blob([new Uint8Array(large)]))
@@ -70,7 +72,7 @@ describe('an interrupted upload', () => {
     expect([requests(/upload-sessions$/), requests(/parts/)]).toEqual([0, 1])
   })
 
-  it('starts over when the bytes have changed', async () => {
+  it('starts over when the bytes have changed', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     await begin(journal, 'changed')
     const other = Buffer.from(large)
@@ -80,7 +82,7 @@ describe('an interrupted upload', () => {
     expect([requests(/upload-sessions$/), requests(/parts/)]).toEqual([1, 3])
   })
 
-  it('starts over when the gateway does not know its session', async () => {
+  it('starts over when the gateway does not know its session', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     await begin(journal, 'forgotten')
     house.proxy.plan(/upload-sessions\/us_\w+$/, refusal(404, 'SESSION_NOT_FOUND'))
@@ -88,7 +90,7 @@ describe('an interrupted upload', () => {
     expect((await stored('forgotten')).equals(large)).toBe(true)
   })
 
-  it('sends nothing when it was complete, unless the file was removed since', async () => {
+  it('sends nothing when it was complete, unless the file was removed since', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     const forgetful = {
       ...journal,
@@ -104,7 +106,7 @@ describe('an interrupted upload', () => {
     expect((await stored('done')).equals(large)).toBe(true)
   })
 
-  it('can be resumed after the caller aborts it', async () => {
+  it('can be resumed after the caller aborts it', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     const controller = new AbortController()
     const client = house.client({ signer, journal })
@@ -148,7 +150,9 @@ describe('parts in flight', () => {
     return { client, parts }
   }
 
-  it('SESS-03 are four, and no more of the source is read than they and the next one need', async () => {
+  it('SESS-03 are four, and no more of the source is read than they and the next one need', {
+    tags: ['nightly'],
+  }, async () => {
     const { client, parts } = clientOfFour()
     let read = 0
     let done = 0
@@ -171,7 +175,7 @@ describe('parts in flight', () => {
     expect(mostHeld).toBeLessThanOrEqual((AT_ONCE + 1) * PART)
   })
 
-  it('SESS-02 wait and are sent again alone, each as the gateway asks', async () => {
+  it('SESS-02 wait and are sent again alone, each as the gateway asks', { tags: ['nightly'] }, async () => {
     const busy = refusal(429, 'RATE_LIMITED', { 'retry-after': '7' })
     house.waits.length = 0
     house.proxy.plan(/index=1&/, busy, busy)

@@ -27,7 +27,9 @@ afterAll(async () => {
   await disk.close()
 })
 
-it('SHORT-09 clients upload to and download from a provider that the gateway redirects to', async () => {
+it('SHORT-09 clients upload to and download from a provider that the gateway redirects to', {
+  tags: ['nightly'],
+}, async () => {
   const client = house.client({ signer })
   const bytes = randomBytes(500_000)
   await client.put(locker, 'alone', bytes, { contentType: 'image/png' })

@@ -33,7 +33,9 @@ describe.each([
   ['MON', 'MON', () => market.evm()],
   ['USDC', 'USDC on EVM', () => market.evm()],
 ] as const)('buying with %s (%s)', (asset, held, buyerOf) => {
-  it('GEN-09 PAY-47 PAY-52 PAY-55 LOCK-01 pays the quoted amount once and opens the locker', async () => {
+  it('GEN-09 PAY-47 PAY-52 PAY-55 LOCK-01 pays the quoted amount once and opens the locker', {
+    tags: ['nightly'],
+  }, async () => {
     const buyer = buyerOf()
     const client = clientOf(buyer)
     const before = await market.treasury(held)

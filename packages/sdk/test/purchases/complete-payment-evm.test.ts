@@ -17,7 +17,7 @@ const BEFORE_SENDING = { effect: 'send', when: 'before' } as const
 describe.each(['MON', 'USDC'])('a payment in %s that was signed but may not have been sent', (asset) => {
   const held = asset === 'MON' ? 'MON' : 'USDC on EVM'
 
-  it('is sent unchanged while its quote is valid', async () => {
+  it('is sent unchanged while its quote is valid', { tags: ['nightly'] }, async () => {
     const { signed, resume } = await interruptPurchase(market, market.evm(), asset, BEFORE_SENDING)
     const [payment] = await signed()
     expect((await resume()).tx_hash).toBe(payment?.tx)

@@ -24,6 +24,7 @@ describe.each([
 ] as const)('a buyer with %s (%s)', (asset, held, buyerOf) => {
   it.each(['before', 'after'] as const)(
     'PAY-55 pays once when it is interrupted %s any step and resumed',
+    { tags: ['nightly'] },
     async (when) => {
       for (let effect = 1; ; effect++) {
         const before = await market.treasury(held)

@@ -25,7 +25,9 @@ afterAll(async () => {
 const program = fileURLToPath(new URL('../programs/buy-until-killed.ts', import.meta.url))
 const seed = Buffer.from(DEMO_PAYERS[1]!.privateKeyBytes).toString('hex')
 
-it('PAY-55 a buyer whose process is killed at a critical step and restarted pays once', async () => {
+it('PAY-55 a buyer whose process is killed at a critical step and restarted pays once', {
+  tags: ['nightly'],
+}, async () => {
   const { signer, wallet } = market.solana(1)
   const { effects } = await interruptPurchase(market, { signer, wallet }, 'SOL', { effect: 'never', when: 'before' })
   const [note, sent] = [effects.indexOf('put') + 1, effects.indexOf('send') + 1]

@@ -71,7 +71,7 @@ it.each<[string, unknown]>([
   ['with a word', [{ id: 1, result: 'many' }]],
   ['without a result', [{ id: 1 }]],
   ['with a web page', '<html>'],
-])('a call fails when the node answers %s', async (_, body) => {
+])('a call fails when the node answers %s', { tags: ['nightly'] }, async (_, body) => {
   const answer = { answer: { status: 200, body } }
   proxy.plan(/eth_chainId/, answer, answer, answer, answer)
   await expect(connectEvm(proxy.url).chainId()).rejects.toThrow()

@@ -47,7 +47,7 @@ const transaction = fc.record({
   data: bytes({ maxLength: 600 }).map(hexOf),
 })
 
-it('transactions are signed as viem signs them', async () => {
+it('transactions are signed as viem signs them', { tags: ['nightly'] }, async () => {
   await fc.assert(
     fc.asyncProperty(privateKey, transaction, async (key, { maxPriorityFeePerGas, ...rest }) => {
       // viem refuses a priority fee above the maximum fee.

@@ -52,7 +52,7 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
-  it('is sent again when the service fails to put it on the chain', async () => {
+  it('is sent again when the service fails to put it on the chain', { tags: ['nightly'] }, async () => {
     const object = newObject(size)
     const { ref } = await arweave.store.deliver(object)
     arweave.server.failItem(ref)
@@ -176,7 +176,7 @@ describe('the delivery of a large object to Arweave', () => {
     await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
 
-  it('fails when its bytes change meanwhile, and succeeds the next time', async () => {
+  it('fails when its bytes change meanwhile, and succeeds the next time', { tags: ['nightly'] }, async () => {
     const object = newObject('large')
     const [right, wrong] = [object.open, stagedObject(Buffer.alloc(object.size)).open]
     await expect(

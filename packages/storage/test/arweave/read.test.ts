@@ -55,6 +55,7 @@ describe('the Arweave driver, reading,', () => {
     ['does not answer', 'silence'],
   ] as const)(
     'reads from the second gateway when the first %s, and tries the first one last from then on',
+    { tags: ['nightly'] },
     async (_, fault) => {
       arweave.server.fail({ at: /^first/, fault })
       const store = await arweave.open({}, fault === 'silence' ? { answerMs: 1500 } : {})

@@ -54,6 +54,7 @@ describe.each([
 ] as const)('a %s object on its way to Arweave', (size, once, steps) => {
   it.each(steps.flatMap(([step, faults]) => faults.map((fault) => ({ step, fault }))))(
     'T-19 continues after $fault at $step, and nothing is sent or paid for twice',
+    { tags: ['nightly'] },
     async ({ step, fault }) => {
       const withoutRetries = await arweave.open({}, { attempts: 1 })
       const sinceThen = watch(arweave.server)

@@ -27,6 +27,7 @@ it.each([
   ['with many tags', { tags: Array.from({ length: 128 }, (_, i) => ({ name: `n${i}`, value: 'ä'.repeat(5) })) }],
 ])(
   'the local Arweave service accepts an item of another implementation once, %s, and rejects it with a changed bit',
+  { tags: ['nightly'] },
   async (_, options) => {
     const data = randomBytes(500)
     const item = createData(data, signer, options)

@@ -13,6 +13,7 @@ describe('a piece commitment', () => {
 
   it.each([1, 126, 127, 128, 253, 254, 255, 1016, 1017, 65_536, MIB - 1, MIB, MIB + 1, 2 * MIB])(
     'of %i bytes equals that of another implementation, and contains the size',
+    { tags: ['nightly'] },
     async (size) => {
       const bytes = randomBytes(size)
       const cid = cidOf(await commitmentOf(streamOf(bytes)))

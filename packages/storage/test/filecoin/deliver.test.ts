@@ -155,7 +155,7 @@ describe('the Filecoin data set of a gateway', () => {
     expect(filecoin.server.chain.dataSets.size).toBe(1)
   })
 
-  it('can be an existing one, and then no other is created', async () => {
+  it('can be an existing one, and then no other is created', { tags: ['nightly'] }, async () => {
     await stage(randomBytes(200)).deliver(filecoin.store)
     const given = await filecoin.open({ dataSet: 1000n, payee: null })
     await stage(randomBytes(200)).deliver(given)

@@ -63,25 +63,29 @@ describe('an interrupted delivery to Filecoin', () => {
     throw new AggregateError(failures)
   }
 
-  it.each(cases)('is sent once and committed once when $step and $end', async ({ at, fault }) => {
-    const bytes = randomBytes(300)
-    const object = stage(bytes)
-    object.notes = { piece: commitmentOf(bytes) } // otherwise each run would start a thread
-    const isUnanswered = at === COMMIT && fault !== 'lost answer'
-    filecoin.server.fail({ at, fault, times: 2 }) // the chain is read a second time at once
-    const from = begun()
-    // A commit without an answer would count as lost after a quarter of an hour.
-    const ref = await deliverEventually(object, {
-      // Only silence needs a timeout; an honest answer may be slow on a busy machine.
-      ...(fault === 'silence' && { answerMs: 750 }),
-      ...(isUnanswered && { lostMs: 0 }),
-    })
-    expect([received(ref), committed(ref)]).toEqual([1, 1])
-    expect(since(from, COMMIT)).toBe(isUnanswered ? 3 : 1)
-    expect(await buffer((await filecoin.store.read(ref))!)).toEqual(bytes)
-  })
+  it.each(cases)(
+    'is sent once and committed once when $step and $end',
+    { tags: ['nightly'] },
+    async ({ at, fault }) => {
+      const bytes = randomBytes(300)
+      const object = stage(bytes)
+      object.notes = { piece: commitmentOf(bytes) } // otherwise each run would start a thread
+      const isUnanswered = at === COMMIT && fault !== 'lost answer'
+      filecoin.server.fail({ at, fault, times: 2 }) // the chain is read a second time at once
+      const from = begun()
+      // A commit without an answer would count as lost after a quarter of an hour.
+      const ref = await deliverEventually(object, {
+        // Only silence needs a timeout; an honest answer may be slow on a busy machine.
+        ...(fault === 'silence' && { answerMs: 750 }),
+        ...(isUnanswered && { lostMs: 0 }),
+      })
+      expect([received(ref), committed(ref)]).toEqual([1, 1])
+      expect(since(from, COMMIT)).toBe(isUnanswered ? 3 : 1)
+      expect(await buffer((await filecoin.store.read(ref))!)).toEqual(bytes)
+    },
+  )
 
-  it('is sent again from its beginning when the upload was cut off', async () => {
+  it('is sent again from its beginning when the upload was cut off', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(2 * MIB)
     filecoin.server.fail({ at: PUT, fault: { cutBodyAt: MIB }, times: 2 })
     const from = begun()

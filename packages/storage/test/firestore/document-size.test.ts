@@ -7,7 +7,7 @@ import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
 import { expect, it, onTestFinished } from 'vitest'
 import { openFirestore } from '../../src/firestore/open.ts'
 
-it('Firestore accepts the size of every document that the Firestore driver writes', async () => {
+it('Firestore accepts the size of every document that the Firestore driver writes', { tags: ['nightly'] }, async () => {
   const server = await startFirestoreServer()
   onTestFinished(server.stop)
   const settings = { project: 'svc-test', database: '(default)', collection: 'c'.repeat(100), credentials: null }

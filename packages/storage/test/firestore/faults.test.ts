@@ -90,14 +90,14 @@ describe('a Firestore database that hangs', () => {
     await expectFailure(provider, 'unavailable')
   })
 
-  it('times out in the middle of an object, and nothing of it is left', async () => {
+  it('times out in the middle of an object, and nothing of it is left', { tags: ['nightly'] }, async () => {
     const id = newId()
     fail(at.server, { at: /Commit/, after: 1, times: 1, fault: 'silence' })
     await expect(keep(watchful, randomBytes(3 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
     await expectNothing(id)
   })
 
-  it('fails a read that waits for the rest of a chunk', async () => {
+  it('fails a read that waits for the rest of a chunk', { tags: ['nightly'] }, async () => {
     const stream = (await watchful.read(await keep(at.provider, randomBytes(5 * MIB))))!
     fail(at.server, { at: /BatchGet/, after: 2, fault: { stallAnswerAt: 100_000 } })
     await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
@@ -129,7 +129,9 @@ it.each([
   },
 )
 
-it('a Firestore database that rejects us in the middle of an object counts as unavailable, since chunks may be left', async () => {
+it('a Firestore database that rejects us in the middle of an object counts as unavailable, since chunks may be left', {
+  tags: ['nightly'],
+}, async () => {
   const id = newId()
   fail(at.server, { at: /Commit/, after: 1, fault: { status: status.PERMISSION_DENIED } })
   const failure = await failureOf(keep(at.provider, randomBytes(2 * MIB), id))
@@ -157,7 +159,7 @@ describe('a Firestore database that fails', () => {
     expect(at.server.calls.length).toBe(before + 1)
   })
 
-  it('fails a read when it keeps cutting its answers', async () => {
+  it('fails a read when it keeps cutting its answers', { tags: ['nightly'] }, async () => {
     const stream = (await at.provider.read(await keep(at.provider, randomBytes(5 * MIB))))!
     fail(at.server, { at: /BatchGet/, after: 1, fault: { cutAnswerAt: 100_000 } })
     await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => at.stop())
 
-it('the Firestore driver fetches only the chunks that a range needs', async () => {
+it('the Firestore driver fetches only the chunks that a range needs', { tags: ['nightly'] }, async () => {
   const bytes = randomBytes(16 * MIB)
   const key = await keep(at.provider, bytes)
   for (const [start, end, chunks] of [
@@ -34,7 +34,9 @@ it('the Firestore driver fetches only the chunks that a range needs', async () =
   expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
 })
 
-it('objects in Firestore can be read after a restart of the server, also in the middle of a read', async () => {
+it('objects in Firestore can be read after a restart of the server, also in the middle of a read', {
+  tags: ['nightly'],
+}, async () => {
   const bytes = randomBytes(6 * MIB)
   const key = await keep(at.provider, bytes)
   // Chunks that are read ahead are requested while the server is down.
@@ -49,7 +51,7 @@ it('objects in Firestore can be read after a restart of the server, also in the 
   await expect(keep(at.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object')
 })
 
-it('a reader of Firestore that stops ends its requests and does not wait for them', async () => {
+it('a reader of Firestore that stops ends its requests and does not wait for them', { tags: ['nightly'] }, async () => {
   const key = await keep(at.provider, randomBytes(9 * MIB))
   fail(at.server, { at: /BatchGet/, after: 3, fault: 'silence' })
   const stream = (await at.provider.read(key))!
@@ -63,7 +65,9 @@ it('a reader of Firestore that stops ends its requests and does not wait for the
   expect(at.server.calls.length).toBe(before + 1)
 })
 
-it('a read from Firestore fails when the object was removed meanwhile, lacks a chunk, or has a shorter one', async () => {
+it('a read from Firestore fails when the object was removed meanwhile, lacks a chunk, or has a shorter one', {
+  tags: ['nightly'],
+}, async () => {
   const key = await keep(at.provider, randomBytes(5 * MIB))
   const stream = (await at.provider.read(key))!
   await at.provider.remove(key)

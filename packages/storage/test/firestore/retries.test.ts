@@ -25,6 +25,7 @@ const temporary: Record<string, Fault> = {
 }
 it.each(Object.entries(temporary))(
   'a Firestore write continues when the provider %s, and nothing is written twice',
+  { tags: ['nightly'] },
   async (_, fault) => {
     for (const after of COMMITS) {
       fail(at.server, { at: /Commit/, after, times: 1, fault })
@@ -40,14 +41,18 @@ it.each([
   ['has an internal error', { status: status.INTERNAL }],
   ['cuts the connection', 'cut'],
   ['cuts its answer', { cutAnswerAt: 30_000 }],
-] satisfies [string, Fault][])('a Firestore read continues when the provider %s', async (_, fault) => {
-  const key = await keep(at.provider, bytes)
-  for (const after of [0, 1, 2, 3]) {
-    fail(at.server, { at: /BatchGet/, after, times: 1, fault })
-    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
-    at.server.recover()
-  }
-})
+] satisfies [string, Fault][])(
+  'a Firestore read continues when the provider %s',
+  { tags: ['nightly'] },
+  async (_, fault) => {
+    const key = await keep(at.provider, bytes)
+    for (const after of [0, 1, 2, 3]) {
+      fail(at.server, { at: /BatchGet/, after, times: 1, fault })
+      expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+      at.server.recover()
+    }
+  },
+)
 
 it('a Firestore removal continues when answers are lost', async () => {
   const key = await keep(at.provider, bytes)
@@ -59,7 +64,7 @@ it('a Firestore removal continues when answers are lost', async () => {
   expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
 })
 
-it('a Firestore write whose answers are lost twice is done once', async () => {
+it('a Firestore write whose answers are lost twice is done once', { tags: ['nightly'] }, async () => {
   for (const after of COMMITS) {
     fail(at.server, { at: /Commit/, after, times: 2, fault: 'lost answer' })
     const key = await keep(at.provider, bytes)

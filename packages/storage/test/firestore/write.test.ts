@@ -74,7 +74,9 @@ it('an object in Firestore is invisible until it is complete', async () => {
   expect(await at.provider.stat({ id, ref: null })).toEqual({ size: 3 * MIB + 1 })
 })
 
-it('one of several concurrent writers of the same id to Firestore wins, and nothing of the others is left', async () => {
+it('one of several concurrent writers of the same id to Firestore wins, and nothing of the others is left', {
+  tags: ['nightly'],
+}, async () => {
   const id = newId()
   const writes = Array.from({ length: 6 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
   const winners = (await Promise.allSettled(writes)).flatMap((write) =>
@@ -150,7 +152,9 @@ it.each([0, MIB])(
   },
 )
 
-it('removing an object from Firestore also removes leftovers of an interrupted write, which do not block the id', async () => {
+it('removing an object from Firestore also removes leftovers of an interrupted write, which do not block the id', {
+  tags: ['nightly'],
+}, async () => {
   const id = newId()
   async function* pieces() {
     yield randomBytes(12 * MIB)

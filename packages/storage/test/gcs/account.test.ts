@@ -66,7 +66,7 @@ describe('the Google Cloud Storage driver with the key of a service account', ()
     expect(await provider.check()).toBe(false)
   })
 
-  it('is unavailable while the token server fails', async () => {
+  it('is unavailable while the token server fails', { tags: ['nightly'] }, async () => {
     for (const fault of [{ status: 503 }, 'lost answer'] as const) {
       const provider = await gcs.open()
       gcs.server.fail({ at: TOKEN, fault })
@@ -110,7 +110,7 @@ describe('the Google Cloud Storage driver with the credentials of the machine', 
     expect(gcs.server.requests.some((line) => line.endsWith(`${gcs.server.email}:signBlob`))).toBe(true)
   })
 
-  it('FILE-35 ERR-26 distinguishes a denied signature from other failures of IAM', async () => {
+  it('FILE-35 ERR-26 distinguishes a denied signature from other failures of IAM', { tags: ['nightly'] }, async () => {
     const provider = await onGooglesMachine()
     gcs.server.setMaySign(false)
     const failures = [

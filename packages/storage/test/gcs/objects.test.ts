@@ -36,7 +36,9 @@ it('the Google Cloud Storage driver names an object by prefix and id, and stores
   }
 })
 
-it('an object of 64 MiB in Google Cloud Storage can be read, whole and in ranges, after the store was restarted', async () => {
+it('an object of 64 MiB in Google Cloud Storage can be read, whole and in ranges, after the store was restarted', {
+  tags: ['nightly'],
+}, async () => {
   const bytes = randomBytes(64 * MIB)
   const key = await keep(gcs.provider, bytes)
   await gcs.restart()
@@ -133,7 +135,7 @@ it('an object that is removed from Google Cloud Storage during a download is rea
   expect(Buffer.concat(await stream.toArray()).equals(bytes)).toBe(true)
 })
 
-it('a reader of Google Cloud Storage that stops does not disturb the others', async () => {
+it('a reader of Google Cloud Storage that stops does not disturb the others', { tags: ['nightly'] }, async () => {
   const bytes = randomBytes(20 * MIB)
   const key = await keep(gcs.provider, bytes)
   const [given, other] = [(await gcs.provider.read(key))!, (await gcs.provider.read(key))!]

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => gcs.close())
 afterEach(() => gcs.server.recover())
 
-it('the Google Cloud Storage driver gives up when no answer comes', async () => {
+it('the Google Cloud Storage driver gives up when no answer comes', { tags: ['nightly'] }, async () => {
   gcs.server.fail({ at: /\/v1\/b\//, fault: 'silence' })
   await expect(quick.stat(key)).rejects.toMatchObject(UNAVAILABLE)
   await expect(quick.read(key)).rejects.toMatchObject(UNAVAILABLE)
@@ -41,7 +41,9 @@ it('the Google Cloud Storage driver gives up when the rest of an answer does not
   await expect(quick.read(key).then((stream) => buffer(stream!))).rejects.toMatchObject(UNAVAILABLE)
 })
 
-it('the Google Cloud Storage driver gives up a session that hangs, and leaves nothing of the object', async () => {
+it('the Google Cloud Storage driver gives up a session that hangs, and leaves nothing of the object', {
+  tags: ['nightly'],
+}, async () => {
   const id = newId()
   gcs.server.fail({ at: /^PUT/, fault: 'silence' })
   // Long enough for the session to be cancelled.
@@ -56,7 +58,7 @@ it('the Google Cloud Storage driver resumes a download that stalled', async () =
   expect((await buffer((await provider.read(key))!)).equals(bytes)).toBe(true)
 })
 
-it('the Google Cloud Storage driver does not time out while a slow reader pauses', async () => {
+it('the Google Cloud Storage driver does not time out while a slow reader pauses', { tags: ['nightly'] }, async () => {
   const provider = await gcs.open({}, { answerMs: 700, idleMs: 700, attempts: 2 })
   const pieces = (await provider.read(key))!.iterator()
   const read = [(await pieces.next()).value]
@@ -75,7 +77,7 @@ const BUSY = `
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })`
 
-it('the Google Cloud Storage driver gives up when no connection is made', async () => {
+it('the Google Cloud Storage driver gives up when no connection is made', { tags: ['nightly'] }, async () => {
   const listener = spawn(process.execPath, ['-e', BUSY], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void listener.kill('SIGKILL'))
   const [printed] = await once(listener.stdout, 'data')

@@ -39,7 +39,9 @@ it('the local driver shows an object under its name only when it is complete', a
   expect(await at.incoming()).toEqual([])
 })
 
-it('the local driver loses no acknowledged object and shows no incomplete one when the process is killed', async () => {
+it('the local driver loses no acknowledged object and shows no incomplete one when the process is killed', {
+  tags: ['nightly'],
+}, async () => {
   for (const acknowledgedBeforeKill of [0, 1, 40]) {
     const { acknowledged, endless } = await writeUntilKilled(at.folder, acknowledgedBeforeKill)
     const reopened = await openLocalProvider({ folder: at.folder })

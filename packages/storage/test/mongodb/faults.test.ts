@@ -35,7 +35,7 @@ async function expectFailure(provider: StorageProvider, reason: ProviderError['r
 }
 
 describe('a MongoDB server that is down', () => {
-  it('is unavailable, and is used again when it is back', async () => {
+  it('is unavailable, and is used again when it is back', { tags: ['nightly'] }, async () => {
     const at = await openTestMongodb(WATCHFUL)
     const bytes = randomBytes(MIB + 1)
     const key = await keep(at.provider, bytes)
@@ -46,7 +46,7 @@ describe('a MongoDB server that is down', () => {
     expect(await fetchBytes(at.provider, key)).toEqual(bytes)
   })
 
-  it('does not prevent opening the driver', async () => {
+  it('does not prevent opening the driver', { tags: ['nightly'] }, async () => {
     const server = await startMongodbServer()
     await server.stop()
     const provider = await openMongodb(settingsOf(server), WATCHFUL)
@@ -66,7 +66,7 @@ describe('a MongoDB server that is down', () => {
     expect([source.destroyed, source.isPaused()]).toEqual([false, true])
   })
 
-  it('does not disturb a reader when it is back before the next chunk', async () => {
+  it('does not disturb a reader when it is back before the next chunk', { tags: ['nightly'] }, async () => {
     const at = await openTestMongodb()
     const bytes = randomBytes(6 * MIB)
     const pieces = (await at.provider.read(await keep(at.provider, bytes)))!.iterator()
@@ -79,20 +79,20 @@ describe('a MongoDB server that is down', () => {
 })
 
 describe('a MongoDB server that hangs', () => {
-  it('times out on every operation', async () => {
+  it('times out on every operation', { tags: ['nightly'] }, async () => {
     const at = await openTestMongodb(SHORT)
     at.failAlways(EVERYTHING, 'silence')
     await expectFailure(at.provider, 'unavailable')
   })
 
-  it('times out in the middle of an object, and nothing of it is left', async () => {
+  it('times out in the middle of an object, and nothing of it is left', { tags: ['nightly'] }, async () => {
     const at = await openTestMongodb({ connectMs: 10_000, answerMs: 2000 })
     at.failAlways(({ name, body }) => name === 'insert' && isChunk(body.documents, 1), 'silence')
     await expect(keep(at.provider, randomBytes(3 * MIB))).rejects.toMatchObject(UNAVAILABLE)
     expect([...at.files(), ...at.chunks()]).toEqual([])
   })
 
-  it.each(['find', 'getmore'])('fails a read that waits for its answer to %s', async (name) => {
+  it.each(['find', 'getmore'])('fails a read that waits for its answer to %s', { tags: ['nightly'] }, async (name) => {
     const at = await openTestMongodb({ connectMs: 10_000, answerMs: 2000 })
     const key = await keep(at.provider, randomBytes(5 * MIB))
     const stream = (await at.provider.read(key))!

@@ -33,7 +33,9 @@ it('the MongoDB driver does not request chunks outside the range', async () => {
   expect(requested).toEqual([{ $gte: 1, $lte: 3 }])
 })
 
-it('the MongoDB driver reopens a cursor that the server closed, at the same position', async () => {
+it('the MongoDB driver reopens a cursor that the server closed, at the same position', {
+  tags: ['nightly'],
+}, async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(9 * MIB)
   const key = await keep(at.provider, bytes)
@@ -42,7 +44,7 @@ it('the MongoDB driver reopens a cursor that the server closed, at the same posi
   expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
 })
 
-it('the MongoDB driver leaves no cursor open when a reader stops', async () => {
+it('the MongoDB driver leaves no cursor open when a reader stops', { tags: ['nightly'] }, async () => {
   const at = await openTestMongodb()
   const key = await keep(at.provider, randomBytes(9 * MIB))
   const stream = (await at.provider.read(key))!

@@ -38,6 +38,7 @@ const temporary: Record<string, Fault> = {
 }
 it.each(Object.entries(temporary))(
   'the MongoDB driver repeats a request when the server %s, and nothing is done twice',
+  { tags: ['nightly'] },
   async (_, fault) => {
     const at = await openTestMongodb()
     const seen = new Set<string>()
@@ -57,7 +58,7 @@ it.each(Object.entries(temporary))(
   },
 )
 
-it('nothing is written twice when a MongoDB server loses two answers', async () => {
+it('nothing is written twice when a MongoDB server loses two answers', { tags: ['nightly'] }, async () => {
   const at = await openTestMongodb()
   for (const matches of WRITES) {
     at.failNext(matches, 'cut-after', 'cut-after')
@@ -69,7 +70,7 @@ it('nothing is written twice when a MongoDB server loses two answers', async () 
   }
 })
 
-it('nothing of an object is left when a MongoDB server loses all answers', async () => {
+it('nothing of an object is left when a MongoDB server loses all answers', { tags: ['nightly'] }, async () => {
   const at = await openTestMongodb()
   for (const matches of WRITES) {
     at.failAlways(matches, 'cut-after')
@@ -78,14 +79,16 @@ it('nothing of an object is left when a MongoDB server loses all answers', async
   }
 })
 
-it('nothing of an object is left when a MongoDB server cuts the connection during the upload', async () => {
+it('nothing of an object is left when a MongoDB server cuts the connection during the upload', {
+  tags: ['nightly'],
+}, async () => {
   const at = await openTestMongodb()
   at.server.faults.maxMessageBytes = MIB / 2
   await expect(keep(at.provider, randomBytes(2 * MIB))).rejects.toMatchObject(UNAVAILABLE)
   expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it('a read fails when a MongoDB server keeps cutting its answers', async () => {
+it('a read fails when a MongoDB server keeps cutting its answers', { tags: ['nightly'] }, async () => {
   const at = await openTestMongodb()
   const stream = (await at.provider.read(await keep(at.provider, randomBytes(5 * MIB))))!
   await once(stream, 'readable')

@@ -25,7 +25,9 @@ function clientOf(url: string): MongoClient {
   return client
 }
 
-it('the local MongoDB server serves the official GridFS bucket: put, get, ranges, find, delete', async () => {
+it('the local MongoDB server serves the official GridFS bucket: put, get, ranges, find, delete', {
+  tags: ['nightly'],
+}, async () => {
   const server = await start({ credentials: CREDENTIALS })
   const bucket = new GridFSBucket(clientOf(server.url).db('db'))
   const bytes = randomBytes(20 * MIB + 3)
@@ -90,7 +92,7 @@ describe('the local MongoDB server', () => {
   })
 })
 
-it('the local MongoDB server performs a write that is sent twice only once', async () => {
+it('the local MongoDB server performs a write that is sent twice only once', { tags: ['nightly'] }, async () => {
   const server = await start()
   const collection = clientOf(server.url).db('db').collection<{ _id: number; count: number }>('c')
   await collection.insertOne({ _id: 1, count: 0 })

@@ -40,7 +40,7 @@ describe('the absent objects of Storj', () => {
     expect(await ask([...there, ...missing])).toEqual({ absent: new Set(missing), heads: 2, lists: 4 })
   })
 
-  it('are not listed when listing takes longer than looking up each', async () => {
+  it('are not listed when listing takes longer than looking up each', { tags: ['nightly'] }, async () => {
     const all = neighbours(200)
     await store(all)
     const { absent, heads, lists } = await ask(all.slice(100, 108))

@@ -12,7 +12,7 @@ describeFaults('streamed', 3 * MIB, true)
 describeFaults('held', 9 * MIB, false)
 
 describe('a Storj upload in parts', () => {
-  it('is aborted after a crash when its object is removed, and no other upload is', async () => {
+  it('is aborted after a crash when its object is removed, and no other upload is', { tags: ['nightly'] }, async () => {
     const storj = await openTestStorj()
     const [id, other] = [newId(), newId()]
     storj.server.fail({ at: /^(?:DELETE|PUT)/, fault: { status: 500, code: 'InternalError' } })
@@ -27,7 +27,7 @@ describe('a Storj upload in parts', () => {
     expect(storj.server.uploads().map(({ key }) => key.slice(-32))).toEqual([other])
   })
 
-  it('fails when the answer begins as a success and contains an error', async () => {
+  it('fails when the answer begins as a success and contains an error', { tags: ['nightly'] }, async () => {
     const storj = await openTestStorj()
     storj.server.fail({ at: /^POST .*uploadId/, fault: { status: 200, code: 'InternalError' } })
     const source = streamOf(randomBytes(9 * MIB), MIB)

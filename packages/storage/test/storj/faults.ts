@@ -12,7 +12,8 @@ const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
 /** The outcome of a write when the store fails, for each way in which the driver writes. */
 export function describeFaults(way: 'small' | 'streamed' | 'held' | 'parted', size: number, isDeclared: boolean): void {
-  describe(`a ${way} write to Storj`, () => {
+  const tags = way === 'held' || way === 'parted' ? ['nightly'] : []
+  describe(`a ${way} write to Storj`, { tags }, () => {
     let storj: TestStorj
     let id: string
     beforeEach(async () => {

@@ -17,7 +17,7 @@ describe('the Storj driver, reading,', () => {
     storj = await openTestStorj()
   })
 
-  it('returns objects, whole and in ranges, after the store was restarted', async () => {
+  it('returns objects, whole and in ranges, after the store was restarted', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(64 * MIB + 12_345)
     const key = await keep(storj.provider, bytes)
     await storj.restart()
@@ -53,17 +53,21 @@ describe('the Storj driver, reading,', () => {
     expect(storj.server.requests.filter((line) => line.startsWith('GET'))).toHaveLength(4)
   })
 
-  it.each(['is removed', 'is replaced'])('fails when the object %s before a download is resumed', async (event) => {
-    const key = await keep(storj.provider, Buffer.alloc(24 * MIB, 1))
-    // More than is sent before the reader asks for it.
-    storj.server.fail({ at: /^GET/, fault: { cutAnswerAt: 23 * MIB }, times: 1 })
-    const stream = (await storj.provider.read(key))!
-    await storj.provider.remove(key)
-    if (event === 'is replaced') await keep(storj.provider, Buffer.alloc(24 * MIB, 2), key.id)
-    await expect(buffer(stream)).rejects.toMatchObject(UNAVAILABLE)
-  })
+  it.each(['is removed', 'is replaced'])(
+    'fails when the object %s before a download is resumed',
+    { tags: ['nightly'] },
+    async (event) => {
+      const key = await keep(storj.provider, Buffer.alloc(24 * MIB, 1))
+      // More than is sent before the reader asks for it.
+      storj.server.fail({ at: /^GET/, fault: { cutAnswerAt: 23 * MIB }, times: 1 })
+      const stream = (await storj.provider.read(key))!
+      await storj.provider.remove(key)
+      if (event === 'is replaced') await keep(storj.provider, Buffer.alloc(24 * MIB, 2), key.id)
+      await expect(buffer(stream)).rejects.toMatchObject(UNAVAILABLE)
+    },
+  )
 
-  it('times out when the store stops before or in the middle of an answer', async () => {
+  it('times out when the store stops before or in the middle of an answer', { tags: ['nightly'] }, async () => {
     const key = await keep(storj.provider, randomBytes(3 * MIB))
     const quick = await storj.open({}, { idleMs: 200, answerMs: 200 })
     storj.server.fail({ at: /^GET/, fault: { stallAnswerAt: MIB }, times: 1 })
@@ -96,7 +100,7 @@ describe('the Storj driver, reading,', () => {
     await expect(plain.stat(key)).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('does not time out while a slow reader pauses', async () => {
+  it('does not time out while a slow reader pauses', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(8 * MIB)
     const key = await keep(storj.provider, bytes)
     const quick = await storj.open({}, { idleMs: 1000 })

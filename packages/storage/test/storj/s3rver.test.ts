@@ -33,7 +33,7 @@ describe('the Storj driver with s3rver', () => {
     ['streamed', 3 * MIB, true],
     ['held', 9 * MIB, false],
     ['parted', 65 * MIB, true],
-  ])('writes, reads and removes an object that is %s', async (_, size, isDeclared) => {
+  ])('writes, reads and removes an object that is %s', { tags: ['nightly'] }, async (_, size, isDeclared) => {
     const [id, bytes] = [newId(), randomBytes(size)]
     const key = { id, ref: null }
     expect(await provider.absent([key])).toEqual(new Set([id]))

@@ -52,7 +52,7 @@ describe('an object that the Storj driver writes', () => {
     }
   })
 
-  it('is sent in one request up to 64 MiB, and beyond that in parts of that size', async () => {
+  it('is sent in one request up to 64 MiB, and beyond that in parts of that size', { tags: ['nightly'] }, async () => {
     for (const size of [0, 1, MIB, MIB + 1, 64 * MIB]) expect(await stepsOf(size, size)).toEqual(['HEAD', 'PUT'])
     const part = 'PUT uploadId partNumber'
     expect(await stepsOf(64 * MIB + 1, 64 * MIB + 1)).toEqual(['HEAD', 'POST uploads', part, part, 'POST uploadId'])
@@ -102,22 +102,26 @@ describe('an object that the Storj driver writes', () => {
     ['small', MIB, 8, MIB],
     ['streamed', 3 * MIB, 8, 3 * MIB],
     ['parted', 9 * MIB, 4, null],
-  ])('comes from one of several concurrent writers of the same id when it is %s', async (_, size, count, declared) => {
-    const id = newId()
-    const writes = Array.from({ length: count }, async (_, i) => {
-      const source = streamOf(Buffer.alloc(size, i), MIB)
-      await storj.provider.write(id, source, { contentType: 'text/plain', size: declared })
-      return i
-    })
-    const outcomes = await Promise.allSettled(writes)
-    const winners = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
-    expect(winners).toHaveLength(1)
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason.message).toBe('there is an object with this id')
-    }
-    expect(Buffer.alloc(size, winners[0]).equals((await fetchBytes(storj.provider, { id, ref: null }))!)).toBe(true)
-    expect(storj.server.uploads()).toEqual([])
-  })
+  ])(
+    'comes from one of several concurrent writers of the same id when it is %s',
+    { tags: ['nightly'] },
+    async (_, size, count, declared) => {
+      const id = newId()
+      const writes = Array.from({ length: count }, async (_, i) => {
+        const source = streamOf(Buffer.alloc(size, i), MIB)
+        await storj.provider.write(id, source, { contentType: 'text/plain', size: declared })
+        return i
+      })
+      const outcomes = await Promise.allSettled(writes)
+      const winners = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+      expect(winners).toHaveLength(1)
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(outcome.reason.message).toBe('there is an object with this id')
+      }
+      expect(Buffer.alloc(size, winners[0]).equals((await fetchBytes(storj.provider, { id, ref: null }))!)).toBe(true)
+      expect(storj.server.uploads()).toEqual([])
+    },
+  )
 
   it('is not replaced in a store that ignores preconditions', async () => {
     const older = await openTestStorj({ ignoresPreconditions: true })

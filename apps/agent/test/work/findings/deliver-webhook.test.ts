@@ -230,7 +230,7 @@ describe('many webhooks at once', () => {
     return database.db.transaction().execute((tx) => addFindings(stack.context, tx, id, news))
   }
 
-  it('T-08 T-10 are limited to thirty a minute, and none is lost', async () => {
+  it('T-08 T-10 are limited to thirty a minute, and none is lost', { tags: ['nightly'] }, async () => {
     const delegation = await addWithWebhook()
     await find(delegation, 100)
     // To be held back is no failure, after some of which a finding is given up.

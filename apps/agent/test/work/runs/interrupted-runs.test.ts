@@ -39,7 +39,9 @@ describe('a watch', () => {
     expect(await delegation.newKinds()).toEqual(['baseline', 'bytes_differ'])
   })
 
-  it('AGENT-04 fails after its last attempt without findings when the gateway stays away', async () => {
+  it('AGENT-04 fails after its last attempt without findings when the gateway stays away', {
+    tags: ['nightly'],
+  }, async () => {
     const delegation = await placeWithThreeFiles(100)
     stack.proxy.always(/./, { cut: 'request' })
     const begun = stack.clock.seconds() + 60
@@ -119,7 +121,9 @@ describe('a watch', () => {
     expect((await delegation.runs()).at(-1)).toMatchObject({ outcome: 'done' })
   })
 
-  it('AGENT-04 is finished by another process when its own is killed, and repeats nothing', async () => {
+  it('AGENT-04 is finished by another process when its own is killed, and repeats nothing', {
+    tags: ['nightly'],
+  }, async () => {
     const delegation = await placeWithThreeFiles()
     const { db } = stack.context.database
     await db

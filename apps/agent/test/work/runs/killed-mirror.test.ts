@@ -64,7 +64,9 @@ async function finish(): Promise<void> {
   await stack.advanceAndRun((Date.now() - stack.clock.now()) / 1000 + 600)
 }
 
-it('AGENT-04 FILE-26 a mirror whose process is killed at any step is finished by the next, with one file per source', async () => {
+it('AGENT-04 FILE-26 a mirror whose process is killed at any step is finished by the next, with one file per source', {
+  tags: ['nightly'],
+}, async () => {
   const delegation = await stack.addDelegation({ mirror: { sources, every_hours: 24 } })
   await makeDue(delegation)
   await killAt('mirror/a', 'request')

@@ -26,7 +26,9 @@ async function beginWatch({ id }: TestDelegation, found: FindingCounts = {}): Pr
 }
 
 describe('a run with very many findings', () => {
-  it('AGENT-04 lists up to the limit of missing files, and later runs list the rest', async () => {
+  it('AGENT-04 lists up to the limit of missing files, and later runs list the rest', {
+    tags: ['nightly'],
+  }, async () => {
     const delegation = await stack.addDelegation()
     await seedFiles(stack.gateway.context, delegation.locker.locker_id, 5)
     // The run has already listed all but three of the missing files it may list.

@@ -71,27 +71,31 @@ describe('mirrors', () => {
     ['answers an error', (_, response) => response.writeHead(404).end(), {}, /answers 404/],
     ['is too large', (_, response) => response.end('too much'), { maxBytes: 3 }, /3 bytes/],
     ['hangs', () => {}, { deadlineMs: 50 }, /within 0.05 seconds/],
-  ])('AGENT-04 FILE-28 report a source that %s once, until it was fetched again', async (_, failing, limits, why) => {
-    const delegation = await stack.addDelegation(mirrorOf('bad', 'good'))
-    const failed = ['mirror_failed', { ...source('bad'), reason: expect.stringMatching(why) }]
-    const good: RequestListener = (request, response) => response.end(`of ${request.url}`.slice(0, 3))
-    for (let time = 0; time < 2; time++) {
-      answer = (request, response) => (request.url === '/bad' ? failing : good)(request, response)
-      fetching = limits
-      await stack.nextDay()
-      expect(await delegation.newFindings()).toEqual([failed])
-      expect(await textOf(delegation, 'mirror/good')).toBe('of ')
-      expect(await delegation.lastSummary()).toMatchObject({ fetched: 1, failed: 1 })
-      await stack.nextDay()
-      expect(await delegation.newFindings()).toEqual([])
-      answer = good
-      fetching = {}
-      await stack.nextDay()
-      expect(await delegation.newFindings()).toEqual([])
-    }
-    const { alerts, findings } = await stack.readDelegation(delegation.owner, delegation.id)
-    expect([alerts, findings]).toEqual([2, 2])
-  })
+  ])(
+    'AGENT-04 FILE-28 report a source that %s once, until it was fetched again',
+    { tags: ['nightly'] },
+    async (_, failing, limits, why) => {
+      const delegation = await stack.addDelegation(mirrorOf('bad', 'good'))
+      const failed = ['mirror_failed', { ...source('bad'), reason: expect.stringMatching(why) }]
+      const good: RequestListener = (request, response) => response.end(`of ${request.url}`.slice(0, 3))
+      for (let time = 0; time < 2; time++) {
+        answer = (request, response) => (request.url === '/bad' ? failing : good)(request, response)
+        fetching = limits
+        await stack.nextDay()
+        expect(await delegation.newFindings()).toEqual([failed])
+        expect(await textOf(delegation, 'mirror/good')).toBe('of ')
+        expect(await delegation.lastSummary()).toMatchObject({ fetched: 1, failed: 1 })
+        await stack.nextDay()
+        expect(await delegation.newFindings()).toEqual([])
+        answer = good
+        fetching = {}
+        await stack.nextDay()
+        expect(await delegation.newFindings()).toEqual([])
+      }
+      const { alerts, findings } = await stack.readDelegation(delegation.owner, delegation.id)
+      expect([alerts, findings]).toEqual([2, 2])
+    },
+  )
 
   it('T-08 FILE-27 do not fetch a source in a private network', async () => {
     const { isPublic: _, ...options } = server.options

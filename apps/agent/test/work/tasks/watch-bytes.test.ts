@@ -19,7 +19,9 @@ async function watchedPlace(files: Record<string, string>): Promise<TestDelegati
 }
 
 describe('the bytes of files', () => {
-  it('AGENT-04 are reported as different once per change, and again after they were right', async () => {
+  it('AGENT-04 are reported as different once per change, and again after they were right', {
+    tags: ['nightly'],
+  }, async () => {
     const delegation = await watchedPlace({ file: 'right', fine: 'fine' })
     const wrong = { filename: 'file', sha256: sha256('right'), size_bytes: 5 }
     const differs = (text: string) => ['bytes_differ', { ...wrong, actual: sha256(text) }]
@@ -92,7 +94,9 @@ describe('the bytes of files', () => {
     expect(await delegation.lastSummary()).not.toHaveProperty('read')
   })
 
-  it('AGENT-04 cause no finding when they are unavailable, and other files are still read', async () => {
+  it('AGENT-04 cause no finding when they are unavailable, and other files are still read', {
+    tags: ['nightly'],
+  }, async () => {
     const delegation = await watchedPlace({ a: 'a', b: 'b', c: 'c' })
     const unavailable = { error: 'STORAGE_UNAVAILABLE', message: 'the store is away' }
     stack.proxy.always(/"filenames":\["a"\]/, { answer: { status: 503, body: unavailable } })
@@ -105,7 +109,7 @@ describe('the bytes of files', () => {
 })
 
 describe('a filename that cannot be requested', () => {
-  it('AGENT-04 does not keep other files from being read', async () => {
+  it('AGENT-04 does not keep other files from being read', { tags: ['nightly'] }, async () => {
     const delegation = await watchedPlace({ a: 'a', b: 'b' })
     const { db } = stack.gateway.context.database
     const inLocker = db.updateTable('files').where('locker_id', '=', delegation.locker.locker_id)
@@ -127,7 +131,9 @@ describe('the limit of bytes per watch', () => {
     return new Map(rows.map(({ filename, read_at }) => [filename, read_at]))
   }
 
-  it('AGENT-04 is spent on the least recently read files, and never on a file above the limit', async () => {
+  it('AGENT-04 is spent on the least recently read files, and never on a file above the limit', {
+    tags: ['nightly'],
+  }, async () => {
     const delegation = await watchedPlace({ a: '1234', b: '1234', c: '1234', huge: 'x'.repeat(MAX_BYTES + 1) })
     const turns: string[][] = []
     for (let day = 0; day < 4; day++) {

@@ -98,7 +98,7 @@ describe('two writers with one key', () => {
     expect(await test.owner.outcome({ tx, raw })).toEqual({ outcome: 'expired' })
   })
 
-  it('two writers with one key write many entries at once, and all land', async () => {
+  it('two writers with one key write many entries at once, and all land', { tags: ['nightly'] }, async () => {
     const writers = [test.open(test.ownerKey), test.open(test.ownerKey)]
     const entries = Array.from({ length: 8 }, () => [newReceipt(), newEntry()] as const)
     await Promise.all(entries.map(([receipt, entry], i) => writeUntilSent(writers[i % 2]!, receipt, entry)))

@@ -148,6 +148,7 @@ forEachDatabase('anchors of the log', (database) => {
 
   it.each(['before', 'after'] as const)(
     'T-105 LOG-24 of a gateway that is killed %s the chain takes its transaction, another one finishes the work once',
+    { tags: ['nightly'] },
     async (when) => {
       const before = (await rows()).length
       const sent = testbed.chain.timeline.transactionCount()

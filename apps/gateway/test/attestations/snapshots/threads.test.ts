@@ -17,14 +17,16 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     await locker.announce(['unconfirmed'])
   })
 
-  it('EVID-02 MERK-13 equals one that is taken without threads', async () => {
+  it('EVID-02 MERK-13 equals one that is taken without threads', { tags: ['nightly'] }, async () => {
     const here = await takeSnapshotHere(locker.request)
     expect(await takeSnapshotInThread(locker.request)).toEqual(here)
     expect(await takeSnapshot(locker.request)).toEqual(here)
     expect(here).toMatchObject({ fileCount: FILES, manifestFileCount: FILES + 1 })
   })
 
-  it('stores the chunks that are missing, and asks about objects with the references of their provider', async () => {
+  it('stores the chunks that are missing, and asks about objects with the references of their provider', {
+    tags: ['nightly'],
+  }, async () => {
     const fresh = await openTestLocker(database)
     const files = manyFiles(2000).map((file) => ({ ...file, filename: `fresh/${file.filename}` }))
     await fresh.put(files)
@@ -48,7 +50,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     )
   })
 
-  it('ATT-20 leaves out absent files and reports its progress', async () => {
+  it('ATT-20 leaves out absent files and reports its progress', { tags: ['nightly'] }, async () => {
     const gone = ['folder/0000000.txt', 'folder/0004001.txt', 'folder/0005499.txt'].map((name) => objectOf(name).id)
     const asked: number[] = []
     const heard: number[] = []
@@ -66,7 +68,9 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     expect(heard).toEqual([...Array.from({ length: 5 }, (_, i) => (i + 1) * 1000), FILES + 1])
   })
 
-  it('shows one version of the manifest while files are added, removed and replaced', async () => {
+  it('shows one version of the manifest while files are added, removed and replaced', {
+    tags: ['nightly'],
+  }, async () => {
     const busy = await openTestLocker(database)
     const files = manyFiles(3000)
     await busy.put(files)
@@ -84,7 +88,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     expect(await filesIn(busy.db, snapshot)).toEqual(files)
   })
 
-  it('leaves the main thread free for other work', async () => {
+  it('leaves the main thread free for other work', { tags: ['nightly'] }, async () => {
     let isDone = false
     let turns = 0
     const others = async () => {
@@ -101,7 +105,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     expect(turns).toBeGreaterThan(20)
   })
 
-  it('is null if there is nothing to attest', async () => {
+  it('is null if there is nothing to attest', { tags: ['nightly'] }, async () => {
     const empty = await openTestLocker(database)
     expect(await takeSnapshotInThread(empty.request)).toBeNull()
   })
@@ -120,7 +124,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
       )
     })
 
-    it('rejects with the error of the second thread', async () => {
+    it('rejects with the error of the second thread', { tags: ['nightly'] }, async () => {
       const unlucky = await openTestLocker(database)
       // A content type that no other locker's chunks have.
       await unlucky.put(manyFiles(500).map((file) => ({ ...file, content_type: unlucky.lockerId })))
@@ -130,7 +134,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
       expect(await takeSnapshotInThread(unlucky.request)).toMatchObject({ fileCount: 500 })
     })
 
-    it('ends when it is aborted, and leaves the database usable', async () => {
+    it('ends when it is aborted, and leaves the database usable', { tags: ['nightly'] }, async () => {
       const stop = new AbortController()
       const onProgress = (entries: number) => {
         if (entries === 3000) stop.abort(new Error('the gateway stops'))

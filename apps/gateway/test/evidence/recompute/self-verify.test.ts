@@ -44,7 +44,7 @@ forEachDatabase('self-verify', (database) => {
     expectRefusal(await house.read(SELF, { receipt_id, sequence: 5 }), 404, 'statement_not_found')
   })
 
-  it('VER-19 passes for a long list of files', async () => {
+  it('VER-19 passes for a long list of files', { tags: ['nightly'] }, async () => {
     for (const count of [1, 1024, 1025, 5001]) {
       const locker = await house.listed(count)
       await house.state(locker)

@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import type { Kysely } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
@@ -9,7 +9,7 @@ import { type FileReading, findFile, recordHashes } from '../../../src/files/sto
 const AT = '2026-09-01T12:00:00Z'
 const NEW = { contentType: 'text/plain', expectedHash: null }
 
-forEachDatabase('recording hashes', (database) => {
+forEachDatabaseInGate('recording hashes', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
     db = (await database.openMigrated<Schema>(migrations)).db

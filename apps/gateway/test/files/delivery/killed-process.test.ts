@@ -15,7 +15,9 @@ const AT_THE_SERVER = ['ordering', 'ordered', 'sending', 'sent', 'looking'] as c
 const AT_THE_GATEWAY = ['before', 'after']
 
 forEachDatabase('a process that is killed during deliveries', (database) => {
-  it('T-19 a process killed at each step of a delivery loses nothing, and each object is paid for once', async () => {
+  it('T-19 a process killed at each step of a delivery loses nothing, and each object is paid for once', {
+    tags: ['nightly'],
+  }, async () => {
     const stages = await openStages()
     onTestFinished(stages.remove)
     const heir = await openDeliveryHouse(stages, { DATABASE_URL: database.url })
@@ -58,5 +60,5 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
       [],
       { waiting: 0, delayed: 0, running: 0, dead: 0 },
     ])
-  }, 60_000)
+  })
 })

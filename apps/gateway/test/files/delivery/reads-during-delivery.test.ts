@@ -54,7 +54,9 @@ async function expectAllWorks(): Promise<void> {
   expect(again.status).toBe(304)
 }
 
-it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before, during and after its delivery', async () => {
+it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before, during and after its delivery', {
+  tags: ['nightly'],
+}, async () => {
   await locker.put('a', BYTES)
   await expectAllWorks()
 

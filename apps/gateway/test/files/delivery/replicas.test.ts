@@ -34,7 +34,7 @@ describe('two gateways with one database and one folder', () => {
     await database.drop()
   })
 
-  it('T-19 two gateways share the deliveries and pay for each object once', async () => {
+  it('T-19 two gateways share the deliveries and pay for each object once', { tags: ['nightly'] }, async () => {
     const names = Array.from({ length: 12 }, (_, i) => `file ${i}`)
     for (const name of names) await locker.put(name, name)
     await Promise.all([one, other].map(({ gateway }) => gateway.context.queue.drain()))
@@ -45,7 +45,9 @@ describe('two gateways with one database and one folder', () => {
     expect(await stages.staged()).toEqual([])
   })
 
-  it('T-19 an object is paid for once also where a gateway takes over from a live one', async () => {
+  it('T-19 an object is paid for once also where a gateway takes over from a live one', {
+    tags: ['nightly'],
+  }, async () => {
     const held = stages.server.holdUp(hex('contended'), 'ordering')
     await locker.put('a', 'contended')
     const first = one.gateway.context.queue.drain()

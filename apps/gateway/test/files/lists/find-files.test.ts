@@ -106,7 +106,9 @@ forEachDatabase('a list of some files', (database) => {
     for (const query of refused) expectRefusal(await ask(query), 422, 'validation_error')
   })
 
-  it('FILE-13 T-81 searches and counts past what is read at once, and folders of any size are one step', async () => {
+  it('FILE-13 T-81 searches and counts past what is read at once, and folders of any size are one step', {
+    tags: ['nightly'],
+  }, async () => {
     const large = await house.locker(ed25519Identity())
     const names = Array.from(
       { length: 21_000 },

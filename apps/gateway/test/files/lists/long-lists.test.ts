@@ -62,7 +62,7 @@ const namesOf = ({ files }: Files) => files.map(({ filename }) => filename)
 const addLast = () => insertFiles(house, locker, [LAST])
 const deleteLast = () => locker.call(['locker:write'], 'DELETE', `/files/${encodeURIComponent(LAST)}`)
 
-it('FILE-13 a list of 20,000 files is complete and in order', async () => {
+it('FILE-13 a list of 20,000 files is complete and in order', { tags: ['nightly'] }, async () => {
   const answer = await begin('/files')
   expect([answer.statusCode, answer.headers['content-type'], answer.headers['cache-control']]).toEqual([
     200,
@@ -99,7 +99,9 @@ it('FILE-13 a long list is streamed before all of it is read', async () => {
   expect(list.files.at(-1)?.filename).toBe(LAST)
 })
 
-it('FILE-18 FILE-19 a manifest of 20,000 files is complete, in order and unchanged', async () => {
+it('FILE-18 FILE-19 a manifest of 20,000 files is complete, in order and unchanged', {
+  tags: ['nightly'],
+}, async () => {
   const { files, ...head } = (await json(await begin('/manifest'))) as Files
   expect(head).toEqual({
     locker_id: locker.lockerId,
@@ -114,7 +116,7 @@ it('FILE-18 FILE-19 a manifest of 20,000 files is complete, in order and unchang
   expect(files[0]).toMatchObject({ provider: 'gcs', provider_ref: null })
 })
 
-it('FILE-18 a manifest that changes while it is read says so', async () => {
+it('FILE-18 a manifest that changes while it is read says so', { tags: ['nightly'] }, async () => {
   const answer = await begin('/manifest')
   await once(answer.pause(), 'readable')
   const first = answer.read() as Buffer
@@ -124,7 +126,9 @@ it('FILE-18 a manifest that changes while it is read says so', async () => {
   expect([manifest.file_count, manifest.files.length, manifest.changed_while_reading]).toEqual([COUNT, COUNT + 1, true])
 })
 
-it('LOCK-13 SHAPE-16 the URLs of 20,000 files are complete and in order, and so are the names without bytes', async () => {
+it('LOCK-13 SHAPE-16 the URLs of 20,000 files are complete and in order, and so are the names without bytes', {
+  tags: ['nightly'],
+}, async () => {
   const answer = (await json(await begin('/urls?ttl_min=3'))) as {
     urls: { filename: string; download_url: string }[]
     found: number
@@ -146,7 +150,7 @@ it('LOCK-13 SHAPE-16 the URLs of 20,000 files are complete and in order, and so 
   ])
 })
 
-it('LOCK-13 no URLs are signed for a client that has disconnected or sent HEAD', async () => {
+it('LOCK-13 no URLs are signed for a client that has disconnected or sent HEAD', { tags: ['nightly'] }, async () => {
   const full = await house.locker(owner)
   await insertFiles(house, full, names, withBytes)
   const before = nonces

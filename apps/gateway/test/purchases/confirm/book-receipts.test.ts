@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
@@ -33,7 +33,7 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-forEachDatabase('claims on a transaction', (database) => {
+forEachDatabaseInGate('claims on a transaction', (database) => {
   let db: Kysely<Schema>
   beforeAll(async () => {
     db = (await database.openMigrated<Schema>(migrations)).db
@@ -184,7 +184,7 @@ forEachDatabase('claims on a transaction', (database) => {
   })
 })
 
-forEachDatabase('totals over all claims', (database) => {
+forEachDatabaseInGate('totals over all claims', (database) => {
   it('INT-04 ADD-08 every transaction and every receipt is counted once, and receipts are found by transaction', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
     const book = (kind: 'single' | 'batch', ...receipts: SignedReceipt[]) =>
@@ -217,7 +217,7 @@ forEachDatabase('totals over all claims', (database) => {
   })
 })
 
-forEachDatabase('sums of many payments', (database) => {
+forEachDatabaseInGate('sums of many payments', (database) => {
   const ASSETS = [
     ['primary-mainnet', 'SOL'],
     ['primary-mainnet', 'USDC'],
@@ -276,7 +276,7 @@ forEachDatabase('sums of many payments', (database) => {
   const keyOf = ({ network, asset }: { network: string; asset: string | null }) => `${asset} on ${network}`
 })
 
-forEachDatabase('claims from before their asset was stored', (database) => {
+forEachDatabaseInGate('claims from before their asset was stored', (database) => {
   it('INT-04 a migration fills in the asset of older transactions from their receipts', async () => {
     const older = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '0004'))
     const before = await database.open<Schema>(older)

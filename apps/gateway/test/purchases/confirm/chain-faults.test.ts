@@ -105,7 +105,9 @@ describe.each([
   }
 })
 
-it('AMB-86 a confirmation gives up on nodes that hang, and other requests are answered meanwhile', async () => {
+it('AMB-86 a confirmation gives up on nodes that hang, and other requests are answered meanwhile', {
+  tags: ['nightly'],
+}, async () => {
   const hung = [
     await shop.quote({ units: 1, pay_network: 'primary-mainnet' }),
     await shop.quote({ units: 1, pay_network: 'evm-mainnet' }),

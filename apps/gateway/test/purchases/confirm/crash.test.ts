@@ -36,7 +36,9 @@ afterAll(() => chains.stop())
 
 // On PostgreSQL, acceptance/faults.test.ts does the same and more.
 describe('a gateway that is killed in the middle of confirmations', () => {
-  it('PAY-53 PAY-52 STATE-01 T-16 a killed gateway keeps every quote and receipt that it answered, and confirms the rest after a restart', async () => {
+  it('PAY-53 PAY-52 STATE-01 T-16 a killed gateway keeps every quote and receipt that it answered, and confirms the rest after a restart', {
+    tags: ['nightly'],
+  }, async () => {
     const database = await createFreshDatabase('sqlite')
     onTestFinished(database.drop)
     const folder = await mkdtemp(join(tmpdir(), 'svc-crash-'))

@@ -87,7 +87,9 @@ describe('an expired quote', () => {
     expectError(await shop.confirm({ pay_req_id }, null), 402, 'tx_required')
   })
 
-  it('AMB-06 an expired quote answers 410 while the chain cannot be read, and takes the payment once it can', async () => {
+  it('AMB-06 an expired quote answers 410 while the chain cannot be read, and takes the payment once it can', {
+    tags: ['nightly'],
+  }, async () => {
     const database = await createFreshDatabase('sqlite')
     onTestFinished(database.drop)
     const open = await market.open({ DATABASE_URL: database.url })

@@ -53,6 +53,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
 
   it.each(['SOL', 'USDC', 'WETH'])(
     'ADD-49 T-102 a stock wallet pays %s by the code, and the receipt is there before anybody asks for it',
+    { tags: ['nightly'] },
     async (ticker) => {
       const quote = await shop.quote()
       const { status, body } = await watch(shop, quote)
@@ -103,7 +104,9 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect(await rows.execute()).toEqual([])
   })
 
-  it('T-102 transactions that name the reference and do not pay are read once each, and hide no payment', async () => {
+  it('T-102 transactions that name the reference and do not pay are read once each, and hide no payment', {
+    tags: ['nightly'],
+  }, async () => {
     const [quote, foreign] = [await shop.quote(), await shop.quote()]
     await watch(shop, quote)
     const url = urlOf(quote)
@@ -117,7 +120,9 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect((await shop.confirm({ pay_req_id: payReqId(foreign) }, ofForeign)).status).toBe(200)
   })
 
-  it('T-102 a payment that nobody watches for is found among many that only name its reference', async () => {
+  it('T-102 a payment that nobody watches for is found among many that only name its reference', {
+    tags: ['nightly'],
+  }, async () => {
     const quote = await shop.quote()
     const url = urlOf(quote)
     const spam = async (count: number) => {
@@ -135,7 +140,9 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect((await find(shop, quote)).payment).toMatchObject({ tx })
   })
 
-  it('T-102 the reference of one quote with the money and memo of another pays neither by mistake', async () => {
+  it('T-102 the reference of one quote with the money and memo of another pays neither by mistake', {
+    tags: ['nightly'],
+  }, async () => {
     const [quote, other] = [await shop.quote(), await shop.quote()]
     for (const one of [quote, other]) await watch(shop, one)
     const memo = new URL(urlOf(other)).searchParams.get('memo')!
@@ -145,7 +152,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
   })
 })
 
-it('T-102 two replicas look once for a quote and write one receipt', async () => {
+it('T-102 two replicas look once for a quote and write one receipt', { tags: ['nightly'] }, async () => {
   const database = await createFreshDatabase('postgres')
   const open = () => market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
   const [shop, other] = [await open(), await open()]
@@ -185,7 +192,9 @@ describe('nodes that fail', () => {
     expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
   })
 
-  it('T-102 a node that never answers holds up one round of looks, not one after the other', async () => {
+  it('T-102 a node that never answers holds up one round of looks, not one after the other', {
+    tags: ['nightly'],
+  }, async () => {
     const quotes = [await shop.quote(), await shop.quote(), await shop.quote()]
     for (const quote of quotes) await watch(shop, quote)
     const txs = [await pay(urlOf(quotes[0]!)), await pay(urlOf(quotes[1]!), 1), await pay(urlOf(quotes[2]!), 2)]
@@ -194,18 +203,20 @@ describe('nodes that fail', () => {
     market.clock.advance(60)
     const looked = shop.gateway.context.queue.drain()
     // All of them are asked about before the first has timed out.
-    await vi.waitFor(() => expect(callsTo('getSignaturesForAddress')).toBe(3), { timeout: 5000 })
+    await vi.waitFor(() => expect(callsTo('getSignaturesForAddress')).toBe(3))
     await looked
     node.behave(honestly)
     await letLook(shop)
     expect((await Promise.all(quotes.map((quote) => receiptsOf(shop, quote)))).flat().map(({ tx }) => tx)).toEqual(txs)
-  }, 60_000)
+  })
 
   const listed = (signature: string) => ({ signature, slot: 1, err: null, memo: null, blockTime: 1 })
 })
 
 describe('what strangers can make the gateway ask', () => {
-  it('T-102 thousands of watched quotes take no more questions than the budget, and wait longer', async () => {
+  it('T-102 thousands of watched quotes take no more questions than the budget, and wait longer', {
+    tags: ['nightly'],
+  }, async () => {
     const shop = await market.open({
       PRIMARY_RPC_URLS: node.url,
       PAYMENT_WATCH_CALLS_PER_MINUTE: '120',
@@ -250,7 +261,9 @@ describe('what strangers can make the gateway ask', () => {
     await shop.stop()
   })
 
-  it('T-102 one address takes a share of the places, and nobody more than there are; find still looks', async () => {
+  it('T-102 one address takes a share of the places, and nobody more than there are; find still looks', {
+    tags: ['nightly'],
+  }, async () => {
     const shop = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH_QUOTES: '3' })
     const quotes = [await shop.quote(), await shop.quote(), await shop.quote(), await shop.quote(), await shop.quote()]
     const watched: boolean[] = []
@@ -265,7 +278,9 @@ describe('what strangers can make the gateway ask', () => {
     await shop.stop()
   })
 
-  it('T-102 nothing is watched that is paid, unknown, expired, on another chain, or where it is switched off', async () => {
+  it('T-102 nothing is watched that is paid, unknown, expired, on another chain, or where it is switched off', {
+    tags: ['nightly'],
+  }, async () => {
     const shop = await market.open({ PRIMARY_RPC_URLS: node.url })
     const off = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH_CALLS_PER_MINUTE: '0' })
     const paid = await shop.quote()

@@ -1,4 +1,4 @@
-import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Locker, S3KeyTable, Schema } from '../../../src/db/schema.ts'
@@ -12,7 +12,7 @@ import {
   noteLastUse,
 } from '../../../src/s3/credentials/store.ts'
 
-forEachDatabase('the store of S3 keys', (database) => {
+forEachDatabaseInGate('the store of S3 keys', (database) => {
   const key = (id: string, changes: Partial<S3KeyTable> = {}): S3KeyTable => ({
     access_key_id: id,
     locker_id: 'locker_1',

@@ -93,7 +93,9 @@ forEachDatabase('pages of keys', (database) => {
     }
   }
 
-  it('T-97 ADD-44 has the keys and common prefixes that S3 has, page by page, for any keys, prefix and delimiter', async () => {
+  it('T-97 ADD-44 has the keys and common prefixes that S3 has, page by page, for any keys, prefix and delimiter', {
+    tags: ['nightly'],
+  }, async () => {
     const names = fc.uniqueArray(
       TEXT.filter((text) => text !== ''),
       { maxLength: 25 },
@@ -116,7 +118,7 @@ forEachDatabase('pages of keys', (database) => {
     )
   })
 
-  it('T-97 passes over any number of names that wait for bytes', async () => {
+  it('T-97 passes over any number of names that wait for bytes', { tags: ['nightly'] }, async () => {
     const number = (i: number) => String(i).padStart(5, '0')
     const waiting = Array.from({ length: 21_000 }, (_, i) => `${i < 20_500 ? 'a/' : ''}${number(i)}`)
     const keys = ['a/20499.txt', 'a/z', 'b', 'b/1', 'c/', '20600.txt'].sort(byBytes)

@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import {

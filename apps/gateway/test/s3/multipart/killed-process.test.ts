@@ -39,7 +39,9 @@ async function startOther({ gateway }: S3House) {
   return { child, url: `http://127.0.0.1:${port}/s3` }
 }
 
-it('T-110 parts that were acknowledged survive the process, and the upload is completed with them', async () => {
+it('T-110 parts that were acknowledged survive the process, and the upload is completed with them', {
+  tags: ['nightly'],
+}, async () => {
   const house = await openS3House()
   onTestFinished(() => house.close())
   const { client, clientWith, name: Bucket } = await house.bucket()
@@ -68,4 +70,4 @@ it('T-110 parts that were acknowledged survive the process, and the upload is co
   await client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload }))
   const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: 'a' }))
   expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(Buffer.concat(parts))).toBe(true)
-}, 60_000)
+})

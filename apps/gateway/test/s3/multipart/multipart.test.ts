@@ -38,7 +38,9 @@ forEachDatabase('uploads of S3 in parts', (database) => {
       expect((await uploads.bytesOf('large.bin')).equals(bytes)).toBe(true)
     })
 
-    it('T-98 parts come at the same time and in any order, are rewritten, and differ in length', async () => {
+    it('T-98 parts come at the same time and in any order, are rewritten, and differ in length', {
+      tags: ['nightly'],
+    }, async () => {
       const Bucket = uploads.bucket.name
       const parts = [randomBytes(PART), randomBytes(PART + 7), randomBytes(PART), randomBytes(10)]
       const upload = await uploads.begin('any order')
@@ -51,7 +53,7 @@ forEachDatabase('uploads of S3 in parts', (database) => {
       expect((await uploads.bytesOf('any order')).equals(bytes)).toBe(true)
     })
 
-    it('T-98 numbers may have gaps, and parts that are not named are dropped', async () => {
+    it('T-98 numbers may have gaps, and parts that are not named are dropped', { tags: ['nightly'] }, async () => {
       const [first, second, third] = [randomBytes(PART), randomBytes(PART), randomBytes(99)]
       const upload = await uploads.begin('gaps')
       const before = await heldObjects()

@@ -10,6 +10,7 @@ forEachDatabase('checksums and refusals of S3 uploads', (database) => {
   describe('checksums', () => {
     it.each(['CRC32', 'CRC32C', 'CRC64NVME'] as const)(
       'T-98 %s of the whole object is made of those of its parts, and compared with what is sent',
+      { tags: ['nightly'] },
       async (ChecksumAlgorithm) => {
         const parts = [randomBytes(PART), randomBytes(1234)] as const
         const whole = await uploads.begin('one part', { ChecksumAlgorithm, ChecksumType: 'FULL_OBJECT' })
@@ -72,7 +73,9 @@ forEachDatabase('checksums and refusals of S3 uploads', (database) => {
       expect(session.status).toBe(401)
     })
 
-    it('T-98 refuses lists that are empty, out of order, unknown, too short or malformed, and changes nothing', async () => {
+    it('T-98 refuses lists that are empty, out of order, unknown, too short or malformed, and changes nothing', {
+      tags: ['nightly'],
+    }, async () => {
       const [small, large] = [randomBytes(100), randomBytes(PART)]
       const upload = await uploads.begin('refused')
       await upload.put(1, small)
@@ -118,7 +121,9 @@ forEachDatabase('checksums and refusals of S3 uploads', (database) => {
       await expectS3Error(create('b'), 400, 'InvalidRequest')
     })
 
-    it('T-98 If-None-Match and If-Match decide about the object that is there, when the upload is completed', async () => {
+    it('T-98 If-None-Match and If-Match decide about the object that is there, when the upload is completed', {
+      tags: ['nightly'],
+    }, async () => {
       const bytes = randomBytes(PART)
       const upload = await uploads.begin('conditional')
       await upload.put(1, bytes)

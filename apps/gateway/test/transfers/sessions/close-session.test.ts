@@ -116,7 +116,7 @@ forEachDatabase('expired upload sessions', (database) => {
     expect(String(await publicBytes(house, locker, 'kept'))).toBe('kept')
   })
 
-  it('STATE-13 one sweep closes more sessions than fit in a batch', async () => {
+  it('STATE-13 one sweep closes more sessions than fit in a batch', { tags: ['nightly'] }, async () => {
     const sessions = await Promise.all(Array.from({ length: 101 }, (_, i) => open(`many ${i}`)))
     house.clock.advance(600)
     await sweepSessions(house.gateway.context)

@@ -247,7 +247,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, 'changed', bytes)
   })
 
-  it('AMB-47 T-11 parts beyond the declared size are refused and take no room', async () => {
+  it('AMB-47 T-11 parts beyond the declared size are refused and take no room', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(3 * PART)
     const files = [{ filename: 'declared', size_bytes: 2 * PART }]
     const to = await openTestSession(house, locker, { files })

@@ -4,7 +4,9 @@ import { expect, it } from 'vitest'
 import { createPartHashes } from '../../../src/transfers/sessions/part-hashes.ts'
 import { sha256 } from '../transfers.ts'
 
-it('T-11 short parts that are ahead of their turn are kept as long as their memory allows, and read again otherwise', async () => {
+it('T-11 short parts that are ahead of their turn are kept as long as their memory allows, and read again otherwise', {
+  tags: ['nightly'],
+}, async () => {
   const hashes = createPartHashes()
   const contents = Array.from({ length: 200 }, (_, i) => `part ${i} `)
   for (const index of [...contents.keys()].reverse()) {

@@ -46,7 +46,7 @@ describe('hostile instructions', () => {
     expect(await registry.attestation(attested.attestation)).toEqual(before)
   })
 
-  it('are executed completely or not at all when one byte of them is changed', async () => {
+  it('are executed completely or not at all when one byte of them is changed', { tags: ['nightly'] }, async () => {
     const subject = await subjectOf(deployment, 'one byte')
     const instruction = create(deployment, subject)
     const anyFlip = fc.tuple(fc.nat(instruction.data!.length - 1), fc.integer({ min: 1, max: 255 }))
@@ -63,7 +63,7 @@ describe('hostile instructions', () => {
     )
   })
 
-  it('never cause an internal error when any byte of their transaction is changed', async () => {
+  it('never cause an internal error when any byte of their transaction is changed', { tags: ['nightly'] }, async () => {
     const instructions = [memo('hello'), close(deployment, attested), create(deployment, attested)]
     const transaction = await sign(registry.rpc, registry.authority, instructions)
     const good = Buffer.from(getBase64EncodedWireTransaction(transaction), 'base64')

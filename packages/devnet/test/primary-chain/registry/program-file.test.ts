@@ -57,7 +57,7 @@ describe('a registry program from a file', () => {
     await chains.stop()
   })
 
-  it('is refused when the file does not exist or is not a program', async () => {
+  it('is refused when the file does not exist or is not a program', { tags: ['nightly'] }, async () => {
     const missing = join(folder, 'missing.so')
     const noProgram = join(folder, 'no-program.so')
     writeFileSync(noProgram, 'not an ELF file')

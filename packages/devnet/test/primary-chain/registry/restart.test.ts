@@ -12,7 +12,7 @@ describe('the registry after a restart', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('SAS-06 has its accounts and continues with them', async () => {
+  it('SAS-06 has its accounts and continues with them', { tags: ['nightly'] }, async () => {
     const stateFile = join(folder, 'chain.jsonl')
     const first = await startTestRegistry({ stateFile })
     const deployment = await first.deploy()
