@@ -71,6 +71,7 @@ describe('the examples of docs/http.md', () => {
 
   it.each(EXAMPLES)(
     'ENV-01 ENV-02 ENV-04 $name signs the documented bytes ($by)',
+    { tags: ['nightly'] },
     ({ found, command: [program, ...args] }) => {
       const signer = ed25519Signer(fromHex(vectors.keys.owner_ed25519.seed_hex) as Uint8Array)
       expect(lines(signEnvelope(envelopeOf(create), signer))).toBe(ofOwner)
@@ -78,7 +79,7 @@ describe('the examples of docs/http.md', () => {
     },
   )
 
-  it('ENV-03 an EVM wallet signs the documented bytes with viem', () => {
+  it('ENV-03 an EVM wallet signs the documented bytes with viem', { tags: ['nightly'] }, () => {
     const key = fromHex(vectors.keys.owner_evm.private_key_hex) as Uint8Array
     expect(lines(personalSignEnvelope(envelopeOf(provision), key))).toBe(ofEvmOwner)
     expect(execFileSync(process.execPath, ['docs/examples/envelope-evm.mjs'], options)).toBe(ofEvmOwner)

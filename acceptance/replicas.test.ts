@@ -129,7 +129,7 @@ async function repeat(send: () => Promise<Response>): Promise<Response> {
 const list = () => ({ path: `/v1/lockers/${locker.lockerId}/files`, ops: ['locker:list'], ...locker })
 const link = (filename: string) => `${nginx.url}/v1/r/${locker.receiptId}/f/${encodeURIComponent(filename)}`
 
-it('T-88 a locker is bought, each step at another replica', { tags: ['nightly'] }, async () => {
+it('T-88 a locker is bought, each step at another replica', async () => {
   locker = await requests.buyLocker(owner, 'SOL', 'primary-mainnet', 2)
   for (let i = 0; i < replicas.length; i++) {
     const { status, body } = await requests.send('GET', `/v1/receipts/${locker.receiptId}/verify`)

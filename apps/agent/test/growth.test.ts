@@ -39,7 +39,9 @@ describe("a day of strangers' requests to the agent service", () => {
     }
   }
 
-  it('T-53 leaves quotes only, and those are deleted when no payment of theirs can be confirmed', async () => {
+  it('T-53 leaves quotes only, and those are deleted when no payment of theirs can be confirmed', {
+    tags: ['nightly'],
+  }, async () => {
     const { queue } = stack.agent.context
     await queue.drain()
     const before = await rowCounts()

@@ -19,7 +19,9 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     server = await shop.start(transport, chain)
   })
 
-  it('ADD-16 T-36 T-49 T-197 quote, buy, list_lockers, put_file, list_files, get_link, revoke_urls, public_link, attest and verify work in sequence', async () => {
+  it('ADD-16 T-36 T-49 T-197 quote, buy, list_lockers, put_file, list_files, get_link, revoke_urls, public_link, attest and verify work in sequence', {
+    tags: ['nightly'],
+  }, async () => {
     const before = await shop.market.treasury(held)
     const price = await server.call('quote', { units: 1, provider: 'mongodb' })
     expect(price).toMatchObject({ units: 1, provider: 'mongodb' })

@@ -102,7 +102,7 @@ describe('a journal in a folder', () => {
     expect(await fileJournal(place).get('a')).toBe('two')
   })
 
-  it('loses no write of four concurrent processes that count to 200', async () => {
+  it('loses no write of four concurrent processes that count to 200', { tags: ['nightly'] }, async () => {
     const place = join(folder, 'processes')
     const program = fileURLToPath(new URL('./programs/count-in-journal.ts', import.meta.url))
     const counters = Array.from({ length: 4 }, () =>

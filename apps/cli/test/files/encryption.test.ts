@@ -44,9 +44,7 @@ describe('encrypted with the wallet', () => {
   const large = Buffer.alloc(17 * 1024 * 1024, 'large')
   const FILES = { 'a.txt': 'a secret', 'sub/empty': '', 'large.bin': large }
 
-  it('T-59 uploads ciphertext only, skips what is unchanged, and brings the plaintext back', {
-    tags: ['nightly'],
-  }, async () => {
+  it('T-59 uploads ciphertext only, skips what is unchanged, and brings the plaintext back', async () => {
     const folder = await folderOf('plain', FILES)
     const first = await svc('put', folder, '--encrypt', '--json')
     expect(statuses(first.stdout)).toEqual({

@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
@@ -46,9 +48,7 @@ async function svc(...args: string[]) {
   return ended
 }
 
-it('T-121 names go from a disk to the locker and back byte for byte, and none acts on the terminal', {
-  tags: ['nightly'],
-}, async () => {
+it('T-121 names go from a disk to the locker and back byte for byte, and none acts on the terminal', async () => {
   expect(onDisk.length).toBeGreaterThan(80)
   expect(await svc('sync', work(), ':')).toMatchObject({ exitCode: 0 })
   const { stdout } = await svc('ls', '--json')

@@ -61,9 +61,7 @@ describe('put, ls, get', () => {
     expect(names((await svc('ls', '--json')).stdout)).toEqual([])
   })
 
-  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', {
-    tags: ['nightly'],
-  }, async () => {
+  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', async () => {
     const folder = await folderOf('in', FILES)
     await symlink('a.txt', join(folder, 'link'))
     const first = await svc('put', folder)
@@ -255,7 +253,7 @@ describe('url, operators and rm', () => {
     expect((await fetch(second)).status).toBe(200)
   })
 
-  it('T-49 what the CLI says of the public link is what the gateway does', async () => {
+  it('T-49 what the CLI says of the public link is what the gateway does', { tags: ['nightly'] }, async () => {
     const own = await openLockerHome()
     onTestFinished(() => own.leave())
     const { receiptId: receipt_id } = own

@@ -119,7 +119,9 @@ describe('svc buy --qr', () => {
     expect((await purchase.bought()).receipt.tx_hash).toBe(tx)
   })
 
-  it('PAY-51 PAY-52 finds what was paid for an earlier code, also after it has shown a newer one', async () => {
+  it('PAY-51 PAY-52 finds what was paid for an earlier code, also after it has shown a newer one', {
+    tags: ['nightly'],
+  }, async () => {
     const args = ['--asset', 'SOL', '--name', 'paid late']
     const first = await begin(args)
     first.interrupt()

@@ -3,7 +3,9 @@ import { expect, it } from 'vitest'
 import { signedHeaders } from '../../src/calls/signed-headers.ts'
 import { newEd25519, newEvm, openHouse } from '../lockers.ts'
 
-it('ENV-01 headers for a request that somebody sends themselves are what the client would send, and work once', async () => {
+it('ENV-01 headers for a request that somebody sends themselves are what the client would send, and work once', {
+  tags: ['nightly'],
+}, async () => {
   const house = await openHouse()
   try {
     for (const signer of [newEd25519(), newEvm()]) {

@@ -117,7 +117,9 @@ describe('the idempotency keys of a purchase', () => {
     expect(guesses).not.toContain(keys[0])
   })
 
-  it('ADD-13 PAY-06 are others for another wallet or order of the same name, and the same for the same buyer', async () => {
+  it('ADD-13 PAY-06 are others for another wallet or order of the same name, and the same for the same buyer', {
+    tags: ['nightly'],
+  }, async () => {
     const [ann, bob] = [market.solana(0), market.evm(0)]
     const all = [await keysOf(ann), await keysOf(ann, 2), await keysOf(bob)].flat()
     expect(new Set(all).size).toBe(3)

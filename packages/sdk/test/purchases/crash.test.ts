@@ -44,19 +44,23 @@ describe('concurrent buyers with the same intent', () => {
   it.each([
     ['SOL', () => market.solana(2), 'SOL'],
     ['MON', () => market.evm(2), 'MON'],
-  ] as const)('PAY-55 T-16 pay once in %s when they share a journal', async (asset, buyerOf, held) => {
-    const journal = fileJournal(folder)
-    const before = await market.treasury(held)
-    const bought = await Promise.all(
-      Array.from({ length: 4 }, () => {
-        const { signer, wallet } = buyerOf()
-        const client = market.client({ signer, journal, pinnedKeys: [market.key] })
-        return client.buy({ intent: `at once ${asset}`, units: 1, asset, wallet })
-      }),
-    )
-    expect(new Set(bought.map(({ receipt_id }) => receipt_id)).size).toBe(1)
-    expect((await market.treasury(held)) - before).toBe(BigInt(bought[0]!.receipt.paid_raw))
-  })
+  ] as const)(
+    'PAY-55 T-16 pay once in %s when they share a journal',
+    { tags: ['nightly'] },
+    async (asset, buyerOf, held) => {
+      const journal = fileJournal(folder)
+      const before = await market.treasury(held)
+      const bought = await Promise.all(
+        Array.from({ length: 4 }, () => {
+          const { signer, wallet } = buyerOf()
+          const client = market.client({ signer, journal, pinnedKeys: [market.key] })
+          return client.buy({ intent: `at once ${asset}`, units: 1, asset, wallet })
+        }),
+      )
+      expect(new Set(bought.map(({ receipt_id }) => receipt_id)).size).toBe(1)
+      expect((await market.treasury(held)) - before).toBe(BigInt(bought[0]!.receipt.paid_raw))
+    },
+  )
 })
 
 it('PAY-55 a purchase is paid once even if the journal cannot be written after the payment', async () => {

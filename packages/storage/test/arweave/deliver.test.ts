@@ -95,7 +95,7 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
-  it('T-31 stays staged when its key has no credit', async () => {
+  it('T-31 stays staged when its key has no credit', { tags: ['nightly'] }, async () => {
     const object = newObject(size)
     arweave.server.payers = ['00'.repeat(32)]
     const failure = await arweave.store.deliver(object).catch((error) => error)
@@ -125,7 +125,7 @@ describe.each([
     },
   )
 
-  it('times out when the service does not answer', async () => {
+  it('times out when the service does not answer', { tags: ['nightly'] }, async () => {
     const quick = await arweave.open({}, { continueMs: 10, answerMs: 100, idleMs: 100 })
     const object = newObject(size)
     arweave.server.fail({ at: /^upload/, fault: 'silence' })
@@ -168,7 +168,7 @@ describe('the delivery of a large object to Arweave', () => {
     expect(sinceThen()).toEqual(ALL_CHUNKS)
   })
 
-  it('starts again from the beginning when the service discards the upload', async () => {
+  it('starts again from the beginning when the service discards the upload', { tags: ['nightly'] }, async () => {
     const object = newObject('large')
     arweave.server.fail({ at: /POST .*finalize/, fault: { status: 400, code: 'no' }, times: 1 })
     await expect(arweave.store.deliver(object)).rejects.toMatchObject(UNAVAILABLE)

@@ -170,7 +170,7 @@ describe('the Filecoin data set of a gateway', () => {
       1000n,
       () => Object.assign(filecoin.server.chain.dataSets.get(1000n)!, { payer: filecoin.server.payee }),
     ],
-  ])('closes the provider when it %s', async (_, dataSet, change) => {
+  ])('closes the provider when it %s', { tags: ['nightly'] }, async (_, dataSet, change) => {
     await stage(randomBytes(200)).deliver(filecoin.store)
     change()
     const given = await filecoin.open({ dataSet, payee: null })

@@ -54,7 +54,7 @@ it.each([
   },
 )
 
-it('a Firestore removal continues when answers are lost', async () => {
+it('a Firestore removal continues when answers are lost', { tags: ['nightly'] }, async () => {
   const key = await keep(at.provider, bytes)
   for (const method of [/Commit/, /BatchGet/, /RunQuery/]) {
     at.server.fail({ at: method, times: 1, fault: 'lost answer' })
@@ -74,7 +74,7 @@ it('a Firestore write whose answers are lost twice is done once', { tags: ['nigh
   }
 })
 
-it('nothing of an object is left in Firestore when all answers are lost', async () => {
+it('nothing of an object is left in Firestore when all answers are lost', { tags: ['nightly'] }, async () => {
   for (const after of COMMITS) {
     const id = newId()
     fail(at.server, { at: /Commit/, after, times: 3, fault: 'lost answer' })

@@ -53,7 +53,9 @@ it('an object of 64 MiB in Google Cloud Storage can be read, whole and in ranges
   }
 })
 
-it('the Google Cloud Storage driver sends small objects in one request, and large ones in sessions', async () => {
+it('the Google Cloud Storage driver sends small objects in one request, and large ones in sessions', {
+  tags: ['nightly'],
+}, async () => {
   await gcs.provider.check() // requests a token
   const write = (size: number, declared: number | null) => () =>
     gcs.provider.write(newId(), streamOf(Buffer.alloc(size)), { contentType: 'text/plain', size: declared })
@@ -104,6 +106,7 @@ it('the Google Cloud Storage driver rejects an object that is too large before a
 
 it.each([1000, 3 * MIB])(
   'one of several concurrent writers of the same id to Google Cloud Storage wins with %i bytes',
+  { tags: ['nightly'] },
   async (size) => {
     const id = newId()
     const writes = Array.from({ length: 6 }, (_, i) => keep(gcs.provider, Buffer.alloc(size, i), id).then(() => i))
@@ -126,7 +129,9 @@ it('the Google Cloud Storage driver rejects a taken id before it sends a large o
   expect([source.isPaused(), source.destroyed]).toEqual([true, false])
 })
 
-it('an object that is removed from Google Cloud Storage during a download is read to its end', async () => {
+it('an object that is removed from Google Cloud Storage during a download is read to its end', {
+  tags: ['nightly'],
+}, async () => {
   const bytes = randomBytes(5 * MIB)
   const key = await keep(gcs.provider, bytes)
   const stream = (await gcs.provider.read(key))!

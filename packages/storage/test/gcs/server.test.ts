@@ -39,7 +39,7 @@ describe('the local Google Cloud Storage server', () => {
     ['in one request', async () => ({ resumable: false })],
     ['in a session', async (to: File) => ({ uri: await beginSession(to) })],
     ['in a session, by chunks', async (to: File) => ({ uri: await beginSession(to), chunkSize: MIB })],
-  ])('stores an object %s, and returns it and ranges of it', async (_, way) => {
+  ])('stores an object %s, and returns it and ranges of it', { tags: ['nightly'] }, async (_, way) => {
     const bytes = randomBytes(3 * MIB + 7)
     const object = file()
     await pipeline(streamOf(bytes), object.createWriteStream({ ...NEW, ...(await way(object)) }))
