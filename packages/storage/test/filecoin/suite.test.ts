@@ -8,12 +8,9 @@ import { openDeliveredProvider } from '../delivered-provider.ts'
 import { describeProvider } from '../provider-suite.ts'
 import { startTestFilecoin } from './start-filecoin.ts'
 
-/** Computing commitments of large objects would take most of the time of the suite: they stay staged. */
-const MAX_DELIVERED_BYTES = 4 * 1024 * 1024
-
 describeProvider('the Filecoin driver', async () => {
   const { store, close } = await startTestFilecoin()
-  return openDeliveredProvider(store, close, MAX_DELIVERED_BYTES)
+  return openDeliveredProvider(store, close)
 })
 
 const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_FILECOIN_'))
@@ -21,6 +18,6 @@ if (process.env.TEST_FILECOIN_PDP_URL) {
   describeProvider('Filecoin itself', async () => {
     const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
     const settings = readFilecoinSettings(new SettingsReader(variables))
-    return openDeliveredProvider(await openFilecoin(settings!), async () => {}, MAX_DELIVERED_BYTES)
+    return openDeliveredProvider(await openFilecoin(settings!), async () => {})
   })
 }
