@@ -54,6 +54,7 @@ export default defineConfig({
             enabled: true,
             headless: true,
             screenshotFailures: false,
+            connectTimeout: HANGS_MS,
             provider: playwright({
               launchOptions: {
                 executablePath: chromiumPath(),
