@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { answeredFailure } from '../failures.ts'
 import { newId, streamOf } from '../objects.ts'
 import { describeFaults } from './faults.ts'
 import { openTestStorj } from './start-storj.ts'
@@ -10,6 +11,14 @@ const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 describeFaults('small', 1000, true)
 describeFaults('streamed', 3 * MIB, true)
 describeFaults('held', 9 * MIB, false)
+
+it('a write to a Storj store that is down fails, and leaves its source usable', async () => {
+  const storj = await openTestStorj()
+  await storj.server.stop()
+  const failure = await answeredFailure(storj.provider, newId(), Buffer.alloc(3 * MIB))
+  expect(failure).toBe('ProviderError: the storage provider is unavailable')
+  await storj.restart()
+})
 
 describe('a Storj upload in parts', () => {
   const ABOUT = { contentType: 'a/b', partBytes: 5 * MIB }

@@ -1,5 +1,6 @@
 // What the bucket serves: its objects, uploads in parts, and listings.
 
+import { rm } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { type Exchange, Refusal, receiveFile } from '../http/exchange.ts'
 import type { Objects, StoredObject } from './objects.ts'
@@ -27,7 +28,10 @@ export async function serveObject(
 
 async function put(exchange: Exchange, objects: Objects, key: string, mustBeNew: boolean): Promise<void> {
   const { etag, ...file } = await receiveFile(exchange, objects.newPath())
-  await objects.keep({ key, etag, headers: keptHeaders(exchange), files: [file] }, mustBeNew)
+  await objects.keep({ key, etag, headers: keptHeaders(exchange), files: [file] }, mustBeNew).catch(async (error) => {
+    await rm(file.path, { force: true })
+    throw error
+  })
   exchange.answer(200, { etag: `"${etag}"` })
 }
 
