@@ -8,16 +8,18 @@ import { openDeliveredProvider } from '../delivered-provider.ts'
 import { describeProvider } from '../provider-suite.ts'
 import { startTestFilecoin } from './start-filecoin.ts'
 
-describeProvider('the Filecoin driver', async () => {
+const open = async () => {
   const { store, close } = await startTestFilecoin()
   return openDeliveredProvider(store, close)
-})
+}
+describeProvider('the Filecoin driver', open, { isStaged: true })
 
 const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_FILECOIN_'))
 if (process.env.TEST_FILECOIN_PDP_URL) {
-  describeProvider('Filecoin itself', async () => {
+  const openReal = async () => {
     const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
     const settings = readFilecoinSettings(new SettingsReader(variables))
     return openDeliveredProvider(await openFilecoin(settings!), async () => {})
-  })
+  }
+  describeProvider('Filecoin itself', openReal, { isStaged: true })
 }
