@@ -1,21 +1,18 @@
 import type { NewS3Key, S3Credentials } from '@svc/api/s3-credentials'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../src/client.ts'
 import { UntrueAnswer } from '../src/errors.ts'
 import type { Locker } from '../src/lockers.ts'
-import { errorOf, type House, newEd25519, newEvm, openHouse } from './lockers.ts'
+import { errorOf, newEd25519, newEvm, useHouse } from './lockers.ts'
 
-let house: House
 let client: Client
 let locker: Locker
+const house = useHouse()
 beforeAll(async () => {
-  house = await openHouse()
   const signer = newEvm()
   client = house.client({ signer })
   locker = await house.locker(signer)
 })
-afterAll(() => house.close())
-afterEach(() => house.proxy.behave())
 
 describe('S3 credentials', () => {
   it('ADD-42 are asked for with an envelope that allows no more than they do', async () => {
@@ -34,6 +31,9 @@ describe('S3 credentials', () => {
   })
 
   it('ADD-42 keys are made, listed and revoked, also when an answer is lost', async () => {
+    const signer = newEvm()
+    const client = house.client({ signer })
+    const locker = await house.locker(signer)
     const made = await client.createS3Key(locker, { name: 'backup', access: 'write', prefix: 'b/', days: 2 })
     expect(made).toMatchObject({ name: 'backup', access: 'write', prefix: 'b/' })
     const { secret_access_key: _, endpoint, region, bucket, ...listed } = made

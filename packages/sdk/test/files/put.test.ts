@@ -1,35 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { BytesDiffer } from '../../src/errors.ts'
 import { type SourceLike, streamSource } from '../../src/files/source.ts'
 import type { Locker } from '../../src/lockers.ts'
 import { fileSource } from '../../src/node/files.ts'
-import type { Signer } from '../../src/signers.ts'
-import { errorOf, type House, newEd25519, newEvm, openHouse } from '../lockers.ts'
+import { errorOf, newEd25519, newEvm, useFolder, useHouse } from '../lockers.ts'
 
 const MiB = 1024 * 1024
-let house: House
-let folder: string
-let signer: Signer
+const signer = newEd25519()
 let locker: Locker
+const folder = useFolder()
+const house = useHouse({ SESSION_PART_MAX_BYTES: String(4 * MiB) })
 beforeAll(async () => {
-  house = await openHouse({ SESSION_PART_MAX_BYTES: String(4 * MiB) })
-  folder = await mkdtemp(join(tmpdir(), 'svc-put-'))
-  signer = newEd25519()
   locker = await house.locker(signer)
 })
-afterAll(async () => {
-  await house.close()
-  await rm(folder, { recursive: true })
-})
-beforeEach(() => {
-  house.proxy.seen.length = 0
-})
-afterEach(() => house.proxy.behave())
 
 const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 const small = randomBytes(100_000)
