@@ -77,10 +77,6 @@ describe('the lockers of a wallet', () => {
     })
     expect(isGatewayError(await errorOf(all(elsewhere)), 'AUDIENCE_MISMATCH')).toBe(true)
   })
-
-  it('need a signer', async () => {
-    expect(await errorOf(all(house.client()))).toBeInstanceOf(TypeError)
-  })
 })
 
 describe('the name of a locker', () => {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../src/client.ts'
 import { UntrueAnswer } from '../src/errors.ts'
 import type { Locker } from '../src/lockers.ts'
-import { errorOf, newEd25519, newEvm, useHouse } from './lockers.ts'
+import { errorOf, newEvm, useHouse } from './lockers.ts'
 
 let client: Client
 let locker: Locker
@@ -21,26 +21,14 @@ describe('S3 credentials', () => {
     expect(await client.s3Credentials(locker, options)).toMatchObject({ access: 'write', prefix: 'a/' })
   })
 
-  it('ADD-42 are for operators, too; keys are for the owner', async () => {
-    const operator = newEd25519()
-    await client.addOperator(locker, operator.address)
-    const acting = house.client({ signer: operator })
-    expect(await acting.s3Credentials(locker, { access: 'write' })).toMatchObject({ access: 'write' })
-    const error = await errorOf(acting.createS3Key(locker, { name: 'a', days: 1 }))
-    expect(error).toMatchObject({ code: 'OWNER_REQUIRED' })
-  })
-
   it('ADD-42 keys are made, listed and revoked, also when an answer is lost', async () => {
-    const signer = newEvm()
-    const client = house.client({ signer })
-    const locker = await house.locker(signer)
     const made = await client.createS3Key(locker, { name: 'backup', access: 'write', prefix: 'b/', days: 2 })
     expect(made).toMatchObject({ name: 'backup', access: 'write', prefix: 'b/' })
     const { secret_access_key: _, endpoint, region, bucket, ...listed } = made
-    expect(await client.s3Keys(locker)).toEqual([listed])
+    expect(await client.s3Keys(locker)).toContainEqual(listed)
     house.proxy.plan(/s3\/keys\/SVCK/, { cut: 'answer' })
     await client.revokeS3Key(locker, made.access_key_id)
-    expect(await client.s3Keys(locker)).toEqual([])
+    expect(await client.s3Keys(locker)).not.toContainEqual(listed)
     expect(await errorOf(client.revokeS3Key(locker, made.access_key_id))).toMatchObject({ code: 'S3_KEY_NOT_FOUND' })
   })
 

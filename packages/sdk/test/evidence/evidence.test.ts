@@ -11,6 +11,7 @@ import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
+import type { RedactedBundleOptions } from '../../src/evidence/read.ts'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
 import type { Locker } from '../../src/lockers.ts'
 import { endorsement, revocation } from '../key-changes.ts'
@@ -293,7 +294,7 @@ describe('reading evidence', () => {
     await expect(nothing).rejects.toMatchObject({ code: 'receipt_not_found' })
   })
 
-  it.each([
+  it.each<[string, RedactedBundleOptions, object]>([
     ['the chosen files', { filenames: ['a.txt', 'ü.txt'] }, { filename: ['a.txt', 'ü.txt'] }],
     ['the names of none', { sequence: 1 }, { sequence: 1 }],
   ])('ADD-18 streams a redacted bundle with %s', async (_, options, query) => {

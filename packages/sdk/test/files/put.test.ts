@@ -7,7 +7,7 @@ import { BytesDiffer } from '../../src/errors.ts'
 import { type SourceLike, streamSource } from '../../src/files/source.ts'
 import type { Locker } from '../../src/lockers.ts'
 import { fileSource } from '../../src/node/files.ts'
-import { errorOf, newEd25519, newEvm, useFolder, useHouse } from '../lockers.ts'
+import { errorOf, newEd25519, useFolder, useHouse } from '../lockers.ts'
 
 const MiB = 1024 * 1024
 const signer = newEd25519()
@@ -84,19 +84,6 @@ it('FILE-09 the content type is the one given, or else the one of the source', a
     typed: 'text/css',
     given: 'text/plain; charset=utf-8',
     unknown: 'application/octet-stream',
-  })
-})
-
-it('OPER-01 OPER-04 OPER-06 OPER-08 put works for the owner of an EVM locker and for an operator', async () => {
-  const owner = newEvm()
-  const operator = newEd25519()
-  const evmLocker = await house.locker(owner)
-  expect(await house.client({ signer: owner }).addOperator(evmLocker, operator.address)).toEqual([operator.address])
-  for (const who of [owner, operator])
-    expect((await house.client({ signer: who }).put(evmLocker, 'a', small)).content_hash).toBe(sha256(small))
-  await house.client({ signer: owner }).removeOperator(evmLocker, operator.address)
-  await expect(house.client({ signer: operator }).put(evmLocker, 'a', small)).rejects.toMatchObject({
-    code: 'SIGNATURE_INVALID',
   })
 })
 
