@@ -78,8 +78,8 @@ export function shared<T extends TestHome>(open: () => Promise<T>): T {
 
 export const useHome = (env?: Record<string, string>) => shared(() => openHome(env))
 
-/** A command that failed with this exit code and text on stderr. */
-export const failed = (exitCode: number, text: string | RegExp) => ({ exitCode, stderr: includes(text) })
+/** A command that ends with this exit code, and has this text on stderr. */
+export const exits = (exitCode: number, text: string | RegExp) => ({ exitCode, stderr: includes(text) })
 
 /** Matches a text that has this in it. */
 export const includes = (text: string | RegExp): unknown =>

@@ -6,7 +6,7 @@ import { useAgentMarket } from '@svc/sdk/test/agents'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Settings } from '../../src/setup/settings.ts'
 import { newWallet, useBuyerHome } from '../locker.ts'
-import { failed, includes, jsonDocument, jsonLines } from '../world.ts'
+import { exits, includes, jsonDocument, jsonLines } from '../world.ts'
 
 const market = useAgentMarket()
 const home = useBuyerHome(market, () => ({ SVC_AGENT: market.agentProxy.url }))
@@ -32,7 +32,7 @@ describe('svc subscribe', () => {
     const { file, signer } = await newWallet(home.folder, 'stranger.json')
     const { receipt_id } = await market.locker(signer)
     const refused = await home.svc(['delegate', receipt_id, '--wallet', file])
-    expect(refused).toMatchObject(failed(1, /no paid subscription.*\nhint:.*svc subscribe/))
+    expect(refused).toMatchObject(exits(1, /no paid subscription.*\nhint:.*svc subscribe/))
     const { stdout } = await home.ok('delegations', '--wallet', file)
     expect(stdout).toMatch(/subscription +none: `svc subscribe`/)
   })
@@ -43,7 +43,7 @@ describe('svc subscribe', () => {
       home.svc(['subscribe', '--asset', 'USDC', '--wallet', file], { stdin, isTerminal: true })
     const nothing = await received(async () => {
       expect(await subscribe('n\n')).toMatchObject(
-        failed(1, /agent +30 days \(5 USD\)\npay +5 USDC\nto [^]*Nothing was paid/),
+        exits(1, /agent +30 days \(5 USD\)\npay +5 USDC\nto [^]*Nothing was paid/),
       )
     })
     const paid = await received(async () => {
@@ -60,7 +60,7 @@ describe('svc subscribe', () => {
       const body = { error: 'payment_verification_failed', message: 'no', request_id: 'r' }
       market.agentProxy.always(/confirm/, { answer: { status: 402, body } })
       const cut = await home.svc(['subscribe', '--asset', 'USDC', '--yes'])
-      expect(cut).toMatchObject(failed(4, 'the agent service does not confirm'))
+      expect(cut).toMatchObject(exits(4, 'the agent service does not confirm'))
       market.agentProxy.behave()
       const { stderr } = await home.ok('subscribe', '--asset', 'USDC', '--yes')
       expect(stderr).toMatch(/Resuming.*nothing was paid now/s)
@@ -70,9 +70,9 @@ describe('svc subscribe', () => {
 
   it('names the problem with an unknown asset, a missing service address or an invalid one', async () => {
     const gold = await home.svc(['subscribe', '--asset', 'GOLD'])
-    expect(gold).toMatchObject(failed(2, /does not accept GOLD\nhint: {2}it accepts SOL, USDC/))
+    expect(gold).toMatchObject(exits(2, /does not accept GOLD\nhint: {2}it accepts SOL, USDC/))
     const far = await home.svc(['subscribe', '--gateway', 'https://gateway.example'], { env: { SVC_AGENT: '' } })
-    expect(far).toMatchObject(failed(2, /not known\nhint: .*--agent, SVC_AGENT/))
+    expect(far).toMatchObject(exits(2, /not known\nhint: .*--agent, SVC_AGENT/))
     expect(await home.svc(['config', 'set', 'agent', 'nowhere'])).toMatchObject({ exitCode: 2 })
     await home.ok('config', 'set', 'agent', 'https://agent.example/')
     const { settings } = await home.json<{ settings: Settings }>('config')
@@ -132,7 +132,7 @@ describe('svc delegate and svc delegations', () => {
 
     const env = { XDG_CONFIG_HOME: home.path('elsewhere') }
     const end = ['delegations', '--end', id, '--json', '--wallet', home.path('id.json')]
-    expect(await home.svc(end, { env })).toMatchObject(failed(2, agent_pubkey))
+    expect(await home.svc(end, { env })).toMatchObject(exits(2, agent_pubkey))
     expect(await operators('contested')).toContain(agent_pubkey)
     const confirmed = await home.svc([...end, '--yes'], { env })
     expect(jsonDocument(confirmed.stdout)).toMatchObject({ status: 'ended', key_removed: true })
@@ -166,7 +166,7 @@ describe('svc delegate and svc delegations', () => {
     ['svc delegations', ['delegations', `dlg_${'0'.repeat(32)}`], 1],
   ])('fail with the message "%s"', async (text, args, exitCode) => {
     const { receipt_id } = await market.locker(market.solana().signer)
-    expect(await home.svc([...args, '--locker', receipt_id])).toMatchObject(failed(exitCode, text))
+    expect(await home.svc([...args, '--locker', receipt_id])).toMatchObject(exits(exitCode, text))
   })
 
   it('resume a delegation whose key the gateway did not register', async () => {
@@ -174,7 +174,7 @@ describe('svc delegate and svc delegations', () => {
     const body = { error: 'OPERATOR_LIMIT_EXCEEDED', message: 'too many', request_id: 'r' }
     market.proxy.plan(/operators/, { answer: { status: 409, body } })
     const cut = await home.svc(['delegate', 'twice'])
-    expect(cut).toMatchObject(failed(1, /delegated, but .*too many\nhint: .*the same command/))
+    expect(cut).toMatchObject(exits(1, /delegated, but .*too many\nhint: .*the same command/))
     const { delegations } = await home.json<DelegationList>('delegations')
     const { delegation_id } = await home.json<DelegateAnswer>('delegate', 'twice')
     expect(delegations).toContainEqual(expect.objectContaining({ delegation_id, status: 'pending' }))
@@ -193,6 +193,6 @@ describe('svc delegate and svc delegations', () => {
       lie: (body: { log?: object[] }) => ({ ...body, log: body.log?.map((one) => ({ ...one, kind: 'file_gone' })) }),
     })
     const message = 'the signature of entry 1 of the log does not hold'
-    expect(await home.svc(['delegations', delegation_id])).toMatchObject({ stdout: '', ...failed(3, message) })
+    expect(await home.svc(['delegations', delegation_id])).toMatchObject({ stdout: '', ...exits(3, message) })
   })
 })

@@ -10,7 +10,7 @@ import { statementSigner } from '@svc/testbed/statement-signer'
 import { formatKey } from '@svc/transparency/note'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { useLockerHome } from '../locker.ts'
-import { failed, includes, jsonDocument, openHome, type TestHome } from '../world.ts'
+import { exits, includes, jsonDocument, openHome, type TestHome } from '../world.ts'
 
 const home = useLockerHome()
 const ok = (...args: string[]) => home.ok(...args)
@@ -60,7 +60,7 @@ describe('keys', () => {
     expect((await own.ok('keys')).stderr).not.toContain('NEW KEY')
     expect((await own.ok('whoami')).stdout).toContain('2 keys pinned')
     const { key_id } = show(23, keyOf(22))
-    expect(await own.svc(['keys'])).toMatchObject(failed(3, key_id))
+    expect(await own.svc(['keys'])).toMatchObject(exits(3, key_id))
   })
 
   it('ADD-39 T-40 that are revoked are found among any number of other revocations, and kept', async () => {
@@ -125,7 +125,7 @@ describe('evidence', () => {
     expect(verified.stdout).toMatch(/✓ files_match(.*\n)*✓ inclusion_proven(.*\n)*left out +1 of 2 files/)
     expect(verified.stdout).toMatch(/receipt +not named/)
     const required = await svc('verify', path('chosen.json'), '--require', 'merkle_root_matches')
-    expect(required).toMatchObject(failed(3, 'merkle_root_matches is required, and not_checked'))
+    expect(required).toMatchObject(exits(3, 'merkle_root_matches is required, and not_checked'))
     await ok('verify', path('unnamed.json'), ...dir, 'files_match,merkle_root_matches')
     const { bundles } = await home.json<{ bundles: object[] }>('verify', path('chosen.json'))
     expect(bundles).toMatchObject([{ redacted: { redaction: 'chosen_files', files_shown: 1, files: 2 } }])
@@ -166,7 +166,7 @@ describe('evidence', () => {
     const verified = await ok('verify', path('dsse.json'), ...required)
     expect(verified.stdout).toMatch(/✓ merkle_root_matches(.*\n)*✓ dsse_signed/)
     await writeFile(path('forged.json'), JSON.stringify({ ...envelope, signatures: bundle.dsseEnvelope.signatures }))
-    expect(await svc('verify', path('forged.json'))).toMatchObject(failed(3, 'dsse_signed'))
+    expect(await svc('verify', path('forged.json'))).toMatchObject(exits(3, 'dsse_signed'))
   })
 
   it('ADD-18 svc bundle says what it cannot do, and leaves no file behind', async () => {
@@ -193,7 +193,7 @@ describe('evidence', () => {
     home.house.proxy.always(/statements/, {
       lie: (body: { statements: object[] }) => ({ ...body, statements: body.statements.slice(1) }),
     })
-    expect(await svc('statements')).toMatchObject(failed(3, 'statement 2'))
+    expect(await svc('statements')).toMatchObject(exits(3, 'statement 2'))
   })
 
   it('VER-01 svc attest rejects a statement signed by an untrusted key', async () => {
@@ -203,7 +203,7 @@ describe('evidence', () => {
         return body
       },
     })
-    expect(await svc('attest')).toMatchObject(failed(3, 'not a trusted key'))
+    expect(await svc('attest')).toMatchObject(exits(3, 'not a trusted key'))
   })
 })
 
@@ -232,10 +232,10 @@ describe('the log', () => {
     for (const vkeys of [[other, vkey], [other]]) {
       list(...vkeys)
       for (const args of [['keys'], ['keys', 'pin']])
-        expect(await own.svc(args)).toMatchObject(failed(3, `not pinned: ${other}`))
+        expect(await own.svc(args)).toMatchObject(exits(3, `not pinned: ${other}`))
     }
     await own.ok('keys', 'pin', '--replace')
-    expect(await isIncluded()).toMatchObject(failed(3, 'log_included'))
+    expect(await isIncluded()).toMatchObject(exits(3, 'log_included'))
     expect(await isIncluded('--log-key', vkey)).toMatchObject({ exitCode: 0 })
     list(other, vkey)
     await own.ok('keys', 'pin', '--replace')

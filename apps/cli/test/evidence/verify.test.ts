@@ -12,7 +12,7 @@ import { bundleOf } from '@svc/verifier/test/bundles'
 import { CASES, CHAINS, type PackGiven, packBytes } from '@svc/verifier/test/pack'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
-import { failed, includes, jsonDocument, type RunOptions, useHome } from '../world.ts'
+import { exits, includes, jsonDocument, type RunOptions, useHome } from '../world.ts'
 
 /** The part of the `--json` output that these tests read. */
 interface Verified {
@@ -174,7 +174,7 @@ describe('the first line of svc verify', () => {
     expect(firstLine(await home.ok('verify', redacted))).toMatch(
       /^CONSISTENT BUT SIGNER UNKNOWN: "a, signed by gateway\.example \(pinned\)\\u\{a\}VERIFIED" \(1 of 2 files\), signed by ed25519:\w{16} \(not pinned\)$/,
     )
-    expect(await verify([file, '--keys', file])).toMatchObject(failed(2, 'schema is not'))
+    expect(await verify([file, '--keys', file])).toMatchObject(exits(2, 'schema is not'))
   })
 
   it('CLI-04 EVID-11 is one for several bundles', async () => {
@@ -219,7 +219,7 @@ describe('svc verify with a log', () => {
       [['--log-key', 'gateway.example'], 'a key is written as'],
       [['--log-key', witness], 'the key of a witness'],
     ] as const)
-      expect(await verify([pack('log.json'), ...args])).toMatchObject(failed(2, why))
+      expect(await verify([pack('log.json'), ...args])).toMatchObject(exits(2, why))
   })
 })
 
@@ -239,7 +239,7 @@ describe('svc verify', () => {
     expect((await verify([bundle])).stdout).toMatch(/not pinned\ntrusted +no keys/)
     const stranger = Buffer.from(ed25519Signer(Buffer.alloc(32, 8)).publicKey).toString('hex')
     const strict = await verify([bundle, '--keys', stranger])
-    expect(strict).toMatchObject(failed(3, 'verification failed: key_pinned'))
+    expect(strict).toMatchObject(exits(3, 'verification failed: key_pinned'))
     expect(strict.stdout).toMatch(/^✗ key_pinned +failed: .*not among/m)
   })
 
@@ -256,7 +256,7 @@ describe('svc verify', () => {
     expect(stdout).toMatch(/trusted +pinned \d+ seconds? ago for http:\/\/localhost:8402 \(.*\.json\)/)
     expect((await verify([bundle], { env: { SVC_GATEWAY: 'https://other.example' } })).stdout).toContain('no keys')
     const other = await home.svc(['keys', 'pin', vectors.keys.short_url.public_key_hex])
-    expect(other).toMatchObject(failed(3, 'other keys have been pinned'))
+    expect(other).toMatchObject(exits(3, 'other keys have been pinned'))
     await rm(home.path('config'), { recursive: true })
   })
 
@@ -269,7 +269,7 @@ describe('svc verify', () => {
   ])('T-38 CLI-04 LOG-35 fails when the fact %s is required and was not checked', async (fact, why) => {
     const required = [bundle, '--require', `signature_valid,${fact}`]
     const { exitCode, stderr, stdout } = await verify(required)
-    expect({ exitCode, stderr }).toMatchObject(failed(3, why))
+    expect({ exitCode, stderr }).toMatchObject(exits(3, why))
     expect(stdout).toMatch(new RegExp(`^FAILED: ${fact} is required, and not_checked`))
     const { ok, verdict } = jsonDocument<Verified>((await verify([...required, '--json'])).stdout)
     expect([ok, verdict]).toEqual([false, 'failed'])
@@ -284,7 +284,7 @@ describe('svc verify', () => {
     expect(warned).toMatchObject({ exitCode: 0, stderr: includes('the node could not be asked') })
     const silent = await verify([bundle, '--rpc', node, '--require', 'anchor_finalized'])
     const why = /anchor_finalized is required, and unavailable \(.*127\.0\.0\.1:\d+: nothing listens/
-    expect(silent).toMatchObject(failed(3, why))
+    expect(silent).toMatchObject(exits(3, why))
     expect(silent.stderr).toContain(`is ${node} a node of the primary chain`)
   })
 
@@ -372,6 +372,6 @@ describe('svc verify', () => {
     ['an --rpc that is not a URL', ['BUNDLE', '--rpc', 'node'], 'not the address'],
     ['one --dir for two bundles', ['BUNDLE', 'BUNDLE', '--dir', '/tmp'], 'take one bundle'],
   ])('CLI-01 %s is rejected with exit code 2', async (_, args, why) => {
-    expect(await verify(args.map((arg) => (arg === 'BUNDLE' ? bundle : arg)))).toMatchObject(failed(2, why))
+    expect(await verify(args.map((arg) => (arg === 'BUNDLE' ? bundle : arg)))).toMatchObject(exits(2, why))
   })
 })

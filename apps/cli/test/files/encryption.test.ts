@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { newIdentity, recipientOf } from '@svc/sdk/encryption'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newWallet, useLockerHome } from '../locker.ts'
-import { failed, includes, jsonDocument, jsonLines } from '../world.ts'
+import { exits, includes, jsonDocument, jsonLines } from '../world.ts'
 
 const home = useLockerHome()
 const ok = (...args: string[]) => home.ok(...args)
@@ -69,9 +69,9 @@ describe('encrypted with the wallet', () => {
     expect((await ok('cat', 'a.txt.age', '--decrypt')).stdout).toBe('a secret')
     expect((await ok('cat', 'a.txt.age')).stdout).toContain('age-encryption.org/v1')
     const shown = await home.svc(['cat', 'a.txt.age'], { isTerminal: true })
-    expect(shown).toMatchObject(failed(1, 'a.txt.age is encrypted'))
+    expect(shown).toMatchObject(exits(1, 'a.txt.age is encrypted'))
     const missing = await home.svc(['get', 'a.txt', '-o', path('no')])
-    expect(missing).toMatchObject(failed(1, /there is no a\.txt\n.*a\.txt\.age, encrypted/))
+    expect(missing).toMatchObject(exits(1, /there is no a\.txt\n.*a\.txt\.age, encrypted/))
     await ok('get', 'a.txt', '--decrypt', '-o', path('one'))
     expect(await readFile(path('one', 'a.txt'), 'utf8')).toBe('a secret')
   })
@@ -162,7 +162,7 @@ describe('the plaintext of an attested locker', () => {
     const verify = ['verify', path('bundle.json'), '--decrypt']
     const { bundles } = await home.json<Verified>(...verify, '--dir', path('ciphertext'))
     expect(bundles[0].decryption).toMatchObject({ decrypted: 2, compared: 0, encrypted_again: 0 })
-    expect(await home.svc(verify)).toMatchObject(failed(2, '--dir'))
+    expect(await home.svc(verify)).toMatchObject(exits(2, '--dir'))
   })
 })
 
@@ -189,7 +189,7 @@ describe('encrypted with other keys', () => {
     expect((await ok('cat', 'piped.txt', '--passphrase-file', passphrase, ...locker)).stdout).toBe('piped')
     const other = await secretFile('other-passphrase', 'wrong horse')
     const wrong = await home.svc(['cat', 'piped.txt', '--passphrase-file', other, ...locker])
-    expect(wrong).toMatchObject({ stdout: '', ...failed(1, 'none that was given fits') })
+    expect(wrong).toMatchObject({ stdout: '', ...exits(1, 'none that was given fits') })
   })
 
   it('T-59 never sends the files of keys, and refuses those that others can read', async () => {
@@ -199,7 +199,7 @@ describe('encrypted with other keys', () => {
     const put = ['put', folder, ...(await newLocker()), '--identity']
     expect((await home.svc([...put, join(folder, 'age.key')])).stderr).toContain('age.key (it holds your keys)')
     await writeFile(path('open.key'), newIdentity(), { mode: 0o644 })
-    expect(await home.svc([...put, path('open.key')])).toMatchObject(failed(1, 'others can read'))
+    expect(await home.svc([...put, path('open.key')])).toMatchObject(exits(1, 'others can read'))
   })
 
   it.each([

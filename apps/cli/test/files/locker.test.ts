@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { run } from '../../src/run.ts'
 import { newWallet, useLockerHome } from '../locker.ts'
-import { failed, includes, jsonLines, testWorld } from '../world.ts'
+import { exits, includes, jsonLines, testWorld } from '../world.ts'
 
 const home = useLockerHome()
 const ok = (...args: string[]) => home.ok(...args)
@@ -40,7 +40,7 @@ describe('put, ls, get', () => {
     const { stderr } = await home.svc(['put', folder, '--follow', '--exclude', '*.txt', ...locker])
     expect(stderr).toContain('left out: owner.json (it holds your keys)')
     expect(stderr).toContain('left out: config/svc (it holds your keys)')
-    expect(await home.svc(['put', path('owner.json'), ...locker])).toMatchObject(failed(2, 'it is not sent'))
+    expect(await home.svc(['put', path('owner.json'), ...locker])).toMatchObject(exits(2, 'it is not sent'))
     await ok('profile', 'new', 'other', '--gateway', home.house.proxy.url)
     const ofOther = path('config', 'svc', 'profiles', 'other')
     await newWallet(ofOther, 'wallet.json')
@@ -111,7 +111,7 @@ describe('put, ls, get', () => {
 
   it('fail for names and paths that do not exist', async () => {
     for (const command of [['get'], ['ls'], ['du'], ['stat'], ['rm', '-r', '--yes']])
-      expect(await home.svc([...command, 'nothing']), command.join(' ')).toMatchObject(failed(1, 'no nothing'))
+      expect(await home.svc([...command, 'nothing']), command.join(' ')).toMatchObject(exits(1, 'no nothing'))
     for (const args of [
       ['rm', 'sub', '--yes'],
       ['cat', 'sub'],
@@ -127,9 +127,9 @@ describe('put, ls, get', () => {
 
   it('get -o takes a folder: a file, or what looks like the name of one, is refused', async () => {
     const get = (out: string) => home.svc(['get', 'a.txt', '-o', out])
-    expect(await get(path('in', 'a.txt'))).toMatchObject(failed(2, 'is a file: -o takes a folder'))
+    expect(await get(path('in', 'a.txt'))).toMatchObject(exits(2, 'is a file: -o takes a folder'))
     const copy = path('copy.txt')
-    expect(await get(copy)).toMatchObject(failed(2, `-o - > ${copy}`))
+    expect(await get(copy)).toMatchObject(exits(2, `-o - > ${copy}`))
     for (const folder of [`${copy}/`, copy]) expect(await get(folder)).toMatchObject({ exitCode: 0 })
     expect(await readFile(join(copy, 'a.txt'), 'utf8')).toBe('A')
   })
@@ -138,17 +138,17 @@ describe('put, ls, get', () => {
     const env = { SVC_LOCKER: home.receiptId, XDG_CONFIG_HOME: path('stranger') }
     const stranger = (...args: string[]) => home.svc(args, { env })
     expect((await stranger('get', 'a.txt', '-o', '-')).stdout).toBe('A')
-    expect(await stranger('get')).toMatchObject(failed(2, 'name the files'))
-    expect(await stranger('ls')).toMatchObject(failed(2, 'needs a wallet'))
+    expect(await stranger('get')).toMatchObject(exits(2, 'name the files'))
+    expect(await stranger('ls')).toMatchObject(exits(2, 'needs a wallet'))
     expect((await ok('get', '--public', 'a.txt', '-o', '-')).stdout).toBe('A')
   })
 
   it('rm removes only the files that were confirmed', async () => {
     const locker = await newLocker(FILES)
-    expect(await home.svc(['rm', 'a.txt', ...locker])).toMatchObject(failed(2, '--yes'))
+    expect(await home.svc(['rm', 'a.txt', ...locker])).toMatchObject(exits(2, '--yes'))
     expect(names((await ok('rm', '-r', 'sub', '--yes', '--json', ...locker)).stdout)).toHaveLength(2)
     expect(names((await ok('ls', '--json', ...locker)).stdout)).toEqual(['a.txt'])
-    expect(await home.svc(['rm', 'sub/empty', '--yes', ...locker])).toMatchObject(failed(1, 'svc ls'))
+    expect(await home.svc(['rm', 'sub/empty', '--yes', ...locker])).toMatchObject(exits(1, 'svc ls'))
   })
 })
 
@@ -174,13 +174,18 @@ describe('an untrue answer of the gateway', () => {
     home.house.proxy.always(/v1\/keys/, {
       lie: (body: { keys: object[] }) => ({ ...body, keys: [{ ...body.keys[0], ...strange }] }),
     })
-    expect(await home.svc(['keys'])).toMatchObject(failed(3, 'not pinned'))
+    expect(await home.svc(['keys'])).toMatchObject(exits(3, 'not pinned'))
   })
 })
 
 describe('url, share and link', () => {
   it('SHORT-05 a URL gives the file to anyone who has it', async () => {
-    const { url, expires_in_sec } = await home.json<{ url: string }>('url', 'a.txt', '--ttl', '5')
+    const { url, expires_in_sec } = await home.json<{ url: string; expires_in_sec: number }>(
+      'url',
+      'a.txt',
+      '--ttl',
+      '5',
+    )
     expect([await (await fetch(url)).text(), expires_in_sec]).toEqual(['A', 300])
     const lasting = (await ok('url', 'sub/ü b.md', '--public')).stdout.trim()
     expect(await (await fetch(lasting)).text()).toBe('# b')
@@ -212,7 +217,9 @@ describe('url, share and link', () => {
     const first = await lasting()
     const link = await ok('link', ...locker)
     expect(link.stdout).toContain(`/v1/r/${locker[1]}/f/<name>`)
-    expect(link.stderr).toMatch(/open every file in the locker\. Once .* attested, the evidence at the same id lists all/)
+    expect(link.stderr).toMatch(
+      /open every file in the locker\. Once .* attested, the evidence at the same id lists all/,
+    )
     const rotated = await ok('link', 'rotate', '--yes', ...locker)
     expect(rotated.stderr).toMatch(/open every file in the locker whose name they know.*not at this id/)
     const second = await lasting()
@@ -223,7 +230,7 @@ describe('url, share and link', () => {
     expect(closed.stdout).toContain('closed')
     expect(closed.stderr).toMatch(/already handed out .*work until they expire.*`svc revoke`.*Evidence stays public/)
     expect((await fetch(second)).status).toBe(404)
-    expect(await home.svc(['url', 'a.txt', '--public', ...locker])).toMatchObject(failed(1, 'svc link open'))
+    expect(await home.svc(['url', 'a.txt', '--public', ...locker])).toMatchObject(exits(1, 'svc link open'))
     await ok('link', 'open', ...locker)
     expect((await fetch(second)).status).toBe(200)
   })
@@ -272,11 +279,11 @@ it('LOG-27 anchoring is shown, left to the log and taken back', async () => {
 it('OPER-04 an operator can work with files and nothing else, until the owner removes the key', async () => {
   const { file, signer } = await newWallet(home.folder, 'operator.json')
   const operator = (...args: string[]) => home.svc([...args, '--wallet', file])
-  expect(await operator('ls')).toMatchObject(failed(1, 'svc whoami'))
+  expect(await operator('ls')).toMatchObject(exits(1, 'svc whoami'))
   await ok('operators', 'add', signer.address)
   expect((await ok('operators')).stdout).toContain(`${signer.address}  operator`)
   expect(await operator('ls')).toMatchObject({ exitCode: 0 })
-  expect(await operator('operators', 'add', signer.address)).toMatchObject(failed(1, 'OWNER_REQUIRED'))
+  expect(await operator('operators', 'add', signer.address)).toMatchObject(exits(1, 'OWNER_REQUIRED'))
   await ok('operators', 'rm', signer.address)
   expect(await operator('ls')).toMatchObject({ exitCode: 1 })
 })

@@ -8,7 +8,7 @@ import { planRenames } from '../../src/files/mv.ts'
 import { keeper } from '../../src/files/sync-plans.ts'
 import { run } from '../../src/run.ts'
 import { useLockerHome } from '../locker.ts'
-import { failed, includes, jsonLines, testWorld } from '../world.ts'
+import { exits, includes, jsonLines, testWorld } from '../world.ts'
 
 const home = useLockerHome()
 let locker: string
@@ -84,11 +84,11 @@ describe('svc sync to the locker', () => {
   it('ADD-23 never empties the locker because of an empty or missing folder, unless told so', async () => {
     await store({ a: '1', b: '2' })
     await mkdir(work('empty'))
-    expect(await svc('sync', work('nowhere'), ':', '--delete', '--yes')).toMatchObject(failed(2, 'there is no'))
+    expect(await svc('sync', work('nowhere'), ':', '--delete', '--yes')).toMatchObject(exits(2, 'there is no'))
     const empty = ['sync', work('empty'), ':', '--delete']
-    expect(await svc(...empty)).toMatchObject(failed(2, /Delete all 2 files in \S+\?/))
+    expect(await svc(...empty)).toMatchObject(exits(2, /Delete all 2 files in \S+\?/))
     const refused = await home.svc([...empty, '-l', locker], { stdin: 'n\n', isTerminal: true })
-    expect(refused).toMatchObject(failed(1, 'nothing was changed'))
+    expect(refused).toMatchObject(exits(1, 'nothing was changed'))
     expect(await stored()).toEqual(['a', 'b'])
     await ok(...empty, '--yes')
     expect(await stored()).toEqual([])
@@ -115,7 +115,7 @@ describe('svc sync to the locker', () => {
     const body = { error: 'malformed_request', message: 'no', request_id: 'r' }
     home.house.proxy.plan(/\/files$/, { answer: { status: 400, body } })
     const why = /error: 1 file failed\nhint: .*nothing was deleted, because files failed/
-    expect(await svc('sync', work(), ':', '--delete')).toMatchObject(failed(1, why))
+    expect(await svc('sync', work(), ':', '--delete')).toMatchObject(exits(1, why))
     expect(await stored()).toEqual(['a', 'b'])
   })
 })
@@ -140,7 +140,7 @@ describe('svc sync from the locker', () => {
   it('ADD-23 takes one folder of the locker, and fails if it is not there', async () => {
     await ok('sync', ':sub', work())
     const missing = await svc('sync', ':nothing', work(), '--delete', '--yes')
-    expect(missing).toMatchObject(failed(1, /there is no \S+:nothing\//))
+    expect(missing).toMatchObject(exits(1, /there is no \S+:nothing\//))
     expect(await found()).toEqual(['b', 'c'])
   })
 
@@ -219,7 +219,7 @@ it.each([
   [':', ':a'],
   ['./a:b', '/c'],
 ])('ADD-23 a sync needs one side of each kind: not %s and %s', async (...sides) => {
-  expect(await svc('sync', ...sides)).toMatchObject(failed(2, 'colon'))
+  expect(await svc('sync', ...sides)).toMatchObject(exits(2, 'colon'))
 })
 
 describe('svc mv', () => {
@@ -243,10 +243,10 @@ describe('svc mv', () => {
   it('ADD-22 replaces a file only with --overwrite, and says what is missing', async () => {
     await store({ a: '1', b: '2' })
     const taken = /b is there already: nothing was renamed\nhint: {2}--overwrite/
-    expect(await svc('mv', 'a', 'b')).toMatchObject(failed(1, taken))
-    expect(await svc('mv', 'nothing', 'x')).toMatchObject(failed(1, 'there is no nothing'))
+    expect(await svc('mv', 'a', 'b')).toMatchObject(exits(1, taken))
+    expect(await svc('mv', 'nothing', 'x')).toMatchObject(exits(1, 'there is no nothing'))
     expect(await svc('mv', 'a')).toMatchObject({ exitCode: 2 })
-    expect(await svc('mv', 'a', '../x')).toMatchObject(failed(2, 'names have no'))
+    expect(await svc('mv', 'a', '../x')).toMatchObject(exits(2, 'names have no'))
     await ok('mv', 'a', 'b', '--overwrite')
     expect((await ok('cat', 'b')).stdout).toBe('1')
     expect(await stored()).toEqual(['b'])
@@ -256,7 +256,7 @@ describe('svc mv', () => {
     await store({ a: '1' })
     const body = { error: 'method_not_allowed', message: 'no', request_id: 'r' }
     home.house.proxy.always(/rename/, { answer: { status: 405, body } })
-    expect(await svc('mv', 'a', 'b')).toMatchObject(failed(1, 'svc put FILE --as NAME'))
+    expect(await svc('mv', 'a', 'b')).toMatchObject(exits(1, 'svc put FILE --as NAME'))
   })
 
   const ENTRIES = new Map(['a', 'd/x', 'd/y/z', 'f/1', 'g/1'].map((name) => [name, { content_hash: null }]))
