@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { MAX_BYTES } from '../../src/filecoin/piece.ts'
 import { streamOf } from '../objects.ts'
 import { openTestFilecoin, stage, startTestFilecoin, type TestFilecoin } from './start-filecoin.ts'
@@ -140,7 +140,11 @@ describe('the Filecoin data set of a gateway', () => {
     const quick = await filecoin.open({}, { progressMs: 0 })
     for (const _ of ['once', 'twice']) await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
     filecoin.server.chain.isStopped = false
-    await expect.poll(() => object.deliver(quick).catch(() => null)).not.toBeNull()
+    const delivered = () =>
+      object.deliver(quick).catch((error) => {
+        expect(error).toMatchObject(UNAVAILABLE)
+      })
+    await vi.waitUntil(delivered, { timeout: 150_000 })
     expect(creations()).toBe(1)
   })
 
