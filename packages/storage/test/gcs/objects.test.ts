@@ -1,11 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { keep, newId, streamOf } from '../objects.ts'
 import { startTestGcs, type TestGcs } from './start-gcs.ts'
 
 const MIB = 1024 * 1024
 const ABOUT = { contentType: 'text/plain', size: null }
-const _sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
 
 let gcs: TestGcs
 beforeAll(async () => {
