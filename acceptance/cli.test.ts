@@ -14,7 +14,7 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useNpmStart } from './npm-start.ts'
 

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { type Document, readDocuments } from './documents.ts'

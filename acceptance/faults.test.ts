@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('../bench/src/faults/main.ts', import.meta.url))

@@ -7,7 +7,7 @@ import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 import { publishedPackages } from '../scripts/build-packages/published.ts'
 import { buildPackages } from '../scripts/build-packages.ts'
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 import { afterAll, beforeAll } from 'vitest'
 
 export interface Installation {

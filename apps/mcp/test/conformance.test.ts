@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Desk, environment, type HttpProcess, openDesk, spawnHttp } from './client.ts'
 

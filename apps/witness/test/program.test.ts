@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { post, testLog } from './requests.ts'
 

@@ -1,13 +1,10 @@
 // @module-tag nightly
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { expect, it, onTestFinished } from 'vitest'
 import { openAgentMarket } from './agents.ts'
 import { type Market, openMarket } from './market.ts'
@@ -57,11 +54,8 @@ it('AGENT-04 the second program of the README delegates the locker to the agent'
 })
 
 async function run(program: string): Promise<string> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    cwd: home,
-    env: programEnvironment({}),
-  })
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  expect(code, err).toBe(0)
-  return out
+  const args = ['--input-type=module', '--eval', program]
+  const { code, stdout, stderr } = await startProcess(process.execPath, { args, cwd: home }).ended
+  expect(code, stderr).toBe(0)
+  return stdout
 }

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 
 const program = fileURLToPath(new URL('../../bin/svc-gateway.mjs', import.meta.url))
 

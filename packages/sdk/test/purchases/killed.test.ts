@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fileJournal } from '../../src/node/file-journal.ts'
 import { interruptPurchase } from '../buyers.ts'
@@ -22,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-const program = fileURLToPath(new URL('../programs/buy-until-killed.ts', import.meta.url))
+const program = new URL('../programs/buy-until-killed.ts', import.meta.url)
 const seed = Buffer.from(DEMO_PAYERS[1]!.privateKeyBytes).toString('hex')
 
 it('PAY-55 a buyer whose process is killed at a critical step and restarted pays once', {
@@ -45,12 +42,8 @@ it('PAY-55 a buyer whose process is killed at a critical step and restarted pays
       const intent = `killed ${interruption.when} ${interruption.effect}`
       const place = { baseUrl: market.proxy.url, rpcUrl: market.chains.primary.url, folder }
       const task = { ...place, seed, pinnedKeys: [market.key], intent, interruption }
-      const child = spawn(process.execPath, [program, JSON.stringify(task)], {
-        stdio: 'inherit',
-        env: programEnvironment({}),
-      })
-      const [, signal] = await once(child, 'exit')
-      expect(signal).toBe('SIGKILL')
+      const killed = startProcess(program, { args: [JSON.stringify(task)] })
+      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL', stderr: '' })
       const client = market.client({ signer, journal: fileJournal(folder), pinnedKeys: [market.key] })
       return (await client.buy({ intent, units: 1, asset: 'SOL', wallet })).receipt
     }),

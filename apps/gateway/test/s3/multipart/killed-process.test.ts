@@ -12,7 +12,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 import { expect, it, onTestFinished } from 'vitest'
 import { openS3House, type S3House } from '../s3-house.ts'
 import { PART } from './upload-house.ts'
