@@ -9,7 +9,7 @@ forEachDatabaseInGate('three processes with one database', (database) => {
     const takers = Array.from({ length: 3 }, () => startProcess(taker, { args: [database.url, '1800000000000'] }))
     for (const { said } of takers) await said(/ready/)
     for (const { stdin } of takers) stdin.write('begin\n')
-    const counts = await Promise.all(takers.map(({ said }) => said(/\d+/)))
+    const counts = await Promise.all(takers.map(({ said }) => said(/^\d+$/)))
     expect(counts.reduce((sum, [count]) => sum + Number(count), 0)).toBe(200)
   })
 })
