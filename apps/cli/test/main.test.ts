@@ -1,13 +1,9 @@
 // Behaviour that only a process shows: a closed pipe, a full disk, a missing home folder.
 
-import { type StdioOptions, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { programEnvironment } from '@svc/devnet/start-process'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LockerHome, openLockerHome } from './locker.ts'
 import { jsonLines } from './world.ts'
@@ -20,18 +16,11 @@ beforeAll(async () => {
 })
 afterAll(() => home.leave())
 
-interface StartOptions {
-  env?: Record<string, string>
-  stdio?: StdioOptions
-  cwd?: string
-}
-
-function start(args: readonly string[], { env = {}, stdio = ['ignore', 'pipe', 'pipe'], cwd }: StartOptions = {}) {
-  return spawn(process.execPath, [main, ...args], {
-    env: programEnvironment({ ...home.env, ...env }),
-    stdio,
-    ...(cwd && { cwd }),
-  })
+/** In a shell, where `output` says what becomes of the output. */
+function svc(args: readonly string[], output = '', options: { env?: Record<string, string>; cwd?: string } = {}) {
+  const script = `set -o pipefail; "$0" "$@" ${output}`
+  const env = { ...home.env, ...options.env }
+  return startProcess('bash', { ...options, args: ['-c', script, process.execPath, main, ...args], env }).ended
 }
 
 describe('when the reader of the output closes the pipe', () => {
@@ -39,10 +28,7 @@ describe('when the reader of the output closes the pipe', () => {
     const folder = join(home.folder, 'many')
     await mkdir(folder)
     for (let i = 0; i < 250; i++) await writeFile(join(folder, `${i}.txt`), `${i}`)
-    const child = start(['put', folder])
-    child.stdout?.destroy()
-    child.stderr?.destroy()
-    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(await svc(['put', folder], '2>&1 | true')).toMatchObject({ code: 0 })
     expect(jsonLines((await home.svc(['ls', '--json'])).stdout)).toHaveLength(250)
   })
 
@@ -50,33 +36,21 @@ describe('when the reader of the output closes the pipe', () => {
     const large = join(home.folder, 'large')
     await writeFile(large, Buffer.alloc(5_000_000))
     await home.svc(['put', large])
-    for (const args of [['get', 'large', '-o', '-'], ['ls']]) {
-      const child = start(args)
-      await once(child.stdout as Readable, 'readable')
-      child.stdout?.destroy()
-      expect(await once(child, 'exit'), args.join(' ')).toEqual([0, null])
-    }
+    for (const args of [['get', 'large', '-o', '-'], ['ls']])
+      expect(await svc(args, '| head -c 1'), args.join(' ')).toMatchObject({ code: 0 })
   })
 })
 
 it('svc fails with a clear message when a full disk rejects its result', { tags: ['nightly'] }, async () => {
-  const full = await open('/dev/full', 'w')
-  const child = start(['whoami', '--json'], { stdio: ['ignore', full.fd, 'pipe'] })
-  const errors = text(child.stderr as Readable)
-  expect(await once(child, 'exit')).toEqual([1, null])
-  expect(await errors).toMatch(/^error: the result cannot be written: ENOSPC.*\n$/)
-  await full.close()
+  const { code, stderr } = await svc(['whoami', '--json'], '>/dev/full')
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: the result cannot be written: ENOSPC.*\n$/)])
 })
 
 it('svc refuses to store keys in the working directory when HOME is not an absolute path', async () => {
   const cwd = join(home.folder, 'cwd')
   await mkdir(cwd)
-  const child = start(['keys', 'pin', 'a'.repeat(64)], {
-    cwd,
-    env: { HOME: '.', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' },
-  })
-  const errors = text(child.stderr as Readable)
-  expect(await once(child, 'exit')).toEqual([1, null])
-  expect(await errors).toMatch(/where your home is\nhint: {2}set HOME/)
+  const env = { HOME: '.', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' }
+  const { code, stderr } = await svc(['keys', 'pin', 'a'.repeat(64)], '', { cwd, env })
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/where your home is\nhint: {2}set HOME/)])
   expect(await readdir(cwd)).toEqual([])
 })

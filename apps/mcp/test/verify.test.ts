@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { FaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { programEnvironment } from '@svc/devnet/start-process'
+import { startProcess } from '@svc/devnet/start-process'
 import { signReceipt } from '@svc/protocol/receipt'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { statementSigner } from '@svc/testbed/statement-signer'
@@ -13,7 +11,7 @@ import type { RECEIPT_FACT_MEANINGS } from '../src/explain/facts.ts'
 import { codeOf, type TestServer, textOf } from './client.ts'
 import { openShop, type Shop } from './shop.ts'
 
-const SVC = fileURLToPath(new URL('../../cli/bin/svc.mjs', import.meta.url))
+const SVC = new URL('../../cli/bin/svc.mjs', import.meta.url)
 
 let shop: Shop
 let server: TestServer
@@ -157,12 +155,9 @@ describe('a bundle', () => {
       await rm(join(root, folder, link), { force: true })
       await symlink(to, join(root, folder, link))
       expect(await factsOf({ path: 'bundle.json', folder })).toMatchObject({ ...HOLDS, files_match: verdict })
-      const svc = spawnSync(process.execPath, [SVC, 'verify', 'bundle.json', '--dir', folder, '--json'], {
-        cwd: root,
-        env: programEnvironment({ HOME: root }),
-        encoding: 'utf8',
-      })
-      expect(JSON.parse(svc.stdout).bundles[0].facts.files_match.value).toBe(verdict)
+      const args = ['verify', 'bundle.json', '--dir', folder, '--json']
+      const { stdout } = await startProcess(SVC, { args, cwd: root, env: { HOME: root } }).ended
+      expect(JSON.parse(stdout).bundles[0].facts.files_match.value).toBe(verdict)
     },
   )
 

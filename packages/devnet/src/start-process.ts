@@ -23,16 +23,21 @@ interface StartOptions {
   isGroup?: boolean
 }
 
-export interface Ended {
-  code: number | null
-  signal: NodeJS.Signals | null
+interface Printed {
   stdout: string
   stderr: string
+}
+
+interface Ended extends Printed {
+  code: number | null
+  signal: NodeJS.Signals | null
 }
 
 export interface StartedProcess {
   pid: number
   stdin: Writable
+  /** All of its output so far. */
+  readonly printed: Readonly<Printed>
   /**
    * Resolves as soon as it has printed a line that matches, and returns each line once: the same call again waits for
    * another. Rejects with all that it printed when it ends first.
@@ -109,7 +114,7 @@ export function startProcess(program: URL | string, options: StartOptions = {}):
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line))
-  return { pid, stdin: child.stdin, said, log, ended, kill }
+  return { pid, stdin: child.stdin, printed, said, log, ended, kill }
 }
 
 /** Resolves when the address answers with 200. Fails as soon as the process ends. */

@@ -1,12 +1,11 @@
 // The file commands of an owner, against a real gateway.
 
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { run } from '../../src/run.ts'
@@ -314,7 +313,7 @@ describe('url, operators and rm', () => {
     const client = pathToFileURL(createRequire(import.meta.url).resolve('tus-js-client')).href
     await writeFile(script, snippet.replace("'tus-js-client'", `'${client}'`))
     await writeFile(source, 'by tus')
-    const { stdout } = await promisify(execFile)(process.execPath, [script, source])
+    const { stdout } = await startProcess(pathToFileURL(script), { args: [source] }).ended
     expect(stdout.trim()).toBe(`sha256:${createHash('sha256').update('by tus').digest('hex')}`)
     expect((await svc('cat', 'in/by-tus.txt')).stdout).toBe('by tus')
     await svc('rm', 'in/by-tus.txt', '--yes')
@@ -338,7 +337,7 @@ describe('url, operators and rm', () => {
     const source = join(home.folder, 'hostile.txt')
     await writeFile(source, 'x')
     await writeFile(script, snippet.replace("import { Upload } from 'tus-js-client'", upload))
-    const { stdout } = await promisify(execFile)(process.execPath, [script, source])
+    const { stdout } = await startProcess(pathToFileURL(script), { args: [source] }).ended
     expect(JSON.parse(stdout)).toEqual({ endpoint: hostile, headers: { 'X-Upload-Token': hostile } })
   })
 

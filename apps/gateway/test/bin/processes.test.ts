@@ -45,15 +45,11 @@ describe('a gateway of two processes', () => {
 
   async function untilBothAnswer(): Promise<Scrape> {
     let metrics: Scrape
-    await expect
-      .poll(
-        async () => {
-          metrics = await scrape(url)
-          return startTime(metrics, '1') !== null && startTime(metrics, '2') !== null
-        },
-        { timeout: 60_000 },
-      )
-      .toBe(true)
+    const bothAnswer = async () => {
+      metrics = await scrape(url)
+      return startTime(metrics, '1') !== null && startTime(metrics, '2') !== null
+    }
+    await expect.poll(bothAnswer).toBe(true)
     return metrics!
   }
 
