@@ -21,6 +21,8 @@ interface StartOptions {
   cwd?: string | URL
   /** Gives it a process group of its own. `kill` then signals the whole group, and none of it outlives the program. */
   isGroup?: boolean
+  /** Leaves it running at the end of the test that starts it: a later hook kills it. */
+  outlivesTest?: boolean
 }
 
 interface Printed {
@@ -52,10 +54,10 @@ export interface StartedProcess {
 
 /**
  * A URL is a program for Node, and a string any other command. What a test starts is killed at its end; what a hook
- * starts has to be killed by another.
+ * starts, another hook has to kill.
  */
 export function startProcess(program: URL | string, options: StartOptions = {}): StartedProcess {
-  const { args = [], env = {}, cwd, isGroup = false } = options
+  const { args = [], env = {}, cwd, isGroup = false, outlivesTest = false } = options
   const [command, ...first] = typeof program === 'string' ? [program] : [process.execPath, fileURLToPath(program)]
   const child = spawn(command, [...first, ...args], { cwd, env: programEnvironment(env), detached: isGroup })
   const pid = child.pid as number // none where there is no such command, and then nothing is signalled
@@ -108,7 +110,7 @@ export function startProcess(program: URL | string, options: StartOptions = {}):
     return ended
   }
 
-  if (TestRunner.getCurrentTest()) onTestFinished(async () => void (await kill()))
+  if (TestRunner.getCurrentTest() && !outlivesTest) onTestFinished(async () => void (await kill()))
   const log = () =>
     printed.stdout
       .split('\n')

@@ -1,28 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { afterEach, expect, it } from 'vitest'
-
-let started: ChildProcess | undefined
-afterEach(() => started?.kill('SIGKILL'))
+import { expect, it } from 'vitest'
+import { startProcess } from '../../devnet/src/start-process.ts'
 
 function start(program: string, ...args: string[]) {
-  const path = fileURLToPath(new URL(`programs/${program}`, import.meta.url))
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  started = child
-  const lines: Record<string, unknown>[] = []
-  const ended = once(child, 'exit')
-  createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line)))
-  const logged = (msg: string) => lines.filter((line) => line.msg === msg)
+  const { log, said, kill, ...started } = startProcess(new URL(`programs/${program}`, import.meta.url), { args })
+  const ended = started.ended.then(({ code, signal }) => [code, signal])
   return {
-    logged,
+    logged: (msg: string) => log().filter((line) => line.msg === msg),
     ended,
-    until: (msg: string) => expect.poll(() => logged(msg).length).toBeGreaterThan(0),
+    until: (msg: string) => said(new RegExp(`"msg":"${msg}"`)),
     stop() {
-      child.kill('SIGTERM')
+      void kill('SIGTERM')
       return ended
     },
   }
