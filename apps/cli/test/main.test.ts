@@ -1,20 +1,15 @@
 // Behaviour that only a process shows: a closed pipe, a full disk, a missing home folder.
 
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '@svc/devnet/start-process'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LockerHome, openLockerHome } from './locker.ts'
+import { describe, expect, it } from 'vitest'
+import { useLockerHome } from './locker.ts'
 import { jsonLines } from './world.ts'
 
 const main = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
-let home: LockerHome
-beforeAll(async () => {
-  home = await openLockerHome()
-})
-afterAll(() => home.leave())
+const home = useLockerHome()
 
 /** In a shell, where `output` says what becomes of the output. */
 function svc(args: readonly string[], output = '', options: { env?: Record<string, string>; cwd?: string } = {}) {
@@ -25,17 +20,15 @@ function svc(args: readonly string[], output = '', options: { env?: Record<strin
 
 describe('when the reader of the output closes the pipe', () => {
   it('put still uploads every file and exits with 0', { tags: ['nightly'] }, async () => {
-    const folder = join(home.folder, 'many')
-    await mkdir(folder)
-    for (let i = 0; i < 250; i++) await writeFile(join(folder, `${i}.txt`), `${i}`)
-    expect(await svc(['put', folder], '2>&1 | true')).toMatchObject({ code: 0 })
-    expect(jsonLines((await home.svc(['ls', '--json'])).stdout)).toHaveLength(250)
+    const locker = ['-l', (await home.house.locker(home.signer)).receipt_id]
+    const names = Array.from({ length: 250 }, (_, i) => [`${i}.txt`, `${i}`])
+    const folder = await home.write('many', Object.fromEntries(names))
+    expect(await svc(['put', folder, ...locker], '2>&1 | true')).toMatchObject({ code: 0 })
+    expect(jsonLines((await home.ok('ls', '--json', ...locker)).stdout)).toHaveLength(250)
   })
 
   it('get and ls stop and exit with 0', { tags: ['nightly'] }, async () => {
-    const large = join(home.folder, 'large')
-    await writeFile(large, Buffer.alloc(5_000_000))
-    await home.svc(['put', large])
+    await home.ok('put', await home.write('in', { large: Buffer.alloc(5_000_000) }))
     for (const args of [['get', 'large', '-o', '-'], ['ls']])
       expect(await svc(args, '| head -c 1'), args.join(' ')).toMatchObject({ code: 0 })
   })
@@ -47,7 +40,7 @@ it('svc fails with a clear message when a full disk rejects its result', { tags:
 })
 
 it('svc refuses to store keys in the working directory when HOME is not an absolute path', async () => {
-  const cwd = join(home.folder, 'cwd')
+  const cwd = home.path('cwd')
   await mkdir(cwd)
   const env = { HOME: '.', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' }
   const { code, stderr } = await svc(['keys', 'pin', 'a'.repeat(64)], '', { cwd, env })

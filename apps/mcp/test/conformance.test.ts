@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Desk, environment, type HttpProcess, openDesk, startHttp } from './client.ts'
+import { environment, type HttpProcess, startHttp, useDesk } from './client.ts'
 
 /** Scenarios for features that this server does not offer. All others must pass. */
 const NOT_OURS: Record<string, string> = {
@@ -35,16 +35,12 @@ const NOT_OURS: Record<string, string> = {
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 const RUNNER = join(dirname(PACKAGE), 'dist/index.js')
 
-let desk: Desk
+const desk = useDesk()
 let server: HttpProcess
 beforeAll(async () => {
-  desk = await openDesk()
   server = await startHttp(environment(desk, { SVC_GATEWAY: 'http://127.0.0.1:9' }))
 })
-afterAll(async () => {
-  await server.kill()
-  await desk.remove()
-})
+afterAll(() => server.kill())
 
 const conformance = (...args: string[]) => startProcess(process.execPath, { args: [RUNNER, ...args] }).ended
 

@@ -85,6 +85,13 @@ it('ADD-29 a line that a full disk cut off takes no other entry with it', async 
   expect(new Set(entries.map(({ sequence }) => sequence))).toEqual(new Set(Array.from({ length: 40 }, (_, i) => i + 1)))
 })
 
+it('T-37 ADD-29 a nonce that a full disk did not take keeps the logbook failing until it is kept', async () => {
+  const program = new URL('./programs/keep-nonce-on-full-disk.ts', import.meta.url)
+  const [isFailing] = await startProcess(program, { args: [folder] }).said(/^\[.*/)
+  expect(JSON.parse(isFailing)).toEqual([true, true, false])
+  expect(await readNonces(folder)).toEqual([{ signer: 'a-wallet', nonce: 'c'.repeat(32), forget_at: 180 }])
+})
+
 const SALE: Sale = {
   provider: 'gcs',
   units: 1,
