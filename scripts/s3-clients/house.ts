@@ -1,15 +1,15 @@
 // A gateway with its S3 door at `/s3` over plain HTTP, and at a host of its own behind TLS.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { createServer } from 'node:tls'
 import type { NewS3Key } from '@svc/api/s3-credentials'
-import { startProcess } from '@svc/devnet/start-process'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { ed25519Identity, signCall } from '@svc/testbed/signing'
@@ -132,6 +132,7 @@ function runner({ accessKeyId, secret, caFile, folder }: Omit<Place, 'endpoint' 
   const awsConfig = join(folder, 'aws-config')
   writeFileSync(awsConfig, `[default]\nca_bundle = ${caFile}\ns3 =\n  signature_version = s3v4\n`)
   const env = {
+    PATH: process.env.PATH,
     HOME: process.env.HOME,
     LANG: 'C.UTF-8',
     AWS_ACCESS_KEY_ID: accessKeyId,
@@ -142,7 +143,8 @@ function runner({ accessKeyId, secret, caFile, folder }: Omit<Place, 'endpoint' 
     AWS_EC2_METADATA_DISABLED: 'true',
   }
   return async (command: string, ...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await startProcess(command, { args, cwd: folder, env }).ended
+    const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     if (code === 0) return stdout
     throw new Error(`${command} ${args.join(' ')}: ${stdout}\n${stderr}`.trim())
   }
