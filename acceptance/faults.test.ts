@@ -17,7 +17,8 @@ describe('npm run faults', () => {
     onTestFinished(() => rm(folder, { recursive: true }))
     const json = join(folder, 'summary.json')
     const options = ['--rounds', KILLS, '--replicas', 2, '--buyers', 3, '--faults', 'postgres,rpc-cut', '--json', json]
-    await startProcess(PROGRAM, { args: options.map(String) }).said(/Every promise was kept\./)
+    const { code, stdout, stderr } = await startProcess(PROGRAM, { args: options.map(String) }).ended
+    expect([code, stdout], stderr).toEqual([0, expect.stringContaining('Every promise was kept.')])
     const { kills, faults, acknowledged, checks } = JSON.parse(await readFile(json, 'utf8'))
     expect(kills).toBe(KILLS)
     expect(Math.min(faults.postgres, faults['rpc-cut'])).toBeGreaterThan(0)
