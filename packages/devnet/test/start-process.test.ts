@@ -47,6 +47,6 @@ describe('a process that a test leaves running', () => {
 
   it('is killed at the end of the test', async () => {
     left = run(`console.log('started'); ${FOREVER}`)
-    await left.said(/started/)
+    expect(await left.said(/started/)).toHaveLength(1)
   })
 })
