@@ -23,7 +23,12 @@ export async function makeFolder(): Promise<string> {
 
 /** Returns when the proxy listens on the port. Its logs are what it prints and the files `*.log` of the folder. */
 export async function runProxy(folder: string, port: number, program: string, args: string[]): Promise<RunningProxy> {
-  const { ended, printed, kill } = startProcess(program, { args, cwd: folder, env: { HOME: folder } })
+  const { ended, printed, kill } = startProcess(program, {
+    args,
+    cwd: folder,
+    env: { HOME: folder },
+    isGroup: true,
+  })
   let isRunning = true
   void ended.then(() => {
     isRunning = false

@@ -19,7 +19,7 @@ interface StartOptions {
   args?: readonly string[]
   env?: Variables
   cwd?: string | URL
-  /** Gives it a process group of its own. `kill` then signals the whole group, and none of it outlives the program. */
+  /** For a program that starts others: `kill` signals its whole group, and none of it outlives the program. */
   isGroup?: boolean
   /** Leaves it running at the end of the test that starts it: a later hook kills it. */
   outlivesTest?: boolean
