@@ -1,21 +1,18 @@
 // @module-tag nightly
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import type { Providers } from '@svc/storage/open-providers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { startGateway } from '../src/gateway.ts'
 
-const program = fileURLToPath(new URL('./programs/fail-to-start.ts', import.meta.url))
+const program = new URL('./programs/fail-to-start.ts', import.meta.url)
 
 let folder: string
 let holder: Server
@@ -39,12 +36,8 @@ afterAll(async () => {
 
 forEachDatabase('a start that fails because the port is taken', (database) => {
   it('leaves nothing open: the process ends by itself', async () => {
-    const child = spawn(process.execPath, [program], {
-      env: programEnvironment({ ...settings, DATABASE_URL: database.url }),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const [stdout, [status, signal]] = await Promise.all([text(child.stdout), once(child, 'close')])
-    expect([status, signal, stdout]).toEqual([0, null, 'EADDRINUSE\n'])
+    const { ended } = startProcess(program, { env: { ...settings, DATABASE_URL: database.url } })
+    expect(await ended).toEqual({ code: 0, signal: null, stdout: 'EADDRINUSE\n', stderr: '' })
   })
 })
 

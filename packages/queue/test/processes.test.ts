@@ -1,18 +1,16 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { startProcess } from '@svc/devnet/start-process'
 import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { openTestQueues } from './queues.ts'
 
-const program = fileURLToPath(new URL('./programs/load-queue.ts', import.meta.url))
+const program = new URL('./programs/load-queue.ts', import.meta.url)
 
 forEachDatabaseInGate('a process with a queue', (database) => {
   it('loads pg-boss only for PostgreSQL, uses the real time, and exits when it is done', {
     tags: ['nightly'],
   }, async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [program, database.url])
+    const { stdout } = await startProcess(program, { args: [database.url] }).ended
     expect(JSON.parse(stdout)).toEqual({ done: 1, isLoaded: database.dialect === 'postgres' })
   })
 

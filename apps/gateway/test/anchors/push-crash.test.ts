@@ -13,7 +13,6 @@ import {
   push,
   startAnchorTestbed,
 } from './anchor-testbed.ts'
-import { startGatewayToKill } from './gateway-to-kill.ts'
 import { blindly, type HoldOptions, holdAt } from './node-faults.ts'
 
 interface Step {
@@ -86,7 +85,7 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
     const untilNoted = (locker: TestLocker) => expect.poll(() => publicationsOf(house, locker)).toHaveLength(1)
     const pushedInTheEnd = (locker: TestLocker) =>
       expect.poll(async () => (await push(house, locker)).attestation_status).toBe('complete')
-    const starting = startGatewayToKill(testbed, variables)
+    const starting = testbed.openProcess(variables)
     const asked = await Promise.all(STEPS.map(attested))
     const watched = await Promise.all(NOTED.map(attested))
     const done = await attested()

@@ -1,14 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { hasLostNonces, missingInDatabase } from '../../src/continuity/compare.ts'
 import type { Entry, NotedRevocation, NotedStatement } from '../../src/continuity/entries.ts'
 import { openLogbook } from '../../src/continuity/logbook.ts'
@@ -18,8 +15,6 @@ import type { Sale } from '../../src/continuity/sale.ts'
 import { recordLostStatement } from '../../src/continuity/store.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
-
-const PROGRAM = fileURLToPath(new URL('./programs/hold-logbook.ts', import.meta.url))
 
 let folder: string
 beforeEach(async () => {
@@ -46,17 +41,15 @@ async function pagesIn(): Promise<Dated[][]> {
 }
 
 it('T-86 a second gateway on another copy of the database does not start while the first lives', async () => {
-  const args = [PROGRAM, folder, 'one copy']
-  const holder = spawn(process.execPath, args, { env: programEnvironment({}), stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void holder.kill('SIGKILL'))
-  await once(createInterface(holder.stdout), 'line')
+  const program = new URL('./programs/hold-logbook.ts', import.meta.url)
+  const holder = startProcess(program, { args: [folder, 'one copy'] })
+  await holder.said(/noted/)
 
   await expect(openLogbook(folder, 'another copy')).rejects.toThrow(`in use by process ${holder.pid} on`)
   const sharing = await openLogbook(folder, 'one copy')
   await sharing.close()
 
-  holder.kill('SIGKILL')
-  await once(holder, 'exit')
+  await holder.kill()
   const heir = await openLogbook(folder, 'another copy')
   await heir.close()
   expect((await pagesIn()).flat()).toMatchObject([{ at: 1, entry: { kind: 'statement', sequence: 1 } }])
@@ -86,16 +79,15 @@ it('ADD-29 a line that a full disk cut off takes no other entry with it', async 
   const program = fileURLToPath(new URL('./programs/fill-logbook.ts', import.meta.url))
   // No file may have more than a kibibyte: writing fails in the middle of a line.
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, folder, '40']
-  const filling = spawn('bash', args, { env: programEnvironment({}), stdio: ['ignore', 'pipe', 'inherit'] })
-  const [failures] = await once(createInterface(filling.stdout), 'line')
+  const [failures] = await startProcess('bash', { args }).said(/^\d+$/)
   expect(Number(failures)).toBeGreaterThan(3)
   const entries = (await pagesIn()).flat().map(({ entry }) => entry as { sequence: number })
   expect(new Set(entries.map(({ sequence }) => sequence))).toEqual(new Set(Array.from({ length: 40 }, (_, i) => i + 1)))
 })
 
 it('T-37 ADD-29 a nonce that a full disk did not take keeps the logbook failing until it is kept', async () => {
-  const program = fileURLToPath(new URL('./programs/keep-nonce-on-full-disk.ts', import.meta.url))
-  const isFailing = execFileSync(process.execPath, [program, folder], { env: programEnvironment({}), encoding: 'utf8' })
+  const program = new URL('./programs/keep-nonce-on-full-disk.ts', import.meta.url)
+  const [isFailing] = await startProcess(program, { args: [folder] }).said(/^\[.*/)
   expect(JSON.parse(isFailing)).toEqual([true, true, false])
   expect(await readNonces(folder)).toEqual([{ signer: 'a-wallet', nonce: 'c'.repeat(32), forget_at: 180 }])
 })

@@ -19,7 +19,7 @@ import { newReceipt } from '../../src/purchases/new-receipt.ts'
 import { findPayRequest } from '../../src/purchases/store.ts'
 import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { outcomeOf, startCommand } from '../bin/command.ts'
+import { runCommand } from '../gateway-process.ts'
 import { buy, type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
 import { copyDatabase, dropBackup } from './copy-database.ts'
 import { healthIn } from './health.ts'
@@ -76,14 +76,12 @@ function createStory(database: TestDatabase, folder: string, logbook = 'logbook'
   }
 
   const commandWith = (own: Record<string, string>, ...args: string[]) =>
-    outcomeOf(
-      startCommand(['continuity', ...args], {
-        SVC_MODE: 'development',
-        ...market.chains.variables,
-        ...variables,
-        ...own,
-      }),
-    )
+    runCommand(['continuity', ...args], {
+      SVC_MODE: 'development',
+      ...market.chains.variables,
+      ...variables,
+      ...own,
+    })
   const command = (...args: string[]) => commandWith({}, ...args)
 
   return { open, command, commandWith, lockerOf }
@@ -177,13 +175,13 @@ forEachDatabase('a restored database', (database) => {
     expectRefusal(await now.house.send('GET', list.path, undefined, used.headers), 503, 'database_behind')
 
     const shown = await story.command('show')
-    expect([shown.status, shown.stdout.split('\n').length], shown.stderr).toEqual([1, 8])
+    expect([shown.code, shown.stdout.split('\n').length], shown.stderr).toEqual([1, 8])
     const forged = join(folder, 'forged.json')
     await writeFile(forged, '{"envelope":{"body":{"sequence":4}},"files":[]}')
     const rebuilt = await story.command('rebuild', '--reason', 'restored the backup', forged, ...bundles)
     expect(rebuilt.stdout, rebuilt.stderr).toContain(`rebuilt statement 5 of ${lost[1]!.proofId}, anchored by`)
     expect(rebuilt.stdout).toContain('forged.json is not signed by a key of this gateway')
-    expect(rebuilt.status).toBe(0)
+    expect(rebuilt.code).toBe(0)
 
     await untilState(now, 'current')
     const sixth = await nextStatement(now, '6')
@@ -380,7 +378,7 @@ async function expectAccepted(
   const now = await story.open()
   await untilState(now, 'behind')
   const accepted = await story.command('accept', '--reason', 'no bundles are left')
-  expect(accepted, accepted.stderr).toMatchObject({ status: 0 })
+  expect(accepted, accepted.stderr).toMatchObject({ code: 0 })
   await untilState(now, 'current')
   market.clock.advance(31)
   const next = await nextStatement(now, '7')

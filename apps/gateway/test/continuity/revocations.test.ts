@@ -15,7 +15,7 @@ import { retireKey } from '../../src/operations/keys/retire-key.ts'
 import { revokeKey as revokeSigningKey } from '../../src/operations/keys/revoke-key.ts'
 import { acceptLosses, examineDatabase, rebuildDatabase } from '../../src/operations/restored-database.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { outcomeOf, startCommand } from '../bin/command.ts'
+import { runCommand } from '../gateway-process.ts'
 import { askKey, done, listKeys, revokeKey } from '../s3/credentials/credentials-house.ts'
 import { copyDatabase, dropBackup } from './copy-database.ts'
 import { healthIn } from './health.ts'
@@ -117,8 +117,8 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     clock.advance(1)
     done(await restrict(thawed, 'none'))
     const env = { SVC_MODE: 'development', ...variables }
-    const rotation = await outcomeOf(startCommand(['keys', 'rotate', '--early', '--reason', 'a test'], env))
-    expect(rotation.status, rotation.stderr).toBe(0)
+    const rotation = await runCommand(['keys', 'rotate', '--early', '--reason', 'a test'], env)
+    expect(rotation.code, rotation.stderr).toBe(0)
     const theft = { keyId: issuerKeyId(OLD_KEY!), since: announced.start, reason: 'stolen', recovery: null }
     await revokeSigningKey(house.gateway.rooms.operations, ACTOR, theft)
     const published = await (await fetch(`${house.gateway.url}/v1/keys`)).json()

@@ -16,7 +16,7 @@ import type { AttestationRecord } from '../../src/attestations/record.ts'
 import type { Locker } from '../../src/db/schema.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { revokeKey } from '../../src/operations/keys/revoke-key.ts'
-import { outcomeOf, startCommand } from '../bin/command.ts'
+import { runCommand } from '../gateway-process.ts'
 
 const OLD_SEED = '51'.repeat(32)
 const OLD_KEY = publicKeyOf(OLD_SEED)
@@ -32,7 +32,7 @@ beforeAll(async () => {
   database = await createFreshDatabase('postgres')
   recoveryFile = join(folder, 'recovery.key')
   nextFile = join(folder, 'next.key')
-  const made = await outcomeOf(startCommand(['keys', 'new', '--recovery', '--out', recoveryFile]))
+  const made = await runCommand(['keys', 'new', '--recovery', '--out', recoveryFile])
   expect(made.stdout).toMatch(/^RECOVERY_PUBLIC_KEY=[0-9a-f]{64}\n$/)
   settings = {
     SVC_MODE: 'development',
@@ -48,10 +48,10 @@ afterAll(async () => {
 })
 
 const run = (...args: string[]) =>
-  outcomeOf(startCommand(['keys', ...args], { ...settings, DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'error' }))
+  runCommand(['keys', ...args], { ...settings, DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'error' })
 const done = async (...args: string[]) => {
-  const { status, stdout, stderr } = await run(...args, '--reason', 'once a year')
-  expect([status, stderr]).toEqual([0, ''])
+  const { code, stdout, stderr } = await run(...args, '--reason', 'once a year')
+  expect([code, stderr]).toEqual([0, ''])
   return JSON.parse(stdout)
 }
 const read = async <Body>(gateway: Gateway, path: string): Promise<Body> => (await fetch(gateway.url + path)).json()
@@ -132,7 +132,7 @@ it('ADD-37 ADD-39 T-40 T-92 T-109 rotates the key of two replicas under load; pi
   await expect(revokeKey(first.context, { identity: 'test' }, order)).rejects.toThrow('rotate to another key first')
   await done('revoke', issuerKeyId(OLD_KEY), '--since', since, '--recovery-key', recoveryFile)
   const [listed, again] = await Promise.all([run('list'), run('new', '--out', nextFile, '--reason', 'a mistake')])
-  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('exists already')])
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('exists already')])
   expect(listed.stdout).toMatch(/^active .*\nrevoked .*\nrecovery /)
   expect((await read<SigningKeys>(second, '/v1/keys')).revocations).toHaveLength(2)
 

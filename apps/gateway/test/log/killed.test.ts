@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { LAUNCHER, programEnvironment } from '@svc/devnet/program-environment'
+import { LAUNCHER, startProcess } from '@svc/devnet/start-process'
 import { toHex } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
@@ -34,19 +32,15 @@ forEachDatabase('a writer that is killed', (database) => {
   })
   afterAll(() => house.close())
 
-  async function publishElsewhere(step: string, passes: number): Promise<NodeJS.Signals | null> {
+  function publishElsewhere(step: string, passes: number) {
     const { config, identity } = house.gateway.rooms.log
-    const child = spawn(process.execPath, [LAUNCHER, PROGRAM, step, String(passes)], {
-      env: programEnvironment({
-        DATABASE_URL: database.url,
-        LOG_DIR: config.transparency.folder,
-        LOG_KEY,
-        LOG_ORIGIN: identity.key.name,
-      }),
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-    const [, signal] = await once(child, 'exit')
-    return signal
+    const env = {
+      DATABASE_URL: database.url,
+      LOG_DIR: config.transparency.folder,
+      LOG_KEY,
+      LOG_ORIGIN: identity.key.name,
+    }
+    return startProcess(LAUNCHER, { args: [PROGRAM, step, String(passes)], env }).ended
   }
 
   it('T-103 LOG-15 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
@@ -58,7 +52,7 @@ forEachDatabase('a writer that is killed', (database) => {
     const seen: SeenHead[] = [await reader.head()]
     for (const [step, passes] of STEPS) {
       digests.push(...(await addStatements(db, 300)))
-      expect(await publishElsewhere(step, passes), `${step} ${passes}`).toBe('SIGKILL')
+      expect(await publishElsewhere(step, passes), `${step} ${passes}`).toMatchObject({ signal: 'SIGKILL', stderr: '' })
       // A reader sees what was published before, or all that was.
       const between = await rooms.log.published.newest()
       expect(await reader.entries(between!)).toEqual(digests.slice(0, between!.size))

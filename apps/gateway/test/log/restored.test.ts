@@ -15,8 +15,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { beginLog } from '../../src/operations/begin-log.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
-import { outcomeOf, startCommand } from '../bin/command.ts'
 import { copyDatabase, dropBackup } from '../continuity/copy-database.ts'
+import { runCommand } from '../gateway-process.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
 forEachDatabase('a database that is behind its published log', (database) => {
@@ -43,8 +43,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
     ) as Promise<Health>
   }
 
-  const command = (...args: string[]) =>
-    outcomeOf(startCommand(['log', ...args], { SVC_MODE: 'development', ...variables }))
+  const command = (...args: string[]) => runCommand(['log', ...args], { SVC_MODE: 'development', ...variables })
   const readerOf = ({ gateway }: LockerHouse) => logReader(gateway.url, gateway.rooms.log.identity.key)
   const dbOf = ({ gateway }: LockerHouse) => gateway.context.database.db
 
@@ -80,14 +79,14 @@ forEachDatabase('a database that is behind its published log', (database) => {
     // The log itself can be read.
     expect(await readerOf(house).head()).toEqual(seen)
     const shown = await command()
-    expect([shown.status, JSON.parse(shown.stdout)], shown.stderr).toEqual([
+    expect([shown.code, JSON.parse(shown.stdout)], shown.stderr).toEqual([
       1,
       { published: 804, database: 'behind', missing: 503 },
     ])
     expect((await command('restore')).stderr).toContain('say why')
 
     const restored = await command('restore', '--reason', 'restored the backup')
-    expect([restored.status, JSON.parse(restored.stdout)], restored.stderr).toEqual([0, { size: 804, restored: 503 }])
+    expect([restored.code, JSON.parse(restored.stdout)], restored.stderr).toEqual([0, { size: 804, restored: 503 }])
     expect((await untilState(house, 'current')).continuity).toMatchObject({ log: 'ok' })
     // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
     await house.gateway.rooms.log.publish()
@@ -113,7 +112,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
     })
     const refused = await command('restore', '--reason', 'hope')
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('newer checkpoint')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('newer checkpoint')])
     await house.close()
   })
 
@@ -151,7 +150,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
     await expect(begin(oldKey.name)).rejects.toThrow('has signed already')
     expect((await command('new', '--origin', 'gateway.example/log-2')).stderr).toContain('say why')
     const begun = await command('new', '--origin', 'gateway.example/log-2', '--reason', 'it has forked')
-    expect(begun.status, begun.stderr).toBe(0)
+    expect(begun.code, begun.stderr).toBe(0)
     const { origin, ended } = JSON.parse(begun.stdout)
     expect([origin, ended.origin, ended.vkey]).toEqual(['gateway.example/log-2', oldKey.name, formatKey(oldKey)])
     // Both faces of the log that forked, signed by its key.

@@ -23,7 +23,6 @@ import { attest } from '../../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse } from '../../auth/lockers.ts'
 import { addStatements } from '../../log/log-reader.ts'
 import { type AnchorTestbed, publicationsOf, push, readTransaction, startAnchorTestbed } from '../anchor-testbed.ts'
-import { startGatewayToKill } from '../gateway-to-kill.ts'
 import { forgetfully } from '../node-faults.ts'
 
 const HOUR = 3600
@@ -154,7 +153,7 @@ forEachDatabase('anchors of the log', (database) => {
       const sent = testbed.chain.timeline.transactionCount()
       await grow(1)
       const held = testbed.hold('sendTransaction', { when })
-      const { kill } = await startGatewayToKill(testbed, shared(), 'anchor-log')
+      const { kill } = await testbed.openProcess(shared(), 'anchor-log')
       await held.reached
       await kill()
       testbed.node.behave(honestly)
