@@ -10,19 +10,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { insertReceipt } from '../../src/purchases/store.ts'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
+import { PRODUCTION, WITHOUT_PRIMARY } from '../purchases/market.ts'
 import { type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const RETRIEVE = '/v1/retrieve'
 const SECRET = 'the-secret-of-all-the-oracles'
-const PRODUCTION = {
-  SVC_MODE: 'production',
-  BASE_URL: 'https://gateway.example',
-  STATEMENT_KEY: '01'.repeat(32),
-  PUBLICATION_KEY: '02'.repeat(32),
-  SHORT_URL_KEY: '03'.repeat(32),
-  EVM_RPC_URLS: 'http://127.0.0.1:1',
-  EVM_TREASURY: `0x${'ab'.repeat(20)}`,
-}
 const AS_ORACLE = { 'x-oracle-secret': SECRET }
 
 describe('retrieve', () => {
@@ -123,7 +115,8 @@ describe('retrieve without a secret', () => {
     const lines: string[] = []
     const write = (line: string) => void lines.push(line)
     const log = createLog('warn', { write, writeSoon: write, flush: () => {} })
-    const gateway = await startTestGateway({ ...PRODUCTION, ...variables }, { log })
+    const chains = { ...WITHOUT_PRIMARY, EVM_RPC_URLS: 'http://127.0.0.1:1' }
+    const gateway = await startTestGateway({ ...PRODUCTION, ...chains, ...variables }, { log })
     await gateway.stop()
     expect(lines.some((line) => line.includes('ORACLE_CALLBACK_SECRET'))).toBe(isWarned)
   })
