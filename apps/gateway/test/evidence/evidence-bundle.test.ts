@@ -150,15 +150,6 @@ forEachDatabase('the evidence bundle', (database) => {
     expect(await factsOf(bundle)).toMatchObject({ ...ALL_PASSED, ...notThere })
   })
 
-  it('MERK-16 EVID-18 never reports an unsigned record of the oracle era as signed', async () => {
-    const locker = await house.listed(3)
-    await house.stateAsOracle(locker, { signer: null })
-    const bundle = await bundleOf(locker.receipt_id)
-    expect(bundle.v1_signature?.manifest_signature).toMatch(/^unsigned:[0-9a-f]{32}$/)
-    expect(bundle.verification.signature_valid).toBe('not_checked')
-    expect((await factsOf(bundle)).signature_valid).toBe('failed')
-  })
-
   it('VER-12 ERR-22 AMB-93 answers 409 with a hint while a receipt has no attestation or a pending one', async () => {
     const { receipt_id, locker_id } = await house.listed(1)
     const none = await house.read<{ hint: string }>(BUNDLE, { receipt_id })

@@ -1,8 +1,7 @@
-import { OUT_OF_ORDER } from '@svc/chains/test/evm/test-chain'
 import { MERKLE_REGISTRY_ABI as abi } from '@svc/contracts/merkle-registry'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
-import { withBody, withResult } from '@svc/devnet/faulty-node'
+import { withResult } from '@svc/devnet/faulty-node'
 import { decodeFunctionData, keccak256, parseEventLogs, stringToBytes } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
@@ -125,22 +124,13 @@ describe('an address without a registry', () => {
   )
 })
 
-describe('a node that does not answer', () => {
-  it.each(['eth_call', 'eth_estimateGas', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getBlockByNumber'])(
-    'nothing is signed when a node does not answer %s',
-    async (method) => {
-      test.chain.node.behave(withBody(method, OUT_OF_ORDER))
-      await expect(test.owner.prepare(newReceipt(), newEntry())).rejects.toMatchObject(UNAVAILABLE)
-    },
-  )
-
-  it('every call is unavailable when no node answers', async () => {
-    const { raw, tx } = await prepared(test.owner, newReceipt(), newEntry())
-    test.chain.node.behave(() => ({ status: 500, body: '' }))
-    const { owner } = test
-    const answers = [owner.read(newReceipt()), owner.isOwner(), owner.balance(), owner.outcome({ tx, raw })]
-    await Promise.all(answers.map((answer) => expect(answer).rejects.toMatchObject(UNAVAILABLE)))
-  })
+it('every call is unavailable when no node answers', async () => {
+  const { raw, tx } = await prepared(test.owner, newReceipt(), newEntry())
+  test.chain.node.behave(() => ({ status: 500, body: '' }))
+  const { owner } = test
+  const reads = [owner.read(newReceipt()), owner.isOwner(), owner.balance()]
+  const answers = [...reads, owner.outcome({ tx, raw }), owner.prepare(newReceipt(), newEntry())]
+  await Promise.all(answers.map((answer) => expect(answer).rejects.toMatchObject(UNAVAILABLE)))
 })
 
 it('two writers of one receipt leave the newest statement in the registry, in any order', async () => {
