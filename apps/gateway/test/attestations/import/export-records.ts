@@ -80,7 +80,7 @@ export function jsonLines(records: readonly Exported[]): string {
 }
 
 /** Reads records as the command does. */
-export function entriesOf(...records: Exported[]): AsyncIterable<ExportEntry> {
+function entriesOf(...records: Exported[]): AsyncIterable<ExportEntry> {
   return readExport(chunked(jsonLines(records)))
 }
 
