@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import type { Anchor, Attestation, PushAnswer } from '@svc/api/attestations'
 import { testClock } from '@svc/devnet/clock'
-import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
+import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { freePort } from '@svc/devnet/free-port'
 import type { PrimaryChain } from '@svc/devnet/primary-chain/chain'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
@@ -15,11 +15,11 @@ import { startRateServer } from '@svc/devnet/rate-server'
 import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
-import { expect } from 'vitest'
+import { afterAll, afterEach, expect } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import type { PublicationTable } from '../../src/db/schema.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { statementsOf, statusOf } from '../attestations/attest.ts'
+import { opened, statementsOf, statusOf } from '../attestations/attest.ts'
 import {
   ed25519Identity,
   houseOf,
@@ -177,4 +177,12 @@ export async function transactionsOf(chain: PrimaryChain, work: () => Promise<un
   const before = chain.timeline.transactionCount()
   await work()
   return chain.timeline.transactionCount() - before
+}
+
+/** For the tests of a file or suite; its node is honest again after each. */
+export function useAnchorTestbed(options?: Parameters<typeof startAnchorTestbed>[0]): AnchorTestbed {
+  const testbed = opened(() => startAnchorTestbed(options))
+  afterEach(() => testbed.node.behave(honestly))
+  afterAll(() => testbed.stop())
+  return testbed
 }

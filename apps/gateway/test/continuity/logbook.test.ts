@@ -24,8 +24,8 @@ afterEach(() => rm(folder, { recursive: true }))
 
 const PROOF = 'a'.repeat(32)
 
-function statement(sequence: number): Entry {
-  return { kind: 'statement', proofId: PROOF, sequence, digest: sequence.toString(16).padStart(64, '0') }
+function statement(sequence: number, proofId = PROOF): Entry {
+  return { kind: 'statement', proofId, sequence, digest: sequence.toString(16).padStart(64, '0') }
 }
 
 function revocation(digit: string, revokedAt: number, revoked: Revoked): NotedRevocation {
@@ -147,12 +147,13 @@ forEachDatabase('a logbook and its database', (database) => {
 
   it('T-162 with more than twenty processes, none that lived with the newest known entry is left out', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
-    await db.transaction().execute((tx) => recordLostStatement(tx, statement(2) as NotedStatement, 8))
+    const of = (sequence: number) => statement(sequence, 'b'.repeat(32)) as NotedStatement
+    await db.transaction().execute((tx) => recordLostStatement(tx, of(2), 8))
     const now = Math.floor(Date.now() / 1000)
     const noted = async (sequence: number, touched: number) => {
       const before = await readdir(folder)
       const logbook = await openLogbook(folder, 'history')
-      await logbook.append([statement(sequence)], now)
+      await logbook.append([of(sequence)], now)
       await logbook.close()
       const [name] = (await readdir(folder)).filter((each) => each.endsWith('.log') && !before.includes(each))
       await utimes(join(folder, name!), touched, touched)
@@ -160,7 +161,7 @@ forEachDatabase('a logbook and its database', (database) => {
     await noted(4, now - 3600)
     await noted(3, now - 15)
     for (let i = 0; i < 25; i++) await noted(2, now)
-    expect((await missingInDatabase(db, folder)).statements).toEqual([statement(3)])
-    expect((await missingInDatabase(db, folder, { all: true })).statements).toEqual([statement(3), statement(4)])
+    expect((await missingInDatabase(db, folder)).statements).toEqual([of(3)])
+    expect((await missingInDatabase(db, folder, { all: true })).statements).toEqual([of(3), of(4)])
   })
 })

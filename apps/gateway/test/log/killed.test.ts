@@ -2,8 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { LAUNCHER, startProcess } from '@svc/devnet/start-process'
 import { toHex } from '@svc/protocol/bytes'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { expect, it } from 'vitest'
+import { useHouse } from '../attestations/attest.ts'
+import { openLockerHouse } from '../auth/lockers.ts'
 import { addStatements, logReader, type SeenHead } from './log-reader.ts'
 
 const PROGRAM = fileURLToPath(new URL('./programs/publish-until-killed.ts', import.meta.url))
@@ -25,12 +26,7 @@ const STEPS: [step: string, passes: number][] = [
 ]
 
 forEachDatabase('a writer that is killed', (database) => {
-  let house: LockerHouse
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url, LOG_KEY })
-    // SQLite serves one process at a time; a reader is none.
-  })
-  afterAll(() => house.close())
+  const house = useHouse(() => openLockerHouse({ DATABASE_URL: database.url, LOG_KEY }))
 
   function publishElsewhere(step: string, passes: number) {
     const { config, identity } = house.gateway.rooms.log
