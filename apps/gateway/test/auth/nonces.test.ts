@@ -97,17 +97,6 @@ forEachDatabaseInGate('nonces', (database) => {
       expect(Object.fromEntries(counts)).toEqual({ '200 undefined': 1, '403 NONCE_REPLAYED': 199 })
     })
 
-    it('AMB-29 lets owner and operator use the same nonce once each', async () => {
-      const { nonce } = reading().envelope
-      const answers = []
-      for (const signer of [owner, operator, owner, operator]) {
-        const request = reading()
-        request.envelope.nonce = nonce
-        answers.push((await sendDraft(house, { ...request, signer })).status)
-      }
-      expect(answers).toEqual([200, 200, 403, 403])
-    })
-
     it('ENV-13 AMB-29 accepts a nonce once over all lockers and methods of a signer', async () => {
       const other = await house.locker(owner)
       const { nonce } = reading().envelope

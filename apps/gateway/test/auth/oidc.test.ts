@@ -70,13 +70,6 @@ describe('services that are not allowed', () => {
     })
   })
 
-  it.each(['Sponsor', 'sponsor ', 'sponsor@services.example.evil.example', '__proto__'])(
-    'SPON-01 does not take %j for an allowed service',
-    async (sub) => {
-      expect(await outcome(createVerifier()(issuer.token({ sub })))).toBe('SERVICE_NOT_AUTHORIZED')
-    },
-  )
-
   it('T-54 SPON-01 a subject that is the e-mail address of an allowed service does not pass, nor an address that is a subject', async () => {
     const verify = createVerifier()
     const email = 'sponsor@services.example'
@@ -90,10 +83,6 @@ describe('services that are not allowed', () => {
       expect(await outcome(verify(issuer.token(claims))), JSON.stringify(claims)).toBe('SERVICE_NOT_AUTHORIZED')
     }
   })
-
-  it('SPON-01 allows nobody where no service is configured', async () => {
-    expect(await outcome(createVerifier({ emails: [], subjects: [] })(issuer.token()))).toBe('SERVICE_NOT_AUTHORIZED')
-  })
 })
 
 describe('bad tokens', () => {
@@ -105,11 +94,8 @@ describe('bad tokens', () => {
     ['for another audience', { aud: 'another-service' }, {}],
     ['for an audience that contains ours', { aud: `${TEST_AUDIENCE}-2` }, {}],
     ['for no audience', { aud: undefined }, {}],
-    ['for an empty list of audiences', { aud: [] }, {}],
     ['without end', { exp: undefined }, {}],
-    ['with an end in words', { exp: '9999999999' }, {}],
     ['without beginning', { iat: undefined }, {}],
-    ['without subject', { sub: undefined }, {}],
     ['with an empty subject', { sub: '' }, {}],
     ['with a list for a subject', { sub: ['sponsor'] }, {}],
     ['signed with a key that is not published', {}, { forge: 'unpublished-key' }],
@@ -117,12 +103,7 @@ describe('bad tokens', () => {
     ['not signed at all', {}, { forge: 'alg-none' }],
     ['signed with the public key as an HMAC secret', {}, { forge: 'hmac-of-public-key' }],
     ['whose algorithm is not that of its key', {}, { header: { alg: 'PS256' } }],
-    ['whose algorithm is none in capitals', {}, { header: { alg: 'NONE' } }],
-    ['whose algorithm is a number', {}, { header: { alg: 1 } }],
-    ['without algorithm', {}, { header: { alg: undefined } }],
-    ['with a key id that is no text', {}, { header: { kid: {} } }],
     ['with a critical header nobody knows', {}, { header: { crit: ['x'], x: 1 } }],
-    ['with a payload that is not encoded', {}, { header: { crit: ['b64'], b64: false } }],
   ])('SPON-01 T-14 answers 401 to a token %s', async (_, claims, options) => {
     const token = issuer.token(claims, options)
     const error = await refusalOf(createVerifier({ jwksCooldownMs: 0 })(token))
@@ -130,10 +111,6 @@ describe('bad tokens', () => {
     const body = JSON.stringify(error.body('r'))
     expect(body).toContain(`audience ${TEST_AUDIENCE}`)
     for (const part of token.split('.')) if (part) expect(body).not.toContain(part)
-  })
-
-  it('SPON-01 compares the issuer exactly', async () => {
-    expect(await outcome(createVerifier()(issuer.token({ iss: `${issuer.issuer}/` })))).toBe('OIDC_TOKEN_INVALID')
   })
 
   it('T-14 refuses a token with any character changed', async () => {
@@ -183,36 +160,20 @@ describe('bad tokens', () => {
 })
 
 describe('the Authorization header', () => {
-  it.each(['Bearer a.b-c_d', 'bearer a.b-c_d', 'BEARER a.b-c_d', 'bEaReR a.b-c_d', 'Bearer    a.b-c_d'])(
-    'SPON-01 finds a token in the header %j',
-    (header) => expect(bearerToken(header)).toBe('a.b-c_d'),
+  it.each(['Bearer a.b-c_d', 'bEaReR    a.b-c_d'])('SPON-01 finds a token in the header %j', (header) =>
+    expect(bearerToken(header)).toBe('a.b-c_d'),
   )
 
   it.each([
     undefined,
-    '',
-    'Bearer',
     'Bearer ',
     'Bearer\ta',
-    'Bearer \ta',
     'Bearera',
     ' Bearer a',
-    'Bearer a ',
     'Bearer a b',
-    'Bearer a, Bearer b',
     'Bearer a\n',
-    'Bearer a\0',
     'Bearer é',
-    'Bearer \u{1f511}',
-    'Bearer a\u00a0',
-    'Béarer a',
     'Basic dXNlcjpwYXNz',
     'a.b.c',
   ])('SPON-01 finds no token in the header %j', (header) => expect(bearerToken(header)).toBeNull())
-
-  it('SPON-01 finds no token in a header longer than the limit on all headers', () => {
-    expect(bearerToken(`Bearer ${'a'.repeat(16_377)}`)).toHaveLength(16_377)
-    expect(bearerToken(`Bearer ${'a'.repeat(16_378)}`)).toBeNull()
-    expect(bearerToken(`Bearer${' '.repeat(100_000)}a`)).toBeNull()
-  })
 })

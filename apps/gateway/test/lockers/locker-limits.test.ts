@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
-import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { describe, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { openTestSession } from '../transfers/sessions/sessions.ts'
 import { provisionAt } from './provision.ts'
 
@@ -18,44 +17,6 @@ describe('the limit of lockers per owner', () => {
     const other = ed25519Identity()
     expect((await provisionAt(capped, other, await capped.receipt(other))).status).toBe(200)
     await capped.close()
-  })
-
-  describe('in two gateways on one PostgreSQL', () => {
-    let database: FreshDatabase
-    let houses: [LockerHouse, LockerHouse]
-    const alternate = (i: number) => houses[i % 2] as LockerHouse
-    beforeAll(async () => {
-      database = await createFreshDatabase('postgres')
-      const settings = { MAX_LOCKERS_PER_OWNER: '3', DATABASE_URL: database.url }
-      houses = [await openLockerHouse(settings), await openLockerHouse(settings)]
-    })
-    afterAll(async () => {
-      for (const { close } of houses) await close()
-      await database.drop()
-    })
-
-    it('LOCK-08 T-20 ten concurrent requests at two gateways with a limit of three open three lockers', async () => {
-      const owner = ed25519Identity()
-      const receiptIds = await Promise.all(Array.from({ length: 10 }, () => houses[0].receipt(owner)))
-      const answers = await Promise.all(receiptIds.map((id, i) => provisionAt(alternate(i), owner, id)))
-      const byStatus = Object.groupBy(answers, ({ status }) => status)
-      expect([byStatus[200]?.length, byStatus[429]?.length]).toEqual([3, 7])
-      const { db } = houses[0].gateway.context.database
-      expect(await db.selectFrom('lockers').where('owner', '=', owner.identity).selectAll().execute()).toHaveLength(3)
-    })
-
-    it('LOCK-09 T-20 concurrent requests at two gateways for one receipt at the limit all get the same locker', async () => {
-      const owner = ed25519Identity()
-      for (let i = 0; i < 2; i++) await houses[0].locker(owner)
-      const last = await houses[0].receipt(owner)
-      const body = { operator_pubkey: ed25519Identity().identity }
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, i) => provisionAt(alternate(i), owner, last, body)),
-      )
-      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
-      expect(answers.filter(({ body }) => !body.already_provisioned)).toHaveLength(1)
-      for (const answer of answers) expect(answer.body.operators).toEqual([body.operator_pubkey])
-    })
   })
 })
 

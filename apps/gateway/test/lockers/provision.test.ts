@@ -106,16 +106,6 @@ describe('opening a locker', () => {
     expect((await open(owner, receiptId)).body).toMatchObject({ terms, expires_at: '2026-09-15T12:00:00Z' })
   })
 
-  it('LOCK-09 ten concurrent requests open one locker', async () => {
-    const owner = ed25519Identity()
-    const receiptId = await house.receipt(owner)
-    const answers = await Promise.all(Array.from({ length: 10 }, () => open(owner, receiptId)))
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
-    expect(answers.filter(({ body }) => !body.already_provisioned)).toHaveLength(1)
-    const { body } = await open(owner, receiptId)
-    for (const answer of answers) expect({ ...answer.body, already_provisioned: true }).toEqual(body)
-  })
-
   it('LOCK-04 only the payer of an existing receipt opens its locker', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
@@ -136,21 +126,6 @@ describe('opening a locker', () => {
     expectRefusal(await open(owner, receiptId, {}, otherLocker), 401, 'LOCKER_ID_MISMATCH')
     expect((await open(owner, receiptId, {}, { lockerId: lockerIdOf(receiptId) })).status).toBe(200)
     expect((await open(owner, otherId)).body.already_provisioned).toBe(false)
-  })
-
-  it('AMB-72 T-29 opening a locker whose id is taken by another receipt is a 409 and changes nothing', async () => {
-    const owner = ed25519Identity()
-    const receiptId = await house.receipt(owner)
-    const { body } = await openNew()
-    const { db } = house.gateway.context.database
-    const lockerId = lockerIdOf(receiptId)
-    const other = body.space.locker_id
-    await db.updateTable('lockers').set({ locker_id: lockerId }).where('locker_id', '=', other).execute()
-    const answer = await open(owner, receiptId)
-    expectRefusal(answer, 409, 'LOCKER_ID_COLLISION')
-    expect(answer.body).toMatchObject({ hint: expect.any(String), details: { receipt_id: receiptId } })
-    const rows = await db.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).execute()
-    expect(rows).toMatchObject([{ owner: body.owner, receipt_id: body.receipt_id }])
   })
 })
 
@@ -205,55 +180,18 @@ it('AMB-04 the faults of a provisioning request are reported in a fixed order', 
 })
 
 describe('tags', () => {
-  it.each([[[]], [['']], [Array(32).fill('x'.repeat(64))], [['😀'.repeat(64)]], [['__proto__', '"\\', '\u202e']]])(
-    'AMB-74 the tags %j are stored unchanged',
-    async (tags) => {
-      expect((await openNew({ tags })).body.tags).toEqual(tags)
-    },
-  )
+  it.each([[['']], [Array(32).fill('😀'.repeat(64))]])('AMB-74 the tags %j are stored unchanged', async (tags) => {
+    expect((await openNew({ tags })).body.tags).toEqual(tags)
+  })
 
   it.each([
     [Array(33).fill('x'), ['body', 'tags']],
     [['x'.repeat(65)], ['body', 'tags', 0]],
-    [
-      ['a', '😀'.repeat(65)],
-      ['body', 'tags', 1],
-    ],
-    [
-      ['a', 5],
-      ['body', 'tags', 1],
-    ],
-    [[null], ['body', 'tags', 0]],
-    ['a', ['body', 'tags']],
-    [{}, ['body', 'tags']],
     [null, ['body', 'tags']],
-    [['a\0'], ['body', 'tags', 0]],
   ])('AMB-74 GEN-08 the tags %j are a 422', async (tags, loc) => {
     const answer = await openNew({ tags })
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc }] })
-  })
-
-  it('AMB-74 a tag with a lone surrogate is a 422', async () => {
-    const owner = ed25519Identity()
-    const receiptId = await house.receipt(owner)
-    const body = `{"receipt_id":"${receiptId}","tags":["\\ud800"]}`
-    expectRefusal(await open(owner, receiptId, {}, { body }), 422, 'validation_error')
-  })
-
-  it('AMB-74 a locker opened without tags gets those of its quote', async () => {
-    const owner = ed25519Identity()
-    const receiptId = await house.receipt(owner)
-    const { db } = house.gateway.context.database
-    const { pay_req_id: payReqId } = await db
-      .selectFrom('receipts')
-      .select('pay_req_id')
-      .where('receipt_id', '=', receiptId)
-      .executeTakeFirstOrThrow()
-    const terms = house.gateway.context.config.payments.terms.gcs
-    const quote = JSON.stringify({ extensions: { svc: { terms, tags: ['ordered'] } } })
-    await db.updateTable('pay_requests').set({ quote }).where('pay_req_id', '=', payReqId).execute()
-    expect((await open(owner, receiptId)).body.tags).toEqual(['ordered'])
   })
 })
 
@@ -281,14 +219,7 @@ describe('an operator named in the request', () => {
   it('LOCK-06 OPER-01 ADD-04 no locker is opened when the operator key is invalid', async () => {
     const owner = ed25519Identity()
     const receiptId = await house.receipt(owner)
-    for (const operator_pubkey of [
-      '',
-      5,
-      null,
-      evmIdentity().identity,
-      '1'.repeat(32),
-      `0${owner.identity.slice(1)}`,
-    ]) {
+    for (const operator_pubkey of [null, evmIdentity().identity]) {
       const answer = await open(owner, receiptId, { operator_pubkey })
       expectRefusal(answer, 422, 'validation_error')
       const { detail } = answer.body as unknown as { detail: { loc: string[] }[] }
