@@ -15,7 +15,7 @@ import { type Scrape, scrape } from '../info/metrics/scrape.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-describe('a gateway of two processes', () => {
+describe('a gateway of two processes', { shuffle: false }, () => {
   const closing: (() => Promise<unknown>)[] = []
   const lines: Record<string, unknown>[] = []
   let env: NodeJS.ProcessEnv

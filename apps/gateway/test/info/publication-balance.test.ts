@@ -29,13 +29,6 @@ describe('health of the publication key', () => {
     expect(funded).not.toHaveProperty('warnings')
   })
 
-  it('VER-20 health shows a key that was never funded as low, with no anchors left', async () => {
-    const { house, key } = await openWith(harbour, 0)
-    const { status, body } = await healthWithBalance(house)
-    expect([status, body.checks.publication_key]).toEqual([200, 'low'])
-    expect(body.warnings).toEqual([`publication key ${key} holds 0 lamports: about 0 more anchors`])
-  })
-
   it('VER-20 the balance pays for as many anchors as health says, and no more', async () => {
     const { house } = await openWith(harbour, 890_880 + 5_000)
     const left = async () => {
@@ -47,15 +40,6 @@ describe('health of the publication key', () => {
     expect(await left()).toBe('about 0 more anchors')
     const { status, reason } = (await attest(house, await filledLocker(house))).push_result
     expect([status, reason]).toEqual(['failed', 'publication_key_unfunded'])
-  })
-
-  it('VER-20 asks no node for the balance where nothing is published', async () => {
-    const { house } = await openWith(harbour, 0, { ANCHOR_KIND: 'off' })
-    harbour.node.calls.length = 0
-    const { status, body } = await health(house)
-    expect([status, body.checks.publication_key]).toEqual([200, 'disabled'])
-    expect(body).not.toHaveProperty('warnings')
-    expect(harbour.node.calls).not.toContain('getBalance')
   })
 
   it('VER-20 reports a node that is down, and asks it again half a minute later', async () => {
