@@ -106,16 +106,14 @@ describe('a refused envelope', () => {
   })
 })
 
-describe('a locker that is not there', () => {
-  it('LOCK-04 who names the receipt is told that its locker is not open yet; others only that there is none', async () => {
-    const owner = ed25519Identity()
-    const receiptId = await house.receipt(owner)
-    const unopened = lockerId(receiptId)
-    const path = `/v1/lockers/${unopened}/files`
-    const named = await refuse({ path, lockerId: unopened, receiptId }, owner)
-    expect(named).toMatchObject({ error: 'locker_not_found', details: { reason: 'not_provisioned' } })
-    const unnamed = await refuse({ path, lockerId: unopened, receiptId: '' }, owner)
-    expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'there is no such locker' })
-    expect(unnamed.details).not.toHaveProperty('reason')
-  })
+it('LOCK-04 who names the receipt is told that its locker is not open yet; others only that there is none', async () => {
+  const owner = ed25519Identity()
+  const receiptId = await house.receipt(owner)
+  const unopened = lockerId(receiptId)
+  const path = `/v1/lockers/${unopened}/files`
+  const named = await refuse({ path, lockerId: unopened, receiptId }, owner)
+  expect(named).toMatchObject({ error: 'locker_not_found', details: { reason: 'not_provisioned' } })
+  const unnamed = await refuse({ path, lockerId: unopened, receiptId: '' }, owner)
+  expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'there is no such locker' })
+  expect(unnamed.details).not.toHaveProperty('reason')
 })

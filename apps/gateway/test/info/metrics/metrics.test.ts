@@ -71,15 +71,6 @@ forEachDatabase('metrics', (database) => {
     expect(paid).toBeGreaterThan(0)
   })
 
-  it('adds up amounts that are too large for SQL', async () => {
-    const row = { network: 'evm-mainnet', kind: 'single', payer: 'somebody', asset: 'WETH', bound: '1' } as const
-    const received = ['9223372036854775807', '9223372036854775807', '1']
-    const rows = received.map((amount, i) => ({ ...row, tx: `tx-${i}`, received: amount }))
-    await house.gateway.context.database.db.insertInto('payment_transactions').values(rows).execute()
-    const { value } = await read()
-    expect(value('svc_payments_received_total', { network: 'evm-mainnet', asset: 'WETH' })).toBe(2 ** 64)
-  })
-
   it('counts a locker, and its objects while they are written, held and replaced', async () => {
     const samples = {
       lockers: ['svc_lockers_total'],

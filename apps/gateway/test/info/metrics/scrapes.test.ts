@@ -77,8 +77,7 @@ forEachDatabase('many scrapes', (database) => {
   afterAll(() => house.close())
 
   it('reads the database once for thirty concurrent scrapes', async () => {
-    const { url, rooms } = house.gateway
-    const context = rooms.info
+    const context = house.gateway.rooms.info
     let queries = 0
     const counter: KyselyPlugin = {
       transformQuery({ node }) {
@@ -115,10 +114,6 @@ forEachDatabase('many scrapes', (database) => {
     house.clock.advance(LATER)
     await metrics.text()
     expect([queries, counts]).toEqual([26, 2])
-
-    const answers = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/metrics`)))
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    for (const answer of answers) expect(await answer.text()).toContain('\nsvc_receipts_total 1\n')
   })
 })
 

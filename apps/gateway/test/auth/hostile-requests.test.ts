@@ -4,7 +4,7 @@ import { encodeEnvelope, type RequestEnvelope } from '@svc/protocol/request-enve
 import { keccak256, serializeSignature } from 'viem'
 import { sign } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { draft } from './drafts.ts'
+import { draft, sendDraft } from './drafts.ts'
 import {
   ed25519Identity,
   evmIdentity,
@@ -38,15 +38,13 @@ async function read(of: TestLocker, signature: (bytes: Uint8Array) => string | P
   return sendRaw(house.gateway.url, { method: 'GET', target, headers })
 }
 
-describe('Ed25519', () => {
-  it.each<[string, (bytes: Uint8Array) => string]>([
-    ['a flipped bit', (bytes) => toBase58(signer.sign(bytes).map((byte, i) => (i === 0 ? byte ^ 1 : byte)))],
-    ['hex', (bytes) => toHex(signer.sign(bytes))],
-    ['the header instead of its bytes', (bytes) => toBase58(signer.sign(utf8(toBase64Url(bytes))))],
-    ["an EVM wallet's", (bytes) => personalSign(bytes, privateKey)],
-  ])('ENV-02 ENV-17 T-14 refuses %s as an Ed25519 signature', async (_, signature) => {
-    expectRefusal(await read(locker, signature), 403, 'SIGNATURE_INVALID')
-  })
+it.each<[string, (bytes: Uint8Array) => string]>([
+  ['a flipped bit', (bytes) => toBase58(signer.sign(bytes).map((byte, i) => (i === 0 ? byte ^ 1 : byte)))],
+  ['hex', (bytes) => toHex(signer.sign(bytes))],
+  ['the header instead of its bytes', (bytes) => toBase58(signer.sign(utf8(toBase64Url(bytes))))],
+  ["an EVM wallet's", (bytes) => personalSign(bytes, privateKey)],
+])('ENV-02 ENV-17 T-14 refuses %s as an Ed25519 signature', async (_, signature) => {
+  expectRefusal(await read(locker, signature), 403, 'SIGNATURE_INVALID')
 })
 
 describe('keys under which anybody can sign', () => {
@@ -110,3 +108,73 @@ describe('secp256k1', () => {
 async function signedDigest(hash: `0x${string}`): Promise<string> {
   return serializeSignature(await sign({ hash, privateKey: `0x${toHex(privateKey)}` }))
 }
+
+/** `ID` is replaced by the id of the locker. */
+const withId = (path: string) => path.replaceAll('ID', locker.lockerId)
+const RECORD = '/v1/lockers/ID/record'
+
+async function readAt({ signed = RECORD, target = RECORD, method = 'GET' }) {
+  const request = draft(house, locker, { method, target: withId(target), ops: ['locker:read'] })
+  request.envelope.path = withId(signed)
+  return sendDraft(house, request)
+}
+
+describe('paths that match', () => {
+  it.each([
+    { target: '/%76%31/lockers/ID/%72%65%63%6f%72%64' },
+    { signed: '/v1/lockers/ID/%72ecord', target: '/v1/lockers/ID/r%65cord' },
+  ])('T-05 AMB-27 decodes each path segment once: %j', async (paths) => {
+    expect((await readAt(paths)).status).toBe(200)
+  })
+
+  it.each([{ target: `${RECORD}?x=%2e%2e/../#?` }, { signed: `${RECORD}?x=1&y=%20`, target: `${RECORD}?x=1&y=%20` }])(
+    'AMB-27 accepts a signed path without its query, or with the exact query: %j',
+    async (paths) => {
+      expect((await readAt(paths)).status).toBe(200)
+    },
+  )
+
+  it('ENV-06 binds HEAD as it binds GET', async () => {
+    expect((await readAt({ method: 'HEAD', target: `${RECORD}?x` })).status).toBe(200)
+    expect((await readAt({ method: 'HEAD', signed: `${RECORD}/x` })).status).toBe(403)
+  })
+
+  it.each(['http://gateway.example', 'HTTPS://user@[::1]:8402'])(
+    'ENV-06 binds the path after %s in an absolute target',
+    async (origin) => {
+      expect((await readAt({ target: `${origin}${RECORD}?x`, signed: `${RECORD}?x` })).status).toBe(200)
+      expectRefusal(await readAt({ target: origin + RECORD, signed: origin + RECORD }), 403, 'PATH_MISMATCH')
+    },
+  )
+})
+
+describe('paths that do not match', () => {
+  it.each([
+    { signed: '/v1/storage/metadata/ID' },
+    { signed: '/v1/lockers/ID%2Frecord' },
+    { signed: `${RECORD}?x=1`, target: `${RECORD}?x=%31` },
+    { target: '/v1/storage/%6detadata/ID' },
+    { target: `${RECORD}#x` },
+  ])('ENV-06 T-05 AMB-27 refuses an envelope for another path: %j', async (paths) => {
+    expectRefusal(await readAt(paths), 403, 'PATH_MISMATCH')
+  })
+
+  it.each<[string, number, string]>([
+    ['/v1/lockers/ID/%2572ecord', 404, 'not_found'],
+    ['/v1/lockers/ID%2Frecord', 404, 'not_found'],
+    ['//v1/lockers/ID/record', 404, 'not_found'],
+    ['/v1/lockers/ID/record/', 404, 'not_found'],
+    ['/v1/x/../lockers/ID/record', 404, 'not_found'],
+    ['/v1/x/%2e%2e/lockers/ID/record', 404, 'not_found'],
+    ['/V1/lockers/ID/record', 404, 'not_found'],
+    ['\\v1\\lockers\\ID\\record', 400, 'malformed_request'],
+    ['ftp://gateway.example/v1/lockers/ID/record', 404, 'not_found'],
+    ['/v1/lockers/ID/%', 422, 'validation_error'],
+    ['/v1/lockers/%c0%ae%c0%ae/record', 422, 'validation_error'],
+    ['/v1/lockers/ID%00/record', 422, 'validation_error'],
+    ['/v1/lockers/%2e%2e%2FID/record', 401, 'LOCKER_ID_MISMATCH'],
+    [`/v1/lockers/${'x'.repeat(3000)}/record`, 401, 'LOCKER_ID_MISMATCH'],
+  ])('ENV-06 T-05 answers the target %s with %i, whatever path is signed', async (target, status, code) => {
+    for (const signed of [RECORD, target]) expectRefusal(await readAt({ signed, target }), status, code)
+  })
+})
