@@ -1,5 +1,4 @@
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
-import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bearerToken } from '../../src/auth/bearer-token.ts'
 import type { createOidcVerifier } from '../../src/auth/oidc.ts'
@@ -112,21 +111,6 @@ describe('bad tokens', () => {
     const body = JSON.stringify(error.body('r'))
     expect(body).toContain(`audience ${TEST_AUDIENCE}`)
     for (const part of token.split('.')) if (part) expect(body).not.toContain(part)
-  })
-
-  it('T-14 refuses a token with any character changed', async () => {
-    const verify = createVerifier({ jwksCooldownMs: 60 * SECOND })
-    const token = issuer.token({}, { alg: 'ES256' })
-    // The last character of a signature has unused bits.
-    const position = fc.nat(token.length - 2)
-    const character = fc.constantFrom(...'ABCZabcz0189-_.=~')
-    await fc.assert(
-      fc.asyncProperty(position, character, async (i, changed) => {
-        fc.pre(token[i] !== changed)
-        const code = await outcome(verify(token.slice(0, i) + changed + token.slice(i + 1)))
-        expect(code).toBe('OIDC_TOKEN_INVALID')
-      }),
-    )
   })
 
   it('SPON-01 reads a token of 10 kB, and refuses one of 100 kB without fetching keys', async () => {

@@ -30,23 +30,6 @@ const remove = (locker: TestLocker, { identity }: Identity, who = locker.owner) 
   locker.call(EVERY_OP, 'DELETE', `/operators/${identity}`, undefined, who)
 
 describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
-  it('OPER-04 LOCK-06 lets operators write, list, read and delete files', async () => {
-    const operator = ed25519Identity()
-    const locker = await house.locker(createOwner(), { operators: [operator] })
-    await locker.put('by-the-owner', 'x')
-    const calls = [
-      ['locker:write', 'POST', '/files', { filename: 'by-the-operator' }],
-      ['locker:list', 'GET', '/files'],
-      ['locker:read', 'GET', '/files/by-the-owner'],
-      ['locker:read', 'GET', '/manifest'],
-      ['locker:write', 'DELETE', '/files/by-the-owner'],
-    ] as const
-    for (const [op, method, path, body] of calls) {
-      expectRefusal(await locker.call([op], method, path, body, ed25519Identity()), 403, 'SIGNATURE_INVALID')
-      expect((await locker.call([op], method, path, body, operator)).status, path).toBe(200)
-    }
-  })
-
   it('OPER-05 OPER-03 AMB-89 ERR-14 T-28 lets only the owner manage the locker, whatever ops an operator claims', async () => {
     const owner = createOwner()
     const operator = ed25519Identity()

@@ -6,7 +6,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
@@ -80,19 +79,6 @@ describe('a gateway of two processes', { shuffle: false }, () => {
     expect((answered('1') ?? 0) + (answered('2') ?? 0)).toBe(4)
     expect(metrics.value('svc_receipts_total')).toBe(0)
     expect(logged('gateway started')).toMatchObject([{ url, processes: 2 }])
-  })
-
-  it('T-16 goes on while one process is killed, and starts another in its place', async () => {
-    process.kill(newestProcess(), 'SIGKILL')
-    await expect.poll(() => logged('a process ended, and another takes its place').length).toBe(1)
-    expect((await fetch(`${url}/health`)).status).toBe(200)
-    await untilBothAnswer()
-  })
-
-  it('T-89 shares its port with nobody but its processes', async () => {
-    const other = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    expect(await text(other.stderr)).toContain(`Port ${env.PORT} is in use`)
-    expect(other.exitCode ?? (await once(other, 'exit'))[0]).toBe(1)
   })
 
   it('stops with its processes on SIGTERM', async () => {

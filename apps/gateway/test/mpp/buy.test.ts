@@ -97,16 +97,14 @@ describe('a credential that shows a transaction', () => {
   })
 })
 
-describe('an authorization', () => {
-  it('T-100 ADD-47 that is sent twice pays once, and is answered with the same receipt', async () => {
-    const credentials: string[] = []
-    const client = evmClient()
-    client.onCredentialCreated(({ credential }) => void credentials.push(credential))
-    const first = (await (await client.fetch(shop.gateway.url + PATH, ordering())).json()) as Confirmation
-    const before = await treasuryUsdc('evm', testbed.chains)
-    const again = await send(shop, credentials[0]!)
-    expect(again).toMatchObject({ status: 200, body: { receipt_id: first.receipt_id, idempotent: true } })
-    expect(await treasuryUsdc('evm', testbed.chains)).toBe(before)
-    expect(Credential.deserialize(credentials[0]!).payload).toMatchObject({ type: 'authorization' })
-  })
+it('T-100 ADD-47 an authorization that is sent twice pays once, and is answered with the same receipt', async () => {
+  const credentials: string[] = []
+  const client = evmClient()
+  client.onCredentialCreated(({ credential }) => void credentials.push(credential))
+  const first = (await (await client.fetch(shop.gateway.url + PATH, ordering())).json()) as Confirmation
+  const before = await treasuryUsdc('evm', testbed.chains)
+  const again = await send(shop, credentials[0]!)
+  expect(again).toMatchObject({ status: 200, body: { receipt_id: first.receipt_id, idempotent: true } })
+  expect(await treasuryUsdc('evm', testbed.chains)).toBe(before)
+  expect(Credential.deserialize(credentials[0]!).payload).toMatchObject({ type: 'authorization' })
 })

@@ -1,10 +1,5 @@
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
-import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
-import { EVM } from '@svc/payments/networks'
-import { authorizationTypes } from '@x402/evm'
 import { Credential } from 'mppx'
-import { type Address, keccak256, toBytes } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Shop, shopOf } from '../purchases/market.ts'
 import { startX402Testbed, treasuries, type X402Testbed } from '../x402/x402-testbed.ts'
@@ -214,25 +209,8 @@ describe('an authorization', () => {
     const { body: bought } = await send(shop, (await signed()).header)
     const order = { units: 1, extends: bought.receipt_id }
     const challenge = payableWith(await challengesOf(shop, order), TOKENS.USDC.address)
-    const { amount: value, recipient: to } = challenge.request
-    const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
-    const validBefore = Math.floor(Date.now() / 1000) + 300
-    const nonce = keccak256(toBytes(challenge.id + challenge.realm))
-    const signature = await account.signTypedData({
-      domain: { name: 'USDC', version: '2', chainId: EVM.chainId, verifyingContract: TOKENS.USDC.address },
-      types: authorizationTypes,
-      primaryType: 'TransferWithAuthorization',
-      message: {
-        from: account.address,
-        to: to as Address,
-        value: BigInt(value),
-        validAfter: 0n,
-        validBefore: BigInt(validBefore),
-        nonce,
-      },
-    })
-    const times = { validAfter: '0', validBefore: `${validBefore}` }
-    const payload = { type: 'authorization' as const, signature, from: account.address, to, value, ...times, nonce }
+    const { payload: signature } = decoded((await signed()).header)
+    const payload = { ...signature, value: challenge.request.amount, to: challenge.request.recipient }
     await expectNothingChanged(async () => {
       const reply = await send(shop, Credential.serialize({ challenge, payload }), order)
       expectProblem(reply, 'invalid-payload', 'payment_credential_invalid')
