@@ -98,18 +98,6 @@ forEachDatabase('the command that imports attestations', (database) => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^3 records: 1 imported, 2 there already, 0 refused\.\n/)
   })
-
-  it('imports each record once when two imports run at once', { tags: ['nightly'] }, async () => {
-    const names = Array.from({ length: 30 }, (_, i) => `rcpt_twice_${i}`)
-    const path = await exportFile('twice.jsonl', jsonLines(await records(...names)))
-    const outcomes = await Promise.all([run(path), run(path)])
-    expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual([
-      [0, ''],
-      [0, ''],
-    ])
-    const imported = outcomes.map(({ stdout }) => Number(/ (\d+) imported/.exec(stdout)?.[1]))
-    expect(imported.reduce((sum, count) => sum + count)).toBe(30)
-  })
 })
 
 describe('the command that imports attestations exits with 2', () => {

@@ -117,15 +117,7 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   expect((await before.send('GET', usedPath, undefined, used.headers)).status).toBe(200)
   const seen = await look(before, locker)
 
-  const running = await move(target.url)
-  expect([running.code, running.stderr]).toEqual([1, expect.stringContaining('is in use: stop every process')])
   await before.close()
-
-  // What PostgreSQL cannot store is refused as a whole.
-  changeSource(`update lockers set tags = '["' || char(0) || '"]'`)
-  expect((await move(target.url)).code).toBe(1)
-  expect(await tablesOfTarget()).toBe(0)
-  changeSource(`update lockers set tags = '[]'`)
 
   const moved = await move(target.url)
   expect(moved.code, moved.stderr).toBe(0)
@@ -161,8 +153,16 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   await after.close()
 })
 
-it('ADD-30 refuses a target that is not empty, a source that is none, and addresses of the wrong kind', async () => {
-  await (await openHouse()).close()
+it('ADD-30 refuses a source in use, what PostgreSQL cannot store, a target that is not empty, and addresses of the wrong kind', async () => {
+  const house = await openHouse()
+  await house.locker(ed25519Identity())
+  const running = await move(target.url)
+  expect([running.code, running.stderr]).toEqual([1, expect.stringContaining('is in use: stop every process')])
+  await house.close()
+  // What PostgreSQL cannot store is refused as a whole.
+  changeSource(`update lockers set tags = '["' || char(0) || '"]'`)
+  expect((await move(target.url)).code).toBe(1)
+  expect(await tablesOfTarget()).toBe(0)
   await inTarget((db) => sql`create table something (a text)`.execute(db))
   const filled = await move(target.url)
   expect([filled.code, filled.stdout]).toEqual([1, ''])

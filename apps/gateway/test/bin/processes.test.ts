@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand, startCommand } from '../gateway-process.ts'
 import { type Scrape, scrape } from '../info/metrics/scrape.ts'
 
-describe('a gateway of two processes', () => {
+describe('a gateway of two processes', { shuffle: false }, () => {
   const closing: (() => Promise<unknown>)[] = []
   let env: Record<string, string>
   let gateway: StartedProcess
