@@ -4,7 +4,16 @@ import { call } from '@svc/devnet/primary-chain/dev-client'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectError, shopOf } from '../purchases/market.ts'
-import { expectPending, type FaultyTestbed, PREPARE, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import {
+  CHAIN,
+  expectPending,
+  type FaultyTestbed,
+  PREPARE,
+  READ,
+  SEND,
+  startFaultyTestbed,
+  TAKEN,
+} from './faulty-testbed.ts'
 import {
   buyWith,
   expectRefused,
@@ -86,6 +95,22 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
       expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
+
+  it('PAY-46 a node of another chain is asked nothing but its chain, and gets no payment', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const gateway = await testbed.open({})
+    const { text } = await signFor(await walletOn(family, testbed.chains), gateway.url)
+    const { method, other } = CHAIN[family]
+    const { calls, behave } = testbed.nodes[family]
+    behave(withResult(method, () => other))
+    const asked = calls.length
+    expectError(await pay(gateway.url, text), 503, 'chain_unavailable', 'unavailable')
+    expect(new Set(calls.slice(asked))).toEqual(new Set([method]))
+    testbed.calm()
+    expect((await pay(gateway.url, text)).status).toBe(200)
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
+    await gateway.stop()
+  })
 
   it('AMB-06 a payment sent before its quote expires is good, whenever it lands', async () => {
     let behind = 1_000_000
