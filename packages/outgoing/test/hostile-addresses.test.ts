@@ -34,7 +34,6 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(trap.calls()).toBe(0)
   await trap.stop()
-  await server.stop()
 })
 
 /** The real checks, except that the server is public. Its port is in its URLs. */
