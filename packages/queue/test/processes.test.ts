@@ -18,8 +18,7 @@ forEachDatabaseInGate('a process with a queue', (database) => {
 
   if (database.dialect === 'postgres') {
     it('works again after its database connections were lost', async () => {
-      const { open, enqueue, db } = await openTestQueues(database)
-      const queue = await open()
+      const { queue, enqueue, db } = await openTestQueues(database)
       let runs = 0
       queue.handle('note', {}, async () => async () => void runs++)
       await queue.start()

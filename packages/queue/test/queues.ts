@@ -1,7 +1,6 @@
 // For tests: queues on one database, with one clock.
 
 import { randomBytes } from 'node:crypto'
-import type { Database } from '@svc/database/open'
 import type { TestDatabase } from '@svc/devnet/databases'
 import { type Kysely, sql } from 'kysely'
 import { onTestFinished } from 'vitest'
@@ -15,6 +14,8 @@ export interface TestQueues {
   db: Kysely<QueueTables>
   /** Shared by all queues. */
   clock: { ms: number }
+  queue: Queue<TestJobs>
+  /** Another one. */
   open(): Promise<Queue<TestJobs>>
   notes(): Promise<string[]>
   /** Enqueues in a transaction of its own. */
@@ -34,8 +35,13 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
   const opened = await database.open<QueueTables>(noteTables)
   const { db } = opened
   const clock = { ms: START }
-  const open = () => openTestQueue(opened, database.url, () => clock.ms)
-  await open()
+  const open = async () => {
+    const options = { database: opened, databaseUrl: database.url, now: () => clock.ms, log: silentLog, randomBytes }
+    const queue = await createQueue<TestJobs>(options)
+    onTestFinished(() => queue.stop({ graceMs: 0 }))
+    return queue
+  }
+  const queue = await open()
   for (const table of ['jobs', 'dead_jobs', 'schedules', 'notes'])
     await sql`delete from ${sql.table(table)}`.execute(db)
   if (database.dialect === 'postgres') {
@@ -46,6 +52,7 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
   return {
     db,
     clock,
+    queue,
     open,
     notes: () => readNotes(db),
     enqueue: (queue, text, options) => db.transaction().execute((tx) => queue.enqueue(tx, 'note', { text }, options)),
@@ -65,16 +72,6 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
       return rows[0]!.ms
     },
   }
-}
-
-async function openTestQueue(
-  database: Database<QueueTables>,
-  databaseUrl: string,
-  now: () => number,
-): Promise<Queue<TestJobs>> {
-  const queue = await createQueue<TestJobs>({ database, databaseUrl, now, log: silentLog, randomBytes })
-  onTestFinished(() => queue.stop({ graceMs: 0 }))
-  return queue
 }
 
 /** Keeps handlers waiting until it is opened. */
