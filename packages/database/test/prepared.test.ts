@@ -38,7 +38,6 @@ forEachDatabaseInGate('a prepared query', (database) => {
   })
   beforeEach(async () => {
     await db.deleteFrom('account').execute()
-    builds = 0
   })
 
   it('is built once and runs with the values of each call', async () => {

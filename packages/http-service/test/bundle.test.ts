@@ -1,6 +1,8 @@
+// @module-tag nightly
+
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -35,7 +37,7 @@ function startUnchanged(): string {
   return stdout + stderr
 }
 
-it('a bundled program is made anew when one of its sources changed', { tags: ['nightly'] }, () => {
+it('a bundled program is made anew when one of its sources changed', () => {
   const program = new URL('program.ts', folder).href
   expect(start('one')).toContain(`one ${program}\n`)
   expect(start('second')).toContain(`second ${program}\n`)
@@ -53,7 +55,7 @@ function newestBundle(): Bundle {
   return JSON.parse(readFileSync(file, 'utf8')) as Bundle
 }
 
-it('a bundled program is made anew when its bundle was removed', { tags: ['nightly'] }, () => {
+it('a bundled program is made anew when its bundle was removed', () => {
   start('one')
   rmSync(dirname(newestBundle().entry), { recursive: true })
   expect(startUnchanged()).toContain('one ')
@@ -70,13 +72,4 @@ it('a bundle counts as fresh only while all that can change it is the same', () 
     new URL('../../../node_modules/.package-lock.json', import.meta.url),
   ]
   for (const file of files) expect(inputs).toHaveProperty([fileURLToPath(file)])
-})
-
-it('a bundle stays for the processes that run it when another takes its place, however old it is', () => {
-  start('one')
-  const { entry } = newestBundle()
-  utimesSync(dirname(entry), 0, 0)
-  start('second')
-  expect(newestBundle().entry).not.toBe(entry)
-  expect(existsSync(entry)).toBe(true)
 })

@@ -8,21 +8,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { createLog } from '../src/log.ts'
 import { createService, type Service, type StrangerLimit } from '../src/service.ts'
 
-export interface TestService {
-  url: string
-  log: Service['log']
-  logged(): string
-  /** A connection, after writing these bytes. */
-  connect(...bytes: (string | Uint8Array)[]): Socket
-  /** What is answered to these bytes, up to the first end of a JSON object; then the connection is closed. */
-  answerTo(...bytes: (string | Uint8Array)[]): Promise<string>
-  connections(): Promise<number>
-  /** The service's end of every connection so far. */
-  sockets: Socket[]
-  /** Lets every request whose headers are incomplete be overdue. */
-  expireHeaders(): void
-  stop(): Promise<void>
-}
+export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 /** For the file that calls it. It is there from `beforeAll` on. */
 export function useTestService(addRoutes: (service: Service) => void, strangers?: StrangerLimit): TestService {
@@ -34,10 +20,7 @@ export function useTestService(addRoutes: (service: Service) => void, strangers?
   return service
 }
 
-async function startTestService(
-  addRoutes: (service: Service) => void,
-  strangers?: StrangerLimit,
-): Promise<TestService> {
+async function startTestService(addRoutes: (service: Service) => void, strangers?: StrangerLimit) {
   let logged = ''
   const write = (line: string) => {
     logged += line
@@ -49,7 +32,8 @@ async function startTestService(
   const sockets: Socket[] = []
   server.on('connection', (socket) => sockets.push(socket))
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
-  const open: TestService['connect'] = (...bytes) => {
+  /** A connection, after writing these bytes. */
+  const open = (...bytes: (string | Uint8Array)[]): Socket => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
     for (const piece of bytes) socket.write(piece)
     return socket
@@ -59,14 +43,17 @@ async function startTestService(
     log,
     logged: () => logged,
     connect: open,
-    async answerTo(...bytes) {
+    /** What is answered to these bytes, up to the first end of a JSON object; then the connection is closed. */
+    async answerTo(...bytes: (string | Uint8Array)[]) {
       const socket = open(...bytes)
       const answer = await readUntil(socket, '}')
       socket.destroy()
       return answer
     },
+    /** The service's end of every connection so far. */
     sockets,
     connections: () => promisify(server.getConnections.bind(server))(),
+    /** Lets every request whose headers are incomplete be overdue. */
     expireHeaders() {
       server.headersTimeout = 1
     },

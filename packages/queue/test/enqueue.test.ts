@@ -1,5 +1,6 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
-import { expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { expect, it, vi } from 'vitest'
 import { readNotes, writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
@@ -55,6 +56,22 @@ forEachDatabaseInGate('a job that is enqueued', (database) => {
     expect(await queue.drain()).toMatchObject({ done: texts.length })
     expect(received.sort()).toEqual(texts.sort())
   })
+
+  if (database.dialect === 'postgres') {
+    it('runs although the database connections of its worker were lost', async () => {
+      const { queue, enqueue, db } = await openTestQueues(database)
+      let runs = 0
+      queue.handle('note', {}, async () => async () => void runs++)
+      await queue.start()
+      await enqueue(queue, 'before')
+      await expect.poll(() => runs).toBe(1)
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`.execute(db)
+      // An enqueue that fails notices that its connection is gone.
+      await vi.waitFor(() => enqueue(queue, 'after'), 60_000)
+      await expect.poll(() => runs).toBeGreaterThan(1)
+    })
+  }
 })
 
 forEachDatabaseInGate('a key', (database) => {

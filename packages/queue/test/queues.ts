@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { TestDatabase } from '@svc/devnet/databases'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { createQueue } from '../src/create-queue.ts'
 import { LEASE_SECONDS } from '../src/engine.ts'
@@ -10,28 +10,8 @@ import type { Drained, Queue } from '../src/queue.ts'
 import type { QueueTables } from '../src/tables.ts'
 import { noteTables, readNotes, START, silentLog, type TestJobs } from './notes.ts'
 
-export interface TestQueues {
-  db: Kysely<QueueTables>
-  /** Shared by all queues. */
-  clock: { ms: number }
-  queue: Queue<TestJobs>
-  /** Another one. */
-  open(): Promise<Queue<TestJobs>>
-  notes(): Promise<string[]>
-  /** Enqueues in a transaction of its own. */
-  enqueue(
-    queue: Queue<TestJobs>,
-    text: string,
-    options?: Parameters<Queue<TestJobs>['enqueue']>[3],
-  ): Promise<string | null>
-  /** Drains twice, each an hour later, so that leases have expired and failed jobs are due. */
-  drainLater(queue: Queue<TestJobs>): Promise<Drained>
-  /** When the lease of the only running job was last renewed. */
-  lastRenewal(): Promise<number>
-}
-
 /** Empties the tables first. */
-export async function openTestQueues(database: TestDatabase): Promise<TestQueues> {
+export async function openTestQueues(database: TestDatabase) {
   const opened = await database.open<QueueTables>(noteTables)
   const { db } = opened
   const clock = { ms: START }
@@ -51,12 +31,17 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
   }
   return {
     db,
+    /** Shared by all queues. */
     clock,
     queue,
+    /** Another queue. */
     open,
     notes: () => readNotes(db),
-    enqueue: (queue, text, options) => db.transaction().execute((tx) => queue.enqueue(tx, 'note', { text }, options)),
-    async drainLater(queue) {
+    /** Enqueues in a transaction of its own. */
+    enqueue: (queue: Queue<TestJobs>, text: string, options?: Parameters<Queue<TestJobs>['enqueue']>[3]) =>
+      db.transaction().execute((tx) => queue.enqueue(tx, 'note', { text }, options)),
+    /** Drains twice, each an hour later, so that leases have expired and failed jobs are due. */
+    async drainLater(queue: Queue<TestJobs>) {
       const total: Drained = { done: 0, failed: 0, dead: 0 }
       for (let time = 0; time < 2; time++) {
         clock.ms += 3_600_000
@@ -65,6 +50,7 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
       }
       return total
     },
+    /** When the lease of the only running job was last renewed. */
     async lastRenewal() {
       const { rows } = await (database.dialect === 'sqlite'
         ? sql<{ ms: number }>`select due_at - ${LEASE_SECONDS * 1000} as ms from jobs`.execute(db)
@@ -75,14 +61,7 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
 }
 
 /** Keeps handlers waiting until it is opened. */
-export interface Gate {
-  pass(): Promise<void>
-  /** Resolves when this many handlers have arrived. */
-  reached(count?: number): Promise<void>
-  open(): void
-}
-
-export function createGate(): Gate {
+export function createGate() {
   const opened = Promise.withResolvers<void>()
   const waiting: { count: number; resolve: () => void }[] = []
   let count = 0
@@ -92,6 +71,7 @@ export function createGate(): Gate {
       for (const one of waiting) if (count >= one.count) one.resolve()
       await opened.promise
     },
+    /** Resolves when this many handlers have arrived. */
     async reached(wanted = 1) {
       const { promise, resolve } = Promise.withResolvers<void>()
       if (count >= wanted) resolve()
