@@ -19,7 +19,7 @@ type SeededLocker = Awaited<ReturnType<typeof seedLocker>>
 const OWNER = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi'
 const ORIGIN = 'gateway.example/log'
 
-describe('a gateway with two faces', () => {
+describe('a gateway with two faces', { shuffle: false }, () => {
   let folder: string
   let policyFile: string
   let witness: TestWitness
@@ -80,7 +80,7 @@ describe('a gateway with two faces', () => {
 
   const alarms = async () => (await findAlarms(witness.context.database.db, 20)).map(({ kind }) => kind)
 
-  it('T-114 an honest history is included and cosigned, and nobody objects', async () => {
+  it('T-114 MON-01 an honest history is included and cosigned, and nobody objects', async () => {
     expect(await factsOf(honest, locker)).toEqual(['passed', 'passed'])
     await witness.monitor.round()
     expect(await alarms()).toEqual([])
@@ -101,7 +101,7 @@ describe('a gateway with two faces', () => {
     await other.stop()
   })
 
-  it('T-114 a statement that is dropped is caught by the monitor', async () => {
+  it('T-114 MON-05 a statement that is dropped is caught by the monitor', async () => {
     const { db } = honest.context.database
     await db.updateTable('statements').set({ record: '{}' }).where('receipt_id', '=', locker.receipt_id).execute()
     await witness.monitor.round()

@@ -38,7 +38,6 @@ forEachDatabaseInGate('a prepared query', (database) => {
   })
   beforeEach(async () => {
     await db.deleteFrom('account').execute()
-    builds = 0
   })
 
   it('is built once and runs with the values of each call', async () => {
@@ -49,11 +48,6 @@ forEachDatabaseInGate('a prepared query', (database) => {
     expect(builds).toBe(1)
     const { picture } = await db.selectFrom('account').selectAll().where('id', '=', 'bob').executeTakeFirstOrThrow()
     expect([...(picture ?? [])]).toEqual([0, 255])
-  })
-
-  it('counts the rows it changed', async () => {
-    expect((await insert(db, 'alice', 1, null)).numAffectedRows).toBe(1n)
-    expect((await insert(db, 'alice', 2, null)).numAffectedRows).toBe(0n)
   })
 
   it('runs inside a transaction, and is rolled back with it', async () => {

@@ -9,14 +9,6 @@ describe('the statement cache', () => {
     expect(prepared('select 1').statement).not.toBe(prepared('select 2').statement)
   })
 
-  it('knows which statements return rows', () => {
-    const database = new DatabaseSync(':memory:')
-    database.exec('create table t (a)')
-    const prepared = createStatementCache(database)
-    expect(prepared('insert into t values (1)').returnsRows).toBe(false)
-    expect(prepared('insert into t values (1) returning a').returnsRows).toBe(true)
-  })
-
   it('drops the least recently used statement when it is full', () => {
     const prepared = createStatementCache(new DatabaseSync(':memory:'))
     const used = prepared('select -1').statement

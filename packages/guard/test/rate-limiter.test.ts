@@ -36,33 +36,6 @@ forEachDatabaseInGate('a rate limiter', (database) => {
     }
   })
 
-  it('T-10 regains the limit evenly over the minute, and never more than the limit', async () => {
-    expect(await countAdmitted(takes(61, 60))).toBe(60)
-    time += 999
-    expect(await countAdmitted(takes(1, 60))).toBe(0)
-    time += 1
-    expect(await countAdmitted(takes(2, 60))).toBe(1)
-    time += 10_500
-    expect(await countAdmitted(takes(20, 60))).toBe(10)
-    time += 86_400_000
-    expect(await countAdmitted(takes(100, 60))).toBe(60)
-  })
-
-  it.each([1, 7, 70, 6999])(
-    'T-10 admits %i a minute over ten minutes, no more and not noticeably less',
-    { tags: ['nightly'] },
-    async (perMinute) => {
-      expect(await countAdmitted(takes(perMinute + 1, perMinute))).toBe(perMinute)
-      let later = 0
-      for (let tenth = 1; tenth <= 100; tenth++) {
-        time = START + tenth * 6000
-        later += await countAdmitted(takes(Math.ceil(perMinute / 10) + 1, perMinute))
-      }
-      expect(later).toBeLessThanOrEqual(10 * perMinute)
-      expect(later).toBeGreaterThanOrEqual(Math.floor(10 * perMinute * (1 - perMinute / 60_000)))
-    },
-  )
-
   it.each([1, 7, 60, 100, 1000, 70_000])(
     'T-10 sends a Retry-After that is right to the second at %i a minute',
     async (perMinute) => {

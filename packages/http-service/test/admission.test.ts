@@ -10,6 +10,7 @@ import { createLog } from '../src/log.ts'
 import { closeService } from '../src/run.ts'
 import { serve } from '../src/serve.ts'
 import { createService } from '../src/service.ts'
+import { GET, OK, POST } from './service.ts'
 
 type Release = () => void
 
@@ -158,23 +159,8 @@ describe('admission', () => {
   })
 })
 
-const take = endpoint({
-  name: 'take',
-  method: 'POST',
-  path: '/take',
-  auth: 'public',
-  summary: 'Takes anything',
-  body: Type.Object({}),
-  responses: { 200: Type.Object({ ok: Type.Boolean() }) },
-})
-const live = endpoint({
-  name: 'live',
-  method: 'GET',
-  path: '/health/live',
-  auth: 'public',
-  summary: 'Whether it runs',
-  responses: { 200: Type.Object({ ok: Type.Boolean() }) },
-})
+const take = endpoint({ ...POST, name: 'take', path: '/take', body: Type.Object({}), responses: OK })
+const live = endpoint({ ...GET, name: 'live', path: '/health/live', responses: OK })
 
 describe('a service that takes no more requests', () => {
   it('T-89 answers 503 with Retry-After at once on a connection that stays good, and still says that it is alive', async () => {

@@ -1,9 +1,9 @@
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { serve, serveKnown } from '../src/serve.ts'
 import { ServiceError, ValidationError } from '../src/service-error.ts'
-import { readUntil, startTestService, type TestService } from './service.ts'
+import { useTestService } from './service.ts'
 
 const open = {
   method: 'POST',
@@ -19,38 +19,33 @@ const open = {
 const order = endpoint({ ...open, name: 'order', path: '/order' })
 const known = endpoint({ ...open, name: 'known', path: '/known', auth: 'internal' })
 
-let service: TestService
 let counted = 0
 let isExhausted = false
 
-beforeAll(async () => {
-  service = await startTestService(
-    (routes) => {
-      serve(routes, order, ({ body }) => ({ units: body.units }))
-      serveKnown(
-        routes,
-        known,
-        () => 'somebody',
-        ({ body }) => ({ units: body.units }),
-      )
+const service = useTestService(
+  (routes) => {
+    serve(routes, order, ({ body }) => ({ units: body.units }))
+    serveKnown(
+      routes,
+      known,
+      () => 'somebody',
+      ({ body }) => ({ units: body.units }),
+    )
+  },
+  {
+    refuseExhausted() {
+      if (isExhausted) throw new ServiceError('RATE_LIMITED', 'later')
     },
-    {
-      refuseExhausted() {
-        if (isExhausted) throw new ServiceError('RATE_LIMITED', 'later')
-      },
-      async count() {
-        counted++
-      },
+    async count() {
+      counted++
     },
-  )
-})
+  },
+)
 
 beforeEach(() => {
   counted = 0
   isExhausted = false
 })
-
-afterAll(() => service.stop())
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -66,9 +61,9 @@ async function post(body: string, path = '/order'): Promise<{ status: number; bo
 }
 
 it('T-35 a body that says it is too long is refused before it is sent', async () => {
-  const socket = service.connect('POST /order HTTP/1.1\r\nHost: x\r\nContent-Length: 8193\r\n\r\n')
-  expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 413 .*"error":"body_too_large".*"max_bytes":8192/s)
-  socket.destroy()
+  expect(await service.answerTo('POST /order HTTP/1.1\r\nHost: x\r\nContent-Length: 8193\r\n\r\n')).toMatch(
+    /^HTTP\/1\.1 413 .*"error":"body_too_large".*"max_bytes":8192/s,
+  )
   expect((await post(`{"units":1,"more":"${'x'.repeat(8_000)}"}`)).status).toBe(200)
   expect((await post(`{"units":1,"more":"${'x'.repeat(8_192)}"}`)).status).toBe(413)
 })

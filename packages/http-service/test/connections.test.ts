@@ -4,50 +4,42 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { startProcess } from '../../devnet/src/start-process.ts'
 import { connectionLimit, type Exchange, limitConnections } from '../src/connections.ts'
 import { serve } from '../src/serve.ts'
-import { readUntil, startTestService, type TestService } from './service.ts'
+import { GET, readUntil, useTestService } from './service.ts'
 
 const slow = endpoint({
+  ...GET,
   name: 'slow',
-  method: 'GET',
   path: '/slow',
-  auth: 'public',
-  summary: 'answers when it is told to',
   responses: { 200: Type.Object({ place: Type.Integer() }) },
 })
 const long = endpoint({
+  ...GET,
   name: 'long',
-  method: 'GET',
   path: '/long',
-  auth: 'public',
-  summary: 'answers more than the buffers of a connection hold',
   responses: { 200: Type.String() },
   contentType: 'text/plain',
 })
 const LONG_BYTES = 32 * 1024 * 1024
 
-let service: TestService
 let started = 0
 let open: PromiseWithResolvers<void>
 
-beforeAll(async () => {
-  service = await startTestService((routes) => {
-    serve(routes, slow, async () => {
-      const place = ++started
-      await open.promise
-      return { place }
-    })
-    serve(routes, long, () => 'a'.repeat(LONG_BYTES))
+const service = useTestService((routes) => {
+  serve(routes, slow, async () => {
+    const place = ++started
+    await open.promise
+    return { place }
   })
+  serve(routes, long, () => 'a'.repeat(LONG_BYTES))
 })
 beforeEach(() => {
   started = 0
   open = Promise.withResolvers()
 })
-afterAll(() => service.stop())
 
 const GET_SLOW = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
 

@@ -3,16 +3,14 @@ import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { serve } from '../src/serve.ts'
-import { startTestService, type TestService } from './service.ts'
+import { GET, useTestService } from './service.ts'
 
 const echo = endpoint({
+  ...GET,
   name: 'echo',
-  method: 'GET',
   path: '/echo',
-  auth: 'public',
-  summary: 'answers its query',
   query: Type.Object({
     text: Type.Optional(Type.String({ maxLength: 10 })),
     count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
@@ -22,12 +20,7 @@ const echo = endpoint({
   responses: { 200: Type.Object({ got: Type.Unknown() }) },
 })
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startTestService((routes) => serve(routes, echo, ({ query }) => ({ got: query })))
-})
-afterAll(() => service.stop())
+const service = useTestService((routes) => serve(routes, echo, ({ query }) => ({ got: query })))
 
 /** Sends the query as it is: `fetch` would encode. */
 async function ask(query: string): Promise<{ status: number; body: { got?: unknown; error?: string } }> {
@@ -45,7 +38,7 @@ const UNREADABLE = ['%', '%a', '%zz', '%u0041', '%ff', '%c0%ae', '%ED%A0%80', '%
 const REPEATED = ['count=1&count=1', 'text=a&text=a', 'text=a&text=b', 'flag=true&flag=true', 'flag=true&flag=false']
 const OTHERS = ['text=12345678901', 'text=%00', 'flag=1', 'flag=TRUE', 'flag=', 'names=a&names=b&names=c&names=d']
 
-it('T-123 a value that is not exactly of its type, given twice, or not UTF-8 is refused', async () => {
+it('T-123 LIM-01 a value that is not exactly of its type, given twice, or not UTF-8 is refused', async () => {
   const queries = [
     ...NUMBERS.map((value) => `count=${encodeNonAscii(value)}`),
     ...UNREADABLE.flatMap((value) => [`text=${value}`, `names=a&names=${value}`]),
@@ -53,21 +46,14 @@ it('T-123 a value that is not exactly of its type, given twice, or not UTF-8 is 
     ...OTHERS,
   ]
   for (const query of queries) {
-    const { status, body } = await ask(query)
-    expect([status, body.error], query).toEqual([422, 'validation_error'])
+    const name = query.split('=')[0]
+    const wrong = { error: 'validation_error', detail: [{ loc: expect.arrayContaining(['query', name]) }] }
+    expect(await ask(query), query).toMatchObject({ status: 422, body: wrong })
   }
 })
 
 it('T-123 names that nobody declared are ignored, whatever they mean to JavaScript or to other parsers', async () => {
-  const names = [
-    '__proto__',
-    'constructor',
-    'prototype',
-    'toString',
-    'hasOwnProperty',
-    '__proto__[count]',
-    '__proto__.count',
-  ]
+  const names = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', '__proto__[count]', '__proto__.count']
   const others = [
     'count[]',
     'count[0]',
@@ -88,7 +74,7 @@ it('T-123 names that nobody declared are ignored, whatever they mean to JavaScri
   expect(Object.keys(Object.prototype)).toEqual([])
 })
 
-it('T-123 a good value arrives as it is', async () => {
+it('T-123 ATT-07 a good value arrives as it is, in its declared type', async () => {
   const texts = ['', 'a b', 'a+b', '%41', '__proto__', '&=?#', '\u202e', '\ufeff', '😀', 'e\u0301']
   for (const text of texts) {
     const query = new URLSearchParams([

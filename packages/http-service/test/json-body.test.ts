@@ -3,40 +3,33 @@ import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { serve } from '../src/serve.ts'
-import { readUntil, startTestService, type TestService } from './service.ts'
+import { POST, readUntil, useTestService } from './service.ts'
 
 const MEBIBYTE = 1_048_576
 
 const post = endpoint({
+  ...POST,
   name: 'post',
-  method: 'POST',
   path: '/post',
-  auth: 'public',
-  summary: 'takes JSON',
   maxBodyBytes: MEBIBYTE,
   body: Type.Object({ text: Type.String() }),
   responses: { 200: Type.Object({ length: Type.Integer() }) },
 })
 
-let service: TestService
 let reached = 0
 
-beforeAll(async () => {
-  service = await startTestService((routes) => {
-    serve(routes, post, ({ body }) => {
-      reached++
-      return { length: body.text.length }
-    })
+const service = useTestService((routes) => {
+  serve(routes, post, ({ body }) => {
+    reached++
+    return { length: body.text.length }
   })
 })
 
 beforeEach(() => {
   reached = 0
 })
-
-afterAll(() => service.stop())
 
 /** A body of exactly this many bytes. */
 const sized = (bytes: number) => JSON.stringify({ text: 'a'.repeat(bytes - '{"text":""}'.length) })

@@ -10,13 +10,12 @@ import { createLog } from '../src/log.ts'
 import { closeService } from '../src/run.ts'
 import { serve } from '../src/serve.ts'
 import { createService } from '../src/service.ts'
+import { GET } from './service.ts'
 
 const hello = endpoint({
+  ...GET,
   name: 'hello',
-  method: 'GET',
   path: '/hello',
-  auth: 'public',
-  summary: 'Says hello',
   responses: { 200: Type.Object({ hello: Type.Boolean() }) },
 })
 

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createBodyReader } from '../src/json-body.ts'
 import { serveKnown } from '../src/serve.ts'
 import { ServiceError } from '../src/service-error.ts'
-import { readUntil, startTestService, type TestService } from './service.ts'
+import { readUntil, useTestService } from './service.ts'
 
 const MAX_BYTES = 1_048_576
 const batch = endpoint({
@@ -20,30 +20,26 @@ const batch = endpoint({
   responses: { 200: Type.Object({ files: Type.Integer() }) },
 })
 
-let service: TestService
 let isKnown = true
 /** How much of the body the caller was known by. */
 let seen = -1
 
-beforeAll(async () => {
-  service = await startTestService((routes) => {
-    serveKnown(
-      routes,
-      batch,
-      async (wire) => {
-        seen = wire.body.length
-        if (!isKnown) throw new ServiceError('OIDC_TOKEN_INVALID', 'who are you?')
-        await wire.collect(wire.headers['x-short'] ? 8_192 : undefined)
-        seen = wire.body.length
-      },
-      ({ body }) => ({ files: body.files.length }),
-    )
-  })
+const service = useTestService((routes) => {
+  serveKnown(
+    routes,
+    batch,
+    async (wire) => {
+      seen = wire.body.length
+      if (!isKnown) throw new ServiceError('OIDC_TOKEN_INVALID', 'who are you?')
+      await wire.collect(wire.headers['x-short'] ? 8_192 : undefined)
+      seen = wire.body.length
+    },
+    ({ body }) => ({ files: body.files.length }),
+  )
 })
 beforeEach(() => {
   isKnown = true
 })
-afterAll(() => service.stop())
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -84,9 +80,7 @@ describe('a long body', () => {
     expect(await post(listOf(10), short)).toMatchObject([200, {}])
     expect(await post(listOf(100), short)).toMatchObject([413, { details: { max_bytes: 8_192 } }])
     const chunked = 'POST /batch HTTP/1.1\r\nHost: x\r\nX-Short: yes\r\nTransfer-Encoding: chunked\r\n\r\n'
-    const socket = service.connect(chunked, `2001\r\n${'a'.repeat(0x2001)}\r\n`)
-    expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 413 /)
-    socket.destroy()
+    expect(await service.answerTo(chunked, `2001\r\n${'a'.repeat(0x2001)}\r\n`)).toMatch(/^HTTP\/1\.1 413 /)
   })
 })
 

@@ -1,50 +1,30 @@
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { serve } from '../src/serve.ts'
-import { readUntil, startTestService, type TestService } from './service.ts'
+import { OK, POST, readUntil, useTestService } from './service.ts'
 
-const post = endpoint({
-  name: 'post',
-  method: 'POST',
-  path: '/post',
-  auth: 'public',
-  summary: 'takes JSON',
-  body: Type.Object({}),
-  responses: { 200: Type.Object({ ok: Type.Boolean() }) },
-})
+const post = endpoint({ ...POST, name: 'post', path: '/post', body: Type.Object({}), responses: OK })
 
-let service: TestService
 let served = 0
 
-beforeAll(async () => {
-  service = await startTestService((routes) =>
-    serve(routes, post, () => {
-      served++
-      return { ok: true }
-    }),
-  )
-})
-afterAll(() => service.stop())
+const service = useTestService((routes) =>
+  serve(routes, post, () => {
+    served++
+    return { ok: true }
+  }),
+)
 afterEach(async () => {
   vi.useRealTimers()
   await expect.poll(() => service.connections()).toBe(0)
 })
 
-/** The status of the answer, after which the connection is closed. */
-async function answerTo(...bytes: string[]): Promise<number> {
-  const socket = service.connect(...bytes)
-  socket.on('error', () => {})
-  const answer = await readUntil(socket, '}')
-  socket.destroy()
-  return Number(/^HTTP\/1\.1 (\d+) /.exec(answer)?.[1])
-}
+const statusOf = async (request: string) => Number((await service.answerTo(request)).slice(9, 12))
 
 const CHUNKED = 'POST /post HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 it.each([
   ['a long path', 431, `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-  ['a long header', 431, `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(17_000)}\r\n\r\n`],
   ['many headers', 431, `GET / HTTP/1.1\r\nHost: x\r\n${'A: 1\r\n'.repeat(5_000)}\r\n`],
   ['a second Host behind many headers', 431, `GET / HTTP/1.1\r\nHost: x\r\n${'A:1\r\n'.repeat(1_500)}Host: y\r\n\r\n`],
   ['a long chunk extension', 400, `${CHUNKED}2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`],
@@ -52,20 +32,15 @@ it.each([
   ['a chunk with a length that is none', 400, `${CHUNKED}ffffffffffffffffff\r\n`],
 ])('T-141 %s is %i, and costs no more than the head may have', async (_, status, bytes) => {
   served = 0
-  expect(await answerTo(bytes)).toBe(status)
+  expect(await statusOf(bytes)).toBe(status)
   expect(served).toBe(0)
 })
 
 it('T-141 an upgrade is answered as any request, and CONNECT opens nothing', async () => {
   const upgrade = 'Connection: upgrade\r\nUpgrade: websocket\r\n'
-  expect(await answerTo(`GET /nowhere HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`)).toBe(404)
+  expect(await statusOf(`GET /nowhere HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`)).toBe(404)
   const socket = service.connect('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n')
   expect(await readUntil(socket, 'nothing but the end')).toBe('')
-})
-
-it('T-141 a flood of clients that wait for 100 Continue gets none where the body is not wanted', async () => {
-  const head = 'POST /nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n'
-  expect(await Promise.all(Array.from({ length: 100 }, () => answerTo(head)))).toEqual(Array(100).fill(404))
 })
 
 it('T-141 a body that comes a byte at a time has thirty seconds in all', async () => {
@@ -84,7 +59,6 @@ it('T-141 a body that comes a byte at a time has thirty seconds in all', async (
 it('T-141 what follows a refused request is discarded for ten seconds, and then the connection ends', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const socket = service.connect('POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n')
-  socket.on('error', () => {})
   await readUntil(socket, '"}')
   socket.write(' ')
   vi.advanceTimersByTime(9999)

@@ -1,16 +1,14 @@
 import { METHODS } from 'node:http'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { serve } from '../src/serve.ts'
-import { bytesEndpoint, readUntil, startTestService, type TestService } from './service.ts'
+import { bytesEndpoint, GET, POST, readUntil, useTestService } from './service.ts'
 
 const post = endpoint({
+  ...POST,
   name: 'post',
-  method: 'POST',
   path: '/post/{name}',
-  auth: 'public',
-  summary: 'takes JSON',
   params: Type.Object({ name: Type.String() }),
   body: Type.Object({}),
   responses: { 200: Type.Object({ name: Type.String() }) },
@@ -26,35 +24,23 @@ const tokenPath = endpoint({
   responses: { 200: Type.Object({}) },
   headers: { 'cache-control': 'private, no-store' },
 })
-const reset = endpoint({
-  name: 'reset',
-  method: 'GET',
-  path: '/reset',
-  auth: 'public',
-  summary: 'loses a connection of ours',
-  responses: { 200: Type.Object({}) },
-})
+const reset = endpoint({ ...GET, name: 'reset', path: '/reset', responses: { 200: Type.Object({}) } })
 
-let service: TestService
 let seenType: string | undefined
 
-beforeAll(async () => {
-  service = await startTestService((routes) => {
-    serve(routes, post, ({ params }) => ({ name: params.name }))
-    serve(routes, bytesEndpoint('/typed'), ({ wire }) => {
-      seenType = wire.headers['content-type']
-      return { size: 0 }
-    })
-    serve(routes, tokenPath, () => {
-      throw new Error('ours')
-    })
-    serve(routes, reset, () => {
-      throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
-    })
+const service = useTestService((routes) => {
+  serve(routes, post, ({ params }) => ({ name: params.name }))
+  serve(routes, bytesEndpoint('/typed'), ({ wire }) => {
+    seenType = wire.headers['content-type']
+    return { size: 0 }
+  })
+  serve(routes, tokenPath, () => {
+    throw new Error('ours')
+  })
+  serve(routes, reset, () => {
+    throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
   })
 })
-
-afterAll(() => service.stop())
 
 async function exchange(request: string): Promise<{ status: number; head: string }> {
   const socket = service.connect(request)
@@ -63,19 +49,7 @@ async function exchange(request: string): Promise<{ status: number; head: string
   return { status: Number(head.slice(9, 12)), head }
 }
 
-const ODD_TYPES = [
-  'garbage',
-  '/',
-  'a/',
-  ';',
-  ',',
-  'é/x',
-  'a/b;',
-  'text/plain; charset',
-  'application/json, a/b',
-  '\t',
-  '"',
-]
+const ODD_TYPES = ['garbage', '/', 'a/', ';', 'é/x', 'a/b;', 'text/plain; charset', 'application/json, a/b', '\t', '"']
 
 it.each(ODD_TYPES)('T-30 refuses the Content-Type %j of a JSON body with 415', async (type) => {
   const { status } = await exchange(

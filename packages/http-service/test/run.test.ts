@@ -1,9 +1,32 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { endpoint } from '@svc/api/endpoint'
 import { expect, it } from 'vitest'
 import { createLog } from '../src/log.ts'
 import { closeService } from '../src/run.ts'
+import { serve } from '../src/serve.ts'
 import { createService } from '../src/service.ts'
+import { GET, OK } from './service.ts'
+
+const slow = endpoint({ ...GET, name: 'slow', path: '/slow', responses: OK })
+
+it('a service that closes finishes requests in flight and accepts no new ones', async () => {
+  const service = createService({ log: createLog('silent'), checkResponses: true })
+  const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  serve(service, slow, async () => {
+    begun.resolve()
+    await finish.promise
+    return { ok: true }
+  })
+  const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  const inFlight = fetch(`${url}/slow`)
+  await begun.promise
+  const closed = closeService(service, { graceMs: 60_000 })
+  finish.resolve()
+  expect(await (await inFlight).json()).toEqual({ ok: true })
+  await closed
+  await expect(fetch(`${url}/slow`)).rejects.toThrow()
+})
 
 it('T-11 a connection without a request does not keep the service from closing', async () => {
   const service = createService({ log: createLog('silent'), checkResponses: true })

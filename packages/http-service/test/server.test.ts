@@ -1,48 +1,28 @@
-import { once } from 'node:events'
-import { get, request as httpRequest } from 'node:http'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { bodyStream } from '../src/body-stream.ts'
 import { serve } from '../src/serve.ts'
 import { ServiceError } from '../src/service-error.ts'
-import { bytesEndpoint, readUntil, startTestService, type TestService } from './service.ts'
+import { bytesEndpoint, GET, OK, POST, readUntil, useTestService } from './service.ts'
 
-const post = endpoint({
-  name: 'post',
-  method: 'POST',
-  path: '/post',
-  auth: 'public',
-  summary: 'takes JSON',
-  body: Type.Object({}),
-  responses: { 200: Type.Object({ ok: Type.Boolean() }) },
-})
-const slow = endpoint({
-  name: 'slow',
-  method: 'GET',
-  path: '/slow',
-  auth: 'public',
-  summary: 'answers when it is told to',
-  responses: { 200: Type.Object({ ok: Type.Boolean() }) },
-})
+const post = endpoint({ ...POST, name: 'post', path: '/post', body: Type.Object({}), responses: OK })
+const slow = endpoint({ ...GET, name: 'slow', path: '/slow', responses: OK })
 
-let service: TestService
 let isTypeWrong = false
 let finishSlow: PromiseWithResolvers<void>
 
-beforeAll(async () => {
-  service = await startTestService((routes) => {
-    serve(routes, post, () => ({ ok: true }))
-    serve(routes, slow, async () => {
-      await finishSlow.promise
-      return { ok: true }
-    })
-    serve(routes, bytesEndpoint('/bytes'), async ({ wire }) => {
-      if (isTypeWrong) throw new ServiceError('CONTENT_TYPE_MISMATCH', 'no')
-      let size = 0
-      for await (const chunk of bodyStream(wire, 100)) size += (chunk as Buffer).length
-      return { size }
-    })
+const service = useTestService((routes) => {
+  serve(routes, post, () => ({ ok: true }))
+  serve(routes, slow, async () => {
+    await finishSlow.promise
+    return { ok: true }
+  })
+  serve(routes, bytesEndpoint('/bytes'), async ({ wire }) => {
+    if (isTypeWrong) throw new ServiceError('CONTENT_TYPE_MISMATCH', 'no')
+    let size = 0
+    for await (const chunk of bodyStream(wire, 100)) size += (chunk as Buffer).length
+    return { size }
   })
 })
 
@@ -51,37 +31,29 @@ beforeEach(() => {
   finishSlow = Promise.withResolvers()
 })
 
-afterAll(() => service.stop())
-
-/** All that the service sends until it closes the connection. */
-async function answerTo(...bytes: string[]): Promise<string> {
-  const socket = service.connect(...bytes)
-  const answer = await readUntil(socket, '"}')
-  socket.destroy()
-  return answer
-}
-
 describe('the head of a request', () => {
   it.each([
     ['two Host headers', 'Host: a\r\nhost: b\r\n'],
     ['the same Host twice', 'Host: a\r\nHost: a\r\n'],
     ['no Host header', ''],
   ])('T-05 with %s is 400', async (_, hosts) => {
-    expect(await answerTo(`GET /slow HTTP/1.1\r\n${hosts}\r\n`)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*malformed/s)
+    expect(await service.answerTo(`GET /slow HTTP/1.1\r\n${hosts}\r\n`)).toMatch(
+      /^HTTP\/1\.1 400 Bad Request\r\n.*malformed/s,
+    )
   })
 
   it.each(['gzip, chunked', 'chunked, chunked', 'identity, chunked'])(
     'T-05 T-11 with Transfer-Encoding: %s is refused',
     async (coding) => {
       const head = `POST /post HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n`
-      expect(await answerTo(head, '2\r\n{}\r\n0\r\n\r\n')).toMatch(
+      expect(await service.answerTo(head, '2\r\n{}\r\n0\r\n\r\n')).toMatch(
         /^HTTP\/1\.1 (501 Not Implemented|400 Bad Request)\r\n/,
       )
     },
   )
 
   it('T-11 that is too long is 431 with its phrase, a request id, and readable by any page', async () => {
-    const answer = await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`)
+    const answer = await service.answerTo(`GET / HTTP/1.1\r\nHost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n.*"error":"headers_too_large"/s)
     expectOurHeaders(answer)
   })
@@ -151,18 +123,6 @@ describe('100 Continue', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n.*connection: close\r\n/is)
   })
 
-  it('T-11 is sent for a JSON body', async () => {
-    const request = httpRequest(`${service.url}/post`, {
-      method: 'POST',
-      headers: { expect: '100-continue', 'content-length': '2' },
-    })
-    await once(request, 'continue')
-    request.end('{}')
-    const [response] = await once(request, 'response')
-    expect(response.statusCode).toBe(200)
-    response.resume()
-  })
-
   it.each([
     ['of a type that is refused', '/bytes', 3, 403],
     ['that is too long', '/bytes', 101, 413],
@@ -181,9 +141,7 @@ describe('other expectations', () => {
     `PUT /bytes HTTP/1.1\r\nHost: x\r\nExpect:${value}\r\nContent-Length: 3\r\n\r\nabc`
 
   it.each(['', '  '])('T-11 an Expect header that is empty means nothing: %j', async (value) => {
-    const socket = service.connect(expecting(value))
-    expect(await readUntil(socket, '}')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\{"size":3\}$/s)
-    socket.destroy()
+    expect(await service.answerTo(expecting(value))).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\{"size":3\}$/s)
   })
 
   it('T-11 SHAPE-01 what nobody can fulfil is 417, and the connection is closed', async () => {
@@ -208,11 +166,4 @@ it('T-11 an upload that stalls is 408', async () => {
   } finally {
     vi.useRealTimers()
   }
-})
-
-it('T-11 a connection that was answered stays open for the next request', async () => {
-  finishSlow.resolve()
-  const [response] = await once(get(`${service.url}/slow`), 'response')
-  expect(response.headers.connection).not.toBe('close')
-  response.resume()
 })

@@ -4,26 +4,23 @@ import { connect, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { type Endpoint, endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
+import { afterAll, beforeAll } from 'vitest'
 import { createLog } from '../src/log.ts'
 import { createService, type Service, type StrangerLimit } from '../src/service.ts'
 
-export interface TestService {
-  url: string
-  logged(): string
-  /** A connection, after writing these bytes. */
-  connect(...bytes: (string | Uint8Array)[]): Socket
-  connections(): Promise<number>
-  /** The service's end of every connection so far. */
-  sockets: Socket[]
-  /** Lets every request whose headers are incomplete be overdue. */
-  expireHeaders(): void
-  stop(): Promise<void>
+export type TestService = Awaited<ReturnType<typeof startTestService>>
+
+/** For the file that calls it. It is there from `beforeAll` on. */
+export function useTestService(addRoutes: (service: Service) => void, strangers?: StrangerLimit): TestService {
+  const service = {} as TestService // Filled before the first test.
+  beforeAll(async () => {
+    Object.assign(service, await startTestService(addRoutes, strangers))
+  })
+  afterAll(() => service.stop())
+  return service
 }
 
-export async function startTestService(
-  addRoutes: (service: Service) => void,
-  strangers?: StrangerLimit,
-): Promise<TestService> {
+async function startTestService(addRoutes: (service: Service) => void, strangers?: StrangerLimit) {
   let logged = ''
   const write = (line: string) => {
     logged += line
@@ -35,16 +32,28 @@ export async function startTestService(
   const sockets: Socket[] = []
   server.on('connection', (socket) => sockets.push(socket))
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  /** A connection, after writing these bytes. */
+  const open = (...bytes: (string | Uint8Array)[]): Socket => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+    for (const piece of bytes) socket.write(piece)
+    return socket
+  }
   return {
     url,
+    log,
     logged: () => logged,
-    connect(...bytes) {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1')
-      for (const piece of bytes) socket.write(piece)
-      return socket
+    connect: open,
+    /** What is answered to these bytes, up to the first end of a JSON object; then the connection is closed. */
+    async answerTo(...bytes: (string | Uint8Array)[]) {
+      const socket = open(...bytes)
+      const answer = await readUntil(socket, '}')
+      socket.destroy()
+      return answer
     },
+    /** The service's end of every connection so far. */
     sockets,
     connections: () => promisify(server.getConnections.bind(server))(),
+    /** Lets every request whose headers are incomplete be overdue. */
     expireHeaders() {
       server.headersTimeout = 1
     },
@@ -62,16 +71,12 @@ export async function readUntil(socket: Socket, text: string): Promise<string> {
   return read
 }
 
-const Received = Type.Object({ size: Type.Integer() })
+/** What test endpoints have in common. */
+export const GET = { method: 'GET', auth: 'public', summary: 'for tests' } as const
+export const POST = { ...GET, method: 'POST' } as const
+export const OK = { 200: Type.Object({ ok: Type.Boolean() }) }
 
 export function bytesEndpoint(path: string) {
-  return endpoint({
-    name: path,
-    method: 'PUT',
-    path,
-    auth: 'public',
-    summary: 'takes bytes',
-    takesBytes: true,
-    responses: { 200: Received },
-  } satisfies Endpoint)
+  const responses = { 200: Type.Object({ size: Type.Integer() }) }
+  return endpoint({ ...GET, name: path, method: 'PUT', path, takesBytes: true, responses } satisfies Endpoint)
 }

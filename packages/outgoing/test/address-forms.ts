@@ -13,16 +13,7 @@ const FORBIDDEN_IPV4 = [
 const FORBIDDEN_IPV6 = ['::', '::1', '0:0:0:0:0:0:0:1', 'fe80::1', 'fec0::1', 'fc00::1', 'fd00:ec2::254', 'ff02::1']
 
 const LOCAL_NAMES = [
-  ...[
-    'localhost',
-    'LOCALHOST',
-    'LocalHost',
-    'localhost.',
-    'localhost..',
-    'a.localhost',
-    'ｌｏｃａｌｈｏｓｔ',
-    'loc%61lhost',
-  ],
+  ...['localhost', 'LocalHost', 'localhost.', 'localhost..', 'a.localhost', 'ｌｏｃａｌｈｏｓｔ', 'loc%61lhost'],
   ...['local\u00adhost', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'localhost\u3002', 'printer.local', 'db.internal', 'router.home.arpa', 'gateway'],
   ...['metadata.google.internal', 'metadata.google.internal.', 'metadata', 'metadata.example', 'files.example.test.'],
 ]
@@ -122,15 +113,10 @@ function ownAddresses(): { own4: string[]; own6: string[] } {
   }
 }
 
-export interface Trap {
-  port: number
-  /** How many connections came, from anybody. */
-  readonly calls: () => number
-  stop(): Promise<void>
-}
+export type Trap = Awaited<ReturnType<typeof startTrap>>
 
 /** Listens on every address of this machine. */
-export async function startTrap(): Promise<Trap> {
+export async function startTrap() {
   let calls = 0
   const server = createServer((socket) => {
     calls++
@@ -140,6 +126,7 @@ export async function startTrap(): Promise<Trap> {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    /** How many connections came, from anybody. */
     calls: () => calls,
     async stop() {
       server.close()

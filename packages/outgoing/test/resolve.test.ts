@@ -51,7 +51,7 @@ it('T-47 more lookups at once than the limit fail instead of waiting, and others
 })
 
 it('T-47 a download goes to the address that the name server gave', async () => {
-  const server = await startTestTlsServer((_request, response) => response.end('hello'))
+  await using server = await startTestTlsServer((_request, response) => response.end('hello'))
   expect(await download('https://files.example.test/a', { ...server.options, resolve })).toBe('hello')
   expect(await download('https://nowhere.test/a', { ...server.options, resolve })).toBe('unresolvable')
   const gone = new AbortController()
@@ -61,7 +61,6 @@ it('T-47 a download goes to the address that the name server gave', async () => 
   expect(await waiting).toBe('cancelled')
   const late = { ...server.options, resolve: mustNotResolve, signal: gone.signal }
   expect(await download('https://files.example.test/a', late)).toBe('cancelled')
-  await server.stop()
 })
 
 it('T-08 T-48 says of a URL that its host is not public, by its text and by all of its addresses', async () => {

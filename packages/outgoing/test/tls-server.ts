@@ -17,8 +17,9 @@ export interface TestTlsServer {
   options: SourceOptions & { port: number }
   /** Host and path of every request, in order. */
   readonly asked: string[]
-  /** Waits until clients have closed all connections. */
+  /** Waits until clients have closed all connections; so does its disposal. */
   stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function startTestTlsServer(
@@ -33,14 +34,12 @@ export async function startTestTlsServer(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  return {
-    options: { resolve: resolveTo('127.0.0.1'), isPublic: () => true, ca: PUBLIC_TEST_CA, port },
-    asked,
-    async stop() {
-      server.close()
-      await once(server, 'close')
-    },
+  const stop = async () => {
+    server.close()
+    await once(server, 'close')
   }
+  const options = { resolve: resolveTo('127.0.0.1'), isPublic: () => true, ca: PUBLIC_TEST_CA, port }
+  return { options, asked, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** Every name has these addresses. */
@@ -68,10 +67,8 @@ export async function textOf({ stream }: OpenedSource): Promise<string> {
 
 /** A download from a new server that answers like this. */
 export async function downloadFrom(answer: RequestListener, options?: SourceOptions): Promise<string> {
-  const server = await startTestTlsServer(answer)
-  const outcome = await download(SOURCE, { ...server.options, ...options })
-  await server.stop()
-  return outcome
+  await using server = await startTestTlsServer(answer)
+  return await download(SOURCE, { ...server.options, ...options })
 }
 
 export async function refusalOf(opening: Promise<unknown>): Promise<SourceError> {

@@ -1,13 +1,12 @@
-import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it, vi } from 'vitest'
 import { LEASE_SECONDS } from '../src/engine.ts'
 import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
-forEachDatabaseInGate('the effect of a job', (database) => {
+forEachDatabase('the effect of a job', (database) => {
   it('is rolled back when it fails half way, and happens once in the end', async () => {
-    const { open, enqueue, drainLater, notes } = await openTestQueues(database)
-    const queue = await open()
+    const { queue, enqueue, drainLater, notes } = await openTestQueues(database)
     queue.handle('note', {}, async ({ text }, { attempt }) => async (tx) => {
       await writeNote(text)(tx)
       await queue.enqueue(tx, 'other', { text: `after ${text}` })
@@ -19,28 +18,6 @@ forEachDatabaseInGate('the effect of a job', (database) => {
     expect(await notes()).toEqual([])
     expect(await drainLater(queue)).toEqual({ done: 2, failed: 1, dead: 0 })
     expect(await notes()).toEqual(['a', 'after a'])
-  })
-
-  it('is discarded when the lease expired and another run took over', async () => {
-    const { open, enqueue, drainLater, notes } = await openTestQueues(database)
-    const [slow, quick] = await Promise.all([open(), open()])
-    const gate = createGate()
-    const signals: AbortSignal[] = []
-    slow.handle('note', {}, async (_payload, { signal }) => {
-      signals.push(signal)
-      await gate.pass()
-      return writeNote('late')
-    })
-    quick.handle('note', {}, async (_payload, { attempt }) => writeNote(`attempt ${attempt}`))
-    await enqueue(slow, '')
-    const hanging = slow.drain()
-    await gate.reached()
-    expect(await quick.drain()).toMatchObject({ done: 0 })
-    expect(await drainLater(quick)).toEqual({ done: 1, failed: 0, dead: 0 })
-    gate.open()
-    expect(await hanging).toEqual({ done: 0, failed: 0, dead: 0 })
-    expect(await notes()).toEqual(['attempt 2'])
-    expect(signals).toHaveLength(1)
   })
 
   it('is discarded while another run has the job, whose own effect then happens', async () => {
@@ -96,7 +73,7 @@ forEachDatabaseInGate('the effect of a job', (database) => {
   })
 })
 
-forEachDatabaseInGate('a run that takes long', (database) => {
+forEachDatabase('a run that takes long', (database) => {
   it('keeps its job while it renews the lease, and loses it when it stops', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {

@@ -5,8 +5,7 @@ import { openTestQueues } from './queues.ts'
 
 forEachDatabaseInGate('jobs to look at', (database) => {
   it('ADD-25 are listed by state, page by page, found by id, and dead ones deleted or retried in a transaction', async () => {
-    const { open, enqueue, clock, db } = await openTestQueues(database)
-    const queue = await open()
+    const { queue, enqueue, clock, db } = await openTestQueues(database)
     queue.handle('note', { concurrency: 3 }, async () => {
       throw new PermanentError('never')
     })

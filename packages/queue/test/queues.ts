@@ -1,9 +1,8 @@
 // For tests: queues on one database, with one clock.
 
 import { randomBytes } from 'node:crypto'
-import type { Database } from '@svc/database/open'
 import type { TestDatabase } from '@svc/devnet/databases'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { createQueue } from '../src/create-queue.ts'
 import { LEASE_SECONDS } from '../src/engine.ts'
@@ -11,31 +10,18 @@ import type { Drained, Queue } from '../src/queue.ts'
 import type { QueueTables } from '../src/tables.ts'
 import { noteTables, readNotes, START, silentLog, type TestJobs } from './notes.ts'
 
-export interface TestQueues {
-  db: Kysely<QueueTables>
-  /** Shared by all queues. */
-  clock: { ms: number }
-  open(): Promise<Queue<TestJobs>>
-  notes(): Promise<string[]>
-  /** Enqueues in a transaction of its own. */
-  enqueue(
-    queue: Queue<TestJobs>,
-    text: string,
-    options?: Parameters<Queue<TestJobs>['enqueue']>[3],
-  ): Promise<string | null>
-  /** Drains twice, each an hour later, so that leases have expired and failed jobs are due. */
-  drainLater(queue: Queue<TestJobs>): Promise<Drained>
-  /** When the lease of the only running job was last renewed. */
-  lastRenewal(): Promise<number>
-}
-
 /** Empties the tables first. */
-export async function openTestQueues(database: TestDatabase): Promise<TestQueues> {
+export async function openTestQueues(database: TestDatabase) {
   const opened = await database.open<QueueTables>(noteTables)
   const { db } = opened
   const clock = { ms: START }
-  const open = () => openTestQueue(opened, database.url, () => clock.ms)
-  await open()
+  const open = async () => {
+    const options = { database: opened, databaseUrl: database.url, now: () => clock.ms, log: silentLog, randomBytes }
+    const queue = await createQueue<TestJobs>(options)
+    onTestFinished(() => queue.stop({ graceMs: 0 }))
+    return queue
+  }
+  const queue = await open()
   for (const table of ['jobs', 'dead_jobs', 'schedules', 'notes'])
     await sql`delete from ${sql.table(table)}`.execute(db)
   if (database.dialect === 'postgres') {
@@ -45,11 +31,17 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
   }
   return {
     db,
+    /** Shared by all queues. */
     clock,
+    queue,
+    /** Another queue. */
     open,
     notes: () => readNotes(db),
-    enqueue: (queue, text, options) => db.transaction().execute((tx) => queue.enqueue(tx, 'note', { text }, options)),
-    async drainLater(queue) {
+    /** Enqueues in a transaction of its own. */
+    enqueue: (queue: Queue<TestJobs>, text: string, options?: Parameters<Queue<TestJobs>['enqueue']>[3]) =>
+      db.transaction().execute((tx) => queue.enqueue(tx, 'note', { text }, options)),
+    /** Drains twice, each an hour later, so that leases have expired and failed jobs are due. */
+    async drainLater(queue: Queue<TestJobs>) {
       const total: Drained = { done: 0, failed: 0, dead: 0 }
       for (let time = 0; time < 2; time++) {
         clock.ms += 3_600_000
@@ -58,6 +50,7 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
       }
       return total
     },
+    /** When the lease of the only running job was last renewed. */
     async lastRenewal() {
       const { rows } = await (database.dialect === 'sqlite'
         ? sql<{ ms: number }>`select due_at - ${LEASE_SECONDS * 1000} as ms from jobs`.execute(db)
@@ -67,25 +60,8 @@ export async function openTestQueues(database: TestDatabase): Promise<TestQueues
   }
 }
 
-async function openTestQueue(
-  database: Database<QueueTables>,
-  databaseUrl: string,
-  now: () => number,
-): Promise<Queue<TestJobs>> {
-  const queue = await createQueue<TestJobs>({ database, databaseUrl, now, log: silentLog, randomBytes })
-  onTestFinished(() => queue.stop({ graceMs: 0 }))
-  return queue
-}
-
 /** Keeps handlers waiting until it is opened. */
-export interface Gate {
-  pass(): Promise<void>
-  /** Resolves when this many handlers have arrived. */
-  reached(count?: number): Promise<void>
-  open(): void
-}
-
-export function createGate(): Gate {
+export function createGate() {
   const opened = Promise.withResolvers<void>()
   const waiting: { count: number; resolve: () => void }[] = []
   let count = 0
@@ -95,6 +71,7 @@ export function createGate(): Gate {
       for (const one of waiting) if (count >= one.count) one.resolve()
       await opened.promise
     },
+    /** Resolves when this many handlers have arrived. */
     async reached(wanted = 1) {
       const { promise, resolve } = Promise.withResolvers<void>()
       if (count >= wanted) resolve()

@@ -23,8 +23,7 @@ async function startReplicas(url: string, count: number): Promise<Replica[]> {
 
 forEachDatabaseInGate('three processes, one of which is killed repeatedly', (database) => {
   it('give each of 150 jobs its effect once', async () => {
-    const { open, db, clock, drainLater, notes } = await openTestQueues(database)
-    const queue = await open()
+    const { queue, db, clock, drainLater, notes } = await openTestQueues(database)
     const texts = Array.from({ length: 150 }, (_, i) => `${i}`.padStart(3, '0'))
     await db.transaction().execute(async (tx) => {
       for (const text of texts) await queue.enqueue(tx, 'note', { text })
@@ -52,20 +51,6 @@ forEachDatabaseInGate('three processes, one of which is killed repeatedly', (dat
     await drainLater(queue)
     expect(await queue.counts()).toMatchObject({ note: { waiting: 0, delayed: 0, running: 0, dead: 0 } })
     expect((await notes()).filter((text) => text !== 'tick')).toEqual(texts)
-  })
-})
-
-forEachDatabaseInGate('two processes with the same schedule', (database) => {
-  it('enqueue one job in each period', async () => {
-    const { db } = await database.open<QueueTables>(noteTables)
-    const replicas = await startReplicas(database.url, 2)
-    for (let period = 0; period < 5; period++) {
-      for (const part of [0, 30_000]) {
-        for (const replica of replicas) replica.tell(`time ${START + period * 60_000 + part}`)
-        for (const replica of replicas) await replica.said(/drained/)
-        expect(await readNotes(db)).toHaveLength(period + 1)
-      }
-    }
   })
 })
 

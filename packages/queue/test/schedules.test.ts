@@ -1,9 +1,9 @@
-import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it, vi } from 'vitest'
 import { writeNote } from './notes.ts'
 import { openTestQueues } from './queues.ts'
 
-forEachDatabaseInGate('a schedule', (database) => {
+forEachDatabase('a schedule', (database) => {
   it('enqueues one job in each period, the first at once, however many queues poll', async () => {
     const { open, clock, notes } = await openTestQueues(database)
     const queues = await Promise.all([open(), open(), open()])
@@ -22,8 +22,7 @@ forEachDatabaseInGate('a schedule', (database) => {
   })
 
   it('skips missed periods and keeps its rhythm', async () => {
-    const { open, clock, notes } = await openTestQueues(database)
-    const queue = await open()
+    const { queue, clock, notes } = await openTestQueues(database)
     queue.handle('tick', {}, async () => writeNote('tick'))
     queue.every(60, 'tick', {})
     await queue.drain()
@@ -49,8 +48,7 @@ forEachDatabaseInGate('a schedule', (database) => {
   })
 
   it('waits no longer than one period after the clock ran ahead', async () => {
-    const { open, clock, notes } = await openTestQueues(database)
-    const queue = await open()
+    const { queue, clock, notes } = await openTestQueues(database)
     queue.handle('tick', {}, async () => writeNote('tick'))
     queue.every(60, 'tick', {})
     clock.ms += 365 * 86_400_000
@@ -66,8 +64,7 @@ forEachDatabaseInGate('a schedule', (database) => {
   it('fires by itself once workers are started', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
-      const { open, clock } = await openTestQueues(database)
-      const queue = await open()
+      const { queue, clock } = await openTestQueues(database)
       let ticks = 0
       queue.handle('tick', {}, async () => async () => void ticks++)
       queue.every(60, 'tick', {})
@@ -81,10 +78,11 @@ forEachDatabaseInGate('a schedule', (database) => {
     }
   })
 
-  it('exists once for each kind', async () => {
-    const { open } = await openTestQueues(database)
-    const queue = await open()
+  it('exists once for each kind, as a handler does', async () => {
+    const { queue } = await openTestQueues(database)
     queue.every(60, 'tick', {})
     expect(() => queue.every(5, 'tick', {})).toThrow('tick')
+    queue.handle('tick', {}, async () => async () => {})
+    expect(() => queue.handle('tick', {}, async () => async () => {})).toThrow('tick')
   })
 })

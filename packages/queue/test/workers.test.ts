@@ -1,17 +1,16 @@
-import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachDatabase } from '@svc/devnet/databases'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { writeNote } from './notes.ts'
 import { createGate, openTestQueues } from './queues.ts'
 
-forEachDatabaseInGate('started workers', (database) => {
+forEachDatabase('started workers', (database) => {
   // They poll only when a test advances the timers by a second.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())
 
   it('run a new job at once, without polling', async () => {
-    const { open, enqueue, notes } = await openTestQueues(database)
-    const queue = await open()
+    const { queue, enqueue, notes } = await openTestQueues(database)
     const ran = new Map<string, () => void>()
     queue.handle('note', {}, async ({ text }) => async (tx) => {
       await writeNote(text)(tx)
@@ -47,8 +46,7 @@ forEachDatabaseInGate('started workers', (database) => {
   })
 
   it('run as many jobs of a kind at once as its concurrency allows', async () => {
-    const { open, enqueue, notes } = await openTestQueues(database)
-    const queue = await open()
+    const { queue, enqueue, notes } = await openTestQueues(database)
     const gate = createGate()
     let running = 0
     let most = 0
@@ -74,8 +72,7 @@ forEachDatabaseInGate('started workers', (database) => {
   })
 
   it('continue after a handler fails in any way', async () => {
-    const { open, enqueue, notes } = await openTestQueues(database)
-    const queue = await open()
+    const { queue, enqueue, notes } = await openTestQueues(database)
     const last = Promise.withResolvers<void>()
     queue.handle('note', {}, ({ text }) => {
       if (text === 'throws at once') throw new Error(text)
@@ -95,7 +92,7 @@ forEachDatabaseInGate('started workers', (database) => {
   })
 })
 
-forEachDatabaseInGate('stopping', (database) => {
+forEachDatabase('stopping', (database) => {
   it('waits for running jobs and takes no more', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])

@@ -201,6 +201,20 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', { t
   expect(gateway.requests.length - before).toBeLessThan(60)
 })
 
+it('T-107 a monitor that breaks off goes on where it was: nothing is left out, and nothing found twice', async () => {
+  await using stack = await startMonitorStack()
+  const { gateway, look, witness } = stack
+  for (let i = 0; i < 600; i++)
+    gateway.attest(i % 100, i === 205 || i === 505 ? { previousDigest: 'ee'.repeat(32) } : {})
+  await gateway.publish()
+  const judged = () => witness.context.database.db.selectFrom('monitored_logs').select('judged').execute()
+  const found = async () => (await look()).map(({ message }) => message.split(':')[0])
+  gateway.instead.set('/v1/log/statements?from=256&', ({ socket }) => socket.destroy())
+  expect([await found(), await judged()]).toEqual([['entry 205'], [{ judged: 256 }]])
+  gateway.instead.clear()
+  expect([await found(), await judged()]).toEqual([['entry 205', 'entry 505'], [{ judged: 600 }]])
+})
+
 it('T-107 answers that never end are given up', async () => {
   const server = await startServer(() => new Promise(() => {}))
   const get = boundedGet(new AbortController().signal, 50)

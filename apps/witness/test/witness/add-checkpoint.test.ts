@@ -39,7 +39,7 @@ const withSignatures = (checkpoint: string, signatures: NoteSignature[]) => {
   return formatNote({ text: note.text, signatures: [...note.signatures, ...signatures] })
 }
 
-describe('a log that grows', () => {
+describe('a log that grows', { shuffle: false }, () => {
   const { grown } = logs
   const origin = grown.key.name
 
@@ -49,12 +49,9 @@ describe('a log that grows', () => {
   })
 
   it('WIT-01 WIT-05 every cosignature vouches for its checkpoint at its time, and the last one is shown', async () => {
-    for (const [from, to] of [
-      [0, 3],
-      [3, 3],
-      [3, 8],
-      [8, 300],
-    ] as const) {
+    const sizes = [0, 3, 3, 8, 300]
+    for (const [i, to] of sizes.slice(1).entries()) {
+      const from = sizes[i]!
       const { status, text, type } = await send(await grown.request(from, to))
       expect([status, type], text).toEqual([200, 'text/plain; charset=utf-8'])
       const cosigned = `${await grown.checkpoint(to)}${text}`
@@ -110,7 +107,7 @@ it('WIT-03 T-106 of many requests at once each begins where the one before ended
   expect(checkpointOf(await (await lastOf(raced.key.name)).text()).size).toBe(81)
 })
 
-describe('requests that must change nothing', () => {
+describe('requests that must change nothing', { shuffle: false }, () => {
   const { hostile } = logs
   const { name } = hostile.key
   const forger = testKey('forger', 'log')

@@ -4,7 +4,7 @@ import { VERSION } from '@svc/protocol/version'
 import { startTestWitness, type TestWitness } from '@svc/testbed/witness'
 import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
 import { isSignedBy } from '@svc/transparency/note'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { post, requestBody, testLog } from '../requests.ts'
 
 const log = testLog('log.example')
@@ -24,104 +24,100 @@ const alarms = async (query = ''): Promise<{ alarms: Alarm[]; next: number | nul
   (await fetch(`${witness.url}/alarms${query}`)).json()
 const health = async () => (await fetch(`${witness.url}/health`)).json()
 
-it('WIT-06 a second root at a cosigned size is an alarm with both checkpoints, whatever old size it came with', async () => {
-  expect(await alarms()).toEqual({ alarms: [], next: null })
-  const { status, text, type } = await post(witness.url, requestBody(10, [], await forked(10)))
-  expect([status, type], text).toEqual([409, 'text/plain; charset=utf-8'])
-  const other = await log.signHead({ size: 10, root: new Uint8Array(32).fill(99) })
-  expect(await post(witness.url, requestBody(3, [], other))).toMatchObject({ status: 409, text: '10\n' })
+describe('the alarms of a witness', { shuffle: false }, () => {
+  it('WIT-06 a second root at a cosigned size is an alarm with both checkpoints, whatever old size it came with', async () => {
+    expect(await alarms()).toEqual({ alarms: [], next: null })
+    const { status, text, type } = await post(witness.url, requestBody(10, [], await forked(10)))
+    expect([status, type], text).toEqual([409, 'text/plain; charset=utf-8'])
+    const other = await log.signHead({ size: 10, root: new Uint8Array(32).fill(99) })
+    expect(await post(witness.url, requestBody(3, [], other))).toMatchObject({ status: 409, text: '10\n' })
 
-  const found = (await alarms()).alarms
-  expect(found).toMatchObject([
-    { kind: 'fork', origin: 'log.example', resolved_at: null },
-    { kind: 'fork', origin: 'log.example', resolved_at: null },
-  ])
-  for (const { evidence } of found) {
-    const [one, two] = evidence.map((text) => readCheckpoint(text) as Checkpoint) as [Checkpoint, Checkpoint]
-    for (const each of [one, two]) expect(isSignedBy(each.note, log.key)).toBe(true)
-    expect(one.size).toBe(two.size)
-    expect(one.root).not.toEqual(two.root)
-  }
-})
-
-it('WIT-06 T-106 a checkpoint that was not shown to follow is an alarm until it is, once however often it comes', async () => {
-  const wrong = requestBody(10, [new Uint8Array(32)], await log.checkpoint(12))
-  for (let i = 0; i < 3; i++) expect((await post(witness.url, wrong)).status).toBe(422)
-  expect((await post(witness.url, requestBody(10, [], await forked(13)))).status).toBe(422)
-  expect((await alarms()).alarms.map(({ kind }) => kind)).toEqual(['unproven', 'unproven', 'fork', 'fork'])
-  expect(await health()).toMatchObject({ status: 'ok', release: VERSION, open_alarms: 4 })
-
-  expect((await post(witness.url, await log.request(10, 12))).status).toBe(200)
-  expect((await alarms()).alarms.map(({ resolved_at }) => resolved_at === null)).toEqual([true, false, true, true])
-  expect(await health()).toMatchObject({ open_alarms: 3 })
-})
-
-it('WIT-06 alarms come in pages, the newest first, and each was logged once', async () => {
-  const first = await alarms('?limit=3')
-  expect(first.alarms).toHaveLength(3)
-  const rest = await alarms(`?limit=3&before=${first.next}`)
-  expect(rest).toMatchObject({ alarms: [{ kind: 'fork' }], next: null })
-  expect(lines.map(({ level, kind }) => [level, kind])).toEqual([
-    [50, 'fork'],
-    [50, 'fork'],
-    [50, 'unproven'],
-    [50, 'unproven'],
-  ])
-})
-
-it('T-106 T-174 what a log can make the witness keep is bounded, and the newest fork is among it', async () => {
-  const { db } = witness.context.database
-  const kept = async (kind: AlarmKind) =>
-    await db.selectFrom('alarms').select(['cause', 'resolved_at']).where('kind', '=', kind).orderBy('id').execute()
-  const row = {
-    origin: 'log.example',
-    kind: 'fork',
-    message: '',
-    evidence: '[]',
-    raised_at: 0,
-    resolved_at: null,
-  } as const
-  const rows = Array.from({ length: 998 }, (_, i) => ({ ...row, cause: `${i}` }))
-  await db.insertInto('alarms').values(rows).execute()
-  const first = (await kept('fork'))[0]
-  const before = lines.length
-  for (const root of [1, 2]) {
-    const fork = await log.signHead({ size: 12, root: new Uint8Array(32).fill(root) })
-    expect((await post(witness.url, requestBody(12, [], fork))).status).toBe(409)
-    const found = (await alarms('?limit=3')).alarms
-    expect(found.find(({ kind }) => kind === 'fork')?.evidence.at(-1)).toBe(fork)
-    expect(await kept('fork')).toHaveLength(1000)
-  }
-  expect((await kept('fork'))[0]).toEqual(first)
-  expect(await kept('too_many')).toEqual([{ cause: 'fork', resolved_at: null }])
-  expect(lines.slice(before).map(({ kind }) => kind)).toEqual(['too_many'])
-
-  const unproven = Array.from({ length: 1200 }, (_, i) => {
-    return { ...row, kind: 'unproven', cause: `${i}`, resolved_at: 1 } as const
+    const found = (await alarms()).alarms
+    expect(found).toMatchObject([
+      { kind: 'fork', origin: 'log.example', resolved_at: null },
+      { kind: 'fork', origin: 'log.example', resolved_at: null },
+    ])
+    for (const { evidence } of found) {
+      const [one, two] = evidence.map((text) => readCheckpoint(text) as Checkpoint) as [Checkpoint, Checkpoint]
+      for (const each of [one, two]) expect(isSignedBy(each.note, log.key)).toBe(true)
+      expect(one.size).toBe(two.size)
+      expect(one.root).not.toEqual(two.root)
+    }
   })
-  await db.insertInto('alarms').values(unproven).execute()
-  const wrong = requestBody(12, [], await forked(14))
-  expect((await post(witness.url, wrong)).status).toBe(422)
-  const unproved = await kept('unproven')
-  expect(unproved).toHaveLength(1000)
-  expect(unproved.at(-1)).toMatchObject({ cause: expect.stringMatching(/^14 /), resolved_at: null })
-  await db.updateTable('alarms').set({ resolved_at: null }).where('kind', '=', 'unproven').execute()
-  expect((await post(witness.url, requestBody(12, [], await forked(15)))).status).toBe(422)
-  expect((await kept('unproven')).map(({ cause }) => cause)).toEqual(unproved.map(({ cause }) => cause))
-  expect((await kept('too_many')).map(({ cause }) => cause)).toEqual(['fork', 'unproven'])
-  await db.updateTable('alarms').set({ resolved_at: 2 }).where('kind', '=', 'unproven').execute()
-  expect((await post(witness.url, requestBody(12, [], await forked(16)))).status).toBe(422)
-  expect((await kept('too_many')).map(({ resolved_at }) => resolved_at === null)).toEqual([true, false])
-})
 
-it('WIT-09 a page says who the witness is, in the words of a policy', async () => {
-  const answer = await fetch(witness.url)
-  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-  const page = await answer.text()
-  expect(page).toMatch(/^witness witness\.example witness\.example\+[0-9a-f]{8}\+\S+ http/m)
-  expect(page.split('\n')).toContain(log.line)
-  expect(page).toContain('# size 12, cosigned 20')
-  const document = await (await fetch(`${witness.url}/openapi.json`)).json()
-  expect(Object.keys(document.paths)).toContain('/add-checkpoint')
-  expect(await (await fetch(`${witness.url}/health/live`)).json()).toEqual({ status: 'live' })
+  it('WIT-06 T-106 a checkpoint that was not shown to follow is an alarm until it is, once however often it comes', async () => {
+    const wrong = requestBody(10, [new Uint8Array(32)], await log.checkpoint(12))
+    for (let i = 0; i < 3; i++) expect((await post(witness.url, wrong)).status).toBe(422)
+    expect((await post(witness.url, requestBody(10, [], await forked(13)))).status).toBe(422)
+    expect((await alarms()).alarms.map(({ kind }) => kind)).toEqual(['unproven', 'unproven', 'fork', 'fork'])
+    expect(await health()).toMatchObject({ status: 'ok', release: VERSION, open_alarms: 4 })
+
+    expect((await post(witness.url, await log.request(10, 12))).status).toBe(200)
+    expect((await alarms()).alarms.map(({ resolved_at }) => resolved_at === null)).toEqual([true, false, true, true])
+    expect(await health()).toMatchObject({ open_alarms: 3 })
+  })
+
+  it('WIT-06 alarms come in pages, the newest first, and each was logged once', async () => {
+    const first = await alarms('?limit=3')
+    expect(first.alarms).toHaveLength(3)
+    const rest = await alarms(`?limit=3&before=${first.next}`)
+    expect(rest).toMatchObject({ alarms: [{ kind: 'fork' }], next: null })
+    expect(lines.map(({ level, kind }) => [level, kind])).toEqual([
+      [50, 'fork'],
+      [50, 'fork'],
+      [50, 'unproven'],
+      [50, 'unproven'],
+    ])
+  })
+
+  it('T-106 T-174 what a log can make the witness keep is bounded, and the newest fork is among it', async () => {
+    const { db } = witness.context.database
+    const kept = async (kind: AlarmKind) =>
+      await db.selectFrom('alarms').select(['cause', 'resolved_at']).where('kind', '=', kind).orderBy('id').execute()
+    const about = { origin: 'log.example', kind: 'fork' } as const
+    const row = { ...about, message: '', evidence: '[]', raised_at: 0, resolved_at: null }
+    const rows = Array.from({ length: 998 }, (_, i) => ({ ...row, cause: `${i}` }))
+    await db.insertInto('alarms').values(rows).execute()
+    const first = (await kept('fork'))[0]
+    const before = lines.length
+    for (const root of [1, 2]) {
+      const fork = await log.signHead({ size: 12, root: new Uint8Array(32).fill(root) })
+      expect((await post(witness.url, requestBody(12, [], fork))).status).toBe(409)
+      const found = (await alarms('?limit=3')).alarms
+      expect(found.find(({ kind }) => kind === 'fork')?.evidence.at(-1)).toBe(fork)
+      expect(await kept('fork')).toHaveLength(1000)
+    }
+    expect((await kept('fork'))[0]).toEqual(first)
+    expect(await kept('too_many')).toEqual([{ cause: 'fork', resolved_at: null }])
+    expect(lines.slice(before).map(({ kind }) => kind)).toEqual(['too_many'])
+
+    const unproven = Array.from({ length: 1200 }, (_, i) => {
+      return { ...row, kind: 'unproven', cause: `${i}`, resolved_at: 1 } as const
+    })
+    await db.insertInto('alarms').values(unproven).execute()
+    const wrong = requestBody(12, [], await forked(14))
+    expect((await post(witness.url, wrong)).status).toBe(422)
+    const unproved = await kept('unproven')
+    expect(unproved).toHaveLength(1000)
+    expect(unproved.at(-1)).toMatchObject({ cause: expect.stringMatching(/^14 /), resolved_at: null })
+    await db.updateTable('alarms').set({ resolved_at: null }).where('kind', '=', 'unproven').execute()
+    expect((await post(witness.url, requestBody(12, [], await forked(15)))).status).toBe(422)
+    expect((await kept('unproven')).map(({ cause }) => cause)).toEqual(unproved.map(({ cause }) => cause))
+    expect((await kept('too_many')).map(({ cause }) => cause)).toEqual(['fork', 'unproven'])
+    await db.updateTable('alarms').set({ resolved_at: 2 }).where('kind', '=', 'unproven').execute()
+    expect((await post(witness.url, requestBody(12, [], await forked(16)))).status).toBe(422)
+    expect((await kept('too_many')).map(({ resolved_at }) => resolved_at === null)).toEqual([true, false])
+  })
+
+  it('WIT-09 a page says who the witness is, in the words of a policy', async () => {
+    const answer = await fetch(witness.url)
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const page = await answer.text()
+    expect(page).toMatch(/^witness witness\.example witness\.example\+[0-9a-f]{8}\+\S+ http/m)
+    expect(page.split('\n')).toContain(log.line)
+    expect(page).toContain('# size 12, cosigned 20')
+    const document = await (await fetch(`${witness.url}/openapi.json`)).json()
+    expect(Object.keys(document.paths)).toContain('/add-checkpoint')
+    expect(await (await fetch(`${witness.url}/health/live`)).json()).toEqual({ status: 'live' })
+  })
 })
