@@ -17,10 +17,3 @@ it('a start that fails because its port is taken closes every database connectio
   const postgres = await sharedPostgres()
   await postgres.execute(`drop database ${new URL(url).pathname.slice(1)}`)
 })
-
-it('a stopped agent can be stopped again', async () => {
-  const agent = await startTestAgent()
-  await agent.stop()
-  await agent.stop()
-  await expect(fetch(`${agent.url}/health`)).rejects.toThrow()
-})

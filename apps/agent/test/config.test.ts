@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
@@ -56,16 +56,6 @@ describe('an agent service in production', () => {
     ] as const)
       expect(() => readConfig({ ...production(), [variable]: toHex(seed) })).toThrow(`${variable} is a development key`)
     expect(() => readConfig({ ...production(), EVM_TREASURY: DEV_TREASURY.address })).toThrow('is a development wallet')
-  })
-
-  it('T-13 reads keys from files, and reports a file that cannot be read', () => {
-    const file = join(folder, 'delegation.key')
-    writeFileSync(file, `${key(9)}\n`, { mode: 0o600 })
-    const { DELEGATION_KEY, ...rest } = production()
-    expect(toHex(readConfig({ ...rest, DELEGATION_KEY_FILE: file }).secrets.delegationSeed)).toBe(key(9))
-    expect(() => readConfig({ ...rest, DELEGATION_KEY_FILE: `${file}.none` })).toThrow(
-      'DELEGATION_KEY_FILE cannot be read: ENOENT',
-    )
   })
 
   it('CFG-01 accepts pinned keys of the gateway, and rejects malformed ones', () => {

@@ -22,8 +22,9 @@ forEachDatabase('deleting old data', (database) => {
     agent = await startTestAgent({ DATABASE_URL: database.url, LATE_CONFIRM_HOURS: '48' }, { now: () => now * 1000 })
   })
   afterAll(() => agent.stop())
-  beforeEach(() => {
+  beforeEach(async () => {
     now = START
+    for (const table of ['receipts', 'pay_requests'] as const) await db().deleteFrom(table).execute()
   })
 
   const db = () => agent.context.database.db
@@ -36,6 +37,8 @@ forEachDatabase('deleting old data', (database) => {
     const tasks = JSON.stringify({ tell: { url: 'https://hooks.example/' } })
     return insertTestDelegation(db(), { tasks, created_at: START, registered_at: START, ...changes })
   }
+
+  const findPayRequests = () => db().selectFrom('pay_requests').selectAll().orderBy('pay_req_id').execute()
 
   async function see(delegation_id: string): Promise<void> {
     const file = { sha256: '', size_bytes: 1, run_id: 'run', read_at: null, trouble: null }
@@ -96,18 +99,14 @@ forEachDatabase('deleting old data', (database) => {
 
   it('AGENT-02 T-11 keeps paid quotes, and deletes unpaid ones long after they could be paid', async () => {
     const quoted = async (id: string) => {
-      const pay_req_id = `pr_${id}_${database.dialect}`
-      await insertPayRequest(db(), { pay_req_id, created_at: START - 900, expires_at: START, quote: '{}' })
-      return pay_req_id
+      await insertPayRequest(db(), { pay_req_id: id, created_at: START - 900, expires_at: START, quote: '{}' })
+      return id
     }
     const [paid, unpaid] = [await quoted('paid'), await quoted('unpaid')]
     const times = { starts_at: START, expires_at: START + 30 * DAY }
     const purchase = { receipt_id: paid, network: 'n', tx: paid, identity: 'i', subscription_id: 's', ...times }
     await insertPurchase(db(), { ...purchase, pay_req_id: paid, receipt: {} as never })
-    const left = async () =>
-      (await db().selectFrom('pay_requests').select('pay_req_id').orderBy('pay_req_id').execute()).map(
-        ({ pay_req_id }) => pay_req_id,
-      )
+    const left = async () => (await findPayRequests()).map(({ pay_req_id }) => pay_req_id)
     await deleteAfter(92 * DAY)
     expect(await left()).toEqual([paid, unpaid])
     await deleteAfter(92 * DAY + 1)
@@ -120,7 +119,6 @@ forEachDatabase('deleting old data', (database) => {
       await insertPayRequest(db(), { pay_req_id: `pr_${expires_at}`, created_at: START, expires_at, quote: '{}' })
     now = START + 6 * DAY - 1
     await deleteOldData(agent.context, new AbortController().signal, 2)
-    const left = await db().selectFrom('pay_requests').select('expires_at').orderBy('expires_at').execute()
-    expect(left.map(({ expires_at }) => expires_at).filter((end) => ends.includes(end))).toEqual(ends.slice(1))
+    expect((await findPayRequests()).map(({ expires_at }) => expires_at)).toEqual(ends.slice(1))
   })
 })

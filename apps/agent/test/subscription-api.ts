@@ -18,18 +18,10 @@ interface Confirmation {
   leg?: PaymentLeg
 }
 
-export interface SubscriptionApi {
-  requestQuote(choice?: Record<string, string>): Promise<Reply<SubscriptionQuote>>
-  /** A quote; any status but 402 fails the test. */
-  quote(choice?: Record<string, string>): Promise<SubscriptionQuote>
-  confirm(confirmation: Confirmation): Promise<Reply<SubscriptionConfirmation>>
-  postConfirm<Body>(body: unknown, headers: Record<string, string>): Promise<Reply<Body>>
-}
-
 /** Takes the URL at each call, so that it may be created before the agent has started. */
-export function subscriptionApi(agent: () => Pick<Agent, 'url'>): SubscriptionApi {
-  const requestQuote: SubscriptionApi['requestQuote'] = async (choice = {}) =>
-    reply(await fetch(`${agent().url}/v1/service/request?${new URLSearchParams(choice)}`))
+export function subscriptionApi(agent: () => Pick<Agent, 'url'>) {
+  const requestQuote = async (choice: Record<string, string> = {}) =>
+    reply<SubscriptionQuote>(await fetch(`${agent().url}/v1/service/request?${new URLSearchParams(choice)}`))
   const postConfirm = async <Body>(body: unknown, headers: Record<string, string>) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text }
@@ -38,15 +30,19 @@ export function subscriptionApi(agent: () => Pick<Agent, 'url'>): SubscriptionAp
   return {
     requestQuote,
     postConfirm,
-    async quote(choice) {
+    /** A quote; any status but 402 fails the test. */
+    async quote(choice?: Record<string, string>) {
       const { status, body } = await requestQuote(choice)
       expect(status, JSON.stringify(body)).toBe(402)
       return body
     },
-    confirm({ quote, tx, identity, leg }) {
+    confirm({ quote, tx, identity, leg }: Confirmation) {
       const choice = leg && { pay_network: leg.network, pay_asset: leg.extra.name }
       const named = identity !== null && { 'x-svc-identity': identity }
-      return postConfirm({ pay_req_id: payReqId(quote), ...choice }, { 'x402-tx': tx, ...named })
+      return postConfirm<SubscriptionConfirmation>(
+        { pay_req_id: payReqId(quote), ...choice },
+        { 'x402-tx': tx, ...named },
+      )
     },
   }
 }

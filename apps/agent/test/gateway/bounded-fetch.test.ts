@@ -29,17 +29,15 @@ function sending(status: number, mebibytes: number): RequestListener {
 }
 
 describe('an answer of the gateway', () => {
-  const statuses: number[] = []
-  const bounded = boundedFetch((status) => statuses.push(status))
+  const bounded = boundedFetch(() => {})
 
   it('keeps its status, headers and body', async () => {
+    const statuses: number[] = []
+    const bounded = boundedFetch((status) => statuses.push(status))
     answer = sending(402, 1)
     const response = await bounded(`${url}/v1/keys`)
-    expect([response.status, response.headers.get('content-type'), await response.json()]).toEqual([
-      402,
-      'application/json',
-      {},
-    ])
+    expect([response.status, response.headers.get('content-type')]).toEqual([402, 'application/json'])
+    expect(await response.json()).toEqual({})
     answer = (_request, response) => response.writeHead(204).end()
     expect((await bounded(`${url}/v1/keys`)).body).toBeNull()
     expect(statuses).toEqual([402, 204])

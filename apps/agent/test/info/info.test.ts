@@ -5,7 +5,7 @@ import { createFreshDatabase } from '@svc/devnet/databases'
 import { toHex } from '@svc/protocol/bytes'
 import { VERSION } from '@svc/protocol/version'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { expectRefusal, startSecondAgent, useAgentStack } from '../agent-stack.ts'
+import { startSecondAgent, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet } from '../wallets.ts'
 
 const stack = useAgentStack(() => ({ BASE_URL: 'https://agent.example/base/' }))
@@ -104,15 +104,6 @@ it('VER-22 the service has its own OpenAPI document', async () => {
     servers: [{ url: 'https://agent.example/base' }],
   })
   expect(Object.keys(document.paths)).toEqual([...new Set(agentEndpoints.map(({ path }) => path))])
-})
-
-it.each([
-  ['GET', '/v1/storage/request', 404, 'not_found'],
-  ['POST', '/v1/service/request', 405, 'method_not_allowed'],
-  ['GET', '/v1/service/confirm', 405, 'method_not_allowed'],
-  ['GET', '/v1/delegations/', 404, 'not_found'],
-])('AGENT-01 %s %s answers %i', async (method, path, status, code) => {
-  expectRefusal(await stack.send(method, path), status, code)
 })
 
 it('SHAPE-01 ERR-30 every error names a page about its code', async () => {

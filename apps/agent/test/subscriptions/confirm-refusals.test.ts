@@ -1,9 +1,10 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { toBase58 } from '@svc/protocol/bytes'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Reply, startSecondAgent, useAgentStack } from '../agent-stack.ts'
 import { countPurchases, expectError, legOf, pay, payReqId, subscriptionApi } from '../subscription-api.ts'
-import { primaryPayer } from '../wallets.ts'
+import { evmPayer, primaryPayer } from '../wallets.ts'
 
 const stack = useAgentStack()
 const api = subscriptionApi(() => stack.agent)
@@ -67,21 +68,36 @@ describe('AGENT-03 a confirmation', () => {
     await expectNoPurchase(await api.confirm({ quote, tx: HASH, identity, leg }), 402, 'tx_not_found')
   })
 
-  it.each([
-    ['no JSON', '{'],
-    ['a list', '[]'],
-    ['a number', '1'],
-    ['nothing', ''],
-    ['an object for an id', '{"pay_req_id":{}}'],
-    ['an id that no database holds', '{"pay_req_id":"\\u0000"}'],
-    ['half a character', '{"pay_req_id":"\\ud800"}'],
-    ['a name twice', '{"pay_req_id":"a","pay_req_id":"b"}'],
-    ['a transaction that is no text', '{"pay_req_id":"a","tx_sig":7}'],
-    ['deep nesting', `{"pay_req_id":${'['.repeat(500)}${']'.repeat(500)}}`],
-  ])('AGENT-03 answers 422 to a body with %s', async (_, body) => {
-    const reply = await api.postConfirm(body, { 'x-svc-identity': identity, 'x402-tx': SIGNATURE })
-    await expectNoPurchase(reply, 422, 'validation_error')
+  it('AGENT-03 PAY-50 T-25 answers 402 with the reason for a payment that is one unit too small', async () => {
+    const leg = legOf(quote, 'USDC', 'evm-mainnet')
+    const payer = evmPayer(1)
+    const tx = await pay(stack, leg, payer, { amount: BigInt(leg.amount) - 1n })
+    const reply = await api.confirm({ quote, tx, identity: payer.identity, leg })
+    await expectNoPurchase(reply, 402, 'payment_verification_failed')
+    expect(reply.body).toMatchObject({ details: { reason: 'amount_too_small' } })
   })
+
+  it('AGENT-03 AMB-86 decides nothing while the nodes answer garbage, and the payment counts later', async () => {
+    const payer = primaryPayer(2)
+    const confirmation = { quote, tx: await pay(stack, quote.accepts[0]!, payer), identity: payer.identity }
+    const node = await startFaultyProxy(stack.chains.primary.url)
+    onTestFinished(() => node.stop())
+    node.always(/./, { bytes: (bytes) => bytes.subarray(0, bytes.length / 2) })
+    const blind = await startSecondAgent(stack, { PRIMARY_RPC_URLS: node.url })
+    onTestFinished(() => blind.stop())
+    const reply = await subscriptionApi(() => blind).confirm(confirmation)
+    await expectNoPurchase(reply, 503, 'chain_unavailable')
+    expect(reply.body).toMatchObject({ hint: expect.stringContaining('do not pay again') })
+    expect((await api.confirm(confirmation)).body.idempotent).toBe(false)
+  })
+
+  it.each(['{', '[]', '{"pay_req_id":{}}', '{"pay_req_id":"\\u0000"}', '{"pay_req_id":"a","tx_sig":7}'])(
+    'AGENT-03 answers 422 to the body %s',
+    async (body) => {
+      const reply = await api.postConfirm(body, { 'x-svc-identity': identity, 'x402-tx': SIGNATURE })
+      await expectNoPurchase(reply, 422, 'validation_error')
+    },
+  )
 
   it('T-10 limits strangers, but not the repeated confirmation of a paid quote', async () => {
     const payer = primaryPayer(3)

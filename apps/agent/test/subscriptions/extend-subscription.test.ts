@@ -41,20 +41,10 @@ forEachDatabase('payments for subscriptions', (database) => {
   }
 
   async function paid({ payer = 'ann', tx = toBase58(randomBytes(64)), payReqId = '' } = {}): Promise<SignedReceipt> {
-    const payment = {
-      outcome: 'found',
-      tx,
-      payer,
-      received: 5n,
-      height: 1,
-      blockTime: null,
-      references: [],
-      authorizations: [],
-    } as const
-    return signReceipt(
-      newReceipt({ payReqId: payReqId || (await quoted()), units: 1, leg, payment, confirmedAt: time }),
-      signer,
-    )
+    const found = { outcome: 'found', height: 1, blockTime: null, references: [], authorizations: [] } as const
+    const payment = { ...found, tx, payer, received: 5n }
+    const quote = payReqId || (await quoted())
+    return signReceipt(newReceipt({ payReqId: quote, units: 1, leg, payment, confirmedAt: time }), signer)
   }
 
   const counts = async () => {
@@ -72,25 +62,17 @@ forEachDatabase('payments for subscriptions', (database) => {
     expect(await findSubscription(db(), 'bob')).toBeNull()
   })
 
-  it('SHAPE-43 a payment in the last second of a subscription adds thirty days to its end', async () => {
+  it.each([
+    ['in the last second of a subscription adds thirty days to its end', -1, 0, 60],
+    ['after the end starts anew under the same subscription id', 0, 30, 60],
+  ])('SHAPE-43 a payment %s', async (_, seconds, startDay, endDay) => {
     const { purchase: first } = await extend(await paid())
-    time = first.expires_at - 1
+    time = first.expires_at + seconds
     const { purchase: second } = await extend(await paid())
     expect(second).toMatchObject({
       subscription_id: first.subscription_id,
-      starts_at: first.starts_at,
-      expires_at: NOON + 60 * DAY,
-    })
-  })
-
-  it('SHAPE-43 a payment after the end starts anew under the same subscription id', async () => {
-    const { purchase: first } = await extend(await paid())
-    time = first.expires_at
-    const { purchase: second } = await extend(await paid())
-    expect(second).toMatchObject({
-      subscription_id: first.subscription_id,
-      starts_at: first.expires_at,
-      expires_at: first.expires_at + 30 * DAY,
+      starts_at: NOON + startDay * DAY,
+      expires_at: NOON + endDay * DAY,
     })
   })
 

@@ -7,60 +7,24 @@ import type { Tasks } from '@svc/api/agent/tasks'
 import type { Variables } from '@svc/http-service/config'
 import type { SignedFinding } from '@svc/protocol/finding'
 import type { JobRun } from '@svc/queue/queue'
-import type { Client, Locker } from '@svc/sdk'
+import type { Locker } from '@svc/sdk'
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import type { Context, Overrides } from '../../src/context.ts'
+import type { Overrides } from '../../src/context.ts'
 import { findingsAfter } from '../../src/work/findings/store.ts'
-import { type RunRow, recentRuns } from '../../src/work/runs/store.ts'
-import { type AgentStack, startAgentStack } from '../agent-stack.ts'
-import { ed25519Wallet, type Wallet } from '../wallets.ts'
+import { recentRuns } from '../../src/work/runs/store.ts'
+import { startAgentStack } from '../agent-stack.ts'
+import { ed25519Wallet } from '../wallets.ts'
 
 export const DAY = 86_400
 
 /** An active delegation with its locker and owner. */
-export interface TestDelegation {
-  id: string
-  owner: Wallet
-  locker: Locker
-  agentPubkey: string
-  /** The owner's client of the gateway. */
-  client: Client
-  put(filename: string, text: string): Promise<void>
-  log(): Promise<SignedFinding[]>
-  /** Findings since the last call. */
-  newFindings(): Promise<[kind: string, detail: SignedFinding['detail']][]>
-  /** Kinds of the findings since the last call. */
-  newKinds(): Promise<string[]>
-  /** Newest first. */
-  runs(): Promise<RunRow[]>
-  /** Outcomes of the runs, newest first. */
-  outcomes(): Promise<RunRow['outcome'][]>
-  lastSummary(): Promise<Record<string, unknown>>
-}
+export type TestDelegation = Awaited<ReturnType<WorkStack['addDelegation']>>
+
+export type WorkStack = Awaited<ReturnType<typeof startWorkStack>>
 
 /** A job with its own id. */
 export function newJob(): JobRun {
   return { id: randomUUID(), attempt: 1, signal: new AbortController().signal }
-}
-
-export interface WorkStack extends AgentStack {
-  context: Context
-  addDelegation(tasks?: Tasks): Promise<TestDelegation>
-  /** A minute later, with all due jobs done. */
-  nextMinute(): ReturnType<AgentStack['runJobs']>
-  /** A day later, with all due jobs done. */
-  nextDay(): ReturnType<AgentStack['runJobs']>
-  /** The same after this many seconds. */
-  advanceAndRun(seconds: number): ReturnType<AgentStack['runJobs']>
-  watch(delegation: TestDelegation, job?: JobRun): Promise<void>
-  /** Where the gateway stores the bytes of a file. */
-  storedPath(delegation: TestDelegation, filename: string): Promise<string>
-  overwriteStored(delegation: TestDelegation, filename: string, text: string): Promise<void>
-  deleteStored(delegation: TestDelegation, filename: string): Promise<void>
-  /** Runs once, in the middle of the next watch: after it has listed the files and before it reads any. */
-  duringNextWatch(work: () => Promise<unknown>): void
-  /** So that a test has no work left over from earlier ones. */
-  endAllDelegations(): Promise<void>
 }
 
 /** For another process on the same database and gateway. */
@@ -81,7 +45,7 @@ export function useWorkStack(variables?: () => Variables, overrides?: Overrides)
   return stack
 }
 
-async function startWorkStack(variables?: Variables, overrides?: Overrides): Promise<WorkStack> {
+async function startWorkStack(variables?: Variables, overrides?: Overrides) {
   const stack = await startAgentStack(variables, overrides)
   const { gateway, agent, proxy, clock } = stack
   const { context } = agent
@@ -104,7 +68,8 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides): Pro
     },
   }
 
-  async function storedPath({ locker }: TestDelegation, filename: string): Promise<string> {
+  /** Where the gateway stores the bytes of a file. */
+  async function storedPath({ locker }: { locker: Locker }, filename: string): Promise<string> {
     const { object_id } = await gateway.context.database.db
       .selectFrom('files')
       .select('object_id')
@@ -115,6 +80,7 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides): Pro
     return join(gateway.context.config.storage.localFolder, 'objects', id.slice(0, 2), id)
   }
 
+  /** Lets so many seconds pass, and does all due jobs. */
   function advanceAndRun(seconds: number) {
     clock.advance(seconds)
     return stack.runJobs()
@@ -125,7 +91,7 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides): Pro
     context,
     storedPath,
     advanceAndRun,
-    async addDelegation(tasks = WATCH) {
+    async addDelegation(tasks: Tasks = WATCH) {
       const owner = await stack.grantSubscription(ed25519Wallet())
       const locker = await stack.seedLocker(owner)
       const { delegation_id: id, agent_pubkey } = await stack.delegateAndRegister(owner, locker, tasks)
@@ -133,9 +99,11 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides): Pro
       await db.deleteFrom('jobs').where('kind', 'in', ['check-registration', 'mirror', 'watch']).execute()
       const client = stack.client(owner)
       const log = () => findingsAfter(db, id, 0, 10_000)
+      /** Newest first. */
       const runs = () => recentRuns(db, id, 100)
       let seen = 0
-      const newFindings: TestDelegation['newFindings'] = async () => {
+      /** Findings since the last call. */
+      const newFindings = async (): Promise<[kind: string, detail: SignedFinding['detail']][]> => {
         const all = await log()
         const added = all.slice(seen)
         seen = all.length
@@ -146,24 +114,28 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides): Pro
         owner,
         locker,
         agentPubkey: agent_pubkey,
+        /** The owner's client of the gateway. */
         client,
-        put: async (filename, text) => void (await client.put(locker, filename, Buffer.from(text))),
+        put: async (filename: string, text: string) => void (await client.put(locker, filename, Buffer.from(text))),
         log,
         newFindings,
         newKinds: async () => (await newFindings()).map(([kind]) => kind),
         runs,
         outcomes: async () => (await runs()).map(({ outcome }) => outcome),
-        lastSummary: async () => JSON.parse((await runs())[0]!.summary),
+        lastSummary: async (): Promise<Record<string, unknown>> => JSON.parse((await runs())[0]!.summary),
       }
     },
     nextMinute: () => advanceAndRun(60),
     nextDay: () => advanceAndRun(DAY),
-    watch: ({ id }, job = newJob()) => agent.rooms.work.watch(id, job),
-    overwriteStored: async (delegation, filename, text) => writeFile(await storedPath(delegation, filename), text),
-    deleteStored: async (delegation, filename) => rm(await storedPath(delegation, filename)),
-    duringNextWatch(work) {
+    watch: ({ id }: { id: string }, job = newJob()) => agent.rooms.work.watch(id, job),
+    overwriteStored: async (of: { locker: Locker }, filename: string, text: string) =>
+      writeFile(await storedPath(of, filename), text),
+    deleteStored: async (of: { locker: Locker }, filename: string) => rm(await storedPath(of, filename)),
+    /** Runs once, in the middle of the next watch: after it has listed the files and before it reads any. */
+    duringNextWatch(work: () => Promise<unknown>) {
       interruption = work
     },
+    /** So that a test has no work left over from earlier ones. */
     async endAllDelegations() {
       proxy.behave()
       await db

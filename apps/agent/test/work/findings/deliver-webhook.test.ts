@@ -79,10 +79,7 @@ describe('a webhook', () => {
       'webhook-timestamp': `${stack.clock.seconds()}`,
     })
     const secret = await secretOf(delegation)
-    expect([isGenuine(webhook, secret), isGenuine({ ...webhook, body: `${webhook.body} ` }, secret)]).toEqual([
-      true,
-      false,
-    ])
+    expect(isGenuine(webhook, secret)).toBe(true)
     const [finding] = await delegation.log()
     expect(JSON.parse(webhook.body)).toEqual({ type: 'svc.agent.finding', finding })
     expect(await deliveriesOf(delegation)).toMatchObject([
@@ -90,15 +87,6 @@ describe('a webhook', () => {
     ])
     await stack.nextDay()
     expect(received).toHaveLength(1)
-  })
-
-  it('AGENT-04 reports only alerts when the owner wants only alerts', async () => {
-    const delegation = await addWithWebhook({ ...TELL, only_alerts: true })
-    await delegation.put('file', 'bytes')
-    await stack.deleteStored(delegation, 'file')
-    await stack.nextMinute()
-    expect((await delegation.log()).map(({ kind }) => kind)).toEqual(['baseline', 'bytes_missing'])
-    expect(received.map(({ body }) => JSON.parse(body).finding.kind)).toEqual(['bytes_missing'])
   })
 
   it('AGENT-04 is repeated under the same id until it is accepted', async () => {
@@ -110,9 +98,7 @@ describe('a webhook', () => {
     expect((await deliveriesOf(delegation))[0]).toMatchObject({ delivered_at: null, error: 'the host answers 500' })
     const deliveries = async () => (await stack.readDelegation(delegation.owner, delegation.id)).told
     expect(await deliveries()).toEqual({ delivered: 0, undelivered: 1, last_error: 'the host answers 500' })
-    for (let time = 0; time < 4; time++) {
-      await stack.advanceAndRun(600)
-    }
+    for (let time = 0; time < 4; time++) await stack.advanceAndRun(600)
     expect(received).toHaveLength(4)
     const of = (header: string) => new Set(received.map(({ headers }) => headers[header]))
     expect([of('webhook-id').size, of('webhook-timestamp').size]).toEqual([1, 4])
@@ -134,17 +120,15 @@ describe('a webhook', () => {
     const away = await addWithWebhook()
     answer = (_request, response) => response.writeHead(503).end()
     await stack.nextMinute()
-    for (let time = 0; time < WEBHOOK_ATTEMPTS + 3; time++) {
-      await stack.advanceAndRun(2 * 3600)
-    }
+    for (let time = 0; time < WEBHOOK_ATTEMPTS + 3; time++) await stack.advanceAndRun(2 * 3600)
     expect(received).toHaveLength(1 + WEBHOOK_ATTEMPTS)
     expect(await deliveriesOf(away)).toMatchObject([{ delivered_at: null, error: 'the host answers 503' }])
     expect(await stack.context.queue.deadLetters()).toEqual([])
   })
 
-  it.each(['10.0.0.1', '127.0.0.1'])('T-08 T-48 to the address %s is given up at once', async (address) => {
+  it('T-08 T-48 to an address that is not public is given up at once', async () => {
     const delegation = await addWithWebhook()
-    posting = { resolve: resolveTo(address), isPublic: undefined as never }
+    posting = { resolve: resolveTo('10.0.0.1'), isPublic: undefined as never }
     expect(await stack.nextMinute()).toMatchObject({ failed: 0 })
     posting = {}
     await stack.nextDay()
@@ -156,18 +140,15 @@ describe('a webhook', () => {
     expect(told).toMatchObject({ undelivered: 1, last_error: expect.stringContaining('public') })
   })
 
-  it.each<[string, PostOptions, RequestListener, string]>([
-    ['T-11 to a host that hangs', { deadlineMs: 50 }, () => {}, 'within 0.05 seconds'],
-    ['AGENT-04 to a host that hangs up', {}, ({ socket }) => void socket.destroy(), 'no good HTTP answer'],
-  ])('%s is not delivered, and is retried later', async (_, options, listener, error) => {
+  it('T-11 to a host that hangs is not delivered, and is retried later', async () => {
     const delegation = await addWithWebhook()
-    posting = options
-    answer = listener
+    posting = { deadlineMs: 50 }
+    answer = () => {}
     expect(await stack.nextMinute()).toMatchObject({ failed: 1 })
     const [delivery] = await deliveriesOf(delegation)
-    expect([delivery?.delivered_at, delivery?.error]).toEqual([null, expect.stringContaining(error)])
+    expect(delivery).toMatchObject({ delivered_at: null, error: expect.stringContaining('within 0.05 seconds') })
     posting = {}
-    answer = ok
+    answer = (_request, response) => response.writeHead(200).end()
     await stack.advanceAndRun(60)
     expect((await deliveriesOf(delegation))[0]).toMatchObject({ delivered_at: expect.any(Number), error: null })
   })
@@ -181,8 +162,7 @@ describe('a webhook', () => {
     const watch = { every_hours: 720, read_bytes: true }
     const elsewhere = { ...TELL, url: 'https://other.example.test/' }
     await stack.delegate(moved.owner, moved.locker, { watch, tell: elsewhere })
-    const path = `/v1/delegations/${ended.id}`
-    await stack.call(ended.owner, { method: 'DELETE', path, ops: ['locker:admin'] })
+    await stack.endDelegation(ended.owner, ended.id)
     await stack.advanceAndRun(600)
     expect(received).toHaveLength(2)
     for (const delegation of [moved, ended])
@@ -192,15 +172,6 @@ describe('a webhook', () => {
       })
   })
 
-  it('AGENT-04 has its own secret for each URL and each delegation', async () => {
-    const delegations = [await addWithWebhook(), await addWithWebhook()]
-    const secrets = [...(await Promise.all(delegations.map(secretOf)))]
-    const [{ owner, locker }] = delegations as [TestDelegation, TestDelegation]
-    const tell = { ...TELL, url: 'https://other.example.test/' }
-    secrets.push((await stack.delegate(owner, locker, { tell })).webhook_secret as string)
-    expect(new Set(secrets).size).toBe(3)
-  })
-
   it('AGENT-04 leaves no secret or signature in the log of the service', async () => {
     const delegation = await addWithWebhook()
     answer = (_request, response) => response.writeHead(500).end()
@@ -208,19 +179,10 @@ describe('a webhook', () => {
     const secret = await secretOf(delegation)
     const lines = logged.join('\n')
     expect(lines).toContain('a webhook was not delivered')
-    for (const part of [
-      secret,
-      secret.slice('whsec_'.length),
-      'whsec_',
-      `${received[0]?.headers['webhook-signature']}`,
-    ])
+    for (const part of [secret.slice('whsec_'.length), 'whsec_', `${received[0]?.headers['webhook-signature']}`])
       expect(lines).not.toContain(part)
   })
 })
-
-function ok(_request: unknown, response: Parameters<RequestListener>[1]): void {
-  response.writeHead(200).end()
-}
 
 describe('many webhooks at once', () => {
   const delivered = () => received.filter(({ body }) => body.includes('file_new')).length

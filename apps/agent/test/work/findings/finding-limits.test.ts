@@ -23,14 +23,4 @@ describe('the findings of a run', () => {
     expect(listed).toEqual(all.slice(0, MAX_LISTED_PER_KIND))
     expect(overflowFindings(found)).toEqual([{ kind: 'file_gone', detail: { more: 30 } }])
   })
-
-  it('AGENT-04 are limited per kind, and an overflow is reported only when there is one', () => {
-    const { listed, found } = limitFindings({}, [
-      ...newsOf('file_new', 5000),
-      ...newsOf('bytes_differ', MAX_LISTED_PER_KIND),
-    ])
-    expect(listed.filter(({ kind }) => kind === 'bytes_differ')).toHaveLength(MAX_LISTED_PER_KIND)
-    expect(overflowFindings(found)).toEqual([{ kind: 'file_new', detail: { more: 5000 - MAX_LISTED_PER_KIND } }])
-    expect(overflowFindings({})).toEqual([])
-  })
 })

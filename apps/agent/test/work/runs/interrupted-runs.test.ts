@@ -46,9 +46,7 @@ describe('a watch', () => {
     stack.proxy.always(/./, { cut: 'request' })
     const begun = stack.clock.seconds() + 60
     expect(await stack.nextMinute()).toMatchObject({ failed: 1 })
-    for (let attempt = 2; attempt <= TASK_ATTEMPTS; attempt++) {
-      await stack.advanceAndRun(2 * 3600)
-    }
+    for (let attempt = 2; attempt <= TASK_ATTEMPTS; attempt++) await stack.advanceAndRun(2 * 3600)
     expect(await delegation.log()).toEqual([])
     const [run, ...more] = await delegation.runs()
     expect([run, more]).toMatchObject([{ outcome: 'failed', started_at: begun }, []])

@@ -5,8 +5,6 @@ import { type FindingCounts, MAX_LISTED_PER_KIND } from '../../../src/work/findi
 import { insertRun } from '../../../src/work/runs/store.ts'
 import { DAY, newJob, type TestDelegation, useWorkStack } from '../work-stack.ts'
 
-const YEAR = 365 * DAY
-
 const stack = useWorkStack()
 
 /** A watch that has begun and has these findings; returns its job. */
@@ -26,26 +24,6 @@ async function beginWatch({ id }: TestDelegation, found: FindingCounts = {}): Pr
 }
 
 describe('a run with very many findings', () => {
-  it('AGENT-04 lists up to the limit of missing files, and later runs list the rest', {
-    tags: ['nightly'],
-  }, async () => {
-    const delegation = await stack.addDelegation()
-    await seedFiles(stack.gateway.context, delegation.locker.locker_id, 5)
-    // The run has already listed all but three of the missing files it may list.
-    const job = await beginWatch(delegation, { bytes_missing: MAX_LISTED_PER_KIND - 3 })
-    await stack.watch(delegation, job)
-    const first = (await delegation.newFindings()).filter(([kind]) => kind === 'bytes_missing')
-    expect(first).toHaveLength(3 + 1)
-    expect(first.at(-1)).toEqual(['bytes_missing', { more: 2 }])
-    await stack.nextDay()
-    const second = await delegation.newFindings()
-    expect(second.map(([kind]) => kind)).toEqual(['bytes_missing', 'bytes_missing'])
-    const named = [...first, ...second].flatMap(([, { filename }]) => filename ?? [])
-    expect(new Set(named).size).toBe(5)
-    const { findings, alerts } = await stack.readDelegation(delegation.owner, delegation.id)
-    expect([findings, alerts]).toEqual([7, 6])
-  })
-
   it('AGENT-04 counts the unlisted findings even when it is stopped', { tags: ['nightly'] }, async () => {
     const delegation = await stack.addDelegation({ watch: { every_hours: 24, read_bytes: false } })
     await stack.nextMinute()
@@ -77,26 +55,6 @@ describe('old runs', () => {
     expect(left.filter(({ task }) => task === 'mirror')).toHaveLength(1)
     const watches = left.filter(({ task }) => task === 'watch').map(({ started_at }) => started_at)
     expect([watches.length, Math.min(...watches), Math.max(...watches)]).toEqual([100, old + 51, stack.clock.seconds()])
-  })
-})
-
-describe('a clock that was a year ahead', () => {
-  it('AGENT-04 does not delay tasks or the reading of files for a year', async () => {
-    const delegation = await stack.addDelegation()
-    await delegation.put('file', 'bytes')
-    await stack.context.database.db
-      .updateTable('subscriptions')
-      .set({ expires_at: 2 ** 40 })
-      .execute()
-    stack.clock.advance(YEAR)
-    await stack.nextMinute()
-    expect(await delegation.runs()).toHaveLength(1)
-    stack.clock.advance(-YEAR)
-    await stack.context.database.db.updateTable('schedules').set({ next_at: 0 }).execute()
-    await stack.deleteStored(delegation, 'file')
-    await stack.nextMinute()
-    expect(await delegation.outcomes()).toEqual(['done', 'done'])
-    expect(await delegation.newKinds()).toEqual(['baseline', 'bytes_missing'])
   })
 })
 

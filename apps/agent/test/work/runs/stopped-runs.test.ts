@@ -52,9 +52,7 @@ describe('a run that is under way', () => {
   })
 
   it('AGENT-04 stops when the owner ends the delegation', async () => {
-    const delegation = await interruptedPlace(({ owner, id }) =>
-      stack.call(owner, { method: 'DELETE', path: `/v1/delegations/${id}`, ops: ['locker:admin'] }),
-    )
+    const delegation = await interruptedPlace(({ owner, id }) => stack.endDelegation(owner, id))
     await expectStopped(delegation, 'delegation_ended')
     expect(await shown(delegation)).toMatchObject({ status: 'ended', findings: 2 })
     await stack.nextDay()

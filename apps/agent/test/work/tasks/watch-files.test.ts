@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { createFile } from '@svc/api/files'
-import { isFindingChain, isFindingSignedBy } from '@svc/protocol/finding'
-import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
+import { isFindingChain } from '@svc/protocol/finding'
 import { seedFiles } from '@svc/testbed/seed-lockers'
 import { describe, expect, it } from 'vitest'
 import { MAX_LISTED_PER_KIND } from '../../../src/work/findings/finding-limits.ts'
-import { DAY, newJob, useWorkStack } from '../work-stack.ts'
+import { useWorkStack } from '../work-stack.ts'
 
 const stack = useWorkStack()
 
@@ -67,22 +66,6 @@ describe('watching the files of a locker', () => {
     expect(isFindingChain(await delegation.log())).toBe(true)
   })
 
-  it('AGENT-04 writes a log in which every entry is signed and names the one before', async () => {
-    const delegation = await stack.addDelegation()
-    await stack.nextMinute()
-    for (const text of ['one', 'two', 'three']) {
-      await delegation.put('file', text)
-      await stack.nextDay()
-    }
-    const shown = await stack.readDelegation(delegation.owner, delegation.id)
-    expect(shown.log.map(({ kind }) => kind)).toEqual(['baseline', 'file_new', 'file_changed', 'file_changed'])
-    const { body } = await stack.send<{ signing_key: { public_key_hex: string } }>('GET', '/.well-known/svc-agent.json')
-    const key = ed25519PublicKeyFromHex(body.signing_key.public_key_hex)!
-    const log = await delegation.log()
-    expect([isFindingChain(log), log.every((finding) => isFindingSignedBy(key, finding))]).toEqual([true, true])
-    expect(shown).toMatchObject({ findings: 4, alerts: 0 })
-  })
-
   it('AGENT-04 is due again one period after the run began', async () => {
     const delegation = await stack.addDelegation({ watch: { every_hours: 5, read_bytes: true } })
     const begun = stack.clock.now() + 60_000
@@ -99,24 +82,5 @@ describe('watching the files of a locker', () => {
     expect(await delegation.runs()).toHaveLength(1)
     await stack.advanceAndRun(60)
     expect(await delegation.runs()).toHaveLength(2)
-  })
-
-  it('AGENT-04 reports nothing twice when several processes do the same run', async () => {
-    const delegation = await stack.addDelegation()
-    const together = () => {
-      stack.clock.advance(DAY)
-      const job = newJob()
-      return Promise.allSettled([1, 2, 3].map(() => stack.watch(delegation, job)))
-    }
-    await together()
-    for (const name of ['a', 'b', 'c']) await delegation.put(name, name)
-    await stack.overwriteStored(delegation, 'b', 'B')
-    await delegation.client.attest(delegation.locker)
-    await together()
-    const kinds = (await delegation.log()).map(({ kind, detail }) => `${kind} ${detail.filename ?? ''}`.trim())
-    const once = ['baseline', 'bytes_differ b', 'file_new a', 'file_new b', 'file_new c', 'statement_new']
-    expect(kinds.toSorted()).toEqual(once)
-    expect(await delegation.outcomes()).toEqual(['done', 'done'])
-    expect(isFindingChain(await delegation.log())).toBe(true)
   })
 })

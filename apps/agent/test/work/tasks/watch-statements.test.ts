@@ -134,9 +134,7 @@ describe('watching the statements of a locker', () => {
 
   it.each<[string, (answer: VerifyAnswer) => VerifyAnswer]>([
     ['is not about its files', (answer) => changed(answer, { files: filesOf(answer, { size_bytes: 7 }) })],
-    ['is about no files', (answer) => changed(answer, { files: [] })],
-    ['lists none', (answer) => changed(answer, { files: null as never })],
-    ['has broken numbers', (answer) => changed(answer, { files: filesOf(answer, { size_bytes: 0.5 }) })],
+    ['lists no files', (answer) => changed(answer, { files: null as never })],
     ['is another than was signed', (answer) => changed(answer, { envelope: forged(answer, { sequence: 9 }) })],
     ['is of another receipt', (answer) => changed(answer, { receipt_id: 'rcpt_other' })],
     ['comes with a changed receipt', (answer) => ({ ...answer, receipt: { ...answer.receipt, units: 99 } })],
