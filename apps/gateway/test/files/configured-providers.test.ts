@@ -10,7 +10,7 @@ import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 
 const SLOW = ['arweave', 'filecoin']
@@ -18,7 +18,6 @@ const SLOW = ['arweave', 'filecoin']
 let folder: string
 let stops: (() => Promise<void>)[]
 let house: LockerHouse
-const lockers = new Map<string, TestLocker>()
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-six-'))
   const at = (name: string) => ({ folder: join(folder, name) })
@@ -55,7 +54,6 @@ beforeAll(async () => {
     FIRESTORE_PROJECT: 'svc-test',
     FIRESTORE_EMULATOR: firestore.address,
   })
-  for (const provider of PROVIDERS) lockers.set(provider, await house.locker(ed25519Identity(), { provider }))
 })
 afterAll(async () => {
   await house.close()
@@ -90,11 +88,11 @@ it('VER-20 /health reports that all six providers answer', async () => {
   await expect.poll(look).toEqual(Object.fromEntries(PROVIDERS.map((provider) => [provider, 'ok'])))
 })
 
-describe.each(PROVIDERS)('a locker at %s', (provider) => {
-  const isSlow = SLOW.includes(provider)
-
-  it('FILE-01 FILE-30 keeps a file, and delivers it where the provider is slow', async () => {
-    const locker = lockers.get(provider)!
+it.each(PROVIDERS)(
+  'FILE-01 FILE-30 SHAPE-23 %s keeps a file, which is delivered where it is slow, and removes its bytes where it can',
+  async (provider) => {
+    const isSlow = SLOW.includes(provider)
+    const locker = await house.locker(ed25519Identity(), { provider })
     await locker.put('a.txt', `kept at ${provider}`)
     expect(await publicly(locker)).toBe(`kept at ${provider}`)
     expect((await entry(locker)).provider_ref).toBeNull()
@@ -106,11 +104,7 @@ describe.each(PROVIDERS)('a locker at %s', (provider) => {
     if (isSlow) expect((await entry(locker)).provider_ref).toMatch(/^[\w?=-]{43,}$/)
     expect(await staged()).toBe(0)
     expect(await publicly(locker)).toBe(`kept at ${provider}`)
-  })
-
-  it('SHAPE-23 says whether deletion removed the bytes', async () => {
-    const locker = lockers.get(provider)!
     const { body } = await locker.call<object>(['locker:write'], 'DELETE', '/files/a.txt')
     expect(body).toMatchObject({ deleted: true, bytes_removed: !isSlow })
-  })
-})
+  },
+)

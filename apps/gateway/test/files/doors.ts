@@ -18,27 +18,23 @@ interface Outcome {
 
 export interface Doors {
   house: S3House
-  bucket: Bucket
-  /** Stores a text under the name. */
-  put: Record<'short URL' | 'session' | 'fetch' | 'tus' | 'S3', (name: string, text: string) => Promise<Outcome>>
+  /** Each stores a text under a name, in the bucket's locker. */
+  to(bucket: Bucket): Promise<Record<Door, (name: string, text: string) => Promise<Outcome>>>
   close(): Promise<void>
 }
+
+type Door = 'short URL' | 'session' | 'fetch' | 'tus' | 'S3'
 
 export async function openDoors(databaseUrl: string): Promise<Doors> {
   let fetched = ''
   const source = await startTestTlsServer((_request, response) => response.end(fetched))
-  const house = await openS3House(
-    { DATABASE_URL: databaseUrl },
-    { fetchSource: (url) => openSource(url, source.options) },
-  )
-  const bucket = await house.bucket()
-  const { locker } = bucket
-  const token = await tusToken(locker)
+  const fetchSource = (url: string) => openSource(url, source.options)
+  const house = await openS3House({ DATABASE_URL: databaseUrl }, { fetchSource })
 
-  return {
-    house,
-    bucket,
-    put: {
+  async function to(bucket: Bucket): ReturnType<Doors['to']> {
+    const { locker } = bucket
+    const token = await tusToken(locker)
+    return {
       async 'short URL'(filename, text) {
         const body = { filename, content_type: 'text/plain' }
         const made = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', body)
@@ -74,19 +70,20 @@ export async function openDoors(databaseUrl: string): Promise<Doors> {
           'upload-length': `${utf8(text).length}`,
           'upload-metadata': `filename ${loneSurrogatesKept(filename).toString('base64')}`,
         }
-        const { status, error } = await send(
-          `${house.gateway.url}/v1/lockers/${bucket.name}/tus`,
-          'POST',
-          headers,
-          text,
-        )
+        const url = `${house.gateway.url}/v1/lockers/${bucket.name}/tus`
+        const { status, error } = await send(url, 'POST', headers, text)
         return { status, code: error }
       },
       async S3(filename, text) {
         const { status, code } = await bucket.send('PUT', encodedKey(filename), { body: text })
         return { status, code }
       },
-    },
+    }
+  }
+
+  return {
+    house,
+    to,
     async close() {
       await house.close()
       await source.stop()

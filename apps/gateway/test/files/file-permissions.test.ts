@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  ed25519Identity,
-  evmIdentity,
-  expectRefusal,
-  type LockerHouse,
-  openLockerHouse,
-  type TestLocker,
-} from '../auth/lockers.ts'
-import { lockerRow, storeFile } from './files.ts'
+import { describe, expect, it } from 'vitest'
+import { ed25519Identity, evmIdentity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
+import { forAllTests } from '../for-tests.ts'
+import { insertFiles, lockerRow, storeFile } from './files.ts'
 
-let house: LockerHouse
-
-beforeAll(async () => {
-  house = await openLockerHouse()
-})
-afterAll(() => house.close())
+const house = forAllTests(openLockerHouse)
 
 const CALLS: [name: string, ops: string[], method: string, path: string, body?: unknown][] = [
   ['create', ['locker:write'], 'POST', '/files', { filename: 'new' }],
@@ -32,11 +21,7 @@ describe.each([
   ['secp256k1', evmIdentity],
 ])('a locker of an %s owner', (_, identity) => {
   const operator = ed25519Identity()
-  let locker: TestLocker
-
-  beforeAll(async () => {
-    locker = await house.locker(identity(), { operators: [operator] })
-  })
+  const locker = forAllTests(() => house.locker(identity(), { operators: [operator] }))
 
   it.each(CALLS)('OPER-04 OPER-07 OPER-08 owner and operator may call: %s', async (_name, ops, method, path, body) => {
     for (const who of [locker.owner, operator]) {
@@ -87,4 +72,27 @@ it('an unknown locker answers 404 to all callers', async () => {
     const call = { method, path: `/v1/lockers/${lockerId}${path}`, body, ops, lockerId }
     expectRefusal(await house.call(who, call), 404, 'locker_not_found')
   }
+})
+
+describe('the limit of a signer', () => {
+  const limited = forAllTests(() => openLockerHouse({ RATE_LIMIT_SIGNER: '1' }))
+  const renames = { files: [{ filename: 'a', new_filename: 'b' }] }
+  const sessions = { files: [{ filename: 'new' }] }
+
+  it.each([
+    ...CALLS.filter(([name]) => !['list', 'manifest', 'delete'].includes(name)),
+    ['rename', ['locker:write'], 'POST', '/files/rename', renames] as const,
+    ['open an upload session', ['locker:write'], 'POST', '/upload-sessions', sessions] as const,
+  ])('LIM-11 a call counts once, however many URLs it mints, and is refused beyond it: %s', async (...call) => {
+    const [, ops, method, path, body] = call
+    const locker = await limited.locker(ed25519Identity())
+    await storeFile(limited, locker, 'a', 'hello')
+    await insertFiles(limited, locker, ['c', 'd'], (i) => ({ object_id: `${i}`.padStart(32, '0') }))
+    expect((await locker.call([...ops], method, path, body)).status).toBe(200)
+    const before = await lockerRow(limited, locker)
+    const refused = await locker.call([...ops], method, path, body)
+    expectRefusal(refused, 429, 'RATE_LIMITED')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await lockerRow(limited, locker)).toEqual(before)
+  })
 })

@@ -24,11 +24,8 @@ describe('media types', () => {
     'text/plain',
     'TEXT/HTML',
     'text/plain; charset=utf-8',
-    'text/plain;charset=utf-8',
     'text/plain  ;  charset="utf-8"',
-    'image/svg+xml',
     'application/vnd.api+json; profile="https://a.example/b?c=d;e"',
-    'video/mp4; codecs="avc1.42E01E, mp4a.40.2"',
     'multipart/form-data; boundary=----a; x=""',
     'a/b; c="\\""',
     `a/${'b'.repeat(253)}`,
@@ -41,33 +38,22 @@ describe('media types', () => {
     ['text', FORM],
     ['text/', FORM],
     ['/plain', FORM],
-    ['/', FORM],
     ['text/plain/x', FORM],
     ['text /plain', FORM],
-    ['text/ plain', FORM],
     [' text/plain', FORM],
-    ['text/plain ', FORM],
     ['text/plain, text/html', FORM],
     ['text/plain;', FORM],
-    ['text/plain;;a=b', FORM],
     ['text/plain; charset', FORM],
-    ['text/plain; charset=', FORM],
     ['text/plain; =utf-8', FORM],
     ['text/plain; a = b', FORM],
-    ['text/plain; a=b c', FORM],
     ['text/plain; a="b', FORM],
-    ['text/plain; a=b"', FORM],
     ['text/plain; a="b"c', FORM],
     ['text/plain; a="b\\"', FORM],
-    ['text/plain charset=utf-8', FORM],
     ['text/<b>', FORM],
     ['text/plain\r\nset-cookie: a=b', 'must be printable ASCII'],
-    ['text/plain\n', 'must be printable ASCII'],
     ['text/plain;\tcharset=utf-8', 'must be printable ASCII'],
     ['text/plain; a="\0"', 'must be printable ASCII'],
-    ['text/plain; a="\x7f"', 'must be printable ASCII'],
     ['text/plain; a="é"', 'must be printable ASCII'],
-    ['text/pla\u{1f600}n', 'must be printable ASCII'],
     ['text/\ud800', 'must be printable ASCII'],
   ])('AMB-63 T-30 refuses %j', (text, problem) => {
     expect(mediaTypeProblem(text)).toBe(problem)
@@ -110,7 +96,6 @@ describe('the locked type', () => {
     ['text/plain;charset=utf-8', 'text/plain \t;\t CHARSET="Utf-8"'],
     ['a/b; Version=1; x=y', 'a/b;version=1;X=y'],
     ['a/b; c="d e"', 'a/b; c="d\\ e"'],
-    ['a/b; c=d', 'a/b; c="d"'],
   ])('SHORT-06 the locked type %j matches %j', (locked, sent) => {
     expect(isSameMediaType(locked, sent)).toBe(true)
     expect(isSameMediaType(sent, locked)).toBe(true)
@@ -120,17 +105,13 @@ describe('the locked type', () => {
     ['text/plain', undefined],
     ['text/plain', ''],
     ['text/plain', 'text/html'],
-    ['text/plain', 'text/plain2'],
     ['text/plain', 'text/plain, text/plain'],
     ['text/plain', 'text/plain; charset=utf-8'],
     ['text/plain; charset=utf-8', 'text/plain'],
-    ['text/plain; charset=utf-8', 'text/plain; charset=latin1'],
     ['a/b; version=A', 'a/b; version=a'],
     ['a/b; c=d; e=f', 'a/b; e=f; c=d'],
-    ['a/b; c=d', 'a/b; c=d; c=d'],
     ['a/b; c="d;e=f"', 'a/b; c="d"; e=f'],
     ['a/b; c="d\\"; e=\\""', 'a/b; c="d"; e=""'],
-    ['text/plain', 'not a type'],
     ['no type', 'not a type'],
   ])('SHORT-06 the locked type %j does not match %j', (locked, sent) => {
     expect(isSameMediaType(locked, sent)).toBe(false)
@@ -142,12 +123,8 @@ describe('the locked type', () => {
         const spelled = (between: string, letters: (text: string) => string) =>
           letters(`${type}/${subtype}`) + pairs.map(([name, value]) => `${between}${letters(name)}=${value}`).join('')
         const locked = spelled('; ', (text) => text)
-        expect(
-          isSameMediaType(
-            locked,
-            spelled(' ;', (text) => text.toUpperCase()),
-          ),
-        ).toBe(true)
+        const other = spelled(' ;', (text) => text.toUpperCase())
+        expect(isSameMediaType(locked, other)).toBe(true)
         expect(isSameMediaType(locked, `${locked}; x=y`)).toBe(false)
       }),
     )

@@ -1,10 +1,11 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { moveNames } from '../../src/files/rename-store.ts'
 import { findFile, lockFile, lockFiles } from '../../src/files/store.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../for-tests.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 interface Renamed {
@@ -14,17 +15,9 @@ interface Renamed {
 }
 
 forEachDatabase('renaming files', (database) => {
-  let house: LockerHouse
-  let locker: TestLocker
   const operator = ed25519Identity()
-
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url, AUTO_REATTEST: 'true' })
-  })
-  afterAll(() => house.close())
-  beforeEach(async () => {
-    locker = await house.locker(ed25519Identity(), { operators: [operator] })
-  })
+  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url, AUTO_REATTEST: 'true' }))
+  const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
 
   const db = () => house.gateway.context.database.db
   const rename = (files: object[], more: object = {}, ops = ['locker:write'], who = locker.owner) =>
@@ -43,25 +36,10 @@ forEachDatabase('renaming files', (database) => {
     await storeFile(house, locker, 'folder/b', 'bytes')
     const version = (await lockerRow(house, locker)).manifest_version
     const { status, body } = await rename([to('a.txt', 'docs/ü.txt'), to('folder/b', 'b')])
-    expect([status, body]).toEqual([
-      200,
-      {
-        ok: true,
-        locker_id: locker.lockerId,
-        files: [
-          {
-            filename: 'a.txt',
-            new_filename: 'docs/ü.txt',
-            size_bytes: 5,
-            content_hash: before.content_hash,
-            replaced: false,
-          },
-          expect.objectContaining({ filename: 'folder/b', new_filename: 'b' }),
-        ],
-        count: 2,
-        reattest: 'queued',
-      },
-    ])
+    const facts = { size_bytes: 5, content_hash: before.content_hash, replaced: false }
+    const files = [to('a.txt', 'docs/ü.txt', facts), expect.objectContaining(to('folder/b', 'b'))]
+    const answer = { ok: true, locker_id: locker.lockerId, files, count: 2, reattest: 'queued' }
+    expect([status, body]).toEqual([200, answer])
     expect(await findFile(db(), locker.lockerId, 'docs/ü.txt')).toEqual({ ...before, filename: 'docs/ü.txt' })
     expect(await names()).toEqual(['b', 'docs/ü.txt'])
     expect(await lockerRow(house, locker)).toMatchObject({
@@ -124,8 +102,6 @@ forEachDatabase('renaming files', (database) => {
 
   it.each([
     ['a name that climbs', [to('a', '../x')]],
-    ['a hidden name', [to('a', '.x')]],
-    ['a name with a colon', [to('a', 'x:y')]],
     ['the same name', [to('a', 'a')]],
     ['one file twice', [to('a', 'x'), to('a', 'y')]],
     ['two files of one name', [to('a', 'x'), to('b', 'x')]],

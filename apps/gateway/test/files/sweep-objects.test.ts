@@ -1,22 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openLocalProvider } from '@svc/storage/local'
 import { ProviderError } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { announceObject } from '../../src/files/objects.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { openLockerHouse } from '../auth/lockers.ts'
+import { watchedStorage } from './confirm/confirm.ts'
 
-let folder: string
-let house: LockerHouse
-let stubborn: string
-const asked: string[] = []
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-files-'))
-  const local = await openLocalProvider({ folder })
+it('an object that cannot be removed is retried after all others', async () => {
+  const storage = await watchedStorage()
+  onTestFinished(storage.remove)
+  const local = storage.providers.named('gcs')
+  let stubborn: string
+  const asked: string[] = []
   const providers = onlyProvider({
     ...local,
     async remove(key) {
@@ -25,14 +20,8 @@ beforeAll(async () => {
       return local.remove(key)
     },
   })
-  house = await openLockerHouse({ STORAGE_DIR: folder }, { providers })
-})
-afterAll(async () => {
-  await house.close()
-  await rm(folder, { recursive: true })
-})
-
-it('an object that cannot be removed is retried after all others', async () => {
+  const house = await openLockerHouse({}, { providers })
+  onTestFinished(house.close)
   const { files } = house.gateway.rooms
   stubborn = await announceObject(files, 'gcs')
   house.clock.advance(49 * 3600)

@@ -13,6 +13,7 @@ import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { expect } from 'vitest'
 import type { LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
+import { createFile, put } from '../../transfers/transfers.ts'
 
 export interface ErrorReply {
   error: string
@@ -23,23 +24,15 @@ export interface ErrorReply {
 
 export const sha256 = (bytes: string | Uint8Array) => `sha256:${hash('sha256', bytes)}`
 
-/** Further fields of a create, by their names on the wire. */
-interface Promised {
-  expected_hash?: string
-}
-
 export async function upload(
-  { gateway }: LockerHouse,
+  house: LockerHouse,
   locker: TestLocker,
   filename: string,
   bytes: string | Uint8Array,
-  promised: Promised = {},
+  promised: { expected_hash?: string } = {},
 ): Promise<void> {
-  const order = { filename, content_type: 'text/plain', ...promised }
-  const made = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', order)
-  expect(made.status, JSON.stringify(made.body)).toBe(200)
-  const put = { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: bytes as BodyInit }
-  const uploaded = await fetch(gateway.url + new URL(made.body.upload_url).pathname, put)
+  const urls = await createFile(house, locker, filename, promised)
+  const uploaded = await put(urls.upload, bytes as BodyInit)
   expect(uploaded.status, await uploaded.text()).toBe(200)
 }
 

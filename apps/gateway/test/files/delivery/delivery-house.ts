@@ -18,7 +18,7 @@ export interface Stages {
   server: SlowServer
   /** Ids of the objects that are staged. */
   staged(): Promise<string[]>
-  remove(): Promise<void>
+  close(): Promise<void>
 }
 
 export interface DeliveryHouse extends LockerHouse, Pick<Stages, 'server' | 'staged'> {
@@ -27,6 +27,8 @@ export interface DeliveryHouse extends LockerHouse, Pick<Stages, 'server' | 'sta
   /** Advances the clock and runs the jobs that are due. */
   later(seconds: number): Promise<Drained>
   deliveriesOf(locker: TestLocker): Promise<LockerRecord['settling']>
+  /** Forgets what earlier tests have left. */
+  reset(): Promise<void>
 }
 
 export async function openStages(): Promise<Stages> {
@@ -39,7 +41,7 @@ export async function openStages(): Promise<Stages> {
       const entries = await readdir(join(folder, 'objects'), { recursive: true, withFileTypes: true })
       return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
     },
-    async remove() {
+    async close() {
       await server.stop()
       await rm(folder, { recursive: true })
     },
@@ -54,6 +56,10 @@ export async function openDeliveryHouse(
   const db = () => house.gateway.context.database.db
   const providers = await openStagedProviders({ folder, url: server.url, db, wrap, maxBytes })
   const house = await openLockerHouse(variables, { providers, ...overrides })
+  async function later(seconds: number): Promise<Drained> {
+    house.clock.advance(seconds)
+    return house.gateway.context.queue.drain()
+  }
   return {
     ...house,
     locker: (owner, options) => house.locker(owner, { provider: 'arweave', ...options }),
@@ -61,13 +67,17 @@ export async function openDeliveryHouse(
     staged,
     objects: () => db().selectFrom('objects').selectAll().execute(),
     deliveries: () => db().selectFrom('settling_objects').selectAll().execute(),
-    async later(seconds) {
-      house.clock.advance(seconds)
-      return house.gateway.context.queue.drain()
-    },
+    later,
     async deliveriesOf(locker) {
       const { body } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
       return body.settling
+    },
+    async reset() {
+      Object.assign(server, { isDown: false, isSealing: true, isReadable: true })
+      for (const table of ['settling_objects', 'objects'] as const) await db().deleteFrom(table).execute()
+      for (const id of await staged()) await rm(join(folder, 'objects', id.slice(0, 2), id))
+      // Jobs of theirs find nothing to do.
+      await later(4 * 3600)
     },
   }
 }
