@@ -1,6 +1,6 @@
 // Set-ups that are named where tests are declared, and exist while these run.
 
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
 /** Made before the tests of the file or block. What can be closed is closed after them. */
 export function forAllTests<T extends object>(make: () => Promise<T>, close = closeIfOpen<T>): T {
@@ -14,13 +14,17 @@ export function forAllTests<T extends object>(make: () => Promise<T>, close = cl
   return later(() => made as T)
 }
 
-/** Made anew before each test. */
+/** Made anew before each test, and closed after it. */
 export function forEachTest<T extends object>(make: () => Promise<T>): T {
-  let made: T
+  let made: T | undefined
   beforeEach(async () => {
     made = await make()
   })
-  return later(() => made)
+  afterEach(async () => {
+    if (made) await closeIfOpen(made)
+    made = undefined
+  })
+  return later(() => made as T)
 }
 
 async function closeIfOpen<T extends object>(made: T): Promise<void> {
@@ -29,5 +33,8 @@ async function closeIfOpen<T extends object>(made: T): Promise<void> {
 
 /** Stands for a value that does not exist yet. Its methods must not need `this`. */
 function later<T extends object>(value: () => T): T {
-  return new Proxy({} as T, { get: (_, name) => Reflect.get(value(), name) })
+  return new Proxy({} as T, {
+    get: (_, name) => Reflect.get(value(), name),
+    set: (_, name, given) => Reflect.set(value(), name, given),
+  })
 }

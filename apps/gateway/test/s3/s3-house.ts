@@ -3,7 +3,16 @@
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import type { Readable } from 'node:stream'
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3'
 import type { S3Credentials } from '@svc/api/s3-credentials'
 import { testClock } from '@svc/devnet/clock'
 import type { Variables } from '@svc/http-service/config'
@@ -104,6 +113,26 @@ export function s3Client(
   })
 }
 
+/** What a stock client does with the objects of a bucket. */
+export function objectsOf(bucket: Pick<Bucket, 'name' | 'client'>) {
+  const of = (Key: string, more: object) => ({ Bucket: bucket.name, Key, ...more })
+  const get = (Key: string, more: object = {}) => bucket.client.send(new GetObjectCommand(of(Key, more)))
+  return {
+    put: (Key: string, Body: Uint8Array | string | Readable, more: object = {}) =>
+      bucket.client.send(new PutObjectCommand({ Body, ...of(Key, more) })),
+    get,
+    head: (Key: string, more: object = {}) => bucket.client.send(new HeadObjectCommand(of(Key, more))),
+    remove: (Key: string, more: object = {}) => bucket.client.send(new DeleteObjectCommand(of(Key, more))),
+    copy: (from: string, Key: string, more: object = {}) => {
+      const CopySource = `${bucket.name}/${encodeURIComponent(from)}`
+      return bucket.client.send(new CopyObjectCommand({ CopySource, ...of(Key, more) }))
+    },
+    async bytesOf(Key: string, more?: object): Promise<Buffer> {
+      return Buffer.from((await (await get(Key, more)).Body?.transformToByteArray()) ?? [])
+    },
+  }
+}
+
 export async function sendSigned(
   { gateway, clock }: LockerHouse,
   credentials: GivenCredentials,
@@ -158,6 +187,19 @@ export function signHead(
   const authorization = `AWS4-HMAC-SHA256 Credential=${credentials.access_key_id}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`
   const { host: _, ...sent } = all
   return { ...sent, authorization }
+}
+
+/** A request that is signed for this host, with its head as lines. */
+export function signedLines(
+  { clock }: LockerHouse,
+  { credentials }: Bucket,
+  method: string,
+  target: string,
+  { host = 'x', ...headers }: Record<string, string> = {},
+): string {
+  const head = signHead(credentials, { method, target, host, headers, payload: 'UNSIGNED-PAYLOAD', now: clock.now() })
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}`
 }
 
 /** A PUT of four bytes, with something else done when the gateway has let it in and has half of them. */

@@ -1,9 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import type { ErrorBody } from '@svc/api/errors'
+import type { UrlSet } from '@svc/api/file-entries'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import type { Variables } from '@svc/http-service/config'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
+import { confirm, confirmBatch } from '../files/confirm/confirm.ts'
 import { newFolder, stores } from './object-stores.ts'
 import { rowOf, sha256 } from './transfers.ts'
 
@@ -36,12 +38,7 @@ it.each(Object.keys(stores))(
     onTestFinished(() => house.close())
     const locker = await house.locker(ed25519Identity(), { provider })
     const order = { filename: 'a.txt', content_type: 'text/plain' }
-    const made = await locker.call<{ upload_url: string; upload_headers: Record<string, string> }>(
-      ['locker:write'],
-      'POST',
-      '/files',
-      order,
-    )
+    const made = await locker.call<UrlSet>(['locker:write'], 'POST', '/files', order)
     const { upload_url, upload_headers: headers } = made.body
     expect(Object.keys(headers)).toHaveLength(provider === 'gcs' ? 3 : 2)
     const upload = house.gateway.url + new URL(upload_url).pathname
@@ -58,9 +55,7 @@ it.each(Object.keys(stores))(
     expect((await put('hello')).status).toBe(200)
     expect((await put('other')).status).toBe(412)
     const hash = sha256(body)
-    const about = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'a.txt' })
-    const confirmed = await house.send('POST', `/v1/files/confirm?${about}`)
-    expect(confirmed.body).toMatchObject({ content_hash: expect.stringContaining(hash) })
+    expect((await confirm(house, locker, 'a.txt')).body).toMatchObject({ content_hash: expect.stringContaining(hash) })
   },
 )
 
@@ -79,9 +74,10 @@ it.each(Object.keys(stores))(
     const sent = await put(path(made.upload_url), { headers, redirect: 'manual' })
     const encoded = { ...headers, 'content-encoding': 'gzip' }
     expect((await put(sent.headers.get('location')!, { headers: encoded })).status).toBe(200)
-    const about = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'a.txt' })
-    const confirmed = await house.send('POST', `/v1/files/confirm?${about}`)
-    expect(confirmed.body).toMatchObject({ content_hash: `sha256:${sha256(bytes)}`, size_bytes: bytes.length })
+    expect((await confirm(house, locker, 'a.txt')).body).toMatchObject({
+      content_hash: `sha256:${sha256(bytes)}`,
+      size_bytes: bytes.length,
+    })
     for (const address of [path(made.download_url), `${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`]) {
       const read = await fetch(address)
       expect(Buffer.from(await read.arrayBuffer()).equals(bytes)).toBe(true)
@@ -91,6 +87,7 @@ it.each(Object.keys(stores))(
 
 it.each(Object.keys(stores))(
   'SHORT-13 T-31 no answer about files at %s holds the address of the provider',
+  { tags: ['nightly'] },
   async (provider) => {
     const variables = await stores[provider]!()
     const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
@@ -111,17 +108,9 @@ it.each(Object.keys(stores))(
     const path = (url: string) => house.gateway.url + new URL(url).pathname
     const sent = await fetch(path(made.upload_url), { method: 'PUT', headers: made.upload_headers, body: 'hello' })
     expect(sent.status).toBe(200)
-    const about = new URLSearchParams({ receipt_id: receiptId, filename: 'a.txt' })
-    await keep('confirm', house.send('POST', `/v1/files/confirm?${about}`))
-    await keep(
-      'confirm what is not there',
-      house.send('POST', `/v1/files/confirm?receipt_id=${receiptId}&filename=b.txt`),
-      404,
-    )
-    await keep(
-      'confirm batch',
-      house.send('POST', `/v1/files/confirm-batch?receipt_id=${receiptId}&filenames=a.txt&filenames=b.txt`),
-    )
+    await keep('confirm', confirm(house, locker, 'a.txt'))
+    await keep('confirm what is not there', confirm(house, locker, 'b.txt'), 404)
+    await keep('confirm batch', confirmBatch(house, locker, ['a.txt', 'b.txt']))
     await keep('get', locker.call(['locker:read'], 'GET', '/files/a.txt'))
     await keep('list', locker.call(['locker:list'], 'GET', '/files'))
     await keep('urls', locker.call(['locker:read'], 'POST', '/files/urls', { filenames: ['a.txt', 'none'] }))
@@ -150,12 +139,6 @@ it.each(Object.keys(stores))(
   },
 )
 
-interface UrlSet {
-  upload_url: string
-  download_url: string
-  upload_headers: Record<string, string>
-}
-
 const addressOf = ({ GCS_ENDPOINT, STORJ_ENDPOINT }: Variables) => (GCS_ENDPOINT ?? STORJ_ENDPOINT) as string
 /** What signed URLs of the two are made of. */
 const PROVIDER_WORDS = ['googleapis', 'storjshare', 'X-Amz-', 'X-Goog-Signature', 'X-Goog-Credential']
@@ -182,12 +165,7 @@ it('FILE-35 ERR-26 T-31 a gateway that may not sign addresses answers 500 with i
   onTestFinished(() => house.close())
   const locker = await house.locker(ed25519Identity(), { provider: 'gcs' })
   const order = { filename: 'a.txt', content_type: 'text/plain' }
-  const { body: urls } = await locker.call<{ upload_url: string; download_url: string }>(
-    ['locker:write'],
-    'POST',
-    '/files',
-    order,
-  )
+  const { body: urls } = await locker.call<UrlSet>(['locker:write'], 'POST', '/files', order)
   const pathOf = (url: string) => new URL(url).pathname
   const type = { 'content-type': 'text/plain' }
   const stored = await house.send('PUT', `${pathOf(urls.upload_url)}?proxy=1`, Buffer.from('hello'), type)

@@ -1,46 +1,25 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import {
-  ed25519Identity,
-  expectRefusal,
-  houseOf,
-  type LockerHouse,
-  openLockerHouse,
-  type TestLocker,
-} from '../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { confirm, watchedStorage } from '../files/confirm/confirm.ts'
+import { forAllTests, forEachTest } from '../for-tests.ts'
 import { openTestSession, publicBytes } from './sessions/sessions.ts'
-import { createFile, errorOf, leftovers, put, rowOf, sha256 } from './transfers.ts'
+import { createFile, leftovers, put, rowOf, sha256 } from './transfers.ts'
 
 const MEBIBYTE = 1_048_576
 
 forEachDatabaseInGate('concurrent uploads', (database) => {
-  let folder: string
+  const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+  const key = randomBytes(32).toString('hex')
+  const variables = () => ({ DATABASE_URL: database.url, STORAGE_DIR: storage.folder, SHORT_URL_KEY: key })
   /** Two gateways on one database and one folder. */
-  let house: LockerHouse
-  let other: LockerHouse
-  let locker: TestLocker
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-files-'))
-    const shared = { DATABASE_URL: database.url, STORAGE_DIR: folder, SHORT_URL_KEY: randomBytes(32).toString('hex') }
-    house = await openLockerHouse(shared)
-    other = houseOf(await startTestGateway(shared, { now: house.clock.now }), house.clock)
-    locker = await house.locker(ed25519Identity())
-  })
-
-  afterAll(async () => {
-    await other.close()
-    await house.close()
-    await rm(folder, { recursive: true })
-  })
+  const house = forAllTests(() => openLockerHouse(variables()))
+  const other = forAllTests(() => openLockerHouse(variables(), { now: house.clock.now }))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
 
   const at = ({ gateway }: LockerHouse, url: string) => gateway.url + new URL(url).pathname
 
@@ -109,44 +88,37 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
 
   it('AMB-24 a hash confirmed during concurrent uploads is that of the stored bytes', async () => {
     const { upload, download } = await createFile(house, locker, 'confirmed.bin')
-    await put(upload, 'first')
-    const query = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'confirmed.bin' })
     await Promise.all(
       Array.from({ length: 10 }, async (_, i) => {
         await put(at(i % 2 ? house : other, upload), `body ${i}`)
-        await house.send('POST', `/v1/files/confirm?${query}`)
+        await confirm(house, locker, 'confirmed.bin')
       }),
     )
-    await house.send('POST', `/v1/files/confirm?${query}`)
+    await confirm(house, locker, 'confirmed.bin')
     const { content_hash, size_bytes } = await rowOf(house, locker, 'confirmed.bin')
     const bytes = await (await fetch(download)).text()
     expect([content_hash, size_bytes]).toEqual([`sha256:${sha256(bytes)}`, bytes.length])
   })
 
-  it('AMB-24 a reader gets all old bytes of a file that is replaced meanwhile', { tags: ['nightly'] }, async () => {
-    const old = randomBytes(16 * MEBIBYTE)
-    const { upload, download } = await createFile(house, locker, 'read.bin')
-    expect((await put(upload, old)).status).toBe(200)
-    const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
-    get(at(other, download), resolve)
-    const reading = await promise
-    expect(reading.statusCode).toBe(200)
-    expect((await put(upload, 'new')).status).toBe(200)
-    expect(await (await fetch(at(other, download))).text()).toBe('new')
-    expect(sha256(await buffer(reading))).toBe(sha256(old))
-  })
-
-  it('AMB-24 a reader gets all bytes of a file that is deleted meanwhile', async () => {
-    const bytes = randomBytes(16 * MEBIBYTE)
-    const { upload, download, remove } = await createFile(house, locker, 'deleted.bin')
-    await put(upload, bytes)
-    const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
-    get(at(other, download), resolve)
-    const reading = await promise
-    expect((await fetch(at(house, remove), { method: 'DELETE' })).status).toBe(200)
-    expect(await errorOf(await fetch(at(other, download)))).toEqual([404, 'FILE_NOT_FOUND'])
-    expect(sha256(await buffer(reading))).toBe(sha256(bytes))
-  })
+  it.each(['replaced', 'deleted'])(
+    'AMB-24 a reader gets all bytes of a file that is %s meanwhile',
+    {
+      tags: ['nightly'],
+    },
+    async (how) => {
+      const bytes = randomBytes(16 * MEBIBYTE)
+      const { upload, download, remove } = await createFile(house, locker, 'read.bin')
+      expect((await put(upload, bytes)).status).toBe(200)
+      const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
+      get(at(other, download), resolve)
+      const reading = await promise
+      const changed = how === 'replaced' ? await put(upload, 'new') : await fetch(remove, { method: 'DELETE' })
+      expect(changed.status).toBe(200)
+      const now = await (await fetch(at(other, download))).text()
+      expect(now).toContain(how === 'replaced' ? 'new' : 'FILE_NOT_FOUND')
+      expect(sha256(await buffer(reading))).toBe(sha256(bytes))
+    },
+  )
 
   it('AMB-24 uploads that race with a deletion are stored or refused, and a refused one leaves nothing', async () => {
     const { upload, remove } = await createFile(house, locker, 'fought-over.bin')

@@ -1,32 +1,27 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { describe, expect, it } from 'vitest'
+import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../for-tests.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from './transfers.ts'
 
 const MAX = 200_000
 const RECOVERY_DETAILS = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
 
-let house: LockerHouse
-let locker: TestLocker
-
-beforeAll(async () => {
-  house = await openLockerHouse({ MAX_UPLOAD_BYTES: String(MAX) })
-  locker = await house.locker(ed25519Identity())
-})
-
-afterAll(() => house.close())
+const house = forAllTests(() => openLockerHouse({ MAX_UPLOAD_BYTES: String(MAX) }))
+const locker = forEachTest(() => house.locker(ed25519Identity()))
 
 const textOf = async (url: string) => (await fetch(url)).text()
 
 /** Expects a refusal that leaves the file and the storage unchanged. */
-async function expectNothingChanged(filename: string, attempt: () => Promise<Response>, status: number, error: string) {
-  const [rowBefore, before] = [await rowOf(house, locker, filename), await leftovers(house.gateway)]
-  const response = await attempt()
+async function expectNothingChanged(attempt: (upload: string) => Promise<Response>, status: number, error: string) {
+  const { upload } = await createFile(house, locker, 'a.txt')
+  const [rowBefore, before] = [await rowOf(house, locker, 'a.txt'), await leftovers(house.gateway)]
+  const response = await attempt(upload)
   const body = (await response.json()) as { error: string; details: unknown }
   expect([response.status, body.error]).toEqual([status, error])
   expect(body.details).toMatchObject(RECOVERY_DETAILS)
-  expect(await rowOf(house, locker, filename)).toEqual(rowBefore)
+  expect(await rowOf(house, locker, 'a.txt')).toEqual(rowBefore)
   expect(await leftovers(house.gateway)).toEqual(before)
   return body
 }
@@ -64,16 +59,14 @@ describe('an upload', () => {
     expect((await fetch(download)).headers.get('etag')).toMatch(/^"object:[0-9a-f]{32}"$/)
   })
 
-  it('AMB-24 FILE-09 a new content type applies from the next upload', async () => {
+  it('AMB-24 FILE-09 SHORT-06 a new content type applies from the next upload, which must have it', async () => {
     await locker.put('typed.txt', 'hello')
-    const { upload, download } = await createFile(house, locker, 'typed.txt', { contentType: 'application/pdf' })
+    const type = 'application/pdf; v=1'
+    const { upload, download } = await createFile(house, locker, 'typed.txt', { contentType: type })
     expect((await fetch(download)).headers.get('content-type')).toBe('text/plain')
-    expect(await errorOf(await put(upload, 'pdf', { 'content-type': 'text/plain' }))).toEqual([
-      403,
-      'CONTENT_TYPE_MISMATCH',
-    ])
-    expect((await put(upload, 'pdf', { 'content-type': 'application/pdf' })).status).toBe(200)
-    expect((await fetch(download)).headers.get('content-type')).toBe('application/pdf')
+    expect(await errorOf(await put(upload, 'pdf'))).toEqual([403, 'CONTENT_TYPE_MISMATCH'])
+    expect((await put(upload, 'pdf', { 'content-type': 'Application/PDF;V="1"' })).status).toBe(200)
+    expect((await fetch(download)).headers.get('content-type')).toBe(type)
   })
 
   it('SHORT-11 an upload may be chunked, without a declared length', async () => {
@@ -104,11 +97,7 @@ describe('an upload', () => {
 
   it('SHORT-11 an upload is stored byte for byte: JSON and forms are not decoded', async () => {
     const bytes = Uint8Array.from({ length: 1024 }, (_, i) => i % 256)
-    for (const contentType of [
-      'application/json',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
-    ]) {
+    for (const contentType of ['application/json', 'application/x-www-form-urlencoded']) {
       const { upload, download } = await createFile(house, locker, 'raw', { contentType })
       expect((await put(upload, bytes, { 'content-type': contentType })).status).toBe(200)
       expect(new Uint8Array(await (await fetch(download)).arrayBuffer())).toEqual(bytes)
@@ -124,84 +113,35 @@ describe('an upload', () => {
   })
 })
 
-describe('the type of an upload', () => {
-  it.each([
-    ['text/plain; charset=utf-8', 'Text/Plain;charset="UTF-8"'],
-    ['text/plain', 'TEXT/PLAIN'],
-    ['application/vnd.a+json; v=1', 'application/vnd.a+json;v="1"'],
-  ])('SHORT-06 the content type %s may be spelled %s', async (contentType, sent) => {
-    const { upload } = await createFile(house, locker, 'spelled', { contentType })
-    expect((await put(upload, 'x', { 'content-type': sent })).status).toBe(200)
-    expect((await rowOf(house, locker, 'spelled')).content_type).toBe(contentType)
-  })
-
-  it.each([
-    'text/html',
-    'text/plain; charset=utf-8',
-    'text/plain, text/html',
-    'text/plainx',
-    'text',
-    'text/',
-    '/',
-    '*/*',
-    ';',
-    'text/plain;',
-    'text/plain; x',
-    '"text/plain"',
-    'multipart/form-data; boundary=x',
-    'é/x',
-    'a/b'.repeat(2000),
-  ])('SHORT-06 ERR-16 T-30 an upload of the type %j for text/plain is 403', async (sent) => {
-    await createFile(house, locker, 'locked.txt')
-    const { upload } = await createFile(house, locker, 'locked.txt')
-    const body = await expectNothingChanged(
-      'locked.txt',
-      () => put(upload, 'x', { 'content-type': Buffer.from(sent).toString('latin1') }),
-      403,
-      'CONTENT_TYPE_MISMATCH',
-    )
-    expect(body).toMatchObject({ details: { expected: 'text/plain' } })
-  })
-
-  it('SHORT-06 an upload without a content type or with an empty one is 403', async () => {
-    const { upload } = await createFile(house, locker, 'locked.txt')
-    for (const headers of [{}, { 'content-type': '' }] as Record<string, string>[]) {
-      const request = httpRequest(upload, { method: 'PUT', headers })
-      request.end('x')
-      const [response] = await once(request, 'response')
-      expect(response.statusCode).toBe(403)
-      response.resume()
-    }
-  })
-
-  it('SHORT-07 SHORT-06 the token is checked before the content type', async () => {
-    const { upload } = await createFile(house, locker, 'locked.txt')
-    expect(await errorOf(await put(`${upload}A`, 'x', { 'content-type': 'garbage' }))).toEqual([
-      403,
-      'SHORT_URL_INVALID',
-    ])
-  })
-})
-
 describe('refused headers of an upload', () => {
-  it.each(['gzip', 'GZIP', 'br', 'deflate', 'zstd', 'gzip, identity', 'identity, gzip', 'aws-chunked', 'x'])(
-    'T-11 an upload with Content-Encoding %s is 415',
-    async (encoding) => {
-      const { upload } = await createFile(house, locker, 'encoded.txt')
-      const headers = { 'content-encoding': encoding }
-      await expectNothingChanged('encoded.txt', () => put(upload, 'x', headers), 415, 'unsupported_encoding')
+  it.each(['text/html', 'text/plain; charset=utf-8', '', '*/*', 'é/x', 'a/b'.repeat(2000)])(
+    'SHORT-06 ERR-16 T-30 the type %j for text/plain is 403',
+    async (sent) => {
+      const headers = { 'content-type': Buffer.from(sent).toString('latin1') }
+      const body = await expectNothingChanged((url) => put(url, 'x', headers), 403, 'CONTENT_TYPE_MISMATCH')
+      expect(body).toMatchObject({ details: { expected: 'text/plain' } })
     },
   )
+
+  it('SHORT-06 SHORT-07 no type is 403, and the token is checked before the type', async () => {
+    const { upload } = await createFile(house, locker, 'locked.txt')
+    const [response] = await once(httpRequest(upload, { method: 'PUT' }).end('x'), 'response')
+    expect(response.resume().statusCode).toBe(403)
+    const garbage = await put(`${upload}A`, 'x', { 'content-type': 'garbage' })
+    expect(await errorOf(garbage)).toEqual([403, 'SHORT_URL_INVALID'])
+  })
+
+  it.each(['GZIP', 'gzip, identity', 'aws-chunked'])('T-11 the Content-Encoding %s is 415', async (encoding) => {
+    const headers = { 'content-encoding': encoding }
+    await expectNothingChanged((url) => put(url, 'x', headers), 415, 'unsupported_encoding')
+  })
 
   it('T-11 the encoding identity is accepted, and a compressed transfer encoding is 501', async () => {
     const { upload } = await createFile(house, locker, 'encoded.txt')
     expect((await put(upload, 'x', { 'content-encoding': 'Identity' })).status).toBe(200)
     const headers = { 'content-type': 'text/plain', 'transfer-encoding': 'gzip, chunked' }
-    const request = httpRequest(upload, { method: 'PUT', headers })
-    request.end('x')
-    const [response] = await once(request, 'response')
-    expect(response.statusCode).toBe(501)
-    response.resume()
+    const [response] = await once(httpRequest(upload, { method: 'PUT', headers }).end('x'), 'response')
+    expect(response.resume().statusCode).toBe(501)
   })
 
   it('T-11 a client that waits for 100 Continue gets it only for an upload that is accepted', async () => {
@@ -220,14 +160,9 @@ describe('refused headers of an upload', () => {
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 OK/)
   })
 
-  it('SHORT-11 an upload with Content-Range is 422', async () => {
-    const { upload } = await createFile(house, locker, 'ranged.txt')
-    const body = await expectNothingChanged(
-      'ranged.txt',
-      () => put(upload, 'x', { 'content-range': 'bytes 0-0/10' }),
-      422,
-      'validation_error',
-    )
+  it('SHORT-11 a Content-Range is 422', async () => {
+    const headers = { 'content-range': 'bytes 0-0/10' }
+    const body = await expectNothingChanged((url) => put(url, 'x', headers), 422, 'validation_error')
     expect(body).toMatchObject({ detail: [{ loc: ['header', 'Content-Range'] }] })
   })
 
@@ -250,12 +185,11 @@ describe('refused headers of an upload', () => {
 
 describe('the size of an upload', () => {
   it('AMB-47 an upload above the limit is 413, with or without a declared length', async () => {
-    const { upload } = await createFile(house, locker, 'large.bin')
     const tooMuch = new Uint8Array(MAX + 1)
     const stream = () => new Blob([tooMuch]).stream()
-    await expectNothingChanged('large.bin', () => put(upload, tooMuch), 413, 'UPLOAD_TOO_LARGE')
-    await expectNothingChanged('large.bin', () => put(upload, stream()), 413, 'UPLOAD_TOO_LARGE')
-    await expectNothingChanged('large.bin', () => put(`${upload}?proxy=1`, stream()), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingChanged((url) => put(url, tooMuch), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingChanged((url) => put(url, stream()), 413, 'UPLOAD_TOO_LARGE')
+    await expectNothingChanged((url) => put(`${url}?proxy=1`, stream()), 413, 'UPLOAD_TOO_LARGE')
   })
 
   it('AMB-47 an upload with a declared length above the limit is refused before its body arrives', async () => {
@@ -272,7 +206,9 @@ describe('the size of an upload', () => {
     })
   })
 
-  it('AMB-47 a client that sends far more than the limit still gets the answer 413', async () => {
+  it('AMB-47 a client that sends far more than the limit still gets the answer 413', {
+    tags: ['nightly'],
+  }, async () => {
     const { upload } = await createFile(house, locker, 'large.bin')
     for (const headers of [{ 'content-length': String(64 * 1_048_576) }, {}] as Record<string, string>[]) {
       const request = httpRequest(upload, { method: 'PUT', headers: { 'content-type': 'text/plain', ...headers } })

@@ -9,25 +9,8 @@ const RUNS = 150
 const NEVER = new AbortController().signal
 
 /** Those whose order differs in UTF-16, those that mean something in URLs or patterns, and the last ones of all. */
-const TEXT = fc.string({
-  unit: fc.constantFrom(
-    'a',
-    'b',
-    '/',
-    '/',
-    '0',
-    '%',
-    '+',
-    ' ',
-    '_',
-    'é',
-    '\ue000',
-    '\uffff',
-    '\u{1f600}',
-    '\u{10ffff}',
-  ),
-  maxLength: 6,
-})
+const UNITS = ['a', 'b', '/', '/', '0', '%', '+', ' ', '_', 'é', '\ue000', '\uffff', '\u{1f600}', '\u{10ffff}']
+const TEXT = fc.string({ unit: fc.constantFrom(...UNITS), maxLength: 6 })
 const DELIMITER = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('/', '/', '', 'a', 'ab', '//', '%', '\u{10ffff}', 'é/') },
   { weight: 1, arbitrary: TEXT },

@@ -4,33 +4,26 @@ import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
-  GetObjectCommand,
   ListPartsCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { type WatchedStorage, watchedStorage } from '../../files/confirm/confirm.ts'
+import { beforeEach } from 'vitest'
+import { watchedStorage } from '../../files/confirm/confirm.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../../transfers/transfers.ts'
-import { type Bucket, openS3House, type S3House } from '../s3-house.ts'
+import { objectsOf, openS3House } from '../s3-house.ts'
 
 export const PART = 5 * 1_048_576
 export const etagOf = (bytes: Uint8Array) => `"${sha256(bytes).slice(0, 32)}-1"`
 
-/** Call it where tests are declared; its values are those of the running test. */
-export function uploadHouse(database: { readonly url: string }) {
-  let storage: WatchedStorage
-  let house: S3House
-  let bucket: Bucket
-  beforeAll(async () => {
-    storage = await watchedStorage()
-    house = await openS3House({ DATABASE_URL: database.url }, { providers: storage.providers })
-  })
-  afterAll(async () => {
-    await house.close()
-    await storage.remove()
-  })
-  beforeEach(async () => {
-    bucket = await house.bucket()
+/** Call it where tests are declared. */
+export function uploadHouse(database?: { readonly url: string }) {
+  const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+  const house = forAllTests(() =>
+    openS3House(database ? { DATABASE_URL: database.url } : {}, { providers: storage.providers }),
+  )
+  const bucket = forEachTest(() => house.bucket())
+  beforeEach(() => {
     storage.reads.length = 0
   })
 
@@ -55,21 +48,6 @@ export function uploadHouse(database: { readonly url: string }) {
     }
   }
 
-  return {
-    get storage() {
-      return storage
-    },
-    get house() {
-      return house
-    },
-    get bucket() {
-      return bucket
-    },
-    begin,
-    async bytesOf(Key: string): Promise<Buffer> {
-      const { Body } = await bucket.client.send(new GetObjectCommand({ Bucket: bucket.name, Key }))
-      return Buffer.from((await Body?.transformToByteArray()) ?? [])
-    },
-    rows: (table: 'upload_parts' | 'objects') => house.gateway.context.database.db.selectFrom(table).selectAll(),
-  }
+  const rows = (table: 'upload_parts' | 'objects') => house.gateway.context.database.db.selectFrom(table).selectAll()
+  return { storage, house, bucket, begin, rows, bytesOf: objectsOf(bucket).bytesOf }
 }

@@ -1,42 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  PutObjectCommand,
-  type S3Client,
-} from '@aws-sdk/client-s3'
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { insertDirectUpload, insertObjects } from '../../../src/files/object-store.ts'
+import { lockerRow } from '../../files/files.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { rowOf, sha256 } from '../../transfers/transfers.ts'
-import { type Bucket, expectS3Error, openS3House, type S3House } from '../s3-house.ts'
+import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
 
 const etagOf = (bytes: Uint8Array | string) => `"${sha256(bytes).slice(0, 32)}-1"`
 const base64Sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('base64')
 
 forEachDatabase('objects of S3', (database) => {
-  let house: S3House
-  let bucket: Bucket
-  let client: S3Client
-  let Bucket: string
-  beforeAll(async () => {
-    house = await openS3House({ DATABASE_URL: database.url })
-    bucket = await house.bucket()
-    ;({ client, name: Bucket } = bucket)
-  })
-  afterAll(() => house.close())
-
-  const put = (Key: string, Body: Uint8Array | string | Readable, more: object = {}) =>
-    client.send(new PutObjectCommand({ Bucket, Key, Body, ...more }))
-  const get = (Key: string, more: object = {}) => client.send(new GetObjectCommand({ Bucket, Key, ...more }))
-  const head = (Key: string, more: object = {}) => client.send(new HeadObjectCommand({ Bucket, Key, ...more }))
-  const bytesOf = async (Key: string, more?: object) =>
-    Buffer.from((await (await get(Key, more)).Body?.transformToByteArray()) ?? [])
-  const presignedBy = async (command: PutObjectCommand | GetObjectCommand, options: object = {}) =>
-    getSignedUrl(client, command, { expiresIn: 60, signingDate: new Date(house.clock.now()), ...options })
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
+  const bucket = forEachTest(() => house.bucket())
+  const { put, get, head, remove, bytesOf } = objectsOf(bucket)
 
   describe('PutObject', () => {
     it('T-96 stores a buffer as a confirmed file of the locker, with its ETag and the checksum that was sent', async () => {
@@ -54,42 +34,17 @@ forEachDatabase('objects of S3', (database) => {
       expect(await bytesOf('a/buffer.bin')).toEqual(bytes)
     })
 
-    it.each([0, 1, 600_000, 3_000_001])(
-      'T-96 stores a stream of %i bytes, whose checksum comes behind them',
-      async (length) => {
-        const bytes = randomBytes(length)
-        const pieces = length === 0 ? [] : [bytes.subarray(0, length >> 1), bytes.subarray(length >> 1)]
-        const answer = await put(`stream-${length}`, Readable.from(pieces.filter(({ length }) => length > 0)), {
-          ContentLength: length,
-        })
-        expect(answer.ETag).toBe(etagOf(bytes))
-        expect(await rowOf(house, bucket.locker, `stream-${length}`)).toMatchObject({
-          content_type: 'application/octet-stream',
-          content_hash: `sha256:${sha256(bytes)}`,
-          size_bytes: length,
-        })
-        expect(await bytesOf(`stream-${length}`)).toEqual(bytes)
-      },
-    )
-
-    it('T-96 takes unusual keys to the letter', async () => {
-      const keys = [
-        'späce and ü',
-        'a+b',
-        'per%20cent',
-        'quotes\'"()!*',
-        'emoji-🎉',
-        'a=b&c',
-        'question?mark',
-        'plus/%2F',
-      ]
-      for (const key of keys) await put(key, key)
-      for (const key of keys) expect((await bytesOf(key)).toString(), key).toBe(key)
-      expect(
-        (await bucket.locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', '/files')).body.files.map(
-          ({ filename }) => filename,
-        ),
-      ).toEqual(expect.arrayContaining(keys))
+    it.each([0, 3_000_001])('T-96 stores a stream of %i bytes, whose checksum comes behind them', async (length) => {
+      const bytes = randomBytes(length)
+      const pieces = length === 0 ? [] : [bytes.subarray(0, length >> 1), bytes.subarray(length >> 1)]
+      const answer = await put('stream', Readable.from(pieces), { ContentLength: length })
+      expect(answer.ETag).toBe(etagOf(bytes))
+      expect(await rowOf(house, bucket.locker, 'stream')).toMatchObject({
+        content_type: 'application/octet-stream',
+        content_hash: `sha256:${sha256(bytes)}`,
+        size_bytes: length,
+      })
+      expect(await bytesOf('stream')).toEqual(bytes)
     })
 
     it('T-96 keeps metadata and headers, and other bytes under the name have none of them', async () => {
@@ -106,11 +61,8 @@ forEachDatabase('objects of S3', (database) => {
       await bucket.locker.put('kept', 'other')
       const after = await head('kept')
       expect(after).toMatchObject({ Metadata: {}, ContentType: 'text/plain', ETag: etagOf('other') })
-      expect([after.CacheControl, after.ContentEncoding, after.ContentDisposition]).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ])
+      expect(after).not.toHaveProperty('CacheControl')
+      expect(after).not.toHaveProperty('ContentEncoding')
     })
 
     it('T-96 answers binary/octet-stream where no type was sent, and refuses one that is none', async () => {
@@ -157,28 +109,16 @@ forEachDatabase('objects of S3', (database) => {
       const { database, providers, now } = house.gateway.context
       const { locker } = bucket
       await locker.call(['locker:write'], 'POST', '/files', { filename: 'arrived' })
-      const { provider } = await database.db
-        .selectFrom('lockers')
-        .selectAll()
-        .where('locker_id', '=', locker.lockerId)
-        .executeTakeFirstOrThrow()
+      const { provider, locker_id } = await lockerRow(house, locker)
       const object_id = randomBytes(16).toString('hex')
-      const options = { contentType: 'text/plain', size: null }
-      await providers.named(provider).write(object_id, Readable.from([Buffer.from('theirs')]), options)
+      const about = { contentType: 'text/plain', size: null }
+      await providers.named(provider).write(object_id, Readable.from([Buffer.from('theirs')]), about)
+      const since = Math.floor(now() / 1000)
+      const minted = { minted_by: locker.owner.identity, minted_epoch: 0 }
+      const promised = { content_type: 'text/plain', expected_hash: null, promised_bytes: 6, look_at: since + 600 }
       await database.db.transaction().execute(async (tx) => {
-        const since = Math.floor(now() / 1000)
         await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
-        await insertDirectUpload(tx, {
-          object_id,
-          locker_id: locker.lockerId,
-          filename: 'arrived',
-          content_type: 'text/plain',
-          expected_hash: null,
-          minted_by: locker.owner.identity,
-          minted_epoch: 0,
-          promised_bytes: 6,
-          look_at: since + 600,
-        })
+        await insertDirectUpload(tx, { object_id, locker_id, filename: 'arrived', ...promised, ...minted })
       })
       await expectS3Error(put('arrived', 'mine', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
       expect((await bytesOf('arrived')).toString()).toBe('theirs')
@@ -201,18 +141,6 @@ forEachDatabase('objects of S3', (database) => {
       await put('accepted', 'x', { ACL: 'bucket-owner-full-control' })
       await expectS3Error(head('refused'), 404, 'NotFound')
     })
-
-    it.each(['a:b', 'a\\b', 'a/../b', '.hidden', 'a//b', './x', 'x'.repeat(513)])(
-      'T-96 refuses the key %s in words',
-      async (key) => {
-        const answer = await bucket.send('PUT', key.replace('\\', '%5C').replace(':', '%3A'), {
-          body: 'x',
-          target: `/s3/${Bucket}/${encodeURIComponent(key)}`,
-        })
-        expect([answer.status, answer.code]).toEqual([400, 'InvalidArgument'])
-        expect(answer.text).toContain('must')
-      },
-    )
   })
 
   describe('GetObject and HeadObject', () => {
@@ -253,16 +181,13 @@ forEachDatabase('objects of S3', (database) => {
     it('T-96 evaluates conditions, with and without quotes around tags', async () => {
       await put('conditions', 'x')
       const tag = etagOf('x')
-      await get('conditions', { IfMatch: tag })
-      await get('conditions', { IfMatch: tag.slice(1, -1) })
+      const { LastModified } = await head('conditions', { IfMatch: tag.slice(1, -1) })
       await expectS3Error(get('conditions', { IfMatch: '"other"' }), 412, 'PreconditionFailed')
       for (const IfNoneMatch of [tag, tag.slice(1, -1), '*']) {
         await expect(head('conditions', { IfNoneMatch })).rejects.toMatchObject({ $metadata: { httpStatusCode: 304 } })
       }
-      const { LastModified } = await head('conditions')
-      const before = new Date((LastModified as Date).getTime() - 1000)
-      await expectS3Error(get('conditions', { IfUnmodifiedSince: before }), 412, 'PreconditionFailed')
-      await get('conditions', { IfModifiedSince: before })
+      const IfUnmodifiedSince = new Date((LastModified as Date).getTime() - 1000)
+      await expectS3Error(get('conditions', { IfUnmodifiedSince }), 412, 'PreconditionFailed')
     })
 
     it('T-96 reads files that came by another door, also before they are confirmed', async () => {
@@ -273,40 +198,27 @@ forEachDatabase('objects of S3', (database) => {
     })
 
     it('T-96 counts the bytes that it sends', async () => {
-      const other = await house.bucket()
-      await other.client.send(new PutObjectCommand({ Bucket: other.name, Key: 'egress', Body: Buffer.alloc(5000) }))
-      const { Body } = await other.client.send(
-        new GetObjectCommand({ Bucket: other.name, Key: 'egress', Range: 'bytes=0-2999' }),
-      )
-      await Body?.transformToByteArray()
+      await put('egress', Buffer.alloc(5000))
+      await bytesOf('egress', { Range: 'bytes=0-2999' })
       await house.gateway.rooms.transfers.egress.save()
-      const row = house.gateway.context.database.db
-        .selectFrom('locker_egress')
-        .select('bytes')
-        .where('locker_id', '=', other.name)
-      expect(Number((await row.executeTakeFirst())?.bytes)).toBe(3000)
+      const rows = house.gateway.context.database.db.selectFrom('locker_egress').select('bytes')
+      const row = await rows.where('locker_id', '=', bucket.name).executeTakeFirst()
+      expect(Number(row?.bytes)).toBe(3000)
     })
   })
 
   describe('presigned URLs', () => {
+    const presigned = (command: PutObjectCommand | GetObjectCommand, client = bucket.client) =>
+      getSignedUrl(client, command, { expiresIn: 60, signingDate: new Date(house.clock.now()) })
+
     it('T-96 read and write without other headers, until they expire', async () => {
+      const signed = { Bucket: bucket.name, Key: 'signed' }
       const bare = await bucket.clientWith({ requestChecksumCalculation: 'WHEN_REQUIRED' })
-      const options = { expiresIn: 60, signingDate: new Date(house.clock.now()) }
-      const putUrl = await getSignedUrl(
-        bare,
-        new PutObjectCommand({ Bucket, Key: 'signed', Metadata: { a: 'b' } }),
-        options,
-      )
+      const putUrl = await presigned(new PutObjectCommand({ ...signed, Metadata: { a: 'b' } }), bare)
       const written = await fetch(putUrl, { method: 'PUT', body: 'by url' })
       expect([written.status, await written.text()]).toEqual([200, ''])
-      const getUrl = await presignedBy(
-        new GetObjectCommand({
-          Bucket,
-          Key: 'signed',
-          ResponseContentType: 'text/html',
-          ResponseContentDisposition: 'attachment; filename="ü"',
-        }),
-      )
+      const answers = { ResponseContentType: 'text/html', ResponseContentDisposition: 'attachment; filename="ü"' }
+      const getUrl = await presigned(new GetObjectCommand({ ...signed, ...answers }))
       const read = await fetch(getUrl)
       expect(await read.text()).toBe('by url')
       expect(Object.fromEntries(read.headers)).toMatchObject({
@@ -324,7 +236,7 @@ forEachDatabase('objects of S3', (database) => {
     })
 
     it('T-96 of a client that puts the checksum of nothing into them are refused with a hint', async () => {
-      const url = await presignedBy(new PutObjectCommand({ Bucket, Key: 'empty-sum' }))
+      const url = await presigned(new PutObjectCommand({ Bucket: bucket.name, Key: 'empty-sum' }))
       const answer = await fetch(url, { method: 'PUT', body: 'bytes' })
       expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('WHEN_REQUIRED')])
     })
@@ -332,15 +244,8 @@ forEachDatabase('objects of S3', (database) => {
 
   it('T-96 DeleteObject removes a file, and is content when there is none', async () => {
     await put('gone', 'x')
-    await expectS3Error(
-      client.send(new DeleteObjectCommand({ Bucket, Key: 'gone', IfMatch: '"x"' })),
-      412,
-      'PreconditionFailed',
-    )
-    for (let i = 0; i < 2; i++) {
-      const { $metadata } = await client.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }))
-      expect($metadata.httpStatusCode).toBe(204)
-    }
+    await expectS3Error(remove('gone', { IfMatch: '"x"' }), 412, 'PreconditionFailed')
+    for (let i = 0; i < 2; i++) expect((await remove('gone')).$metadata.httpStatusCode).toBe(204)
     await expectS3Error(get('gone'), 404, 'NoSuchKey')
   })
 })

@@ -1,30 +1,24 @@
-import { mkdtemp, rm, truncate, unlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openLocalProvider } from '@svc/storage/local'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  ed25519Identity,
-  expectRefusal,
-  type LockerHouse,
-  openLockerHouse,
-  type TestLocker,
-} from '../../auth/lockers.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
+import { watchedStorage } from '../../files/confirm/confirm.ts'
 import { lockerRow } from '../../files/files.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
-let folder: string
-let house: LockerHouse
-let locker: TestLocker
 /** What the provider does before it reads or writes, or after it wrote; each test starts with none. */
 let faults: Partial<Record<'read' | 'write' | 'written', () => void | Promise<void>>> = {}
+beforeEach(() => {
+  faults = {}
+})
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-faults-'))
-  const local = await openLocalProvider({ folder })
+const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+const house = forAllTests(() => {
+  const local = storage.providers.named('gcs')
   const provider: StorageProvider = {
     ...local,
     async read(key, range) {
@@ -38,16 +32,9 @@ beforeAll(async () => {
       return stored
     },
   }
-  house = await openLockerHouse({}, { providers: onlyProvider(provider) })
-  locker = await house.locker(ed25519Identity())
+  return openLockerHouse({}, { providers: onlyProvider(provider) })
 })
-afterAll(async () => {
-  await house.close()
-  await rm(folder, { recursive: true })
-})
-beforeEach(() => {
-  faults = {}
-})
+const locker = forEachTest(() => house.locker(ed25519Identity()))
 
 const unavailable = () => {
   throw new ProviderError('unavailable', new Error('unplugged'))
@@ -68,20 +55,12 @@ async function sessionOf(filename: string, texts: string[]): Promise<TestSession
   return session
 }
 
-const parts = async ({ opened }: TestSession) => {
-  const { db } = house.gateway.context.database
-  return db
-    .selectFrom('upload_parts')
-    .selectAll()
-    .where('session_id', '=', opened.session_id)
-    .orderBy('part_index')
-    .execute()
-}
-const unfinished = () => {
-  const { db } = house.gateway.context.database
-  return db.selectFrom('objects').selectAll().where('state', '=', 'writing').execute()
-}
-const objectPath = (id: string) => join(folder, 'objects', id.slice(0, 2), id)
+const db = () => house.gateway.context.database.db
+const unfinished = () => db().selectFrom('objects').selectAll().where('state', '=', 'writing').execute()
+const sessionRow = async ({ opened }: TestSession) =>
+  db().selectFrom('upload_sessions').selectAll().where('session_id', '=', opened.session_id).executeTakeFirstOrThrow()
+const changeSession = ({ opened }: TestSession, changes: object) =>
+  db().updateTable('upload_sessions').set(changes).where('session_id', '=', opened.session_id).execute()
 
 describe('failing storage', () => {
   it.each([
@@ -131,7 +110,9 @@ describe('lost parts', () => {
     ['changed', (path: string) => writeFile(path, 'last!')],
   ])('SHAPE-30 a stored part that is %s counts as missing and can be sent again', async (name, spoil) => {
     const session = await sessionOf(name, ['first ', 'last.'])
-    await spoil(objectPath((await parts(session))[1]?.object_id as string))
+    const parts = db().selectFrom('upload_parts').selectAll().where('session_id', '=', session.opened.session_id)
+    const { object_id } = await parts.where('part_index', '=', 1).executeTakeFirstOrThrow()
+    await spoil(join(storage.folder, 'objects', object_id.slice(0, 2), object_id))
     expect((await session.finalize()).body).toMatchObject({
       status: 'partial',
       files: [{ ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [1] }],
@@ -176,39 +157,21 @@ describe('a gateway that dies during finalization', () => {
     const session = await sessionOf('between', ['one ', 'two'])
     const { body } = await session.finalize()
     const before = await lockerRow(house, locker)
-    const { db } = house.gateway.context.database
-    await db
-      .updateTable('upload_sessions')
-      .set({ status: 'partial', closed_at: null, lease_id: 'dead', lease_until: 0 })
-      .where('session_id', '=', session.opened.session_id)
-      .execute()
+    await changeSession(session, { status: 'partial', closed_at: null, lease_id: 'dead', lease_until: 0 })
     expect((await session.status()).body).toMatchObject({ status: 'partial', files: [{ state: 'stored' }] })
     expect((await session.finalize()).body).toEqual(body)
     expect(await lockerRow(house, locker)).toEqual(before)
   })
 
-  const lease = async ({ opened }: TestSession, lease_id: string, seconds: number) => {
-    const lease_until = Math.floor(house.clock.now() / 1000) + seconds
-    const { db } = house.gateway.context.database
-    await db
-      .updateTable('upload_sessions')
-      .set({ lease_id, lease_until })
-      .where('session_id', '=', opened.session_id)
-      .execute()
-  }
-
-  const leaseOf = async ({ opened }: TestSession) => {
-    const { db } = house.gateway.context.database
-    const sessions = db.selectFrom('upload_sessions').select('lease_id')
-    return (await sessions.where('session_id', '=', opened.session_id).executeTakeFirst())?.lease_id
-  }
+  const lease = (session: TestSession, lease_id: string, seconds: number) =>
+    changeSession(session, { lease_id, lease_until: Math.floor(house.clock.now() / 1000) + seconds })
 
   it('SESS-03 finalizing waits until the lease of a dead gateway expires', async () => {
     const session = await sessionOf('died', ['one ', 'two'])
     await lease(session, 'dead', 15)
     const finalizing = session.finalize()
     for (let i = 0; i < 10; i++) await session.status()
-    expect(await leaseOf(session)).toBe('dead')
+    expect((await sessionRow(session)).lease_id).toBe('dead')
     house.clock.advance(16)
     expect((await finalizing).body.status).toBe('complete')
   })
@@ -219,9 +182,7 @@ describe('a gateway that dies during finalization', () => {
     let reads = 0
     faults = {
       // Another gateway takes the lease, which has expired by the next attempt.
-      written: once(async () => {
-        await lease(session, 'another', -1)
-      }),
+      written: once(async () => void (await lease(session, 'another', -1))),
       read: () => void reads++,
     }
     expect((await session.finalize()).body.status).toBe('complete')

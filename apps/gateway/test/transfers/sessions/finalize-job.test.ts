@@ -1,22 +1,12 @@
 import type { FinalizedUpload } from '@svc/api/upload-sessions'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  ed25519Identity,
-  expectRefusal,
-  type LockerHouse,
-  openLockerHouse,
-  type TestLocker,
-} from '../../auth/lockers.ts'
+import { describe, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
+import { forAllTests } from '../../for-tests.ts'
 import { openTestSession } from './sessions.ts'
 
-const SECRET = 'an internal secret for tests'.replaceAll(' ', '-')
-let house: LockerHouse
-let locker: TestLocker
-beforeAll(async () => {
-  house = await openLockerHouse({ INTERNAL_SECRET: SECRET })
-  locker = await house.locker(ed25519Identity())
-})
-afterAll(() => house.close())
+const SECRET = 'an-internal-secret-for-tests'
+const house = forAllTests(() => openLockerHouse({ INTERNAL_SECRET: SECRET }))
+const locker = forAllTests(() => house.locker(ed25519Identity()))
 
 const job = (body: unknown, secret = SECRET) =>
   house.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', body, { authorization: `Bearer ${secret}` })
@@ -40,8 +30,6 @@ describe('the job that finalizes an upload', () => {
     expectRefusal(await job({ session_id }, 'another'), 401, 'INTERNAL_AUTH_REQUIRED')
     expectRefusal(await job({ session_id }, upload_token), 401, 'INTERNAL_AUTH_REQUIRED')
     expectRefusal(await job({ session_id: `us_${'0'.repeat(32)}` }), 404, 'SESSION_NOT_FOUND')
-    expectRefusal(await job({ session_id: "'; drop table files" }), 404, 'SESSION_NOT_FOUND')
-    expectRefusal(await job({}), 422, 'validation_error')
     expectRefusal(await job({ session_id: 7 }), 422, 'validation_error')
   })
 })

@@ -2,38 +2,29 @@ import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  ed25519Identity,
-  expectRefusal,
-  type LockerHouse,
-  openLockerHouse,
-  type Reply,
-  type TestLocker,
-} from '../../auth/lockers.ts'
-import { sha256 } from '../transfers.ts'
-import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
+import { describe, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
+import { leftovers, sha256 } from '../transfers.ts'
+import { openTestSession, publicBytes } from './sessions.ts'
 
 const PART_MAX = 300_000
 const RAW = { 'content-type': 'application/octet-stream' }
-let house: LockerHouse
-let locker: TestLocker
-let session: TestSession
-
-beforeAll(async () => {
-  house = await openLockerHouse({ SESSION_PART_MAX_BYTES: String(PART_MAX), MAX_UPLOAD_BYTES: '1000000' })
-  locker = await house.locker(ed25519Identity())
-  session = await openTestSession(house, locker, { files: [{ filename: 'a' }, { filename: 'b', size_bytes: 10 }] })
+const LIMITS = { SESSION_PART_MAX_BYTES: String(PART_MAX), MAX_UPLOAD_BYTES: '1000000' }
+const house = forAllTests(() => openLockerHouse(LIMITS))
+const locker = forAllTests(() => house.locker(ed25519Identity()))
+const session = forEachTest(() => {
+  const files = [{ filename: 'a' }, { filename: 'b', size_bytes: 10 }]
+  return openTestSession(house, locker, { files })
 })
-afterAll(() => house.close())
 
 /** Sends a body unchanged, with the session's token. */
 const post = (body: unknown, headers: Record<string, string> = {}, query = '', file = 0) =>
   house.send<Record<string, unknown>>('POST', session.partsPath(file) + query, body, { ...session.headers, ...headers })
 
 const objectCount = async () => {
-  const { db } = house.gateway.context.database
-  return (await db.selectFrom('objects').selectAll().where('state', '!=', 'released').execute()).length
+  const { writing, held } = await leftovers(house.gateway)
+  return writing.length + held.length
 }
 
 /** Expects a refusal that stores nothing. */
@@ -49,50 +40,24 @@ const RECOVERY_DETAILS = { layer: 'gateway', recovery_hint: expect.any(String), 
 
 describe('a JSON part', () => {
   it.each([
-    ['white space', 'QUJD QUJD'],
-    ['a line break', 'QUJD\\nQUJD'],
-    ['the alphabet of URLs', '-_-_'],
-    ['missing padding', 'QQ'],
-    ['too much padding', 'QUI=='],
-    ['padding in between', 'QQ==QQ=='],
-    ['stray bits', 'QR=='],
-    ['an impossible length', 'QUJDQ'],
-    ['characters outside the alphabet', 'QUJDäöü='],
-  ])('T-11 SHAPE-28 refuses base64 data with %s in a JSON part', async (_, data) => {
-    const body = await expectNothingStored(() => post(`{"index":0,"data":"${data}"}`), 422, 'validation_error')
-    expect(body.detail).toMatchObject([{ loc: ['body', 'data'] }])
+    ['data', '{"index":0,"data":"QUJD QUJD"}'],
+    ['data', '{"index":0,"data":["QQ=="]}'],
+    ['index', '{"data":"QQ=="}'],
+    ['index', '{"index":100000,"data":"QQ=="}'],
+    ['index', '{"index":"0","data":"QQ=="}'],
+    ['sha256', '{"index":0,"data":"QQ==","sha256":"abc"}'],
+  ])('T-11 SHAPE-28 an invalid %s is refused in a JSON part: %s', async (field, text) => {
+    const body = await expectNothingStored(() => post(text), 422, 'validation_error')
+    expect(body.detail?.map(({ loc }) => loc)).toContainEqual(['body', field])
     expect(body.details).toMatchObject(RECOVERY_DETAILS)
   })
 
   it.each([
-    ['index', '{"data":"QQ=="}'],
-    ['index', '{"index":-1,"data":"QQ=="}'],
-    ['index', '{"index":100000,"data":"QQ=="}'],
-    ['index', '{"index":1e30,"data":"QQ=="}'],
-    ['index', '{"index":1.5,"data":"QQ=="}'],
-    ['index', '{"index":"0","data":"QQ=="}'],
-    ['index', '{"index":null,"data":"QQ=="}'],
-    ['data', '{"index":0}'],
-    ['data', '{"index":0,"data":null}'],
-    ['data', '{"index":0,"data":["QQ=="]}'],
-    ['data', '{"index":0,"data":{"data":"QQ=="}}'],
-    ['sha256', '{"index":0,"data":"QQ==","sha256":"abc"}'],
-    ['sha256', '{"index":0,"data":"QQ==","sha256":7}'],
-  ])('SHAPE-28 an invalid %s is refused in a JSON part: %s', async (field, text) => {
-    const body = await expectNothingStored(() => post(text), 422, 'validation_error')
-    expect(body.detail?.map(({ loc }) => loc)).toContainEqual(['body', field])
-  })
-
-  it.each([
     ['an empty body', ''],
-    ['text that is not JSON', 'QQ=='],
     ['an array', '[{"index":0,"data":"QQ=="}]'],
     ['half a document', '{"index":0,"data":"QQ=='],
     ['more than a document', '{"index":0,"data":"QQ=="}{}'],
     ['data twice', '{"index":0,"data":"QQ==","data":"QUI="}'],
-    ['index twice', '{"index":0,"index":1,"data":"QQ=="}'],
-    ['a quote in data', '{"index":0,"data":"QUJD\\"QUJ"}'],
-    ['two strings', '{"index":0,"data":"QUJD" "QUJD"}'],
     ['deep nesting', `{"index":0,"data":"QQ==","x":${'['.repeat(100)}${']'.repeat(100)}}`],
     ['bytes that are not UTF-8', Buffer.from('{"index":0,"data":"QQ==","x":"\xff"}', 'latin1')],
   ])('T-11 %s is refused as a JSON part', async (_, body) => {
@@ -127,7 +92,6 @@ describe('a JSON part', () => {
     expect([status, body.received_bytes, body.sha256]).toEqual([200, PART_MAX, sha256(exact)])
     const refused = await expectNothingStored(() => session.part(0, randomBytes(PART_MAX + 1)), 413, 'UPLOAD_TOO_LARGE')
     expect(refused.details).toMatchObject({ ...RECOVERY_DETAILS, max_bytes: PART_MAX })
-    await expectNothingStored(() => session.part(0, randomBytes(PART_MAX * 3)), 413, 'UPLOAD_TOO_LARGE')
     const chunked = [
       Buffer.from('{"index":0,"data":"'),
       ...Array(20).fill(Buffer.alloc(60_000, 'A')),
@@ -152,16 +116,10 @@ describe('a raw part', () => {
     expect((await session.raw(0, '')).body).toMatchObject({ received_bytes: 0, sha256: sha256('') })
   })
 
-  it.each(['', '?index=', '?index=-1', '?index=100000', '?index=99999999999999999999', '?index=1.0', '?index=a'])(
-    'SESS-02 a raw part with an invalid index is refused: %s',
-    async (query) => {
+  it('SESS-02 a raw part needs an index from 0 to 99,999', async () => {
+    for (const query of ['', '?index=-1', '?index=100000', '?index=1.0'])
       await expectNothingStored(() => post(Buffer.from('a'), RAW, query), 422, 'validation_error')
-    },
-  )
-
-  it('SESS-02 a raw part may have the highest index', async () => {
-    const far = await openTestSession(house, locker, { files: [{ filename: 'far' }] })
-    expect((await far.raw(99_999, 'x')).status).toBe(200)
+    expect((await session.raw(99_999, 'x')).status).toBe(200)
   })
 
   it('AMB-47 T-11 a raw part that is one byte too large is refused, with or without a declared length', async () => {
@@ -173,7 +131,7 @@ describe('a raw part', () => {
   })
 
   it('T-11 a part of another content type or with a content encoding is refused', async () => {
-    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/octet-streams', 'x']) {
+    for (const type of ['multipart/form-data; boundary=x', 'application/octet-streams']) {
       const body = await expectNothingStored(
         () => post(Buffer.from('a'), { 'content-type': type }, '?index=0'),
         415,
@@ -224,10 +182,9 @@ describe('a part', () => {
   })
 
   it('AMB-47 the parts of a file together must not exceed the upload limit', async () => {
-    const big = await openTestSession(house, locker, { files: [{ filename: 'big' }] })
-    for (const index of [0, 1, 2]) await big.raw(index, randomBytes(PART_MAX))
-    expectRefusal(await big.raw(3, randomBytes(PART_MAX)), 413, 'UPLOAD_TOO_LARGE')
-    expect((await big.raw(3, randomBytes(100_000))).body.total_received_bytes).toBe(1_000_000)
+    for (const index of [0, 1, 2]) await session.raw(index, randomBytes(PART_MAX))
+    expectRefusal(await session.raw(3, randomBytes(PART_MAX)), 413, 'UPLOAD_TOO_LARGE')
+    expect((await session.raw(3, randomBytes(100_000))).body.total_received_bytes).toBe(1_000_000)
   })
 
   it('SHAPE-28 a part with the same index replaces the earlier one, whose object is released', async () => {
