@@ -95,14 +95,15 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
-  it('T-31 stays staged when its key has no credit', { tags: ['nightly'] }, async () => {
-    const object = newObject(size)
-    arweave.server.payers = ['00'.repeat(32)]
+  it('T-31 stays staged when the credit runs out, and is sent when there is more', { tags: ['nightly'] }, async () => {
+    const [before, object] = [newObject(size), newObject(size)]
+    arweave.server.credit = before.size
+    await arweave.store.deliver(before)
     const failure = await arweave.store.deliver(object).catch((error) => error)
     expect(failure).toMatchObject({ ...FULL, message: 'the storage provider is full', cause: expect.any(Error) })
     expect(arweave.server.items().some(({ id }) => id === object.notes?.id)).toBe(false)
     await expect.poll(object.held).toBe(0)
-    arweave.server.payers = [Buffer.from(ed25519Signer(SEED).publicKey).toString('hex')]
+    arweave.server.credit = object.size
     await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
 

@@ -18,6 +18,7 @@ const bytes = randomBytes(2 * MIB + 1)
 const temporary: Record<string, Fault> = {
   'is unavailable': { status: status.UNAVAILABLE },
   'has an internal error': { status: status.INTERNAL },
+  'has contention on the documents': { status: status.ABORTED },
   'is overloaded': { status: status.RESOURCE_EXHAUSTED },
   'cuts the connection': 'cut',
   'cuts the connection in the middle of a chunk': { cutRequestAt: 50_000 },
