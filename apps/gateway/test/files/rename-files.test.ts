@@ -1,6 +1,6 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { moveNames } from '../../src/files/rename-store.ts'
 import { findFile, lockFile, lockFiles } from '../../src/files/store.ts'
@@ -122,61 +122,59 @@ forEachDatabase('renaming files', (database) => {
     expect((await rename([to('a', 'b')], {}, ['locker:write'], operator)).status).toBe(200)
   })
 
-  describe('by many at once', () => {
-    it('ADD-22 of two that want one name, one gets it; counts stay right', async () => {
-      await Promise.all(['a', 'b', 'c', 'd'].map((name) => storeFile(house, locker, name, name)))
-      const replies = await Promise.all(['a', 'b', 'c', 'd'].map((name) => rename([to(name, 'same')])))
-      expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412])
-      expect((await names()).length).toBe(4)
-      expect(await lockerRow(house, locker)).toMatchObject({ file_count: 4, total_bytes: 4 })
+  it('ADD-22 of two that want one name, one gets it; counts stay right', async () => {
+    await Promise.all(['a', 'b', 'c', 'd'].map((name) => storeFile(house, locker, name, name)))
+    const replies = await Promise.all(['a', 'b', 'c', 'd'].map((name) => rename([to(name, 'same')])))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412])
+    expect((await names()).length).toBe(4)
+    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 4, total_bytes: 4 })
+  })
+
+  // SQLite has one writer, and nobody waits for a row.
+  if (database.dialect === 'postgres')
+    it('T-187 whoever waits for a file that is renamed does not hold the file under its new name', async () => {
+      const { lockerId } = locker
+      for (const name of ['a', 'z']) await storeFile(house, locker, name, name)
+      const unlocked = async () => {
+        const files = db().selectFrom('files').select('filename').where('locker_id', '=', lockerId)
+        return (await files.forUpdate().skipLocked().execute()).map(({ filename }) => filename)
+      }
+      const isWaiting = async () => {
+        const { rows } = await sql`select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(db())
+        return rows.length > 0
+      }
+      const renaming = await db().startTransaction().execute()
+      await lockFiles(renaming, lockerId, ['a', 'z'])
+      await moveNames(renaming, lockerId, [{ filename: 'a', newFilename: 'z' }])
+      const waiting = db()
+        .transaction()
+        .execute(async (tx) => [await lockFile(tx, lockerId, 'a'), await unlocked()])
+      await expect.poll(isWaiting, { interval: 20 }).toBe(true)
+      await renaming.commit().execute()
+      expect(await waiting).toEqual([null, ['z']])
     })
 
-    // SQLite has one writer, and nobody waits for a row.
-    if (database.dialect === 'postgres')
-      it('T-187 whoever waits for a file that is renamed does not hold the file under its new name', async () => {
-        const { lockerId } = locker
-        for (const name of ['a', 'z']) await storeFile(house, locker, name, name)
-        const unlocked = async () => {
-          const files = db().selectFrom('files').select('filename').where('locker_id', '=', lockerId)
-          return (await files.forUpdate().skipLocked().execute()).map(({ filename }) => filename)
-        }
-        const isWaiting = async () => {
-          const { rows } = await sql`select 1 from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`.execute(db())
-          return rows.length > 0
-        }
-        const renaming = await db().startTransaction().execute()
-        await lockFiles(renaming, lockerId, ['a', 'z'])
-        await moveNames(renaming, lockerId, [{ filename: 'a', newFilename: 'z' }])
-        const waiting = db()
-          .transaction()
-          .execute(async (tx) => [await lockFile(tx, lockerId, 'a'), await unlocked()])
-        await expect.poll(isWaiting, { interval: 20 }).toBe(true)
-        await renaming.commit().execute()
-        expect(await waiting).toEqual([null, ['z']])
+  it('ADD-22 T-187 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
+    const all = Array.from({ length: 20 }, (_, i) => `${i}`)
+    for (const name of all) await storeFile(house, locker, name, name)
+    const there = all.map((name) => to(name, `x${name}`))
+    const back = all.toReversed().map((name) => to(`x${name}`, name))
+    const create = () =>
+      locker.call(['locker:write'], 'POST', '/files/batch', {
+        files: ['x3', '5', 'x7'].map((filename) => ({ filename })),
       })
-
-    it('ADD-22 T-187 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
-      const all = Array.from({ length: 20 }, (_, i) => `${i}`)
-      for (const name of all) await storeFile(house, locker, name, name)
-      const there = all.map((name) => to(name, `x${name}`))
-      const back = all.toReversed().map((name) => to(`x${name}`, name))
-      const create = () =>
-        locker.call(['locker:write'], 'POST', '/files/batch', {
-          files: ['x3', '5', 'x7'].map((filename) => ({ filename })),
-        })
-      const rounds = Array.from({ length: 4 }, () => [
-        rename(there, { overwrite: true }),
-        create(),
-        rename(back, { overwrite: true }),
-        locker.call(['locker:write'], 'DELETE', '/files/x3'),
-      ])
-      const replies = await Promise.all(rounds.flat())
-      for (const { status } of replies) expect([200, 404, 412]).toContain(status)
-      const { file_count, total_bytes } = await lockerRow(house, locker)
-      const files = await pageOfFiles(db(), locker.lockerId, null, 100)
-      expect(file_count).toBe(files.length)
-      expect(total_bytes).toBe(files.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0))
-    })
+    const rounds = Array.from({ length: 4 }, () => [
+      rename(there, { overwrite: true }),
+      create(),
+      rename(back, { overwrite: true }),
+      locker.call(['locker:write'], 'DELETE', '/files/x3'),
+    ])
+    const replies = await Promise.all(rounds.flat())
+    for (const { status } of replies) expect([200, 404, 412]).toContain(status)
+    const { file_count, total_bytes } = await lockerRow(house, locker)
+    const files = await pageOfFiles(db(), locker.lockerId, null, 100)
+    expect(file_count).toBe(files.length)
+    expect(total_bytes).toBe(files.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0))
   })
 })

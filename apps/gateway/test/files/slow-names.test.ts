@@ -2,7 +2,7 @@ import { startDnsServer } from '@svc/devnet/dns-server'
 import { openSource } from '@svc/outgoing/open-source'
 import { createResolver } from '@svc/outgoing/resolve'
 import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import { ed25519Identity, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { forAllTests } from '../for-tests.ts'
@@ -53,35 +53,33 @@ async function beginSlowFetches(locker: TestLocker, prefix: string, signal: Abor
 
 const waiting = (prefix: string) => new Set(dns.asked.filter((name) => name.startsWith(`slow-${prefix}-`))).size
 
-describe('an owner who names hosts that resolve slowly', () => {
-  it('T-47 gets a few of them at once, and holds up no stranger', async () => {
-    const locker = await house.locker(ed25519Identity())
-    const stranger = await house.locker(ed25519Identity())
-    const gone = new AbortController()
-    const slow = await beginSlowFetches(locker, 'a', gone.signal)
-    await expect.poll(slow.settled).toBe(12)
-    for (const response of slow.refused) {
-      expect(response.status).toBe(429)
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect(await response.json()).toMatchObject({ error: 'RATE_LIMITED', details: { layer: 'gateway' } })
-    }
-    expect(waiting('a')).toBe(4)
-    expect((await beginFetch(stranger, SOURCE)).status).toBe(200)
-    expect(slow.settled(), 'the four still wait').toBe(12)
-    gone.abort()
-    await slow.done
-    await expect.poll(async () => (await beginFetch(locker, SOURCE)).status).toBe(200)
-  })
+it('T-47 an owner who names slow hosts gets a few of them at once, and holds up no stranger', async () => {
+  const locker = await house.locker(ed25519Identity())
+  const stranger = await house.locker(ed25519Identity())
+  const gone = new AbortController()
+  const slow = await beginSlowFetches(locker, 'a', gone.signal)
+  await expect.poll(slow.settled).toBe(12)
+  for (const response of slow.refused) {
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await response.json()).toMatchObject({ error: 'RATE_LIMITED', details: { layer: 'gateway' } })
+  }
+  expect(waiting('a')).toBe(4)
+  expect((await beginFetch(stranger, SOURCE)).status).toBe(200)
+  expect(slow.settled(), 'the four still wait').toBe(12)
+  gone.abort()
+  await slow.done
+  await expect.poll(async () => (await beginFetch(locker, SOURCE)).status).toBe(200)
+})
 
-  it('T-47 shares one limit for all fetches with the others', async () => {
-    const lockers = await Promise.all([1, 2].map(() => house.locker(ed25519Identity())))
-    const gone = new AbortController()
-    const slow = await Promise.all(lockers.map((locker, i) => beginSlowFetches(locker, `b${i}`, gone.signal)))
-    await expect.poll(() => waiting('b0') + waiting('b1')).toBe(6)
-    const third = await house.locker(ed25519Identity())
-    expect((await beginFetch(third, SOURCE)).status).toBe(429)
-    gone.abort()
-    await Promise.all(slow.map(({ done }) => done))
-    await expect.poll(async () => (await beginFetch(third, SOURCE)).status).toBe(200)
-  })
+it('T-47 an owner who names slow hosts shares one limit for all fetches with the others', async () => {
+  const lockers = await Promise.all([1, 2].map(() => house.locker(ed25519Identity())))
+  const gone = new AbortController()
+  const slow = await Promise.all(lockers.map((locker, i) => beginSlowFetches(locker, `b${i}`, gone.signal)))
+  await expect.poll(() => waiting('b0') + waiting('b1')).toBe(6)
+  const third = await house.locker(ed25519Identity())
+  expect((await beginFetch(third, SOURCE)).status).toBe(429)
+  gone.abort()
+  await Promise.all(slow.map(({ done }) => done))
+  await expect.poll(async () => (await beginFetch(third, SOURCE)).status).toBe(200)
 })

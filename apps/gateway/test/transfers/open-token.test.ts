@@ -3,7 +3,7 @@ import type { Json } from '@svc/protocol/canonical'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
 import { statementSigner } from '@svc/testbed/statement-signer'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../for-tests.ts'
 import { createFile, errorOf, type FileUrls, put, sha256, signPayload, tokenOf } from './transfers.ts'
@@ -33,98 +33,94 @@ const ask = async (url: string, method = 'GET') =>
   errorOf(await fetch(url, { method, headers: { 'content-type': 'text/plain' } }))
 const refusal = (token: string) => ask(urlOf(token))
 
-describe('a short URL', () => {
-  it('SHORT-01 SHORT-02 SHORT-03 AMB-21 AMB-25 has a token that names its file and method and is signed with the published key', async () => {
-    const published = await house.send<{ verify_key_hex: string }>('GET', '/v1/short-url/verify-key')
-    const { verify_key_hex } = published.body
-    const token = tokenOf(urls.upload)
-    expect(readToken(token, ed25519PublicKeyFromHex(verify_key_hex)!)).toEqual({
-      lockerId: locker.lockerId,
-      filename: NAME,
-      method: 'PUT',
-      provider: 1,
-      expires: now() + 1800,
-      nonce: expect.stringMatching(/^[0-9a-f]{16}$/),
-      minted: { by: expect.stringMatching(/^[A-Za-z0-9_-]{16}$/), epoch: 0 },
-    })
-    const bytes = Buffer.from(token, 'base64url')
-    expect(bytes.toString()).not.toContain('gcs')
-    const [content, signature] = [bytes.subarray(0, -64), bytes.subarray(-64)]
-    const jwk = { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(verify_key_hex, 'hex').toString('base64url') }
-    expect(verify(null, content, createPublicKey({ key: jwk, format: 'jwk' }), signature)).toBe(true)
-    expect(JSON.parse(content.toString())).toMatchObject({ f: NAME, l: locker.lockerId, m: 'PUT' })
+it('SHORT-01 SHORT-02 SHORT-03 AMB-21 AMB-25 a short URL has a token that names its file and method and is signed with the published key', async () => {
+  const published = await house.send<{ verify_key_hex: string }>('GET', '/v1/short-url/verify-key')
+  const { verify_key_hex } = published.body
+  const token = tokenOf(urls.upload)
+  expect(readToken(token, ed25519PublicKeyFromHex(verify_key_hex)!)).toEqual({
+    lockerId: locker.lockerId,
+    filename: NAME,
+    method: 'PUT',
+    provider: 1,
+    expires: now() + 1800,
+    nonce: expect.stringMatching(/^[0-9a-f]{16}$/),
+    minted: { by: expect.stringMatching(/^[A-Za-z0-9_-]{16}$/), epoch: 0 },
   })
-
-  it('SHORT-05 AMB-62 works with its own method only, and one for GET with HEAD', async () => {
-    for (const [own, url] of byMethod(urls)) {
-      for (const method of ['GET', 'PUT', 'DELETE'].filter((other) => other !== own))
-        expect([method, ...(await ask(url, method))]).toEqual([method, ...INVALID])
-      expect((await fetch(url, { method: 'HEAD' })).status).toBe(own === 'GET' ? 200 : 403)
-    }
-    expect(await (await fetch(urls.download)).text()).toBe('hello')
-  })
-
-  it('SHORT-07 SHORT-14 ERR-16 expires to the second', async () => {
-    house.clock.advance(1799)
-    expect((await fetch(urls.download)).status).toBe(200)
-    house.clock.advance(1)
-    for (const [method, url] of byMethod(urls)) expect(await ask(url, method)).toEqual([403, 'SHORT_URL_EXPIRED'])
-  })
-
-  it('SHORT-12 of the old form finds its file by the hash of its name', async () => {
-    const { f: _, ...rest } = payload()
-    expect(await (await fetch(urlOf(signed({ ...rest, h: sha256(NAME) })))).text()).toBe('hello')
-    for (const h of [sha256('notes/b.txt'), sha256(NAME).toUpperCase()])
-      expect(await refusal(signed({ ...rest, h }))).toEqual([404, 'FILE_NOT_FOUND'])
-    const upload = signed({ ...rest, m: 'PUT', h: sha256(NAME) })
-    expect((await put(urlOf(upload), 'hello')).status).toBe(200)
-  })
-
-  it('SHORT-12 of the old form finds its file among thousands', { tags: ['nightly'] }, async () => {
-    for (const page of [0, 1, 2]) {
-      const files = Array.from({ length: 800 }, (_, i) => ({ filename: `n${String(page * 800 + i).padStart(4, '0')}` }))
-      expect((await locker.call(['locker:write'], 'POST', '/files/batch', { files })).status).toBe(200)
-    }
-    for (const filename of ['n0000', 'n0999', 'n1000', 'n2399']) {
-      const { f: _, ...rest } = payload({ m: 'PUT', h: sha256(filename) })
-      const response = await put(urlOf(signed(rest)), filename, { 'content-type': 'application/octet-stream' })
-      expect(await response.json()).toMatchObject({ filename })
-    }
-  })
+  const bytes = Buffer.from(token, 'base64url')
+  expect(bytes.toString()).not.toContain('gcs')
+  const [content, signature] = [bytes.subarray(0, -64), bytes.subarray(-64)]
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(verify_key_hex, 'hex').toString('base64url') }
+  expect(verify(null, content, createPublicKey({ key: jwk, format: 'jwk' }), signature)).toBe(true)
+  expect(JSON.parse(content.toString())).toMatchObject({ f: NAME, l: locker.lockerId, m: 'PUT' })
 })
 
-describe('an invalid token', () => {
-  it('T-07 SHORT-03 ERR-16 that is cut, longer, changed or signed with another key is 403', async () => {
-    const token = tokenOf(urls.download)
-    const changed = token.slice(0, 40) + (token[40] === 'A' ? 'B' : 'A') + token.slice(41)
-    for (const bad of [changed, token.slice(0, -1), `${token}A`, `${token}=`, `%20${token}`, 'A', 'A'.repeat(12_000)])
-      expect(await refusal(bad)).toEqual(INVALID)
-    // Paths that are not valid UTF-8 text are refused before the token is read.
-    for (const more of ['%00', '%zz', '%ff']) expect(await refusal(token + more)).toEqual([422, 'validation_error'])
-    for (const signer of [ed25519Signer(new Uint8Array(32).fill(7)), statementSigner(house.gateway.context)])
-      expect(await refusal(signPayload(payload(), signer))).toEqual(INVALID)
-    expect((await fetch(urlOf(signed(payload())))).status).toBe(200)
-  })
+it('SHORT-05 AMB-62 a short URL works with its own method only, and one for GET with HEAD', async () => {
+  for (const [own, url] of byMethod(urls)) {
+    for (const method of ['GET', 'PUT', 'DELETE'].filter((other) => other !== own))
+      expect([method, ...(await ask(url, method))]).toEqual([method, ...INVALID])
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(own === 'GET' ? 200 : 403)
+  }
+  expect(await (await fetch(urls.download)).text()).toBe('hello')
+})
 
-  it('T-07 AMB-21 that is signed for another version, method or provider is 403', async () => {
-    for (const changes of [{ v: 2 }, { m: 'HEAD' }, { p: 0 }, { p: 2 }, { p: 7 }])
-      expect(await refusal(signed(payload(changes)))).toEqual(INVALID)
-  })
+it('SHORT-07 SHORT-14 ERR-16 a short URL expires to the second', async () => {
+  house.clock.advance(1799)
+  expect((await fetch(urls.download)).status).toBe(200)
+  house.clock.advance(1)
+  for (const [method, url] of byMethod(urls)) expect(await ask(url, method)).toEqual([403, 'SHORT_URL_EXPIRED'])
+})
 
-  it('T-07 is checked for method and time before the file is looked up', async () => {
-    const nowhere = { l: 'locker_000000000000', f: 'nothing' }
-    expect(await refusal(signed(payload({ ...nowhere, m: 'PUT' })))).toEqual(INVALID)
-    expect(await refusal(signed(payload({ ...nowhere, e: now() })))).toEqual([403, 'SHORT_URL_EXPIRED'])
-    expect(await refusal(signed(payload({ m: 'PUT', e: now() })))).toEqual(INVALID)
-    expect(await refusal(signed(payload(nowhere)))).toEqual([404, 'FILE_NOT_FOUND'])
-  })
+it('SHORT-12 a short URL of the old form finds its file by the hash of its name', async () => {
+  const { f: _, ...rest } = payload()
+  expect(await (await fetch(urlOf(signed({ ...rest, h: sha256(NAME) })))).text()).toBe('hello')
+  for (const h of [sha256('notes/b.txt'), sha256(NAME).toUpperCase()])
+    expect(await refusal(signed({ ...rest, h }))).toEqual([404, 'FILE_NOT_FOUND'])
+  const upload = signed({ ...rest, m: 'PUT', h: sha256(NAME) })
+  expect((await put(urlOf(upload), 'hello')).status).toBe(200)
+})
 
-  it('SHORT-08 ERR-19 T-07 of a file that is deleted, or was never there, is 404 for every method', async () => {
-    expect((await fetch(urls.remove, { method: 'DELETE' })).status).toBe(200)
-    for (const [method, url] of byMethod(urls)) {
-      expect(await ask(url, method)).toEqual([404, 'FILE_NOT_FOUND'])
-      for (const f of ['never there', '', '../../../etc/passwd', '__proto__'])
-        expect(await ask(urlOf(signed(payload({ f, m: method }))), method)).toEqual([404, 'FILE_NOT_FOUND'])
-    }
-  })
+it('SHORT-12 a short URL of the old form finds its file among thousands', { tags: ['nightly'] }, async () => {
+  for (const page of [0, 1, 2]) {
+    const files = Array.from({ length: 800 }, (_, i) => ({ filename: `n${String(page * 800 + i).padStart(4, '0')}` }))
+    expect((await locker.call(['locker:write'], 'POST', '/files/batch', { files })).status).toBe(200)
+  }
+  for (const filename of ['n0000', 'n0999', 'n1000', 'n2399']) {
+    const { f: _, ...rest } = payload({ m: 'PUT', h: sha256(filename) })
+    const response = await put(urlOf(signed(rest)), filename, { 'content-type': 'application/octet-stream' })
+    expect(await response.json()).toMatchObject({ filename })
+  }
+})
+
+it('T-07 SHORT-03 ERR-16 a token that is cut, longer, changed or signed with another key is 403', async () => {
+  const token = tokenOf(urls.download)
+  const changed = token.slice(0, 40) + (token[40] === 'A' ? 'B' : 'A') + token.slice(41)
+  for (const bad of [changed, token.slice(0, -1), `${token}A`, `${token}=`, `%20${token}`, 'A', 'A'.repeat(12_000)])
+    expect(await refusal(bad)).toEqual(INVALID)
+  // Paths that are not valid UTF-8 text are refused before the token is read.
+  for (const more of ['%00', '%zz', '%ff']) expect(await refusal(token + more)).toEqual([422, 'validation_error'])
+  for (const signer of [ed25519Signer(new Uint8Array(32).fill(7)), statementSigner(house.gateway.context)])
+    expect(await refusal(signPayload(payload(), signer))).toEqual(INVALID)
+  expect((await fetch(urlOf(signed(payload())))).status).toBe(200)
+})
+
+it('T-07 AMB-21 a token that is signed for another version, method or provider is 403', async () => {
+  for (const changes of [{ v: 2 }, { m: 'HEAD' }, { p: 0 }, { p: 2 }, { p: 7 }])
+    expect(await refusal(signed(payload(changes)))).toEqual(INVALID)
+})
+
+it('T-07 a token is checked for method and time before the file is looked up', async () => {
+  const nowhere = { l: 'locker_000000000000', f: 'nothing' }
+  expect(await refusal(signed(payload({ ...nowhere, m: 'PUT' })))).toEqual(INVALID)
+  expect(await refusal(signed(payload({ ...nowhere, e: now() })))).toEqual([403, 'SHORT_URL_EXPIRED'])
+  expect(await refusal(signed(payload({ m: 'PUT', e: now() })))).toEqual(INVALID)
+  expect(await refusal(signed(payload(nowhere)))).toEqual([404, 'FILE_NOT_FOUND'])
+})
+
+it('SHORT-08 ERR-19 T-07 a token of a file that is deleted, or was never there, is 404 for every method', async () => {
+  expect((await fetch(urls.remove, { method: 'DELETE' })).status).toBe(200)
+  for (const [method, url] of byMethod(urls)) {
+    expect(await ask(url, method)).toEqual([404, 'FILE_NOT_FOUND'])
+    for (const f of ['never there', '', '../../../etc/passwd', '__proto__'])
+      expect(await ask(urlOf(signed(payload({ f, m: method }))), method)).toEqual([404, 'FILE_NOT_FOUND'])
+  }
 })

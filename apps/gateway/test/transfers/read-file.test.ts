@@ -169,56 +169,54 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
   })
 })
 
-describe('the public link', () => {
-  it('FILE-30 needs no credentials and ignores any', async () => {
-    const headers = { authorization: 'Bearer x', 'x-svc-envelope': 'x', cookie: 'a=b' }
-    expect((await fetch(urls.link, { headers })).status).toBe(200)
-  })
+it('FILE-30 the public link needs no credentials and ignores any', async () => {
+  const headers = { authorization: 'Bearer x', 'x-svc-envelope': 'x', cookie: 'a=b' }
+  expect((await fetch(urls.link, { headers })).status).toBe(200)
+})
 
-  it('FILE-30 says whether receipt, locker or file is missing', async () => {
-    const unopened = await house.receipt(ed25519Identity())
-    expect(await errorOf(await fetch(linkOf('letters.txt', 'rcpt_nothing')))).toEqual([404, 'receipt_not_found'])
-    expect(await errorOf(await fetch(linkOf('letters.txt', unopened)))).toEqual([404, 'locker_not_found'])
-    expect(await errorOf(await fetch(linkOf('other.txt')))).toEqual([404, 'FILE_NOT_FOUND'])
-    expect((await fetch(linkOf(''))).status).toBe(404)
-  })
+it('FILE-30 the public link says whether receipt, locker or file is missing', async () => {
+  const unopened = await house.receipt(ed25519Identity())
+  expect(await errorOf(await fetch(linkOf('letters.txt', 'rcpt_nothing')))).toEqual([404, 'receipt_not_found'])
+  expect(await errorOf(await fetch(linkOf('letters.txt', unopened)))).toEqual([404, 'locker_not_found'])
+  expect(await errorOf(await fetch(linkOf('other.txt')))).toEqual([404, 'FILE_NOT_FOUND'])
+  expect((await fetch(linkOf(''))).status).toBe(404)
+})
 
-  it('T-05 T-06 takes names that are percent-encoded once, and never one for another', async () => {
-    await locker.put('folder/caf\u00e9', 'composed')
-    await locker.put('folder/cafe\u0301', 'decomposed')
-    const base = linkOf('')
-    for (const name of ['folder/caf%C3%A9', 'folder%2Fcaf%c3%a9', '%66older/caf%C3%A9'])
-      expect(await statusAndText(base + name)).toEqual([200, 'composed'])
-    expect(await statusAndText(`${base}folder/cafe%CC%81`)).toEqual([200, 'decomposed'])
-    for (const name of ['folder%252Fcaf%C3%A9', 'folder//caf%C3%A9', 'FOLDER/caf%C3%A9'])
-      expect(await errorOf(await fetch(base + name))).toEqual([404, 'FILE_NOT_FOUND'])
-  })
+it('T-05 T-06 the public link takes names that are percent-encoded once, and never one for another', async () => {
+  await locker.put('folder/caf\u00e9', 'composed')
+  await locker.put('folder/cafe\u0301', 'decomposed')
+  const base = linkOf('')
+  for (const name of ['folder/caf%C3%A9', 'folder%2Fcaf%c3%a9', '%66older/caf%C3%A9'])
+    expect(await statusAndText(base + name)).toEqual([200, 'composed'])
+  expect(await statusAndText(`${base}folder/cafe%CC%81`)).toEqual([200, 'decomposed'])
+  for (const name of ['folder%252Fcaf%C3%A9', 'folder//caf%C3%A9', 'FOLDER/caf%C3%A9'])
+    expect(await errorOf(await fetch(base + name))).toEqual([404, 'FILE_NOT_FOUND'])
+})
 
-  it('FILE-30 works after the paid term of the locker', async () => {
-    const other = await openLockerHouse()
-    onTestFinished(other.close)
-    const own = await other.locker(ed25519Identity())
-    await own.put('a', 'old')
-    other.clock.advance(10 * 365 * 86_400)
-    expect(await statusAndText(`${other.gateway.url}/v1/r/${own.receiptId}/f/a`)).toEqual([200, 'old'])
-  })
+it('FILE-30 the public link works after the paid term of the locker', async () => {
+  const other = await openLockerHouse()
+  onTestFinished(other.close)
+  const own = await other.locker(ed25519Identity())
+  await own.put('a', 'old')
+  other.clock.advance(10 * 365 * 86_400)
+  expect(await statusAndText(`${other.gateway.url}/v1/r/${own.receiptId}/f/a`)).toEqual([200, 'old'])
+})
 
-  it('AMB-62 FILE-30 may be read by web pages, as short URLs may', async () => {
-    const origin = 'https://page.example'
-    for (const url of [urls.link, urls.token]) {
-      const asking = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'content-type,range' }
-      const preflight = await fetch(url, { method: 'OPTIONS', headers: { origin, ...asking } })
-      expect(preflight.status).toBe(204)
-      expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
-      expect(preflight.headers.get('access-control-allow-methods')).toMatch(/GET.*HEAD.*PUT.*DELETE/)
-      for (const name of ['Content-Type', 'Range', 'If-Range', 'If-None-Match']) {
-        expect(preflight.headers.get('access-control-allow-headers')).toContain(name)
-      }
-      const { headers } = await fetch(url, { headers: { origin } })
-      expect(headers.get('access-control-allow-origin')).toBe('*')
-      expect(headers.get('access-control-expose-headers')).toMatch(/ETag.*Accept-Ranges.*Content-Range/)
+it('AMB-62 FILE-30 the public link may be read by web pages, as short URLs may', async () => {
+  const origin = 'https://page.example'
+  for (const url of [urls.link, urls.token]) {
+    const asking = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'content-type,range' }
+    const preflight = await fetch(url, { method: 'OPTIONS', headers: { origin, ...asking } })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    expect(preflight.headers.get('access-control-allow-methods')).toMatch(/GET.*HEAD.*PUT.*DELETE/)
+    for (const name of ['Content-Type', 'Range', 'If-Range', 'If-None-Match']) {
+      expect(preflight.headers.get('access-control-allow-headers')).toContain(name)
     }
-  })
+    const { headers } = await fetch(url, { headers: { origin } })
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-expose-headers')).toMatch(/ETag.*Accept-Ranges.*Content-Range/)
+  }
 })
 
 it('T-11 a file of 16 MiB is read byte for byte, whole and by range', { tags: ['nightly'] }, async () => {

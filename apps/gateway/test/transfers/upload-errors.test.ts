@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { Endpoint } from '@svc/api/endpoint'
 import type { ErrorBody } from '@svc/api/errors'
 import { gatewayEndpoints } from '@svc/api/gateway'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, openLockerHouse, type Reply } from '../auth/lockers.ts'
 import { forAllTests } from '../for-tests.ts'
 import { openTestSession } from './sessions/sessions.ts'
@@ -28,75 +28,73 @@ const NAMES = [
 ]
 const endpoints = NAMES.map((name) => gatewayEndpoints.find((endpoint) => endpoint.name === name) as Endpoint)
 
-describe('errors of upload endpoints', () => {
-  const house = forAllTests(() => openLockerHouse({ INTERNAL_SECRET: 'a-secret-of-the-operator' }))
-  const locker = forAllTests(() => house.locker(ed25519Identity()))
-  const session = forAllTests(() => openTestSession(house, locker, { files: [{ filename: 'a' }] }))
-  const urls = forAllTests(() => createFile(house, locker, 'b', { contentType: 'application/octet-stream' }))
-  const uploadUrl = () => new URL(urls.upload).pathname
+const house = forAllTests(() => openLockerHouse({ INTERNAL_SECRET: 'a-secret-of-the-operator' }))
+const locker = forAllTests(() => house.locker(ed25519Identity()))
+const session = forAllTests(() => openTestSession(house, locker, { files: [{ filename: 'a' }] }))
+const urls = forAllTests(() => createFile(house, locker, 'b', { contentType: 'application/octet-stream' }))
+const uploadUrl = () => new URL(urls.upload).pathname
 
-  const pathOf = ({ path }: Endpoint) =>
-    path
-      .replace('{locker_id}', locker.lockerId)
-      .replace('{+filename}', 'b')
-      .replace('{session_id}', session.opened.session_id)
-      .replace('{file_id}', session.opened.files[0]!.file_id)
-      .replace('/f/{token}', '/f/AAAA')
+const pathOf = ({ path }: Endpoint) =>
+  path
+    .replace('{locker_id}', locker.lockerId)
+    .replace('{+filename}', 'b')
+    .replace('{session_id}', session.opened.session_id)
+    .replace('{file_id}', session.opened.files[0]!.file_id)
+    .replace('/f/{token}', '/f/AAAA')
 
-  it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
-    'FILE-31 ERR-29 SESS-06 %s says what to do next to a caller without a credential, or with a wrong token',
-    async (_, endpoint) => {
-      const body = endpoint.method === 'GET' ? undefined : {}
-      const reply = await house.send<ErrorBody>(endpoint.method, pathOf(endpoint), body)
-      expect(reply.status).toBeGreaterThanOrEqual(401)
-      expectAdvice(reply, reply.status)
-    },
-  )
+it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
+  'FILE-31 ERR-29 SESS-06 %s says what to do next to a caller without a credential, or with a wrong token',
+  async (_, endpoint) => {
+    const body = endpoint.method === 'GET' ? undefined : {}
+    const reply = await house.send<ErrorBody>(endpoint.method, pathOf(endpoint), body)
+    expect(reply.status).toBeGreaterThanOrEqual(401)
+    expectAdvice(reply, reply.status)
+  },
+)
 
-  it('FILE-31 ERR-29 SESS-06 inputs that do not fit their schema say what to do next', async () => {
-    const write = (path: string, body: unknown) => locker.call<ErrorBody>(['locker:write'], 'POST', path, body)
-    const send = (path: string, body?: unknown, type = {}) =>
-      house.send<ErrorBody>('POST', path, body, { ...session.headers, ...type })
-    expectAdvice(await write('/files', { ttl_min: 0 }), 422)
-    expectAdvice(await write('/files/batch', { files: [] }), 422)
-    expectAdvice(await write('/upload-sessions', { files: [{ filename: 7 }] }), 422)
-    expectAdvice(await locker.call(['locker:read'], 'GET', '/files/b?ttl_min=1441'), 422)
-    expectAdvice(await send('/v1/files/confirm-batch?receipt_id=x', { filenames: 7 }), 422)
-    expectAdvice(await send(session.partsPath(0), { index: -1, data: '' }), 422)
-    expectAdvice(await send(`${session.partsPath(0)}?index=x`, 'x'), 422)
-    expectAdvice(await send('/v1/files/confirm', 'x', { 'content-type': 'text/plain' }), 415)
-    expectAdvice(await send('/v1/files/confirm', Buffer.alloc(1_100_000)), 413)
-  })
+it('FILE-31 ERR-29 SESS-06 inputs that do not fit their schema say what to do next', async () => {
+  const write = (path: string, body: unknown) => locker.call<ErrorBody>(['locker:write'], 'POST', path, body)
+  const send = (path: string, body?: unknown, type = {}) =>
+    house.send<ErrorBody>('POST', path, body, { ...session.headers, ...type })
+  expectAdvice(await write('/files', { ttl_min: 0 }), 422)
+  expectAdvice(await write('/files/batch', { files: [] }), 422)
+  expectAdvice(await write('/upload-sessions', { files: [{ filename: 7 }] }), 422)
+  expectAdvice(await locker.call(['locker:read'], 'GET', '/files/b?ttl_min=1441'), 422)
+  expectAdvice(await send('/v1/files/confirm-batch?receipt_id=x', { filenames: 7 }), 422)
+  expectAdvice(await send(session.partsPath(0), { index: -1, data: '' }), 422)
+  expectAdvice(await send(`${session.partsPath(0)}?index=x`, 'x'), 422)
+  expectAdvice(await send('/v1/files/confirm', 'x', { 'content-type': 'text/plain' }), 415)
+  expectAdvice(await send('/v1/files/confirm', Buffer.alloc(1_100_000)), 413)
+})
 
-  it('FILE-31 ERR-29 SESS-06 a limit says to wait, and how long', async () => {
-    const limited = await openLockerHouse({ RATE_LIMIT_SIGNER: '1', RATE_LIMIT_ADDRESS: '1' })
-    onTestFinished(limited.close)
-    const own = await limited.locker(ed25519Identity())
-    const create = () => own.call<ErrorBody>(['locker:write'], 'POST', '/files', { filename: 'a' })
-    await create()
-    const refused = await create()
-    expectAdvice(refused, 429)
-    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
-    expect(refused.body.details?.recovery_hint).toContain('Retry-After')
-    const confirm = () => limited.send<ErrorBody>('POST', `/v1/files/confirm?receipt_id=${own.receiptId}&filename=a`)
-    await confirm()
-    expectAdvice(await confirm(), 429)
-  })
+it('FILE-31 ERR-29 SESS-06 a limit says to wait, and how long', async () => {
+  const limited = await openLockerHouse({ RATE_LIMIT_SIGNER: '1', RATE_LIMIT_ADDRESS: '1' })
+  onTestFinished(limited.close)
+  const own = await limited.locker(ed25519Identity())
+  const create = () => own.call<ErrorBody>(['locker:write'], 'POST', '/files', { filename: 'a' })
+  await create()
+  const refused = await create()
+  expectAdvice(refused, 429)
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(refused.body.details?.recovery_hint).toContain('Retry-After')
+  const confirm = () => limited.send<ErrorBody>('POST', `/v1/files/confirm?receipt_id=${own.receiptId}&filename=a`)
+  await confirm()
+  expectAdvice(await confirm(), 429)
+})
 
-  it.each([
-    ['an upload', 'PUT', uploadUrl, 'octet-stream', 'POST /v1/lockers/{locker_id}/upload-sessions'],
-    ['a part', 'POST', () => `${session.partsPath(0)}?index=0`, 'octet-stream', /^GET .*upload-sessions/],
-    ['a name', 'POST', () => `/v1/lockers/${locker.lockerId}/files`, 'json', /upload-sessions/],
-  ])('FILE-31 ERR-29 SESS-06 a body that breaks off says what to do next: %s', async (_, method, path, type, next) => {
-    const { hostname, port } = new URL(house.gateway.url)
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
-    await once(socket, 'connect')
-    const head = [`${method} ${path()} HTTP/1.1`, `host: ${hostname}`, `content-type: application/${type}`]
-    const more = ['content-length: 100', `x-upload-token: ${session.opened.upload_token}`]
-    socket.end(`${[...head, ...more].join('\r\n')}\r\n\r\n{"only":`)
-    const [top = '', answer = ''] = (await text(socket)).split('\r\n\r\n')
-    const body = JSON.parse(answer) as ErrorBody
-    expectAdvice({ status: Number(top.split(' ')[1]), body }, 400)
-    expect(body.details?.next_best_method).toMatch(next)
-  })
+it.each([
+  ['an upload', 'PUT', uploadUrl, 'octet-stream', 'POST /v1/lockers/{locker_id}/upload-sessions'],
+  ['a part', 'POST', () => `${session.partsPath(0)}?index=0`, 'octet-stream', /^GET .*upload-sessions/],
+  ['a name', 'POST', () => `/v1/lockers/${locker.lockerId}/files`, 'json', /upload-sessions/],
+])('FILE-31 ERR-29 SESS-06 a body that breaks off says what to do next: %s', async (_, method, path, type, next) => {
+  const { hostname, port } = new URL(house.gateway.url)
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  await once(socket, 'connect')
+  const head = [`${method} ${path()} HTTP/1.1`, `host: ${hostname}`, `content-type: application/${type}`]
+  const more = ['content-length: 100', `x-upload-token: ${session.opened.upload_token}`]
+  socket.end(`${[...head, ...more].join('\r\n')}\r\n\r\n{"only":`)
+  const [top = '', answer = ''] = (await text(socket)).split('\r\n\r\n')
+  const body = JSON.parse(answer) as ErrorBody
+  expectAdvice({ status: Number(top.split(' ')[1]), body }, 400)
+  expect(body.details?.next_best_method).toMatch(next)
 })

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { storeFile } from '../files.ts'
@@ -24,85 +24,81 @@ async function during<T>(ask: () => Promise<T>, change: () => Promise<unknown>):
   return asking
 }
 
-describe('a file that changes while it is read', () => {
-  const expected_hash = sha256('right')
+const expected_hash = sha256('right')
 
-  it.each([
-    ['T-17 AMB-24 replaced', {}, async () => {}],
-    ['T-17 FILE-23 replaced by the bytes that were promised', { expected_hash }, async () => {}],
-    ['T-17 FILE-16 deleted and created again', {}, () => remove()],
-  ])('%s is read again: the old hash is never recorded for new bytes', async (_, promised, before) => {
-    await upload(house, locker, 'f', 'old', promised)
-    const { body } = await during(
-      () => confirm(house, locker, 'f'),
-      async () => {
-        await before()
-        await upload(house, locker, 'f', 'right', promised)
-      },
-    )
-    expect(body).toMatchObject({ size_bytes: 5, content_hash: sha256('right') })
-    expect(await entryOf(locker, 'f')).toMatchObject({ size_bytes: 5, content_hash: sha256('right') })
-    expect(storage.reads).toHaveLength(2)
-    expect((await manifestOf(locker)).total_bytes).toBe(5)
-  })
-
-  it('T-17 that changes during each of three attempts answers CONTENT_HASH_CHANGED', async () => {
-    await upload(house, locker, 'f', 'version 0')
-    const reads = times(3, () => storage.holdRead())
-    const confirming = confirm(house, locker, 'f')
-    for (const [i, { began, letGo }] of reads.entries()) {
-      await began
-      await upload(house, locker, 'f', `version ${i + 1}`)
-      letGo()
-    }
-    expectRefusal(await confirming, 409, 'CONTENT_HASH_CHANGED')
-    expect(await entryOf(locker, 'f')).toMatchObject({ content_hash: null, status: 'awaiting_bytes' })
-    expect((await confirm(house, locker, 'f')).body).toMatchObject({ content_hash: sha256('version 3') })
-  })
-
-  it('T-17 FILE-16 that is deleted answers 404 and stays deleted', async () => {
-    await upload(house, locker, 'f', 'bytes')
-    expectRefusal(await during(() => confirm(house, locker, 'f'), remove), 404, 'FILE_NOT_FOUND')
-    expect(await manifestOf(locker)).toMatchObject({ file_count: 0, total_bytes: 0, files: [] })
-  })
-
-  it('T-17 FILE-25 is the only one of a batch that is read again', async () => {
-    await upload(house, locker, 'changing', 'old')
-    await upload(house, locker, 'resting', 'same')
-    const ask = () => confirmBatch(house, locker, ['changing', 'resting'])
-    const { body } = await during(ask, () => upload(house, locker, 'changing', 'newer'))
-    expect(body.results).toEqual([
-      { filename: 'changing', ok: true, size_bytes: 5, content_hash: sha256('newer') },
-      { filename: 'resting', ok: true, size_bytes: 4, content_hash: sha256('same') },
-    ])
-    expect(storage.reads).toHaveLength(3)
-    expect((await manifestOf(locker)).total_bytes).toBe(9)
-  })
+it.each([
+  ['T-17 AMB-24 replaced meanwhile', {}, async () => {}],
+  ['T-17 FILE-23 replaced by the bytes that were promised', { expected_hash }, async () => {}],
+  ['T-17 FILE-16 deleted and created again', {}, () => remove()],
+])('%s, a file is read again: the old hash is never recorded for new bytes', async (_, promised, before) => {
+  await upload(house, locker, 'f', 'old', promised)
+  const { body } = await during(
+    () => confirm(house, locker, 'f'),
+    async () => {
+      await before()
+      await upload(house, locker, 'f', 'right', promised)
+    },
+  )
+  expect(body).toMatchObject({ size_bytes: 5, content_hash: sha256('right') })
+  expect(await entryOf(locker, 'f')).toMatchObject({ size_bytes: 5, content_hash: sha256('right') })
+  expect(storage.reads).toHaveLength(2)
+  expect((await manifestOf(locker)).total_bytes).toBe(5)
 })
 
-describe('concurrent confirmations', () => {
-  it('T-10 AMB-58 of one file, one by one and in batches, read it once and change the manifest once', async () => {
-    await upload(house, locker, 'f', 'bytes')
-    const { manifest_version } = await manifestOf(locker)
-    const answers = await Promise.all([
-      ...times(20, () => confirm(house, locker, 'f')),
-      ...times(10, () => confirmBatch(house, locker, ['f', 'g'])),
-    ])
-    expect(answers.map(({ status }) => status)).toEqual(times(30, () => 200))
-    expect(new Set(answers.slice(0, 20).map(({ body }) => JSON.stringify(body))).size).toBe(1)
-    expect(await manifestOf(locker)).toMatchObject({ manifest_version: manifest_version + 1, total_bytes: 5 })
-    expect(storage.reads).toHaveLength(1)
-  })
+it('T-17 a file that changes during each of three attempts answers CONTENT_HASH_CHANGED', async () => {
+  await upload(house, locker, 'f', 'version 0')
+  const reads = times(3, () => storage.holdRead())
+  const confirming = confirm(house, locker, 'f')
+  for (const [i, { began, letGo }] of reads.entries()) {
+    await began
+    await upload(house, locker, 'f', `version ${i + 1}`)
+    letGo()
+  }
+  expectRefusal(await confirming, 409, 'CONTENT_HASH_CHANGED')
+  expect(await entryOf(locker, 'f')).toMatchObject({ content_hash: null, status: 'awaiting_bytes' })
+  expect((await confirm(house, locker, 'f')).body).toMatchObject({ content_hash: sha256('version 3') })
+})
 
-  it('T-10 of many files open a few of them at a time', { tags: ['nightly'] }, async () => {
-    const names = times(60, (i) => `f${i}`)
-    for (const name of names) await storeFile(house, locker, name, name.repeat(1000), { isConfirmed: false })
-    const reads = times(8, () => storage.holdRead())
-    const asking = [...names.map((name) => confirm(house, locker, name)), confirmBatch(house, locker, names)]
-    await Promise.all(reads.map(({ began }) => began))
-    for (const { letGo } of reads) letGo()
-    expect((await Promise.all(asking)).map(({ status }) => status)).toEqual(times(61, () => 200))
-    expect(storage.reads).toHaveLength(60)
-    expect(storage.mostAtOnce()).toBe(8)
-  })
+it('T-17 FILE-16 a file that is deleted while it is read answers 404 and stays deleted', async () => {
+  await upload(house, locker, 'f', 'bytes')
+  expectRefusal(await during(() => confirm(house, locker, 'f'), remove), 404, 'FILE_NOT_FOUND')
+  expect(await manifestOf(locker)).toMatchObject({ file_count: 0, total_bytes: 0, files: [] })
+})
+
+it('T-17 FILE-25 of a batch, only the file that changes is read again', async () => {
+  await upload(house, locker, 'changing', 'old')
+  await upload(house, locker, 'resting', 'same')
+  const ask = () => confirmBatch(house, locker, ['changing', 'resting'])
+  const { body } = await during(ask, () => upload(house, locker, 'changing', 'newer'))
+  expect(body.results).toEqual([
+    { filename: 'changing', ok: true, size_bytes: 5, content_hash: sha256('newer') },
+    { filename: 'resting', ok: true, size_bytes: 4, content_hash: sha256('same') },
+  ])
+  expect(storage.reads).toHaveLength(3)
+  expect((await manifestOf(locker)).total_bytes).toBe(9)
+})
+
+it('T-10 AMB-58 concurrent confirmations of one file, one by one and in batches, read it once and change the manifest once', async () => {
+  await upload(house, locker, 'f', 'bytes')
+  const { manifest_version } = await manifestOf(locker)
+  const answers = await Promise.all([
+    ...times(20, () => confirm(house, locker, 'f')),
+    ...times(10, () => confirmBatch(house, locker, ['f', 'g'])),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual(times(30, () => 200))
+  expect(new Set(answers.slice(0, 20).map(({ body }) => JSON.stringify(body))).size).toBe(1)
+  expect(await manifestOf(locker)).toMatchObject({ manifest_version: manifest_version + 1, total_bytes: 5 })
+  expect(storage.reads).toHaveLength(1)
+})
+
+it('T-10 concurrent confirmations of many files open a few of them at a time', { tags: ['nightly'] }, async () => {
+  const names = times(60, (i) => `f${i}`)
+  for (const name of names) await storeFile(house, locker, name, name.repeat(1000), { isConfirmed: false })
+  const reads = times(8, () => storage.holdRead())
+  const asking = [...names.map((name) => confirm(house, locker, name)), confirmBatch(house, locker, names)]
+  await Promise.all(reads.map(({ began }) => began))
+  for (const { letGo } of reads) letGo()
+  expect((await Promise.all(asking)).map(({ status }) => status)).toEqual(times(61, () => 200))
+  expect(storage.reads).toHaveLength(60)
+  expect(storage.mostAtOnce()).toBe(8)
 })

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type Identity, openLockerHouse, type SignedCall } from '../../auth/lockers.ts'
 import { forAllTests } from '../../for-tests.ts'
 import { storeFile } from '../files.ts'
@@ -29,81 +29,77 @@ async function expectInvalid(answer: Promise<{ status: number; body: ErrorReply 
   expect(await isConfirmed()).toBe(false)
 }
 
-describe('confirming by body', () => {
-  it('FILE-21 ENV-09 works with an envelope of the owner or of an operator', async () => {
-    for (const who of [owner, operator]) {
-      await storeFile(house, locker, 'f', `bytes of ${who.identity}`, { isConfirmed: false })
-      const { status, body } = await signed(who)
-      expect([status, body]).toMatchObject([200, { ok: true, content_hash: sha256(`bytes of ${who.identity}`) }])
-    }
-  })
-
-  it('AMB-05 ENV-19 without an envelope answers 422 that names the headers, or the one that is missing', async () => {
-    const headers = ['header.X-Svc-Envelope', 'header.X-Svc-Signature']
-    await expectInvalid(house.send('POST', PATH, { filename: 'f' }), ...headers)
-    const mixed = queryOf({ receipt_id: locker.receiptId })
-    await expectInvalid(house.send('POST', mixed, { filename: 'f' }), ...headers)
-    const call = house.sign(owner, { method: 'POST', path: PATH, body: fields(), ops: [] })
-    const { 'x-svc-signature': _, ...half } = call.headers as Record<string, string>
-    await expectInvalid(house.send('POST', PATH, call.body, half), 'header.X-Svc-Signature')
-  })
-
-  it('ENV-07 ENV-13 ENV-17 refuses an envelope that is not for this request, or was used', async () => {
-    expectRefusal(await signed(ed25519Identity()), 403, 'SIGNATURE_INVALID')
-    expectRefusal(await signed(owner, { ops: ['locker:read'] }), 403, 'MISSING_OPS')
-    expectRefusal(await signed(owner, { envelope: { path: `${PATH}-batch` } }), 403, 'PATH_MISMATCH')
-    const { receiptId } = locker
-    const call = { method: 'POST', path: PATH, body: fields(), receiptId, ops: ['locker:write'] }
-    const { headers } = house.sign(owner, call)
-    const other = await house.send('POST', PATH, { ...fields(), filename: 'g' }, headers)
-    expectRefusal(other, 403, 'BODY_HASH_MISMATCH')
-    expect(await isConfirmed()).toBe(false)
-    expect((await house.send('POST', PATH, fields(), headers)).status).toBe(200)
-    expectRefusal(await house.send('POST', PATH, fields(), headers), 403, 'NONCE_REPLAYED')
-  })
-
-  it('AMB-05 refuses an envelope for another receipt', async () => {
-    const stranger = ed25519Identity()
-    const { receiptId, lockerId } = await house.locker(stranger)
-    expectRefusal(await signed(stranger, { receiptId, lockerId }), 401, 'RECEIPT_ID_MISMATCH')
-    expectRefusal(await signed(owner, { receiptId: '' }), 401, 'RECEIPT_ID_MISMATCH')
-    expect(await isConfirmed()).toBe(false)
-  })
+it('FILE-21 ENV-09 confirming by body works with an envelope of the owner or of an operator', async () => {
+  for (const who of [owner, operator]) {
+    await storeFile(house, locker, 'f', `bytes of ${who.identity}`, { isConfirmed: false })
+    const { status, body } = await signed(who)
+    expect([status, body]).toMatchObject([200, { ok: true, content_hash: sha256(`bytes of ${who.identity}`) }])
+  }
 })
 
-describe('confirming by query', () => {
-  it('AMB-05 verifies an envelope that is sent with it', async () => {
-    const path = queryOf(fields())
-    expectRefusal(await signed(ed25519Identity(), { path, body: undefined }), 403, 'SIGNATURE_INVALID')
-    const receiptId = await house.receipt(owner)
-    const other = await signed(owner, { path, body: undefined, receiptId, lockerId: '' })
-    expectRefusal(other, 401, 'RECEIPT_ID_MISMATCH')
-    expect(await isConfirmed()).toBe(false)
-    expect((await signed(owner, { path, body: undefined })).status).toBe(200)
-  })
+it('AMB-05 ENV-19 confirming by body without an envelope answers 422 that names the headers, or the one that is missing', async () => {
+  const headers = ['header.X-Svc-Envelope', 'header.X-Svc-Signature']
+  await expectInvalid(house.send('POST', PATH, { filename: 'f' }), ...headers)
+  const mixed = queryOf({ receipt_id: locker.receiptId })
+  await expectInvalid(house.send('POST', mixed, { filename: 'f' }), ...headers)
+  const call = house.sign(owner, { method: 'POST', path: PATH, body: fields(), ops: [] })
+  const { 'x-svc-signature': _, ...half } = call.headers as Record<string, string>
+  await expectInvalid(house.send('POST', PATH, call.body, half), 'header.X-Svc-Signature')
+})
 
-  it('FILE-20 ERR-24 FILE-31 answers 422 that names the field that is missing, no text or given twice', async () => {
-    const missing = house.send<ErrorReply>('POST', PATH)
-    await expectInvalid(missing, 'query.receipt_id', 'query.filename')
-    expect((await missing).body.details).toMatchObject({ layer: 'gateway', next_best_method: 'the same' })
-    await expectInvalid(house.send('POST', queryOf({ filename: 'f' })), 'query.receipt_id')
-    await expectInvalid(signed(owner, { body: { receipt_id: locker.receiptId } }), 'body.filename')
-    await expectInvalid(house.send('POST', `${queryOf(fields())}&filename=g`), 'query.filename')
-    await expectInvalid(signed(owner, { body: { ...fields(), filename: 7 } }), 'body.filename')
-  })
+it('ENV-07 ENV-13 ENV-17 confirming by body refuses an envelope that is not for this request, or was used', async () => {
+  expectRefusal(await signed(ed25519Identity()), 403, 'SIGNATURE_INVALID')
+  expectRefusal(await signed(owner, { ops: ['locker:read'] }), 403, 'MISSING_OPS')
+  expectRefusal(await signed(owner, { envelope: { path: `${PATH}-batch` } }), 403, 'PATH_MISMATCH')
+  const { receiptId } = locker
+  const call = { method: 'POST', path: PATH, body: fields(), receiptId, ops: ['locker:write'] }
+  const { headers } = house.sign(owner, call)
+  const other = await house.send('POST', PATH, { ...fields(), filename: 'g' }, headers)
+  expectRefusal(other, 403, 'BODY_HASH_MISMATCH')
+  expect(await isConfirmed()).toBe(false)
+  expect((await house.send('POST', PATH, fields(), headers)).status).toBe(200)
+  expectRefusal(await house.send('POST', PATH, fields(), headers), 403, 'NONCE_REPLAYED')
+})
 
-  it('AMB-05 answers 422 where query and body differ', async () => {
-    const path = queryOf(fields())
-    await expectInvalid(house.send('POST', path, { filename: 'g' }), 'body.filename')
-    const other = { receipt_id: 'rcpt_other', filename: 'g' }
-    await expectInvalid(signed(owner, { path, body: other }), 'body.receipt_id', 'body.filename')
-  })
+it('AMB-05 confirming by body refuses an envelope for another receipt', async () => {
+  const stranger = ed25519Identity()
+  const { receiptId, lockerId } = await house.locker(stranger)
+  expectRefusal(await signed(stranger, { receiptId, lockerId }), 401, 'RECEIPT_ID_MISMATCH')
+  expectRefusal(await signed(owner, { receiptId: '' }), 401, 'RECEIPT_ID_MISMATCH')
+  expect(await isConfirmed()).toBe(false)
+})
 
-  it('AMB-05 ADD-11 takes a body with the same fields or with none, and when it is signed one field of each', async () => {
-    for (const body of [fields(), { filename: 'f' }, { ttl_min: 5 }, {}]) {
-      expect((await house.send('POST', queryOf(fields()), body)).status).toBe(200)
-    }
-    const path = queryOf({ receipt_id: locker.receiptId })
-    expect((await signed(owner, { path, body: { filename: 'f' } })).status).toBe(200)
-  })
+it('AMB-05 confirming by query verifies an envelope that is sent with it', async () => {
+  const path = queryOf(fields())
+  expectRefusal(await signed(ed25519Identity(), { path, body: undefined }), 403, 'SIGNATURE_INVALID')
+  const receiptId = await house.receipt(owner)
+  const other = await signed(owner, { path, body: undefined, receiptId, lockerId: '' })
+  expectRefusal(other, 401, 'RECEIPT_ID_MISMATCH')
+  expect(await isConfirmed()).toBe(false)
+  expect((await signed(owner, { path, body: undefined })).status).toBe(200)
+})
+
+it('FILE-20 ERR-24 FILE-31 confirming by query answers 422 that names the field that is missing, no text or given twice', async () => {
+  const missing = house.send<ErrorReply>('POST', PATH)
+  await expectInvalid(missing, 'query.receipt_id', 'query.filename')
+  expect((await missing).body.details).toMatchObject({ layer: 'gateway', next_best_method: 'the same' })
+  await expectInvalid(house.send('POST', queryOf({ filename: 'f' })), 'query.receipt_id')
+  await expectInvalid(signed(owner, { body: { receipt_id: locker.receiptId } }), 'body.filename')
+  await expectInvalid(house.send('POST', `${queryOf(fields())}&filename=g`), 'query.filename')
+  await expectInvalid(signed(owner, { body: { ...fields(), filename: 7 } }), 'body.filename')
+})
+
+it('AMB-05 confirming by query answers 422 where query and body differ', async () => {
+  const path = queryOf(fields())
+  await expectInvalid(house.send('POST', path, { filename: 'g' }), 'body.filename')
+  const other = { receipt_id: 'rcpt_other', filename: 'g' }
+  await expectInvalid(signed(owner, { path, body: other }), 'body.receipt_id', 'body.filename')
+})
+
+it('AMB-05 ADD-11 confirming by query takes a body with the same fields or with none, and when it is signed one field of each', async () => {
+  for (const body of [fields(), { filename: 'f' }, { ttl_min: 5 }, {}]) {
+    expect((await house.send('POST', queryOf(fields()), body)).status).toBe(200)
+  }
+  const path = queryOf({ receipt_id: locker.receiptId })
+  expect((await signed(owner, { path, body: { filename: 'f' } })).status).toBe(200)
 })

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import {
   createObjectHasher,
   createObjectReader,
@@ -25,56 +25,55 @@ async function keep(bytes: string | Uint8Array) {
   return { id, ref: null }
 }
 
-describe('the hash of an object', () => {
-  it('FILE-22 a reading has the size and the SHA-256 of all bytes of an object', async () => {
-    for (const bytes of [Buffer.alloc(0), Buffer.from('hello'), Buffer.alloc(1_200_000, 'abc')]) {
-      const reading = await hashObject('gcs', await keep(bytes))
-      expect(reading).toEqual({ size: bytes.length, contentHash: sha256(bytes) })
-    }
-  })
-
-  it('T-10 an object is read once for concurrent and later callers', async () => {
-    const key = await keep('once')
-    const readings = await Promise.all([hashObject('gcs', key), hashObject('gcs', key)])
-    readings.push(await hashObject('gcs', key))
-    expect(new Set(readings.map((reading) => reading?.contentHash))).toEqual(new Set([sha256('once')]))
-    expect(storage.reads).toEqual([key.id])
-  })
-
-  it('AMB-34 the object reader reads again also when the hash is cached', async () => {
-    const key = await keep('anew')
-    const readObject = createObjectReader(storage.providers)
-    for (const _ of ['once', 'twice'])
-      expect(await readObject('gcs', key)).toEqual({ size: 4, contentHash: sha256('anew') })
-    expect(storage.reads).toEqual([key.id, key.id])
-  })
-
-  it('FILE-24 the reading of a missing object is null, and is not cached', async () => {
-    const key = { id: 'c'.repeat(32), ref: null }
-    expect(await hashObject('gcs', key)).toBeNull()
-    expect(await hashObject('gcs', key)).toBeNull()
-    expect(storage.reads).toHaveLength(2)
-  })
-
-  it('T-10 reading does not wait for another provider that hangs', async () => {
-    const gcs = storage.providers.named('gcs')
-    const silent = { ...gcs, read: async () => new PassThrough() }
-    const named = (provider: string) => (provider === 'storj' ? silent : gcs)
-    const readObject = createObjectReader({ named })
-    for (let i = 0; i < 100; i++) void readObject('storj', { id: `${i}`, ref: null })
-    expect(await readObject('gcs', await keep('here'))).toMatchObject({ size: 4 })
-  })
-
-  it('T-31 reading fails while the provider fails, and works afterwards', async () => {
-    const key = await keep('later')
-    storage.failRead()
-    await expect(hashObject('gcs', key)).rejects.toThrow('the storage provider is unavailable')
-    expect(await hashObject('gcs', key)).toMatchObject({ size: 5 })
-  })
+it('FILE-22 a reading has the size and the SHA-256 of all bytes of an object', async () => {
+  for (const bytes of [Buffer.alloc(0), Buffer.from('hello'), Buffer.alloc(1_200_000, 'abc')]) {
+    const reading = await hashObject('gcs', await keep(bytes))
+    expect(reading).toEqual({ size: bytes.length, contentHash: sha256(bytes) })
+  }
 })
 
-describe('hashing along', () => {
-  it.each(['buffered', 'piped', 'stored'])('FILE-26 sees all bytes of a stream and takes none: %s', async (how) => {
+it('T-10 an object is read once for concurrent and later callers', async () => {
+  const key = await keep('once')
+  const readings = await Promise.all([hashObject('gcs', key), hashObject('gcs', key)])
+  readings.push(await hashObject('gcs', key))
+  expect(new Set(readings.map((reading) => reading?.contentHash))).toEqual(new Set([sha256('once')]))
+  expect(storage.reads).toEqual([key.id])
+})
+
+it('AMB-34 the object reader reads again also when the hash is cached', async () => {
+  const key = await keep('anew')
+  const readObject = createObjectReader(storage.providers)
+  for (const _ of ['once', 'twice'])
+    expect(await readObject('gcs', key)).toEqual({ size: 4, contentHash: sha256('anew') })
+  expect(storage.reads).toEqual([key.id, key.id])
+})
+
+it('FILE-24 the reading of a missing object is null, and is not cached', async () => {
+  const key = { id: 'c'.repeat(32), ref: null }
+  expect(await hashObject('gcs', key)).toBeNull()
+  expect(await hashObject('gcs', key)).toBeNull()
+  expect(storage.reads).toHaveLength(2)
+})
+
+it('T-10 reading does not wait for another provider that hangs', async () => {
+  const gcs = storage.providers.named('gcs')
+  const silent = { ...gcs, read: async () => new PassThrough() }
+  const named = (provider: string) => (provider === 'storj' ? silent : gcs)
+  const readObject = createObjectReader({ named })
+  for (let i = 0; i < 100; i++) void readObject('storj', { id: `${i}`, ref: null })
+  expect(await readObject('gcs', await keep('here'))).toMatchObject({ size: 4 })
+})
+
+it('T-31 reading fails while the provider fails, and works afterwards', async () => {
+  const key = await keep('later')
+  storage.failRead()
+  await expect(hashObject('gcs', key)).rejects.toThrow('the storage provider is unavailable')
+  expect(await hashObject('gcs', key)).toMatchObject({ size: 5 })
+})
+
+it.each(['buffered', 'piped', 'stored'])(
+  'FILE-26 hashing along sees all bytes of a stream and takes none: %s',
+  async (how) => {
     const stream = Readable.from([Buffer.from('one '), Buffer.from('two')])
     const contentHash = hashAlong(stream)
     await new Promise(setImmediate)
@@ -85,5 +84,5 @@ describe('hashing along', () => {
       expect((await buffer(read)).toString()).toBe('one two')
     }
     expect(contentHash()).toBe(sha256('one two'))
-  })
-})
+  },
+)

@@ -1,7 +1,7 @@
 import { mintS3Credentials } from '@svc/api/s3-credentials'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { schemaCheck } from '@svc/http-service/validate'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, evmIdentity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { askCredentials, askKey, done, found, listKeys } from './credentials-house.ts'
@@ -94,53 +94,49 @@ forEachDatabase('short-lived S3 credentials', (database) => {
     expect(await found(two, { access_key_id: credentials.access_key_id })).toBeNull()
   })
 
-  describe('of a locker that the operator of the gateway has restricted', () => {
-    const restrict = async (restriction: string) => {
-      const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
-      done(await house.send('PUT', path, { restriction, reason: 'order 17 of a court' }))
-    }
+  const restrict = async (restriction: string) => {
+    const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
+    done(await house.send('PUT', path, { restriction, reason: 'order 17 of a court' }))
+  }
 
-    it('T-95 a frozen one is read by its owner for a few minutes, and written by nobody', async () => {
-      await restrict('frozen')
-      expect(await found(house, done(await askCredentials(locker)))).toMatchObject({ expiresAt: seconds() + 300 })
-      expectRefusal(await askCredentials(locker, { access: 'write' }), 423, 'LOCKER_FROZEN')
-      expectRefusal(await askCredentials(locker, {}, operator), 423, 'LOCKER_FROZEN')
-    })
+  it('T-95 a frozen locker is read by its owner for a few minutes, and written by nobody', async () => {
+    await restrict('frozen')
+    expect(await found(house, done(await askCredentials(locker)))).toMatchObject({ expiresAt: seconds() + 300 })
+    expectRefusal(await askCredentials(locker, { access: 'write' }), 423, 'LOCKER_FROZEN')
+    expectRefusal(await askCredentials(locker, {}, operator), 423, 'LOCKER_FROZEN')
+  })
 
-    it('T-95 one that was taken down gives none', async () => {
-      await restrict('taken_down')
-      expectRefusal(await askCredentials(locker), 451, 'LOCKER_TAKEN_DOWN')
-      expectRefusal(await askCredentials(locker, { access: 'write' }), 451, 'LOCKER_TAKEN_DOWN')
-    })
+  it('T-95 a locker that was taken down gives none', async () => {
+    await restrict('taken_down')
+    expectRefusal(await askCredentials(locker), 451, 'LOCKER_TAKEN_DOWN')
+    expectRefusal(await askCredentials(locker, { access: 'write' }), 451, 'LOCKER_TAKEN_DOWN')
   })
 })
 
-describe('the settings of the door', () => {
-  async function openHouse(variables: Record<string, string>) {
-    const house = await openLockerHouse(variables)
-    onTestFinished(house.close)
-    return { house, locker: await house.locker(ed25519Identity()) }
-  }
+async function openHouse(variables: Record<string, string>) {
+  const house = await openLockerHouse(variables)
+  onTestFinished(house.close)
+  return { house, locker: await house.locker(ed25519Identity()) }
+}
 
-  it('T-96 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
-    const { house, locker } = await openHouse({ S3_DOOR: 'off' })
-    expectRefusal(await askCredentials(locker), 501, 'S3_DISABLED')
-    expectRefusal(await askKey(locker), 501, 'S3_DISABLED')
-    expect(await listKeys(locker)).toEqual([])
-    const { status, headers } = await fetch(`${house.gateway.url}/s3/${locker.lockerId}`)
-    expect([status, headers.get('content-type')]).toEqual([404, expect.stringContaining('json')])
-  })
+it('T-96 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
+  const { house, locker } = await openHouse({ S3_DOOR: 'off' })
+  expectRefusal(await askCredentials(locker), 501, 'S3_DISABLED')
+  expectRefusal(await askKey(locker), 501, 'S3_DISABLED')
+  expect(await listKeys(locker)).toEqual([])
+  const { status, headers } = await fetch(`${house.gateway.url}/s3/${locker.lockerId}`)
+  expect([status, headers.get('content-type')]).toEqual([404, expect.stringContaining('json')])
+})
 
-  it('ADD-42 clients are told the host and the region of the door', async () => {
-    const door = { S3_HOST: 's3.gateway.example', S3_REGION: 'eu-central-1' }
-    const { locker } = await openHouse({ BASE_URL: 'https://gateway.example:8443', ...door })
-    const told = { endpoint: 'https://s3.gateway.example:8443', region: 'eu-central-1' }
-    expect(done(await askCredentials(locker))).toMatchObject(told)
-  })
+it('ADD-42 clients are told the host and the region of the door', async () => {
+  const door = { S3_HOST: 's3.gateway.example', S3_REGION: 'eu-central-1' }
+  const { locker } = await openHouse({ BASE_URL: 'https://gateway.example:8443', ...door })
+  const told = { endpoint: 'https://s3.gateway.example:8443', region: 'eu-central-1' }
+  expect(done(await askCredentials(locker))).toMatchObject(told)
+})
 
-  it('LIM-11 asking for credentials counts for the limit of the signer', async () => {
-    const { locker } = await openHouse({ RATE_LIMIT_SIGNER: '1' })
-    done(await askCredentials(locker))
-    expectRefusal(await askCredentials(locker), 429, 'RATE_LIMITED')
-  })
+it('LIM-11 asking for credentials counts for the limit of the signer', async () => {
+  const { locker } = await openHouse({ RATE_LIMIT_SIGNER: '1' })
+  done(await askCredentials(locker))
+  expectRefusal(await askCredentials(locker), 429, 'RATE_LIMITED')
 })

@@ -17,34 +17,32 @@ export const PART = 5 * 1_048_576
 export const etagOf = (bytes: Uint8Array) => `"${sha256(bytes).slice(0, 32)}-1"`
 
 /** Call it where tests are declared. */
-export function uploadHouse(database?: { readonly url: string }) {
+export function uploadHouse(database: { readonly url: string }) {
   const storage = forAllTests(watchedStorage, ({ remove }) => remove())
-  const house = forAllTests(() =>
-    openS3House(database ? { DATABASE_URL: database.url } : {}, { providers: storage.providers }),
-  )
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }, { providers: storage.providers }))
   const bucket = forEachTest(() => house.bucket())
   beforeEach(() => {
     storage.reads.length = 0
   })
 
-  async function begin(Key: string, more: object = {}) {
-    const { client, name: Bucket } = bucket
-    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...more }))
-    const of = { Bucket, Key, UploadId }
+  async function begin(Key: string, more: object = {}, client = bucket.client) {
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: bucket.name, Key, ...more }))
+    const of = { Bucket: bucket.name, Key, UploadId: UploadId! }
     return {
       of,
       put: (PartNumber: number, Body: Uint8Array, changes: object = {}) =>
         client.send(new UploadPartCommand({ ...of, PartNumber, Body, ...changes })),
-      complete: (parts: readonly (readonly [number, Uint8Array])[], changes: object = {}) =>
-        client.send(
-          new CompleteMultipartUploadCommand({
-            ...of,
-            MultipartUpload: { Parts: parts.map(([PartNumber, bytes]) => ({ PartNumber, ETag: etagOf(bytes) })) },
-            ...changes,
-          }),
-        ),
+      /** Of parts with these numbers, or from 1 on. */
+      complete(
+        parts: readonly Uint8Array[],
+        numbers: readonly number[] = parts.map((_, i) => i + 1),
+        changes: object = {},
+      ) {
+        const Parts = parts.map((part, i) => ({ PartNumber: numbers[i], ETag: etagOf(part) }))
+        return client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload: { Parts }, ...changes }))
+      },
       list: (changes: object = {}) => client.send(new ListPartsCommand({ ...of, ...changes })),
-      abort: () => client.send(new AbortMultipartUploadCommand({ ...of })),
+      abort: () => client.send(new AbortMultipartUploadCommand(of)),
     }
   }
 

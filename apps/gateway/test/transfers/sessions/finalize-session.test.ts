@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
 import type { StorageProvider } from '@svc/storage/provider'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createSessionFinalizer } from '../../../src/transfers/sessions/finalize-session.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { lockerRow } from '../../files/files.ts'
@@ -56,166 +56,160 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect(began.toSorted()).toEqual([10, 4, 4, 4, 4])
   })
 
-  describe('complete files', () => {
-    it('SESS-02 SESS-03 parts may arrive out of order and concurrently', async () => {
-      const bytes = randomBytes(5000)
-      const session = await open({ filename: 'a' })
-      const order = [7, 2, 9, 0, 4, 1, 8, 3, 6, 5]
-      const replies = await Promise.all(
-        order.map((i) => session[i % 2 ? 'raw' : 'part'](i, bytes.subarray(i * 500, (i + 1) * 500))),
-      )
-      expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
-      expect(Math.max(...replies.map(({ body }) => body.total_received_bytes))).toBe(5000)
-      expect((await session.finalize()).body).toMatchObject({
-        status: 'complete',
-        files: [{ ok: true, size_bytes: 5000, content_hash: `sha256:${sha256(bytes)}` }],
-      })
-      expect(await publicBytes(house, locker, 'a')).toEqual(bytes)
+  it('SESS-02 SESS-03 parts may arrive out of order and concurrently', async () => {
+    const bytes = randomBytes(5000)
+    const session = await open({ filename: 'a' })
+    const order = [7, 2, 9, 0, 4, 1, 8, 3, 6, 5]
+    const replies = await Promise.all(
+      order.map((i) => session[i % 2 ? 'raw' : 'part'](i, bytes.subarray(i * 500, (i + 1) * 500))),
+    )
+    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(Math.max(...replies.map(({ body }) => body.total_received_bytes))).toBe(5000)
+    expect((await session.finalize()).body).toMatchObject({
+      status: 'complete',
+      files: [{ ok: true, size_bytes: 5000, content_hash: `sha256:${sha256(bytes)}` }],
     })
-
-    it('SESS-02 the same part sent concurrently is stored once', async () => {
-      const session = await open({ filename: 'a' })
-      const before = await heldObjects()
-      const replies = await Promise.all(Array.from({ length: 12 }, () => session.raw(0, 'same')))
-      expect(replies.map(({ status, body }) => [status, body.total_received_bytes])).toEqual(Array(12).fill([200, 4]))
-      expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 4 }])
-      expect(await heldObjects()).toBe(before + 1)
-    })
-
-    it('SESS-03 a single part becomes the file without a copy, and of several only the file remains', async () => {
-      const before = await heldObjects()
-      const session = await open({ filename: 'single' }, { filename: 'joined' })
-      await session.raw(0, 'only')
-      const { db } = house.gateway.context.database
-      const parts = db.selectFrom('upload_parts').select('object_id')
-      const { object_id } = await parts.where('session_id', '=', session.opened.session_id).executeTakeFirstOrThrow()
-      for (const index of [0, 1, 2]) await session.raw(index, `part ${index}`, { file: 1 })
-      expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ size_bytes: 4 }, {}] })
-      expect((await rowOf(house, locker, 'single')).object_id).toBe(object_id)
-      expect(await heldObjects()).toBe(before + 2)
-      expect(String(await publicBytes(house, locker, 'single'))).toBe('only')
-      expect(String(await publicBytes(house, locker, 'joined'))).toBe('part 0part 1part 2')
-    })
-
-    it('SESS-03 an empty file needs no part if its size is declared, or one empty part', async () => {
-      const files = [{ filename: 'declared', size_bytes: 0 }, { filename: 'sent' }]
-      const session = await open(...files)
-      await session.part(0, '', { file: 1 })
-      const empty = { ok: true, size_bytes: 0, content_hash: `sha256:${sha256('')}` }
-      expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [empty, empty] })
-      for (const { filename } of files) expect(await publicBytes(house, locker, filename)).toHaveLength(0)
-    })
-
-    it('AMB-24 finalizing replaces an existing file, its type and its hash', async () => {
-      const files = [{ filename: 'a', content_type: 'image/png' }]
-      for (const text of ['old', 'newer']) {
-        const session = await open(...files)
-        await session.raw(0, text)
-        await session.finalize()
-      }
-      expect(await listed(locker, 'a')).toMatchObject({ size_bytes: 5, content_hash: `sha256:${sha256('newer')}` })
-      expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: 2 })
-    })
+    expect(await publicBytes(house, locker, 'a')).toEqual(bytes)
   })
 
-  describe('incomplete files', () => {
-    it('SHAPE-30 missing parts are listed and can be sent later', async () => {
-      const files = [{ filename: 'a' }, { filename: 'b' }, { filename: 'c' }]
-      const session = await open(...files)
-      for (const index of [1, 4, 6]) await session.raw(index, String(index))
-      await session.raw(0, 'b', { file: 1 })
-      const status = await session.status()
-      expect(status.body.files.map(({ missing_parts }) => missing_parts)).toEqual([[0, 2, 3, 5], [], []])
-
-      const early = await session.finalize()
-      expect(early.body).toMatchObject({
-        status: 'partial',
-        files: [
-          { filename: 'a', ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [0, 2, 3, 5] },
-          { filename: 'b', ok: true },
-          { filename: 'c', ok: false, error: 'CONTENT_NOT_FOUND', message: 'no part was sent' },
-        ],
-        viewer_url: expect.stringMatching(/\/f\/b$/),
-      })
-      for (const index of [0, 2, 3, 5]) await session.raw(index, String(index))
-      expectRefusal(await session.raw(1, 'b', { file: 1 }), 409, 'SESSION_CLOSED')
-      await session.part(0, 'c', { file: 2 })
-      expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
-      expect(String(await publicBytes(house, locker, 'a'))).toBe('0123456')
-    })
-
-    it('SHAPE-30 the list of missing parts has at most a hundred entries', async () => {
-      const session = await open({ filename: 'a' })
-      await session.raw(99_999, 'last')
-      const [file] = (await session.status()).body.files
-      expect(file?.missing_parts).toEqual(Array.from({ length: 100 }, (_, i) => i))
-      expect((await session.finalize()).body).toMatchObject({ status: 'partial', files: [{ ok: false }] })
-    })
-
-    it('SESS-03 a file is stored only when it has its declared size', async () => {
-      const files = [{ filename: 'a', size_bytes: 5 }]
-      const session = await open(...files)
-      await session.raw(0, '123')
-      expect((await session.finalize()).body).toMatchObject({
-        status: 'partial',
-        files: [{ ok: false, error: 'CONTENT_NOT_FOUND', message: '3 of 5 bytes were sent' }],
-        viewer_url: null,
-      })
-      await session.raw(1, '45')
-      expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ size_bytes: 5 }] })
-    })
-
-    it('STATE-13 finalizing a session without parts fails it', async () => {
-      const session = await open({ filename: 'a' }, { filename: 'b' })
-      const { body } = await session.finalize()
-      expect(body).toMatchObject({ status: 'failed', files: [{ ok: false }, { ok: false }], viewer_url: null })
-      expectRefusal(await session.raw(0, 'late'), 409, 'SESSION_CLOSED')
-      expect((await session.finalize()).body).toEqual(body)
-    })
+  it('SESS-02 the same part sent concurrently is stored once', async () => {
+    const session = await open({ filename: 'a' })
+    const before = await heldObjects()
+    const replies = await Promise.all(Array.from({ length: 12 }, () => session.raw(0, 'same')))
+    expect(replies.map(({ status, body }) => [status, body.total_received_bytes])).toEqual(Array(12).fill([200, 4]))
+    expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 4 }])
+    expect(await heldObjects()).toBe(before + 1)
   })
 
-  describe('files with another hash than expected', () => {
-    it.each([1, 3])('AMB-73 STATE-13 a wrong hash of the only file fails the session: %i parts', async (parts) => {
-      const bytes = 'abc'.repeat(parts)
-      const files = [{ filename: 'a', expected_hash: sha256('promised').toUpperCase() }]
-      const session = await open(...files)
-      for (let i = 0; i < parts; i++) await session.raw(i, 'abc')
-      const { status, body } = await session.finalize()
-      const message = `the bytes are sha256:${sha256(bytes)}, not sha256:${sha256('promised')}`
-      const refused = { file_id: 'f_0001', filename: 'a', ok: false, error: 'HASH_MISMATCH', message }
-      const { session_id } = session.opened
-      expect([status, body]).toEqual([200, { session_id, status: 'failed', files: [refused], viewer_url: null }])
-      expect((await session.finalize()).body).toEqual(body)
-      expect((await session.status()).body).toMatchObject({ status: 'failed', files: [{ state: 'failed' }] })
-      expectRefusal(await session.raw(0, 'abc'), 409, 'SESSION_CLOSED')
-      expect(await listed(locker, 'a')).toBeUndefined()
-    })
+  it('SESS-03 a single part becomes the file without a copy, and of several only the file remains', async () => {
+    const before = await heldObjects()
+    const session = await open({ filename: 'single' }, { filename: 'joined' })
+    await session.raw(0, 'only')
+    const { db } = house.gateway.context.database
+    const parts = db.selectFrom('upload_parts').select('object_id')
+    const { object_id } = await parts.where('session_id', '=', session.opened.session_id).executeTakeFirstOrThrow()
+    for (const index of [0, 1, 2]) await session.raw(index, `part ${index}`, { file: 1 })
+    expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ size_bytes: 4 }, {}] })
+    expect((await rowOf(house, locker, 'single')).object_id).toBe(object_id)
+    expect(await heldObjects()).toBe(before + 2)
+    expect(String(await publicBytes(house, locker, 'single'))).toBe('only')
+    expect(String(await publicBytes(house, locker, 'joined'))).toBe('part 0part 1part 2')
+  })
 
-    it('STATE-13 a file with a wrong hash leaves the session partial, and can be sent again', async () => {
-      const files = [{ filename: 'wrong', expected_hash: `sha256:${sha256('right')}` }, { filename: 'good' }]
+  it('SESS-03 an empty file needs no part if its size is declared, or one empty part', async () => {
+    const files = [{ filename: 'declared', size_bytes: 0 }, { filename: 'sent' }]
+    const session = await open(...files)
+    await session.part(0, '', { file: 1 })
+    const empty = { ok: true, size_bytes: 0, content_hash: `sha256:${sha256('')}` }
+    expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [empty, empty] })
+    for (const { filename } of files) expect(await publicBytes(house, locker, filename)).toHaveLength(0)
+  })
+
+  it('AMB-24 finalizing replaces an existing file, its type and its hash', async () => {
+    const files = [{ filename: 'a', content_type: 'image/png' }]
+    for (const text of ['old', 'newer']) {
       const session = await open(...files)
-      await session.raw(0, 'not right')
-      expect((await session.finalize()).body.status).toBe('partial')
-      await session.raw(0, 'good', { file: 1 })
-      const first = await session.finalize()
-      expect(first.body).toMatchObject({
-        status: 'partial',
-        files: [
-          { ok: false, error: 'HASH_MISMATCH' },
-          { ok: true, size_bytes: 4 },
-        ],
-      })
-      expect((await session.finalize()).body).toEqual(first.body)
-      expect((await session.status()).body.files).toMatchObject([{ state: 'failed' }, { state: 'stored' }])
-      await session.raw(2, 't')
-      expect((await session.status()).body.files).toMatchObject([{ state: 'open' }, { state: 'stored' }])
-      expect((await session.finalize()).body.files).toMatchObject([{ error: 'CONTENT_NOT_FOUND' }, { ok: true }])
-      await session.raw(0, 'ri')
-      await session.raw(1, 'gh')
-      expect((await session.finalize()).body).toMatchObject({
-        status: 'complete',
-        files: [{ content_hash: `sha256:${sha256('right')}` }, { ok: true }],
-      })
+      await session.raw(0, text)
+      await session.finalize()
+    }
+    expect(await listed(locker, 'a')).toMatchObject({ size_bytes: 5, content_hash: `sha256:${sha256('newer')}` })
+    expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: 2 })
+  })
+
+  it('SHAPE-30 missing parts are listed and can be sent later', async () => {
+    const files = [{ filename: 'a' }, { filename: 'b' }, { filename: 'c' }]
+    const session = await open(...files)
+    for (const index of [1, 4, 6]) await session.raw(index, String(index))
+    await session.raw(0, 'b', { file: 1 })
+    const status = await session.status()
+    expect(status.body.files.map(({ missing_parts }) => missing_parts)).toEqual([[0, 2, 3, 5], [], []])
+
+    const early = await session.finalize()
+    expect(early.body).toMatchObject({
+      status: 'partial',
+      files: [
+        { filename: 'a', ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [0, 2, 3, 5] },
+        { filename: 'b', ok: true },
+        { filename: 'c', ok: false, error: 'CONTENT_NOT_FOUND', message: 'no part was sent' },
+      ],
+      viewer_url: expect.stringMatching(/\/f\/b$/),
+    })
+    for (const index of [0, 2, 3, 5]) await session.raw(index, String(index))
+    expectRefusal(await session.raw(1, 'b', { file: 1 }), 409, 'SESSION_CLOSED')
+    await session.part(0, 'c', { file: 2 })
+    expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
+    expect(String(await publicBytes(house, locker, 'a'))).toBe('0123456')
+  })
+
+  it('SHAPE-30 the list of missing parts has at most a hundred entries', async () => {
+    const session = await open({ filename: 'a' })
+    await session.raw(99_999, 'last')
+    const [file] = (await session.status()).body.files
+    expect(file?.missing_parts).toEqual(Array.from({ length: 100 }, (_, i) => i))
+    expect((await session.finalize()).body).toMatchObject({ status: 'partial', files: [{ ok: false }] })
+  })
+
+  it('SESS-03 a file is stored only when it has its declared size', async () => {
+    const files = [{ filename: 'a', size_bytes: 5 }]
+    const session = await open(...files)
+    await session.raw(0, '123')
+    expect((await session.finalize()).body).toMatchObject({
+      status: 'partial',
+      files: [{ ok: false, error: 'CONTENT_NOT_FOUND', message: '3 of 5 bytes were sent' }],
+      viewer_url: null,
+    })
+    await session.raw(1, '45')
+    expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [{ size_bytes: 5 }] })
+  })
+
+  it('STATE-13 finalizing a session without parts fails it', async () => {
+    const session = await open({ filename: 'a' }, { filename: 'b' })
+    const { body } = await session.finalize()
+    expect(body).toMatchObject({ status: 'failed', files: [{ ok: false }, { ok: false }], viewer_url: null })
+    expectRefusal(await session.raw(0, 'late'), 409, 'SESSION_CLOSED')
+    expect((await session.finalize()).body).toEqual(body)
+  })
+
+  it.each([1, 3])('AMB-73 STATE-13 a wrong hash of the only file fails the session: %i parts', async (parts) => {
+    const bytes = 'abc'.repeat(parts)
+    const files = [{ filename: 'a', expected_hash: sha256('promised').toUpperCase() }]
+    const session = await open(...files)
+    for (let i = 0; i < parts; i++) await session.raw(i, 'abc')
+    const { status, body } = await session.finalize()
+    const message = `the bytes are sha256:${sha256(bytes)}, not sha256:${sha256('promised')}`
+    const refused = { file_id: 'f_0001', filename: 'a', ok: false, error: 'HASH_MISMATCH', message }
+    const { session_id } = session.opened
+    expect([status, body]).toEqual([200, { session_id, status: 'failed', files: [refused], viewer_url: null }])
+    expect((await session.finalize()).body).toEqual(body)
+    expect((await session.status()).body).toMatchObject({ status: 'failed', files: [{ state: 'failed' }] })
+    expectRefusal(await session.raw(0, 'abc'), 409, 'SESSION_CLOSED')
+    expect(await listed(locker, 'a')).toBeUndefined()
+  })
+
+  it('STATE-13 a file with a wrong hash leaves the session partial, and can be sent again', async () => {
+    const files = [{ filename: 'wrong', expected_hash: `sha256:${sha256('right')}` }, { filename: 'good' }]
+    const session = await open(...files)
+    await session.raw(0, 'not right')
+    expect((await session.finalize()).body.status).toBe('partial')
+    await session.raw(0, 'good', { file: 1 })
+    const first = await session.finalize()
+    expect(first.body).toMatchObject({
+      status: 'partial',
+      files: [
+        { ok: false, error: 'HASH_MISMATCH' },
+        { ok: true, size_bytes: 4 },
+      ],
+    })
+    expect((await session.finalize()).body).toEqual(first.body)
+    expect((await session.status()).body.files).toMatchObject([{ state: 'failed' }, { state: 'stored' }])
+    await session.raw(2, 't')
+    expect((await session.status()).body.files).toMatchObject([{ state: 'open' }, { state: 'stored' }])
+    expect((await session.finalize()).body.files).toMatchObject([{ error: 'CONTENT_NOT_FOUND' }, { ok: true }])
+    await session.raw(0, 'ri')
+    await session.raw(1, 'gh')
+    expect((await session.finalize()).body).toMatchObject({
+      status: 'complete',
+      files: [{ content_hash: `sha256:${sha256('right')}` }, { ok: true }],
     })
   })
 

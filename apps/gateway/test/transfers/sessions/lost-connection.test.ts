@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
 import { forAllTests } from '../../for-tests.ts'
 import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
@@ -26,64 +26,62 @@ async function beginPart(
   return socket
 }
 
-describe('a connection that breaks during a part', () => {
-  const bytes = randomBytes(200_000)
-  const json = Buffer.from(JSON.stringify({ index: 1, data: bytes.toString('base64') }))
-  const raw = { 'content-type': 'application/octet-stream' }
-  it.each([
-    ['raw', { ...raw, 'content-length': '200000' }, '?index=1', bytes.subarray(0, 150_000)],
-    ['JSON', { 'content-type': 'application/json', 'content-length': String(json.length) }, '', json.subarray(0, -1)],
-  ])(
-    'SESS-02 a connection that breaks during a part leaves the session unchanged: %s',
-    async (name, head, query, sent) => {
-      const session = await openTestSession(house, locker, { files: [{ filename: name }] })
-      await session.raw(0, 'begin ')
-      const before = await objects()
-      const socket = await beginPart(session, head, query, sent)
-      // The object has a row before its first byte is written.
-      await expect.poll(objects).toHaveLength(before.length + 1)
-      socket.destroy()
-      await expect.poll(objects).toEqual(before)
-      expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6 }])
-
-      await session.raw(1, bytes)
-      expect((await session.finalize()).body.status).toBe('complete')
-      expect(await publicBytes(house, locker, name)).toEqual(Buffer.concat([Buffer.from('begin '), bytes]))
-    },
-  )
-
-  it('SESS-02 a part that is still arriving when the session expires is refused and leaves nothing', async () => {
-    const session = await openTestSession(house, locker, { files: [{ filename: 'ended' }], ttl_min: 1 })
+const bytes = randomBytes(200_000)
+const json = Buffer.from(JSON.stringify({ index: 1, data: bytes.toString('base64') }))
+const raw = { 'content-type': 'application/octet-stream' }
+it.each([
+  ['raw', { ...raw, 'content-length': '200000' }, '?index=1', bytes.subarray(0, 150_000)],
+  ['JSON', { 'content-type': 'application/json', 'content-length': String(json.length) }, '', json.subarray(0, -1)],
+])(
+  'SESS-02 a connection that breaks during a part leaves the session unchanged: %s',
+  async (name, head, query, sent) => {
+    const session = await openTestSession(house, locker, { files: [{ filename: name }] })
+    await session.raw(0, 'begin ')
     const before = await objects()
-    const head = { ...raw, 'content-length': '200000', connection: 'close' }
-    const socket = await beginPart(session, head, '?index=0', bytes.subarray(0, 100_000))
+    const socket = await beginPart(session, head, query, sent)
+    // The object has a row before its first byte is written.
     await expect.poll(objects).toHaveLength(before.length + 1)
-    house.clock.advance(61)
-    socket.write(bytes.subarray(100_000))
-    let answer = ''
-    for await (const chunk of socket) answer += chunk
-    expect(answer).toMatch(/^HTTP\/1\.1 409 /)
-    expect(answer).toContain('SESSION_CLOSED')
-    expect(await objects()).toEqual(before)
-  })
+    socket.destroy()
+    await expect.poll(objects).toEqual(before)
+    expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6 }])
 
-  it.each([
-    ['a part', 20_000_000],
-    ['its file', 5_000_000],
-  ])(
-    'SESS-02 T-11 the connection serves the next request after a part too large for %s is refused unread',
-    { tags: ['nightly'] },
-    async (_, size) => {
-      const session = await openTestSession(house, locker, { files: [{ filename: 'refused', size_bytes: 5 }] })
-      const head = { ...raw, 'content-length': String(size) }
-      const socket = await beginPart(session, head, '?index=0', Buffer.alloc(size))
-      const [line, path] = ['HTTP/1.1', `/v1/upload-sessions/${session.opened.session_id}`]
-      const token = `x-upload-token: ${session.opened.upload_token}`
-      socket.write(`GET ${path} ${line}\r\nhost: x\r\nconnection: close\r\n${token}\r\n\r\n`)
-      let answers = ''
-      for await (const chunk of socket) answers += chunk
-      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
-      expect(answers).toContain('UPLOAD_TOO_LARGE')
-    },
-  )
+    await session.raw(1, bytes)
+    expect((await session.finalize()).body.status).toBe('complete')
+    expect(await publicBytes(house, locker, name)).toEqual(Buffer.concat([Buffer.from('begin '), bytes]))
+  },
+)
+
+it('SESS-02 a part that is still arriving when the session expires is refused and leaves nothing', async () => {
+  const session = await openTestSession(house, locker, { files: [{ filename: 'ended' }], ttl_min: 1 })
+  const before = await objects()
+  const head = { ...raw, 'content-length': '200000', connection: 'close' }
+  const socket = await beginPart(session, head, '?index=0', bytes.subarray(0, 100_000))
+  await expect.poll(objects).toHaveLength(before.length + 1)
+  house.clock.advance(61)
+  socket.write(bytes.subarray(100_000))
+  let answer = ''
+  for await (const chunk of socket) answer += chunk
+  expect(answer).toMatch(/^HTTP\/1\.1 409 /)
+  expect(answer).toContain('SESSION_CLOSED')
+  expect(await objects()).toEqual(before)
 })
+
+it.each([
+  ['a part', 20_000_000],
+  ['its file', 5_000_000],
+])(
+  'SESS-02 T-11 the connection serves the next request after a part too large for %s is refused unread',
+  { tags: ['nightly'] },
+  async (_, size) => {
+    const session = await openTestSession(house, locker, { files: [{ filename: 'refused', size_bytes: 5 }] })
+    const head = { ...raw, 'content-length': String(size) }
+    const socket = await beginPart(session, head, '?index=0', Buffer.alloc(size))
+    const [line, path] = ['HTTP/1.1', `/v1/upload-sessions/${session.opened.session_id}`]
+    const token = `x-upload-token: ${session.opened.upload_token}`
+    socket.write(`GET ${path} ${line}\r\nhost: x\r\nconnection: close\r\n${token}\r\n\r\n`)
+    let answers = ''
+    for await (const chunk of socket) answers += chunk
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
+    expect(answers).toContain('UPLOAD_TOO_LARGE')
+  },
+)

@@ -1,5 +1,5 @@
 import type { UploadSession } from '@svc/api/upload-sessions'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ed25519Identity, evmIdentity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
 import { forAllTests } from '../../for-tests.ts'
 import { sha256 } from '../transfers.ts'
@@ -15,83 +15,79 @@ const open = (request: unknown, who = owner, ops = ['locker:write']) =>
 const a = { filename: 'a.txt' }
 const locs = ({ body }: Reply<unknown>) => (body as { detail: { loc: unknown[] }[] }).detail.map(({ loc }) => loc)
 
-describe('the caller who opens an upload session', () => {
-  it('SESS-01 may be the owner, on either chain, or an operator', async () => {
-    for (const who of [owner, operator]) expect((await open({ files: [a] }, who)).status).toBe(200)
-    const session = await openTestSession(house, await house.locker(evmIdentity()), { files: [a] })
-    expect((await session.part(0, 'a')).status).toBe(200)
-  })
-
-  it('SESS-01 may not be a stranger, nor without locker:write', async () => {
-    expectRefusal(await open({ files: [a] }, ed25519Identity()), 403, 'SIGNATURE_INVALID')
-    expectRefusal(await open({ files: [a] }, owner, ['locker:read']), 403, 'MISSING_OPS')
-  })
-
-  it('SESS-01 may name the receipt, which must be that of the locker', async () => {
-    expect((await open({ receipt_id: locker.receiptId, files: [a] })).status).toBe(200)
-    const other = await house.receipt(owner)
-    expectRefusal(await open({ receipt_id: other, files: [a] }), 401, 'RECEIPT_ID_MISMATCH')
-  })
+it('SESS-01 who opens a session may be the owner, on either chain, or an operator', async () => {
+  for (const who of [owner, operator]) expect((await open({ files: [a] }, who)).status).toBe(200)
+  const session = await openTestSession(house, await house.locker(evmIdentity()), { files: [a] })
+  expect((await session.part(0, 'a')).status).toBe(200)
 })
 
-describe('the request that opens an upload session', () => {
-  it.each([
-    ['ttl_min', { ttl_min: 0 }],
-    ['ttl_min', { ttl_min: 1441 }],
-    ['files', { files: [] }],
-    ['files', { files: Array.from({ length: 1001 }, (_, i) => ({ filename: `${i}` })) }],
-  ])('SHAPE-27 has a valid %s: %o', async (field, change) => {
-    const reply = await open({ files: [a], ...change })
-    expectRefusal(reply, 422, 'validation_error')
-    expect(locs(reply)).toContainEqual(['body', field])
-  })
+it('SESS-01 who opens a session may not be a stranger, nor without locker:write', async () => {
+  expectRefusal(await open({ files: [a] }, ed25519Identity()), 403, 'SIGNATURE_INVALID')
+  expectRefusal(await open({ files: [a] }, owner, ['locker:read']), 403, 'MISSING_OPS')
+})
 
-  it.each([
-    ['AMB-22', 'filename', '../a'],
-    ['AMB-63', 'content_type', 'text/plain\r\nX-Evil: 1'],
-    ['AMB-73', 'expected_hash', `md5:${sha256('')}`],
-    ['SHAPE-27', 'overwrite', 'no'],
-    ['SHAPE-27', 'size_bytes', -1],
-    ['SHAPE-27', 'size_bytes', 1.5],
-  ])('%s has files with a valid %s: %o', async (_, field, value) => {
-    const reply = await open({ files: [a, { filename: 'b', [field]: value }] })
-    expectRefusal(reply, 422, 'validation_error')
-    expect(locs(reply)).toEqual([['body', 'files', 1, field]])
-  })
+it('SESS-01 who opens a session may name the receipt, which must be that of the locker', async () => {
+  expect((await open({ receipt_id: locker.receiptId, files: [a] })).status).toBe(200)
+  const other = await house.receipt(owner)
+  expectRefusal(await open({ receipt_id: other, files: [a] }), 401, 'RECEIPT_ID_MISMATCH')
+})
 
-  it('SHAPE-27 names no file twice; another Unicode form is another name', async () => {
-    const reply = await open({ files: [a, { filename: 'b' }, a] })
-    expectRefusal(reply, 422, 'validation_error')
-    expect(locs(reply)).toEqual([['body', 'files', 2, 'filename']])
-    expect((await open({ files: [{ filename: '\u00e9' }, { filename: 'e\u0301' }] })).status).toBe(200)
-  })
+it.each([
+  ['ttl_min', { ttl_min: 0 }],
+  ['ttl_min', { ttl_min: 1441 }],
+  ['files', { files: [] }],
+  ['files', { files: Array.from({ length: 1001 }, (_, i) => ({ filename: `${i}` })) }],
+])('SHAPE-27 a new session has a valid %s: %o', async (field, change) => {
+  const reply = await open({ files: [a], ...change })
+  expectRefusal(reply, 422, 'validation_error')
+  expect(locs(reply)).toContainEqual(['body', field])
+})
 
-  it('AMB-47 SESS-06 FILE-31 declares no size above the limit', async () => {
-    expect((await open({ files: [{ filename: 'a', size_bytes: 1000 }] })).status).toBe(200)
-    for (const size_bytes of [1001, 1e300]) {
-      const reply = await open({ files: [a, { filename: 'b', size_bytes }] })
-      expectRefusal(reply, 413, 'UPLOAD_TOO_LARGE')
-      expect(reply.body).toMatchObject({
-        details: { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) },
-      })
-    }
-  })
+it.each([
+  ['AMB-22', 'filename', '../a'],
+  ['AMB-63', 'content_type', 'text/plain\r\nX-Evil: 1'],
+  ['AMB-73', 'expected_hash', `md5:${sha256('')}`],
+  ['SHAPE-27', 'overwrite', 'no'],
+  ['SHAPE-27', 'size_bytes', -1],
+  ['SHAPE-27', 'size_bytes', 1.5],
+])('%s a new session has files with a valid %s: %o', async (_, field, value) => {
+  const reply = await open({ files: [a, { filename: 'b', [field]: value }] })
+  expectRefusal(reply, 422, 'validation_error')
+  expect(locs(reply)).toEqual([['body', 'files', 1, field]])
+})
 
-  it('SHAPE-27 says how long it lasts, and gets ids that sort in its order', async () => {
-    const files = Array.from({ length: 1000 }, (_, i) => ({ filename: `file ${i}` }))
-    const { body } = await open({ files, ttl_min: 5 })
-    expect(Date.parse(body.expires_at)).toBe(house.clock.now() + 300_000)
-    expect(body.files.map(({ filename }) => filename)).toEqual(files.map(({ filename }) => filename))
-    const ids = body.files.map(({ file_id }) => file_id)
-    expect([...new Set(ids)].toSorted()).toEqual(ids)
-  })
+it('SHAPE-27 a new session names no file twice; another Unicode form is another name', async () => {
+  const reply = await open({ files: [a, { filename: 'b' }, a] })
+  expectRefusal(reply, 422, 'validation_error')
+  expect(locs(reply)).toEqual([['body', 'files', 2, 'filename']])
+  expect((await open({ files: [{ filename: '\u00e9' }, { filename: 'e\u0301' }] })).status).toBe(200)
+})
 
-  it('T-15 leaves only a hash of the upload token in the database', async () => {
-    const { session_id, upload_token } = (await open({ files: [a] })).body
-    const { db } = house.gateway.context.database
-    const rows = db.selectFrom('upload_sessions').selectAll().where('session_id', '=', session_id)
-    const row = await rows.executeTakeFirstOrThrow()
-    expect(row.token_hash).toBe(sha256(upload_token))
-    expect(JSON.stringify(row)).not.toContain(upload_token)
-  })
+it('AMB-47 SESS-06 FILE-31 a new session declares no size above the limit', async () => {
+  expect((await open({ files: [{ filename: 'a', size_bytes: 1000 }] })).status).toBe(200)
+  for (const size_bytes of [1001, 1e300]) {
+    const reply = await open({ files: [a, { filename: 'b', size_bytes }] })
+    expectRefusal(reply, 413, 'UPLOAD_TOO_LARGE')
+    expect(reply.body).toMatchObject({
+      details: { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) },
+    })
+  }
+})
+
+it('SHAPE-27 a new session says how long it lasts, and gets ids that sort in its order', async () => {
+  const files = Array.from({ length: 1000 }, (_, i) => ({ filename: `file ${i}` }))
+  const { body } = await open({ files, ttl_min: 5 })
+  expect(Date.parse(body.expires_at)).toBe(house.clock.now() + 300_000)
+  expect(body.files.map(({ filename }) => filename)).toEqual(files.map(({ filename }) => filename))
+  const ids = body.files.map(({ file_id }) => file_id)
+  expect([...new Set(ids)].toSorted()).toEqual(ids)
+})
+
+it('T-15 a new session leaves only a hash of the upload token in the database', async () => {
+  const { session_id, upload_token } = (await open({ files: [a] })).body
+  const { db } = house.gateway.context.database
+  const rows = db.selectFrom('upload_sessions').selectAll().where('session_id', '=', session_id)
+  const row = await rows.executeTakeFirstOrThrow()
+  expect(row.token_hash).toBe(sha256(upload_token))
+  expect(JSON.stringify(row)).not.toContain(upload_token)
 })
