@@ -2,39 +2,33 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
-/** Made before the tests of the file or block. What can be closed is closed after them. */
-export function forAllTests<T extends object>(make: () => Promise<T>, close = closeIfOpen<T>): T {
-  let made: T | undefined
-  beforeAll(async () => {
-    made = await make()
-  })
-  afterAll(async () => {
-    if (made) await close(made)
-  })
-  return later(() => made as T)
+/** Made before the tests of the file or block, and ended after them. */
+export function forAllTests<T extends object>(make: () => Promise<T>): T {
+  return madeBy(make, beforeAll, afterAll)
 }
 
-/** Made anew before each test, and closed after it. */
+/** Made anew before each test, and ended after it. */
 export function forEachTest<T extends object>(make: () => Promise<T>): T {
-  let made: T | undefined
-  beforeEach(async () => {
-    made = await make()
-  })
-  afterEach(async () => {
-    if (made) await closeIfOpen(made)
-    made = undefined
-  })
-  return later(() => made as T)
-}
-
-async function closeIfOpen<T extends object>(made: T): Promise<void> {
-  if ('close' in made) await (made.close as () => Promise<void>)()
+  return madeBy(make, beforeEach, afterEach)
 }
 
 /** Stands for a value that does not exist yet. Its methods must not need `this`. */
-function later<T extends object>(value: () => T): T {
+function madeBy<T extends object>(
+  make: () => Promise<T>,
+  before: (run: () => Promise<void>) => void,
+  after: (run: () => Promise<void>) => void,
+): T {
+  let made: T | undefined
+  before(async () => {
+    made = await make()
+  })
+  after(async () => {
+    const ends = ['close', 'stop', 'drop', 'remove'].map((name) => made && Reflect.get(made, name))
+    made = undefined
+    await ends.find((end) => typeof end === 'function')?.()
+  })
   return new Proxy({} as T, {
-    get: (_, name) => Reflect.get(value(), name),
-    set: (_, name, given) => Reflect.set(value(), name, given),
+    get: (_, name) => Reflect.get(made as T, name),
+    set: (_, name, given) => Reflect.set(made as T, name, given),
   })
 }

@@ -16,7 +16,7 @@ import { lockerRow, storeFile } from './files.ts'
 forEachDatabase('direct uploads', (database) => {
   /** The objects that clients were sent to, in order. */
   const sent: string[] = []
-  const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+  const storage = forAllTests(watchedStorage)
   const store = () => storage.providers.named('gcs')
   const open = () => {
     const uploadTarget = async (id: string) => {

@@ -19,10 +19,7 @@ const operator = ed25519Identity()
 /** The answer of the source, set by each test. */
 let answer: RequestListener
 let deadlineMs: number
-const server = forAllTests(
-  () => startTestTlsServer((request, response) => answer(request, response)),
-  ({ stop }) => stop(),
-)
+const server = forAllTests(() => startTestTlsServer((request, response) => answer(request, response)))
 const fetchSource = (url: string) => openSource(url, { ...server.options, maxBytes: MAX_BYTES, deadlineMs })
 const house = forAllTests(() => openLockerHouse({ FETCH_MAX_BYTES: `${MAX_BYTES}` }, { fetchSource }))
 const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))

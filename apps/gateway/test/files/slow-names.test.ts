@@ -8,14 +8,8 @@ import { ed25519Identity, openLockerHouse, type TestLocker } from '../auth/locke
 import { forAllTests } from '../for-tests.ts'
 
 /** Never answers for names that begin with "slow". */
-const dns = forAllTests(
-  () => startDnsServer((hostname) => (hostname.startsWith('slow') ? null : ['127.0.0.1'])),
-  ({ stop }) => stop(),
-)
-const server = forAllTests(
-  () => startTestTlsServer((_request, response) => response.end('hello')),
-  ({ stop }) => stop(),
-)
+const dns = forAllTests(() => startDnsServer((hostname) => (hostname.startsWith('slow') ? null : ['127.0.0.1'])))
+const server = forAllTests(() => startTestTlsServer((_request, response) => response.end('hello')))
 const house = forAllTests(() => {
   const resolve = createResolver([dns.address])
   const fetchSource: Overrides['fetchSource'] = (url, maxBytes, signal) =>

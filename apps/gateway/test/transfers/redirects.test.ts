@@ -20,12 +20,9 @@ beforeEach(() => {
   maxBytes = Number.POSITIVE_INFINITY
 })
 
-const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+const storage = forAllTests(watchedStorage)
 const local = () => storage.providers.named('gcs')
-const store = forAllTests(
-  () => startRedirectingStore({ provider: local(), now: () => house.clock.now() }),
-  ({ stop }) => stop(),
-)
+const store = forAllTests(() => startRedirectingStore({ provider: local(), now: () => house.clock.now() }))
 const house: LockerHouse = forAllTests(() =>
   openLockerHouse({ STORAGE_DIR: storage.folder }, { providers: onlyProvider(failing(redirecting(local(), store))) }),
 )

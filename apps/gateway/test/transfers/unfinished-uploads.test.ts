@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import type { UploadSession } from '@svc/api/upload-sessions'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it, onTestFinished } from 'vitest'
 import { releasedBytes } from '../../src/files/object-store.ts'
@@ -9,7 +8,8 @@ import { expectRefusal } from '../auth/lockers.ts'
 import { lockerRow } from '../files/files.ts'
 import { forAllTests } from '../for-tests.ts'
 import { type Bucket, openS3House, signHead } from '../s3/s3-house.ts'
-import { CHUNK, create, here, metadata, send, tusToken } from '../tus/uploads.ts'
+import { CHUNK, create, here, send, tusToken, whole } from '../tus/uploads.ts'
+import { openTestSession } from './sessions/sessions.ts'
 
 const MEBIBYTE = 1_048_576
 
@@ -30,21 +30,15 @@ forEachDatabase('unfinished uploads', (database) => {
 
   async function openSession(filenames: string[], of: Bucket) {
     const files = filenames.map((filename) => ({ filename }))
-    const made = await of.locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', { files })
-    expect(made.status, JSON.stringify(made.body)).toBe(200)
-    const { upload_token, files: opened } = made.body
-    const head = (file: number): Sent => ({
-      url: `${house.gateway.url}${new URL(opened[file]!.parts_url).pathname}?index=0`,
-      method: 'POST',
-      headers: { 'content-type': 'application/octet-stream', 'x-upload-token': upload_token },
-    })
+    const { raw, partsPath, headers } = await openTestSession(house, of.locker, { files })
+    const type = { 'content-type': 'application/octet-stream' }
     return {
-      head,
-      async part(file: number, bytes: number) {
-        const { url, ...init } = head(file)
-        const response = await fetch(url, { ...init, body: Buffer.alloc(bytes) })
-        return { status: response.status, body: (await response.json()) as { error?: string } }
-      },
+      head: (file: number): Sent => ({
+        url: `${house.gateway.url}${partsPath(file)}?index=0`,
+        method: 'POST',
+        headers: { ...headers, ...type },
+      }),
+      part: (file: number, bytes: number) => raw(0, Buffer.alloc(bytes), { file }),
     }
   }
 
@@ -56,10 +50,8 @@ forEachDatabase('unfinished uploads', (database) => {
 
   const partHead = ({ name, credentials }: Bucket, path: string, bytes: number): Sent => {
     const [target, method] = [`/s3/${name}/${path}`, 'PUT']
-    const { host } = new URL(house.gateway.url)
-    const [headers, payload] = [{ 'content-length': `${bytes}` }, 'UNSIGNED-PAYLOAD']
-    const signed = signHead(credentials, { method, target, host, headers, payload, now: house.clock.now() })
-    return { url: house.gateway.url + target, method, headers: signed }
+    const headers = signHead(house, credentials, method, target, { 'content-length': `${bytes}` })
+    return { url: house.gateway.url + target, method, headers }
   }
 
   /** No body is sent before the gateway has let in all of the requests. */
@@ -85,12 +77,10 @@ forEachDatabase('unfinished uploads', (database) => {
   async function fillUp(lockerId: string, count: number): Promise<void> {
     const made = db().selectFrom('upload_sessions').selectAll().where('locker_id', '=', lockerId)
     const row = await made.executeTakeFirstOrThrow()
-    for (let first = 0; first < count; first += 500) {
-      const rows = Array.from({ length: Math.min(500, count - first) }, (_, i) => ({
-        ...row,
-        session_id: `us_${lockerId}_${first + i}`,
-      }))
-      await db().insertInto('upload_sessions').values(rows).execute()
+    const rows = Array.from({ length: count }, (_, i) => ({ ...row, session_id: `us_${lockerId}_${i}` }))
+    for (let i = 0; i < count; i += 500) {
+      const some = rows.slice(i, i + 500)
+      await db().insertInto('upload_sessions').values(some).execute()
     }
   }
 
@@ -104,8 +94,7 @@ forEachDatabase('unfinished uploads', (database) => {
     const refused = await part('b', second, 6000)
     expect([refused.status, refused.code]).toEqual([403, 'QuotaExceeded'])
     expect((await part('b', second, 2000)).status).toBe(200)
-    const length = { 'upload-length': '4000', ...metadata({ filename: 'c' }) }
-    const upload = await create(house, bucket.locker, await tusToken(bucket.locker), length)
+    const upload = await create(house, bucket.locker, await tusToken(bucket.locker), whole(4000, { filename: 'c' }))
     const over = await upload.patch(0, Buffer.alloc(3000))
     expect([over.status, over.error]).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
     expect((await upload.head()).headers['upload-offset']).toBe('0')
@@ -118,7 +107,7 @@ forEachDatabase('unfinished uploads', (database) => {
     // 9,000 are under way, and an upload session has no more room than the other doors.
     const session = await openSession(['d', 'e'], bucket)
     const refusedPart = await session.part(0, 2000)
-    expect([refusedPart.status, refusedPart.body.error]).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
+    expectRefusal(refusedPart, 507, 'LOCKER_CAPACITY_EXCEEDED')
     expect((await session.part(0, 800)).status).toBe(200)
     const another = await openSession(['f'], bucket)
     expect((await another.part(0, 300)).status).toBe(507)
@@ -129,9 +118,7 @@ forEachDatabase('unfinished uploads', (database) => {
 
   it('T-166 hold no more when parts arrive together, whichever doors they came by', async () => {
     const other = await bucketOf(1000)
-    const token = await tusToken(other.locker)
-    const options = { 'upload-length': '800', ...metadata({ filename: 'c' }) }
-    const { url } = await create(house, other.locker, token, options)
+    const { url } = await create(house, other.locker, await tusToken(other.locker), whole(800, { filename: 'c' }))
     const headers = { ...CHUNK, 'tus-resumable': '1.0.0', 'upload-offset': '0' }
     const heads = [
       partHead(other, `a?partNumber=1&uploadId=${await begin('a', other)}`, 400),
@@ -170,8 +157,7 @@ forEachDatabase('unfinished uploads', (database) => {
     const copy = () => other.send('PUT', 'b', { headers: { 'x-amz-copy-source': `/${other.name}/a` } })
     for (let i = 0; i < 4; i++) expect(await copy()).toMatchObject({ status: 200, code: null })
     const id = await begin('c', other)
-    const token = await tusToken(locker)
-    const upload = await create(house, locker, token, { 'upload-length': '10', ...metadata({ filename: 'd' }) })
+    const upload = await create(house, locker, await tusToken(locker), whole(10, { filename: 'd' }))
     const session = await openSession(['e'], other)
     const urls = await locker.call<{ upload_url: string }>(['locker:read'], 'GET', '/files/a')
     const { pathname } = new URL(urls.body.upload_url)
@@ -189,7 +175,7 @@ forEachDatabase('unfinished uploads', (database) => {
     const refused = await byUrl()
     expectRefusal(refused, 429, 'RATE_LIMITED')
     expect(refused.headers.get('retry-after')).toBe('300')
-    expect((await session.part(0, 1)).body.error).toBe('RATE_LIMITED')
+    expectRefusal(await session.part(0, 1), 429, 'RATE_LIMITED')
     expect((await upload.patch(0, 'x')).error).toBe('RATE_LIMITED')
     // What takes nothing goes on.
     expect((await other.send('DELETE', 'b')).status).toBe(204)

@@ -13,7 +13,7 @@ import { createFile, leftovers, put, rowOf, sha256 } from './transfers.ts'
 const MEBIBYTE = 1_048_576
 
 forEachDatabaseInGate('concurrent uploads', (database) => {
-  const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+  const storage = forAllTests(watchedStorage)
   const key = randomBytes(32).toString('hex')
   const variables = () => ({ DATABASE_URL: database.url, STORAGE_DIR: storage.folder, SHORT_URL_KEY: key })
   /** Two gateways on one database and one folder. */

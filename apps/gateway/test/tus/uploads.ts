@@ -53,12 +53,7 @@ export const whole = (length: number, pairs: Record<string, string>): Headers =>
   ...metadata(pairs),
 })
 
-export interface TestUpload {
-  url: string
-  created: TusReply
-  patch(offset: number, bytes: Uint8Array | string, headers?: Headers): Promise<TusReply>
-  head(): Promise<TusReply>
-}
+export type TestUpload = Awaited<ReturnType<typeof create>>
 
 /** The URLs that a gateway gives have its public address; tests call it where it listens. */
 export function here({ gateway }: LockerHouse, url: string): string {
@@ -71,7 +66,7 @@ export async function create(
   token: string,
   headers: Headers,
   body?: Uint8Array | string,
-): Promise<TestUpload> {
+) {
   const endpoint = `${house.gateway.url}/v1/lockers/${locker.lockerId}/tus`
   const created = await send(endpoint, 'POST', { 'x-upload-token': token, ...headers }, body)
   expect(created.status, created.text).toBe(201)
@@ -79,7 +74,8 @@ export async function create(
   return {
     url,
     created,
-    patch: (offset, bytes, more = {}) => send(url, 'PATCH', { ...CHUNK, 'upload-offset': `${offset}`, ...more }, bytes),
+    patch: (offset: number, bytes: Uint8Array | string, more: Headers = {}) =>
+      send(url, 'PATCH', { ...CHUNK, 'upload-offset': `${offset}`, ...more }, bytes),
     head: () => send(url, 'HEAD'),
   }
 }

@@ -6,7 +6,7 @@ import { insertFiles, storeFile } from '../files.ts'
 import { confirmBatch, type ErrorReply, entryOf, manifestOf, sha256, upload, watchedStorage } from './confirm.ts'
 
 const PATH = '/v1/files/confirm-batch'
-const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+const storage = forAllTests(watchedStorage)
 const house = forAllTests(() => openLockerHouse({}, { providers: storage.providers }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 

@@ -4,7 +4,7 @@ import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { storeFile } from '../files.ts'
 import { confirm, confirmBatch, entryOf, manifestOf, sha256, upload, watchedStorage } from './confirm.ts'
 
-const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+const storage = forAllTests(watchedStorage)
 const house = forAllTests(() => openLockerHouse({}, { providers: storage.providers }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 beforeEach(() => {

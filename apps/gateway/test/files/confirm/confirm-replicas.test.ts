@@ -5,11 +5,8 @@ import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { lockerRow, storeFile } from '../files.ts'
 import { confirm, confirmBatch, manifestOf, sha256, upload, type WatchedStorage, watchedStorage } from './confirm.ts'
 
-const database = forAllTests(
-  () => createFreshDatabase('postgres'),
-  ({ drop }) => drop(),
-)
-const first = forAllTests(watchedStorage, ({ remove }) => remove())
+const database = forAllTests(() => createFreshDatabase('postgres'))
+const first = forAllTests(watchedStorage)
 const storages = [first, forAllTests(() => watchedStorage(first.folder))]
 const open = ({ providers }: WatchedStorage) => openLockerHouse({ DATABASE_URL: database.url }, { providers })
 const [one, other] = [forAllTests(() => open(storages[0]!)), forAllTests(() => open(storages[1]!))]

@@ -8,7 +8,6 @@ import { finished } from 'node:stream'
 import type { ConfirmedFile, ConfirmedFiles } from '@svc/api/confirm-files'
 import type { FileList, Manifest } from '@svc/api/files'
 import { openLocalProvider } from '@svc/storage/local'
-import type { Providers } from '@svc/storage/open-providers'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { expect } from 'vitest'
@@ -64,28 +63,10 @@ export async function manifestOf(locker: TestLocker): Promise<Manifest> {
   return (await locker.call<Manifest>(['locker:read'], 'GET', '/manifest')).body
 }
 
-/** A read that waits before it opens the object. */
-interface HeldRead {
-  began: Promise<void>
-  letGo(): void
-}
-
-export interface WatchedStorage {
-  folder: string
-  providers: Providers
-  /** Ids of the objects that were read, in order. */
-  readonly reads: string[]
-  /** The highest number of concurrent reads. */
-  mostAtOnce(): number
-  /** Holds the next read that is not held yet. */
-  holdRead(): HeldRead
-  /** Makes the next read fail, as with an unavailable provider. */
-  failRead(): void
-  remove(): Promise<void>
-}
+export type WatchedStorage = Awaited<ReturnType<typeof watchedStorage>>
 
 /** The local driver, in a folder of its own or in a shared one. */
-export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
+export async function watchedStorage(shared?: string) {
   const folder = shared ?? (await mkdtemp(join(tmpdir(), 'svc-watched-')))
   const local = await openLocalProvider({ folder })
   const reads: string[] = []
@@ -112,8 +93,11 @@ export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
   return {
     folder,
     providers: onlyProvider({ ...local, read }),
+    /** Ids of the objects that were read, in order. */
     reads,
+    /** The highest number of concurrent reads. */
     mostAtOnce: () => mostAtOnce,
+    /** Holds the next read that is not held yet, before it opens the object. */
     holdRead() {
       const began = Promise.withResolvers<void>()
       const held = Promise.withResolvers<void>()
@@ -123,6 +107,7 @@ export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
       })
       return { began: began.promise, letGo: held.resolve }
     },
+    /** Makes the next read fail, as with an unavailable provider. */
     failRead() {
       obstacles.push(() => Promise.reject(new ProviderError('unavailable', new Error('the provider is down'))))
     },

@@ -11,7 +11,7 @@ import {
 import { forAllTests } from '../../for-tests.ts'
 import { sha256, watchedStorage } from './confirm.ts'
 
-const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+const storage = forAllTests(watchedStorage)
 let hashObject: HashObject
 beforeEach(() => {
   hashObject = createObjectHasher(createObjectReader(storage.providers))

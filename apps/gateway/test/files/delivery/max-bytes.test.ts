@@ -10,14 +10,12 @@ import { openDeliveryHouse, openStages } from './delivery-house.ts'
 
 const MAX = 1000
 const TOO_MUCH = Buffer.alloc(MAX + 1)
-const source = forAllTests(
-  () =>
-    startTestTlsServer((request, response) => {
-      // Without a length, so that the gateway has to count.
-      if (request.url === '/counted') response.write('')
-      response.end(TOO_MUCH)
-    }),
-  ({ stop }) => stop(),
+const source = forAllTests(() =>
+  startTestTlsServer((request, response) => {
+    // Without a length, so that the gateway has to count.
+    if (request.url === '/counted') response.write('')
+    response.end(TOO_MUCH)
+  }),
 )
 const stages = forAllTests(openStages)
 const fetchSource = (url: string, maxBytes: number) => openSource(url, { ...source.options, maxBytes })

@@ -17,10 +17,7 @@ const wrap = (slow: SlowStore): SlowStore => ({
     return slow.deliver(object)
   },
 })
-const database = forAllTests(
-  () => createFreshDatabase('postgres'),
-  ({ drop }) => drop(),
-)
+const database = forAllTests(() => createFreshDatabase('postgres'))
 const stages = forAllTests(openStages)
 const one = forAllTests(() => openDeliveryHouse(stages, { DATABASE_URL: database.url }, { wrap }))
 const other = forAllTests(() => openDeliveryHouse(stages, { DATABASE_URL: database.url }, { now: one.clock.now }))

@@ -81,19 +81,6 @@ forEachDatabase('short-lived S3 credentials', (database) => {
     expectRefusal(await askCredentials(locker, body), 422, 'validation_error')
   })
 
-  it('T-95 credentials of another gateway open nothing, and those of a replica do', async () => {
-    const shared = { DATABASE_URL: database.url, SHORT_URL_KEY: '07'.repeat(32) }
-    const [one, two] = [await openLockerHouse(shared), await openLockerHouse(shared)]
-    onTestFinished(async () => {
-      await one.close()
-      await two.close()
-    })
-    const credentials = done(await askCredentials(await one.locker(ed25519Identity())))
-    expect(await found(two, credentials)).toMatchObject({ secret: credentials.secret_access_key })
-    expect(await found(house, credentials)).toBeNull()
-    expect(await found(two, { access_key_id: credentials.access_key_id })).toBeNull()
-  })
-
   const restrict = async (restriction: string) => {
     const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
     done(await house.send('PUT', path, { restriction, reason: 'order 17 of a court' }))

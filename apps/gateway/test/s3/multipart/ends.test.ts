@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { ListMultipartUploadsCommand, ListPartsCommand } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import type { ObjectParts } from '@svc/storage/provider'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { resumeFinalizations, sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
 import { createSessionFinalizer } from '../../../src/transfers/sessions/finalize-session.ts'
 import { ed25519Identity } from '../../auth/lockers.ts'
@@ -29,9 +29,9 @@ forEachDatabase('ends of S3 uploads', (database) => {
   const expectStored = async ({ of, parts }: Begun & { parts: Buffer[] }) =>
     expect((await bytesOf(of.Key)).equals(Buffer.concat(parts))).toBe(true)
 
-  async function expectEnded(uploads: Begun[], open: string[], client = bucket.client): Promise<void> {
-    for (const { of } of uploads) await expectS3Error(client.send(new ListPartsCommand(of)), 404, 'NoSuchUpload')
-    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket.name }))
+  async function expectEnded(uploads: Begun[], open: string[], client = () => bucket.client): Promise<void> {
+    for (const { of } of uploads) await expectS3Error(client().send(new ListPartsCommand(of)), 404, 'NoSuchUpload')
+    const { Uploads = [] } = await client().send(new ListMultipartUploadsCommand({ Bucket: bucket.name }))
     expect(Uploads.map(({ Key }) => Key)).toEqual(open)
   }
   async function expectSwept(...uploads: Begun[]): Promise<void> {
@@ -82,7 +82,8 @@ forEachDatabase('ends of S3 uploads', (database) => {
     for (const ask of [aborted.abort, aborted.list, () => aborted.put(3, randomBytes(1))])
       await expectS3Error(ask(), 404, 'NoSuchUpload')
     house.clock.advance(7 * 86_400)
-    const later = s3Client(house.s3Url, key, { systemClockOffset: house.clock.now() - Date.now() })
+    onTestFinished(() => void house.clock.advance(-7 * 86_400))
+    const later = () => s3Client(house.s3Url, key, { systemClockOffset: house.clock.now() - Date.now() })
     await expectEnded([expired], [], later)
     await expectSwept(aborted, expired)
   })

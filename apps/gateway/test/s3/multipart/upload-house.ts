@@ -18,7 +18,7 @@ export const etagOf = (bytes: Uint8Array) => `"${sha256(bytes).slice(0, 32)}-1"`
 
 /** Call it where tests are declared. */
 export function uploadHouse(database: { readonly url: string }) {
-  const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+  const storage = forAllTests(watchedStorage)
   const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }, { providers: storage.providers }))
   const bucket = forEachTest(() => house.bucket())
   beforeEach(() => {

@@ -16,7 +16,7 @@ beforeEach(() => {
   faults = {}
 })
 
-const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+const storage = forAllTests(watchedStorage)
 const house = forAllTests(() => {
   const local = storage.providers.named('gcs')
   const provider: StorageProvider = {

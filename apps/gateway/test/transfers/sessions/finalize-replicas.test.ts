@@ -12,7 +12,7 @@ const partsOf = (bytes: Buffer, size: number) =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
 
 forEachDatabase('upload sessions at two gateways', (database) => {
-  const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+  const storage = forAllTests(watchedStorage)
   const open = (overrides = {}) => {
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, BASE_URL: 'https://gateway.example' }
     return openLockerHouse(variables, overrides)

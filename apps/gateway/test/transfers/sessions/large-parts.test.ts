@@ -18,7 +18,7 @@ const partsOf = (bytes: Buffer) =>
   Array.from({ length: Math.ceil(bytes.length / PART) }, (_, i) => bytes.subarray(i * PART, (i + 1) * PART))
 
 forEachDatabase('parts that are written where they stay', (database) => {
-  const storage = forAllTests(watchedStorage, ({ remove }) => remove())
+  const storage = forAllTests(watchedStorage)
   const open = (partMaxBytes = PART) =>
     openLockerHouse(
       { DATABASE_URL: database.url, BASE_URL: 'https://gateway.example', SESSION_PART_MAX_BYTES: `${partMaxBytes}` },
