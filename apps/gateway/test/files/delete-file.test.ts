@@ -1,10 +1,13 @@
-import { expect, it } from 'vitest'
+import { ProviderError } from '@svc/storage/provider'
+import { onlyProvider } from '@svc/testbed/only-provider'
+import { expect, it, onTestFinished } from 'vitest'
 import { announceObject } from '../../src/files/objects.ts'
 import { updateFile } from '../../src/files/store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../for-tests.ts'
 import { listed } from '../transfers/sessions/sessions.ts'
+import { watchedStorage } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 const house = forAllTests(openLockerHouse)
@@ -78,4 +81,33 @@ it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and neve
   await create('b')
   expectRefusal(await remove(`b${before}`), 412, 'PRECONDITION_FAILED')
   expect((await remove('b?expected_uploaded_at=none')).status).toBe(200)
+})
+
+it('an object that cannot be removed is retried after all others', async () => {
+  const storage = await watchedStorage()
+  onTestFinished(storage.remove)
+  const local = storage.providers.named('gcs')
+  let stubborn: string
+  const asked: string[] = []
+  const providers = onlyProvider({
+    ...local,
+    async remove(key) {
+      asked.push(key.id)
+      if (key.id === stubborn) throw new ProviderError('unavailable', new Error('retention policy'))
+      return local.remove(key)
+    },
+  })
+  const own = await openLockerHouse({}, { providers })
+  onTestFinished(own.close)
+  const { files } = own.gateway.rooms
+  stubborn = await announceObject(files, 'gcs')
+  own.clock.advance(49 * 3600)
+  expect(await sweepObjects(files)).toBe(0)
+  expect(await sweepObjects(files)).toBe(0)
+  expect(asked).toEqual([stubborn])
+
+  const other = await announceObject(files, 'gcs')
+  own.clock.advance(49 * 3600)
+  expect(await sweepObjects(files)).toBe(1)
+  expect(asked.slice(1).sort()).toEqual([stubborn, other].sort())
 })

@@ -5,7 +5,7 @@ import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
-import { confirm, watchedStorage } from '../files/confirm/confirm.ts'
+import { watchedStorage } from '../files/confirm/confirm.ts'
 import { forAllTests, forEachTest } from '../for-tests.ts'
 import { openTestSession, publicBytes } from './sessions/sessions.ts'
 import { createFile, leftovers, put, rowOf, sha256 } from './transfers.ts'
@@ -86,20 +86,6 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     expect(late.body).toMatchObject({ details: { filename: 'wanted.bin' } })
   })
 
-  it('AMB-24 a hash confirmed during concurrent uploads is that of the stored bytes', async () => {
-    const { upload, download } = await createFile(house, locker, 'confirmed.bin')
-    await Promise.all(
-      Array.from({ length: 10 }, async (_, i) => {
-        await put(at(i % 2 ? house : other, upload), `body ${i}`)
-        await confirm(house, locker, 'confirmed.bin')
-      }),
-    )
-    await confirm(house, locker, 'confirmed.bin')
-    const { content_hash, size_bytes } = await rowOf(house, locker, 'confirmed.bin')
-    const bytes = await (await fetch(download)).text()
-    expect([content_hash, size_bytes]).toEqual([`sha256:${sha256(bytes)}`, bytes.length])
-  })
-
   it.each(['replaced', 'deleted'])(
     'AMB-24 a reader gets all bytes of a file that is %s meanwhile',
     {
@@ -131,11 +117,5 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     const after = await leftovers(house.gateway)
     expect([after.writing, after.incoming]).toEqual([[], []])
     expect(after.held.toSorted()).toEqual(rows.flatMap(({ object_id }) => object_id ?? []).toSorted())
-  })
-
-  it('SHORT-03 a short URL of one gateway works at another', async () => {
-    const { upload, download } = await createFile(house, locker, 'shared.txt')
-    expect((await put(at(other, upload), 'hello')).status).toBe(200)
-    expect(await (await fetch(at(house, download))).text()).toBe('hello')
   })
 })

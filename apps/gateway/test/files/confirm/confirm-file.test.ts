@@ -41,15 +41,6 @@ it('AMB-58 T-10 confirming a confirmed file answers the same without reading it'
   expect((await manifestOf(locker)).manifest_version).toBe(manifest.manifest_version)
 })
 
-it('AMB-24 an upload clears the hash of the old bytes, and confirming records that of the new ones', async () => {
-  await upload(house, locker, 'again', 'old')
-  await confirm(house, locker, 'again')
-  await upload(house, locker, 'again', 'newer')
-  expect(await entryOf(locker, 'again')).toMatchObject({ content_hash: null, status: 'awaiting_bytes' })
-  const { body } = await confirm(house, locker, 'again')
-  expect(body).toMatchObject({ size_bytes: 5, content_hash: sha256('newer') })
-})
-
 it('FILE-23 STATE-08 ERR-21 ERR-29 a hash other than the expected one answers 409 and changes nothing', async () => {
   await upload(house, locker, 'promised', 'wrong', { expected_hash: sha256('right') })
   const [entry, manifest] = [await entryOf(locker, 'promised'), await manifestOf(locker)]

@@ -1,5 +1,6 @@
 import type { DownloadUrls } from '@svc/api/file-entries'
 import { expect, it } from 'vitest'
+import { mapInChunks } from '../../../src/files/urls.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { forAllTests } from '../../for-tests.ts'
 import { insertFiles, storeFile } from '../files.ts'
@@ -85,4 +86,18 @@ it('LOCK-13 the URLs of a locker come in pages', async () => {
   const rest = await page(`?limit=5&cursor=${first.next_cursor}`)
   const found = rest.urls.map(({ filename }) => filename)
   expect([found, rest.not_found, rest.next_cursor]).toEqual([['c', 'e'], ['d'], undefined])
+})
+
+it('mapping in chunks keeps the order and lets other work run in between', async () => {
+  let turns = 0
+  let isDone = false
+  function takeTurn(): void {
+    turns++
+    if (!isDone) setImmediate(takeTurn)
+  }
+  setImmediate(takeTurn)
+  const items = Array.from({ length: 100 }, (_, i) => i)
+  expect(await mapInChunks(items, (item) => item * 2)).toEqual(items.map((item) => item * 2))
+  isDone = true
+  expect(turns).toBeGreaterThanOrEqual(5)
 })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { forEachDatabase } from '@svc/devnet/databases'
 import type { StorageProvider } from '@svc/storage/provider'
 import { expect, it } from 'vitest'
@@ -10,9 +11,10 @@ import { leftovers, rowOf, sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes } from './sessions.ts'
 
 type Gate = PromiseWithResolvers<void>
+const SECRET = 'an-internal-secret-for-tests'
 
 forEachDatabase('finalizing an upload session', (database) => {
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url, INTERNAL_SECRET: SECRET }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
   const open = (...files: Parameters<typeof openTestSession>[2]['files']) => openTestSession(house, locker, { files })
   const heldObjects = async () => (await leftovers(house.gateway)).held.length
@@ -237,5 +239,31 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect((await session.status()).body.viewer_url).toBe(viewer_url)
     const response = await fetch(house.gateway.url + new URL(viewer_url as string).pathname)
     expect(await response.text()).toBe('text')
+  })
+
+  const job = (body: unknown, secret = SECRET) => {
+    const headers = { authorization: `Bearer ${secret}` }
+    return house.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', body, headers)
+  }
+
+  it('SESS-05 INT-02 SHAPE-41 the finalize job answers like the endpoint, also for a partial session', async () => {
+    const session = await open({ filename: 'a' }, { filename: 'b' })
+    const { session_id } = session.opened
+    await session.raw(0, 'a')
+    const partial = await job({ session_id })
+    expect([partial.status, partial.body]).toEqual([200, (await session.finalize()).body])
+    expect(partial.body.status).toBe('partial')
+    await session.raw(0, 'b', { file: 1 })
+    expect((await job({ session_id })).body.status).toBe('complete')
+    expect((await job({ session_id })).body).toEqual((await session.finalize()).body)
+  })
+
+  it('T-26 INT-02 INT-06 SESS-05 the finalize job is for internal callers only, and refuses unknown sessions', async () => {
+    const session = await open({ filename: 'c' })
+    const { session_id, upload_token } = session.opened
+    expectRefusal(await job({ session_id }, 'another'), 401, 'INTERNAL_AUTH_REQUIRED')
+    expectRefusal(await job({ session_id }, upload_token), 401, 'INTERNAL_AUTH_REQUIRED')
+    expectRefusal(await job({ session_id: `us_${'0'.repeat(32)}` }), 404, 'SESSION_NOT_FOUND')
+    expectRefusal(await job({ session_id: 7 }), 422, 'validation_error')
   })
 })

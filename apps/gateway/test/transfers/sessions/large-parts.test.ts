@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
+import { createPartHashes } from '../../../src/transfers/sessions/part-hashes.ts'
 import { findSession, findSessionFile } from '../../../src/transfers/sessions/store.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { watchedStorage } from '../../files/confirm/confirm.ts'
@@ -263,4 +266,25 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
     expect((await objectIds()).filter((id) => !before.includes(id))).toEqual([])
   })
+})
+
+it('T-11 short parts that are ahead of their turn are kept as long as their memory allows, and read again otherwise', {
+  tags: ['nightly'],
+}, async () => {
+  const hashes = createPartHashes()
+  const contents = Array.from({ length: 200 }, (_, i) => `part ${i} `)
+  for (const index of [...contents.keys()].reverse()) {
+    const part = hashes.along('file', index, Readable.from([Buffer.from(contents[index]!)]), () => {})
+    await buffer(part.bytes)
+    await part.stored()
+    part.close()
+  }
+  const parts = contents.map((content) => ({ sha256: sha256(content) }))
+  const readFrom: number[] = []
+  const hash = await hashes.ofFile('file', parts, async (index) => {
+    readFrom.push(index)
+    return Readable.from([Buffer.from(contents.slice(index).join(''))])
+  })
+  expect(hash).toBe(`sha256:${sha256(contents.join(''))}`)
+  expect(readFrom).toEqual([expect.any(Number)])
 })

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { expect, it } from 'vitest'
+import { newUploadToken } from '../../../src/transfers/sessions/session-token.ts'
 import { ed25519Identity, evmIdentity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
-import { forAllTests } from '../../for-tests.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../transfers.ts'
 import { openTestSession } from './sessions.ts'
 
@@ -13,6 +15,7 @@ const locker = forAllTests(() => house.locker(owner, { operators: [operator] }))
 const open = (request: unknown, who = owner, ops = ['locker:write']) =>
   locker.call<UploadSession>(ops, 'POST', '/upload-sessions', request, who)
 const a = { filename: 'a.txt' }
+const ADVICE = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
 const locs = ({ body }: Reply<unknown>) => (body as { detail: { loc: unknown[] }[] }).detail.map(({ loc }) => loc)
 
 it('SESS-01 who opens a session may be the owner, on either chain, or an operator', async () => {
@@ -68,9 +71,7 @@ it('AMB-47 SESS-06 FILE-31 a new session declares no size above the limit', asyn
   for (const size_bytes of [1001, 1e300]) {
     const reply = await open({ files: [a, { filename: 'b', size_bytes }] })
     expectRefusal(reply, 413, 'UPLOAD_TOO_LARGE')
-    expect(reply.body).toMatchObject({
-      details: { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) },
-    })
+    expect(reply.body).toMatchObject({ details: ADVICE })
   }
 })
 
@@ -85,9 +86,74 @@ it('SHAPE-27 a new session says how long it lasts, and gets ids that sort in its
 
 it('T-15 a new session leaves only a hash of the upload token in the database', async () => {
   const { session_id, upload_token } = (await open({ files: [a] })).body
-  const { db } = house.gateway.context.database
-  const rows = db.selectFrom('upload_sessions').selectAll().where('session_id', '=', session_id)
-  const row = await rows.executeTakeFirstOrThrow()
+  const rows = house.gateway.context.database.db.selectFrom('upload_sessions').selectAll()
+  const row = await rows.where('session_id', '=', session_id).executeTakeFirstOrThrow()
   expect(row.token_hash).toBe(sha256(upload_token))
   expect(JSON.stringify(row)).not.toContain(upload_token)
+})
+
+const session = forEachTest(() => openTestSession(house, locker, { files: [a] }))
+const other = forEachTest(() => openTestSession(house, locker, { files: [a] }))
+const send = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
+  house.send(method, path, body, headers)
+const pathOf = (id: string) => `/v1/upload-sessions/${id}`
+
+it('SESS-02 AMB-60 the upload token is X-Upload-Token, or else a bearer token', async () => {
+  const { session_id, upload_token } = session.opened
+  const statusWith = async (headers: Record<string, string>) => (await send('GET', pathOf(session_id), headers)).status
+  expect(await statusWith({ authorization: `bearer ${upload_token}` })).toBe(200)
+  expect(await statusWith({ 'x-upload-token': upload_token, authorization: 'Basic abc' })).toBe(200)
+  expect(await statusWith({ 'x-upload-token': 'x', authorization: `Bearer ${upload_token}` })).toBe(401)
+})
+
+it('SESS-06 FILE-31 T-15 every endpoint of a session refuses a wrong upload token and says what to do', async () => {
+  const { session_id, upload_token, files } = session.opened
+  const part = { index: 0, data: '' }
+  const requests: [string, string, unknown?][] = [
+    ['GET', pathOf(session_id)],
+    ['POST', `${pathOf(session_id)}/finalize`],
+    ['POST', `${pathOf(session_id)}/files/${files[0]?.file_id}/parts`, part],
+    ['POST', `${pathOf(session_id)}/files/f_9999/parts`, part],
+  ]
+  const wrong: Record<string, string>[] = [
+    {},
+    { 'x-upload-token': '' },
+    { 'x-upload-token': other.opened.upload_token },
+    { 'x-upload-token': upload_token.slice(0, 42) },
+    { 'x-upload-token': `${upload_token}, ${upload_token}` },
+    { 'x-upload-token': session_id },
+    { authorization: upload_token },
+  ]
+  for (const [method, path, body] of requests) {
+    for (const headers of wrong) {
+      const reply = await send(method, path, headers, body)
+      expectRefusal(reply, 401, 'UPLOAD_TOKEN_INVALID')
+      expect(reply.headers.get('www-authenticate')).toBe('Bearer')
+      expect(reply.body).toMatchObject({ details: ADVICE })
+    }
+  }
+  expect((await session.status()).body.status).toBe('partial')
+})
+
+it('T-15 a caller with a wrong token cannot find out whether a session exists', async () => {
+  const headers = { 'x-upload-token': other.opened.upload_token }
+  const known = await send('GET', pathOf(session.opened.session_id), headers)
+  const unknown = await send('GET', pathOf(`us_${'0'.repeat(32)}`), headers)
+  const { request_id: _, ...knownBody } = known.body as Record<string, unknown>
+  const { request_id: __, ...unknownBody } = unknown.body as Record<string, unknown>
+  expect([unknown.status, unknownBody]).toEqual([known.status, knownBody])
+})
+
+it('SESS-04 the right token of a deleted session gets 404', async () => {
+  const { token, sessionId } = newUploadToken({ randomBytes })
+  const reply = await send('GET', pathOf(sessionId), { 'x-upload-token': token })
+  expectRefusal(reply, 404, 'SESSION_NOT_FOUND')
+})
+
+it('T-15 a token that matches the session id but not the stored hash is refused', async () => {
+  const { session_id } = session.opened
+  const { db } = house.gateway.context.database
+  const changed = { token_hash: '0'.repeat(64) }
+  await db.updateTable('upload_sessions').set(changed).where('session_id', '=', session_id).execute()
+  expectRefusal(await session.status(), 401, 'UPLOAD_TOKEN_INVALID')
 })
