@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../for-tests.ts'
+import { confirmBatch } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 forEachDatabaseInGate('concurrent requests in one locker', (database) => {
@@ -48,13 +49,15 @@ forEachDatabaseInGate('concurrent requests in one locker', (database) => {
     expect(await counted()).toEqual({ file_count: 1, manifest_version: 3 })
   })
 
-  it('FILE-16 concurrent creates, uploads and deletes of the same names leave the counts right', async () => {
+  it('FILE-16 FILE-25 T-17 concurrent creates, uploads, confirmations and deletes leave the counts right', async () => {
     const names = ['a', 'b', 'c']
     const rounds = Array.from({ length: 6 }, () => [
       createAll(names),
       createAll(names.toReversed()),
       ...names.map((name) => remove(name)),
-      ...names.map((name) => storeFile(house, locker, name, `bytes of ${name}`).then(() => 200)),
+      confirmBatch(house, locker, names).then(({ status }) => status),
+      confirmBatch(house, locker, names.toReversed()).then(({ status }) => status),
+      ...names.map((name) => storeFile(house, locker, name, name, { isConfirmed: false }).then(() => 200)),
     ])
     const statuses = await Promise.all(rounds.flat())
     expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([])

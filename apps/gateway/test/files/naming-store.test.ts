@@ -10,7 +10,7 @@ import type { Locker, Schema } from '../../src/db/schema.ts'
 import { addFiles } from '../../src/files/add-files.ts'
 import { pageOfFiles, pageOfManifest } from '../../src/files/lists/store.ts'
 import { newFile } from '../../src/files/name-files.ts'
-import { changeManifest, findFile, findFiles, upsertFiles } from '../../src/files/store.ts'
+import { changeManifest, findFile, upsertFiles } from '../../src/files/store.ts'
 import { NEW_ACCESS } from '../../src/lockers/access.ts'
 
 const AT = '2026-09-01T12:00:00Z'
@@ -81,20 +81,6 @@ forEachDatabaseInGate('files by name', (database) => {
     expect([after.facts.file_count, after.files]).toEqual([4, []])
   })
 
-  it('FILE-17 existing names are found, and no names find nothing', async () => {
-    const { locker_id } = await lockerOf('some', ['a', 'b'])
-    expect((await findFiles(opened.db, locker_id, ['b', 'c'])).map(({ filename }) => filename)).toEqual(['b'])
-    expect(await findFiles(opened.db, locker_id, [])).toEqual([])
-  })
-
-  it('AMB-24 existing names keep their row except the type of the next upload', async () => {
-    const locker = await lockerOf('again', ['a'])
-    expect(await add(locker, ['a', 'b'], 'text/html')).toBe(1)
-    const types = { upload_content_type: 'text/html' }
-    expect(await findFile(opened.db, locker.locker_id, 'a')).toMatchObject({ ...types, content_type: 'text/plain' })
-    expect(await findFile(opened.db, locker.locker_id, 'b')).toMatchObject({ ...types, content_type: 'text/html' })
-  })
-
   it('FILE-01 AMB-24 requests that share a commit have the effect that they have one after the other', async () => {
     const [one, two] = [await lockerOf('one', ['old']), await lockerOf('two', [])]
     const file = (locker: Locker, filename: string, contentType: string) =>
@@ -126,12 +112,5 @@ forEachDatabaseInGate('files by name', (database) => {
       ['new', 'text/plain', 'text/plain'],
       ['\u{10000}', 'text/plain', 'text/plain'],
     ])
-  })
-
-  it('AMB-47 a thousand names are added at once', async () => {
-    const names = Array.from({ length: 1000 }, (_, i) => `${i}`)
-    const { locker_id } = await lockerOf('thousand', names)
-    const { facts } = await pageOfManifest(opened.db, locker_id, null, 1)
-    expect([facts.file_count, facts.manifest_version]).toEqual([1000, 1])
   })
 })

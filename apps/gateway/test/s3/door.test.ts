@@ -180,17 +180,6 @@ it('T-96 pages of other origins may send what they ask for, read all headers, an
   expect([script.status, script.code]).toEqual([403, 'AccessDenied'])
 })
 
-it('T-96 a full locker refuses objects by 403 QuotaExceeded, before they are sent', async () => {
-  const full = await openS3House({ ENFORCE_TERMS: 'true' })
-  onTestFinished(full.close)
-  const own = await full.bucket()
-  const total_bytes = Number.MAX_SAFE_INTEGER - 10_000
-  await full.gateway.context.database.db.updateTable('lockers').set({ total_bytes }).execute()
-  const answer = await own.send('PUT', 'a', { body: 'bytes' })
-  expect([answer.status, answer.code]).toEqual([403, 'QuotaExceeded'])
-  expect(answer.text).toContain('renew the locker')
-})
-
 /** What the gateway answers to these bytes, up to the end of the connection. */
 function raw(text: string): Promise<string> {
   const { hostname, port } = new URL(house.gateway.url)

@@ -8,13 +8,7 @@ const ETAG = `"${HASH}"`
 const opaque = fc.string({ unit: fc.constantFrom(...'aZ0,:;/\\!#é~W*'), maxLength: 12 })
 
 it.each([
-  ['bytes=0-0', 10, { start: 0, end: 0 }],
-  ['bytes=2-5', 10, { start: 2, end: 5 }],
-  ['bytes=0-', 10, { start: 0, end: 9 }],
-  ['bytes=5-10', 10, { start: 5, end: 9 }],
   ['bytes=5-18446744073709551615', 10, { start: 5, end: 9 }],
-  ['bytes=-1', 10, { start: 9, end: 9 }],
-  ['bytes=-11', 10, { start: 0, end: 9 }],
   ['bytes=-99999999999999999999', 10, { start: 0, end: 9 }],
   ['bytes=002-005', 10, { start: 2, end: 5 }],
   ['Bytes=2-5', 10, { start: 2, end: 5 }],
@@ -38,19 +32,14 @@ it.each([
 it.each([
   undefined,
   '',
-  'bytes',
-  'bytes=',
   'bytes=-',
   'bytes=5-2',
   'bytes=0-1,2-3',
   'bytes=0x0-0x5',
-  'bytes=1e1-',
-  'bytes=0.5-2',
   'bytes=+0-2',
   'bytes= 0-2',
   'bytes=0-2\n',
   'bytes=\u0660-\u0662',
-  'bytes:0-2',
   'items=0-2',
   'byte\u017f=0-2',
   'bytes=18446744073709551616-18446744073709551615',

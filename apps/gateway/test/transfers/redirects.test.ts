@@ -61,9 +61,7 @@ async function sweepAfterTwoDays(): Promise<void> {
 }
 
 it('SHORT-09 AMB-61 an upload is redirected by 307 with the locked type, and counts once it is confirmed', async () => {
-  const { upload, download } = await createFile(house, locker, 'sent.txt', {
-    contentType: 'text/plain; charset=utf-8',
-  })
+  const { upload, download } = await createFile(house, locker, 'sent.txt', { contentType: 'text/plain; charset=utf-8' })
   const sent = await put(upload, 'ignored', { 'content-type': 'text/plain;charset=UTF-8' })
   expect(Object.fromEntries(sent.headers)).toMatchObject({
     location: expect.stringMatching(new RegExp(`^${store.url}/[0-9a-f]{32}\\?`)),

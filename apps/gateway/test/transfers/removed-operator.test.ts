@@ -213,10 +213,7 @@ forEachDatabase('what an operator asked for', (database) => {
     const get = (ops: string[]) => locker.call<Record<string, string>>(ops, 'GET', '/files/a.txt')
     const [reading, writing] = [await get(['locker:read']), await get(['locker:read', 'locker:write'])]
     expect(Object.keys(reading.body)).not.toContain('delete_url')
-    expect(reading.body).toMatchObject({
-      upload_url: expect.stringContaining('/f/'),
-      download_url: expect.any(String),
-    })
+    expect(reading.body).toMatchObject({ upload_url: expect.stringContaining('/f/'), download_url: expect.any(String) })
     const url = house.gateway.url + new URL(writing.body.delete_url!).pathname
     expect((await fetch(url, { method: 'DELETE', headers: TEXT })).status).toBe(200)
   })

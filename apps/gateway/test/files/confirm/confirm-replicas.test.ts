@@ -2,8 +2,7 @@ import { createFreshDatabase } from '@svc/devnet/databases'
 import { beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../../for-tests.ts'
-import { lockerRow, storeFile } from '../files.ts'
-import { confirm, confirmBatch, manifestOf, sha256, upload, type WatchedStorage, watchedStorage } from './confirm.ts'
+import { confirm, manifestOf, sha256, upload, type WatchedStorage, watchedStorage } from './confirm.ts'
 
 const database = forAllTests(() => createFreshDatabase('postgres'))
 const first = forAllTests(watchedStorage)
@@ -29,29 +28,4 @@ it('T-10 T-17 two gateways that read a file at once record it once and answer th
   expect(answers[0]?.body.content_hash).toBe(sha256('bytes'))
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: manifest_version + 1, total_bytes: 5 })
   expect(storages.map(({ reads }) => reads.length)).toEqual([1, 1])
-})
-
-it('T-17 FILE-25 batches in any order and uploads through two gateways do not deadlock', async () => {
-  const names = Array.from({ length: 12 }, (_, i) => `f${String(i).padStart(2, '0')}`)
-  for (const name of names) await storeFile(one, locker, name, name, { isConfirmed: false })
-  const statuses = await Promise.all(
-    [0, 1, 2, 3].flatMap((turn) => {
-      const house = turn % 2 === 0 ? one : other
-      const order = turn < 2 ? names : names.toReversed()
-      return [
-        confirmBatch(house, locker, order).then(({ status }) => status),
-        ...order.map((name) =>
-          storeFile(house, locker, name, `${name} ${turn}`, { isConfirmed: false }).then(() => 200),
-        ),
-        ...order.slice(0, 4).map((name) => confirm(house, locker, name).then(({ status }) => status)),
-      ]
-    }),
-  )
-  // A file that is replaced all the time may answer CONTENT_HASH_CHANGED.
-  expect(new Set(statuses.map((status) => (status === 409 ? 200 : status)))).toEqual(new Set([200]))
-  const { body } = await confirmBatch(one, locker, names)
-  expect(body.summary).toEqual({ total: 12, confirmed: 12, failed: 0 })
-  const { file_count, total_bytes } = await lockerRow(other, locker)
-  const sizes = body.results.map((result) => (result.ok ? result.size_bytes : Number.NaN))
-  expect([file_count, total_bytes]).toEqual([12, sizes.reduce((sum, size) => sum + size)])
 })

@@ -1,5 +1,3 @@
-import { openSource } from '@svc/outgoing/open-source'
-import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal } from '../../auth/lockers.ts'
 import { forAllTests } from '../../for-tests.ts'
@@ -10,16 +8,8 @@ import { openDeliveryHouse, openStages } from './delivery-house.ts'
 
 const MAX = 1000
 const TOO_MUCH = Buffer.alloc(MAX + 1)
-const source = forAllTests(() =>
-  startTestTlsServer((request, response) => {
-    // Without a length, so that the gateway has to count.
-    if (request.url === '/counted') response.write('')
-    response.end(TOO_MUCH)
-  }),
-)
 const stages = forAllTests(openStages)
-const fetchSource = (url: string, maxBytes: number) => openSource(url, { ...source.options, maxBytes })
-const house = forAllTests(() => openDeliveryHouse(stages, {}, { maxBytes: MAX, fetchSource }))
+const house = forAllTests(() => openDeliveryHouse(stages, {}, { maxBytes: MAX }))
 const locker = forAllTests(() => house.locker(ed25519Identity()))
 
 async function expectTooLarge({ status, body }: { status: number; body: unknown }): Promise<void> {
@@ -50,12 +40,4 @@ it('T-11 SESS-01 SESS-06 an upload session refuses a file larger than its provid
   expect((await session.finalize()).body.status).toBe('complete')
   expect(await house.deliveriesOf(locker)).toMatchObject({ files: 1, bytes: MAX })
   await locker.call(['locker:write'], 'DELETE', '/files/b')
-})
-
-it('T-08 T-11 FILE-26 fetching refuses a file larger than its provider takes', async () => {
-  const { receiptId, lockerId, owner } = locker
-  const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId }
-  for (const source_url of [SOURCE, new URL('/counted', SOURCE).href]) {
-    await expectTooLarge(await house.call(owner, { ...call, body: { source_url } }))
-  }
 })

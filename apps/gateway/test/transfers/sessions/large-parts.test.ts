@@ -81,15 +81,6 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it('SESS-02 parts may come at the same time and in any order', async () => {
-    const bytes = randomBytes(8 * PART)
-    const to = await session('a', bytes)
-    await send(to, bytes, [5, 2, 7, 0, 1, 6, 3, 4])
-    await to.finalize()
-    expect(storage.reads).toEqual([])
-    await expectStored(to, bytes)
-  })
-
   it('SESS-02 a part that is sent again replaces the one before', async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session()
