@@ -18,6 +18,14 @@ export async function lockerRow({ gateway }: LockerHouse, { lockerId }: TestLock
   return locker
 }
 
+/** Changes how much the owner of a locker has bought. */
+export async function limitBytes(house: LockerHouse, of: TestLocker, storage_limit_bytes: number): Promise<void> {
+  const locker = await lockerRow(house, of)
+  const changed = { terms: JSON.stringify({ ...JSON.parse(locker.terms), storage_limit_bytes }) }
+  const { db } = house.gateway.context.database
+  await db.updateTable('lockers').set(changed).where('locker_id', '=', of.lockerId).execute()
+}
+
 /** A file with these bytes, as after an upload. */
 export async function storeFile(
   house: LockerHouse,

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { releasedBytes } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { expectRefusal } from '../auth/lockers.ts'
-import { lockerRow } from '../files/files.ts'
+import { limitBytes } from '../files/files.ts'
 import { forAllTests } from '../for-tests.ts'
 import { type Bucket, openS3House, signHead } from '../s3/s3-house.ts'
 import { CHUNK, create, here, send, tusToken, whole } from '../tus/uploads.ts'
@@ -17,11 +17,9 @@ forEachDatabase('unfinished uploads', (database) => {
   const house = forAllTests(() => openS3House({ ENFORCE_TERMS: 'true', DATABASE_URL: database.url }))
   const db = () => house.gateway.context.database.db
 
-  async function bucketOf(storage_limit_bytes: number): Promise<Bucket> {
+  async function bucketOf(bytes: number): Promise<Bucket> {
     const made = await house.bucket()
-    const { terms } = await lockerRow(house, made.locker)
-    const changed = { terms: JSON.stringify({ ...JSON.parse(terms), storage_limit_bytes }) }
-    await db().updateTable('lockers').set(changed).where('locker_id', '=', made.name).execute()
+    await limitBytes(house, made.locker, bytes)
     return made
   }
 
@@ -89,7 +87,11 @@ forEachDatabase('unfinished uploads', (database) => {
     const part = (key: string, id: string, bytes: number) =>
       bucket.send('PUT', `${key}?partNumber=1&uploadId=${id}`, { body: Buffer.alloc(bytes) })
     const tooMuch = await bucket.send('PUT', 'large', { body: Buffer.alloc(10_001) })
-    expect(tooMuch).toMatchObject({ status: 403, code: 'QuotaExceeded', text: expect.stringContaining('renew the locker') })
+    expect(tooMuch).toMatchObject({
+      status: 403,
+      code: 'QuotaExceeded',
+      text: expect.stringContaining('renew the locker'),
+    })
     const first = await begin('a', bucket)
     expect((await part('a', first, 6000)).status).toBe(200)
     const second = await begin('b', bucket)

@@ -16,6 +16,7 @@ const TYPE = 'Content-Type: text/plain'
 
 const house = forAllTests(openLockerHouse)
 const locker = forEachTest(() => house.locker(ed25519Identity()))
+const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
 
 /** Waits until this many bytes of the running upload are on disk. */
 async function uploadReaches(bytes: number): Promise<void> {
@@ -39,56 +40,52 @@ it.each<[string, string[], string, (socket: Socket) => void]>([
 ])(
   'T-11 AMB-24 an upload that breaks off %s leaves the file and the storage unchanged',
   async (_, headers, bytes, breakOff) => {
-    await locker.put('kept.txt', 'hello')
-    const { upload, download } = await createFile(house, locker, 'kept.txt')
-    const [row, before] = [await rowOf(house, locker, 'kept.txt'), await leftovers(house.gateway)]
-    const socket = rawUpload(upload, [TYPE, ...headers], bytes)
+    await locker.put('a.txt', 'hello')
+    const [row, before] = [await rowOf(house, locker, 'a.txt'), await leftovers(house.gateway)]
+    const socket = rawUpload(urls.upload, [TYPE, ...headers], bytes)
     await uploadReaches(MEBIBYTE)
     expect((await leftovers(house.gateway)).writing).toHaveLength(1)
     breakOff(socket)
     await expect.poll(() => leftovers(house.gateway)).toEqual(before)
-    expect(await rowOf(house, locker, 'kept.txt')).toEqual(row)
-    expect(await (await fetch(download)).text()).toBe('hello')
+    expect(await rowOf(house, locker, 'a.txt')).toEqual(row)
+    expect(await (await fetch(urls.download)).text()).toBe('hello')
   },
 )
 
 it('T-11 many uploads that break off right after their headers leave nothing', async () => {
-  const { upload, download } = await createFile(house, locker, 'hasty.txt')
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
-      const socket = rawUpload(upload, [TYPE, 'Content-Length: 4000000'], 'a'.repeat(i * 10_000))
+      const socket = rawUpload(urls.upload, [TYPE, 'Content-Length: 4000000'], 'a'.repeat(i * 10_000))
       await once(socket, 'connect')
       socket.resetAndDestroy()
     }),
   )
   await expect.poll(async () => (await leftovers(house.gateway)).writing).toEqual([])
   await expect.poll(async () => (await leftovers(house.gateway)).incoming).toEqual([])
-  expect(await errorOf(await fetch(download))).toEqual([404, 'CONTENT_NOT_FOUND'])
-  expect((await put(upload, 'fine')).status).toBe(200)
+  expect(await errorOf(await fetch(urls.download))).toEqual([404, 'CONTENT_NOT_FOUND'])
+  expect((await put(urls.upload, 'fine')).status).toBe(200)
 })
 
 it('T-11 bytes after the declared length are a malformed next request', async () => {
-  const { upload, download } = await createFile(house, locker, 'longer.txt')
-  const socket = rawUpload(upload, [TYPE, 'Content-Length: 5'], 'hello and more\r\n\r\n')
+  const socket = rawUpload(urls.upload, [TYPE, 'Content-Length: 5'], 'hello and more\r\n\r\n')
   let answers = ''
   for await (const data of socket) answers += data
   expect(answers).toContain('"malformed_request"')
   await expect.poll(async () => (await leftovers(house.gateway)).writing).toEqual([])
-  const kept = await fetch(download)
+  const kept = await fetch(urls.download)
   expect(['hello', expect.stringContaining('CONTENT_NOT_FOUND')]).toContainEqual(await kept.text())
 })
 
 it('SHORT-08 an upload of a file that is deleted meanwhile is 404 and leaves nothing', async () => {
-  const { upload, remove } = await createFile(house, locker, 'doomed.txt')
   const before = await leftovers(house.gateway)
-  const socket = rawUpload(upload, [TYPE, 'Content-Length: 3000000'], 'a'.repeat(2_000_000))
+  const socket = rawUpload(urls.upload, [TYPE, 'Content-Length: 3000000'], 'a'.repeat(2_000_000))
   await uploadReaches(MEBIBYTE)
-  expect((await fetch(remove, { method: 'DELETE' })).status).toBe(200)
+  expect((await fetch(urls.remove, { method: 'DELETE' })).status).toBe(200)
   socket.write('a'.repeat(1_000_000))
   const [answer] = await once(socket, 'data')
   expect(String(answer)).toMatch(/^HTTP\/1\.1 404 .*"FILE_NOT_FOUND".*"recovery_hint"/s)
   expect(await leftovers(house.gateway)).toEqual(before)
-  await expect(rowOf(house, locker, 'doomed.txt')).rejects.toThrow()
+  await expect(rowOf(house, locker, 'a.txt')).rejects.toThrow()
 })
 
 // A limit on the size of files makes the kernel fail writes as on a full disk.

@@ -20,22 +20,22 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
   const house = forAllTests(() => openLockerHouse(variables()))
   const other = forAllTests(() => openLockerHouse(variables(), { now: house.clock.now }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
 
   const at = ({ gateway }: LockerHouse, url: string) => gateway.url + new URL(url).pathname
 
   it('AMB-24 concurrent uploads of one file leave one of them and release the others', async () => {
-    const { upload, download } = await createFile(house, locker, 'contended.bin')
     const before = await leftovers(house.gateway)
     const bodies = Array.from({ length: 20 }, (_, i) => randomBytes(100_000 + i))
-    const answers = await Promise.all(bodies.map((body, i) => put(at(i % 2 ? house : other, upload), body)))
+    const answers = await Promise.all(bodies.map((body, i) => put(at(i % 2 ? house : other, urls.upload), body)))
     expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
-    const winner = sha256(new Uint8Array(await (await fetch(download)).arrayBuffer()))
+    const winner = sha256(new Uint8Array(await (await fetch(urls.download)).arrayBuffer()))
     expect(bodies.map(sha256)).toContain(winner)
     const after = await leftovers(house.gateway)
     expect([after.writing, after.incoming]).toEqual([[], []])
     expect(after.held.length - before.held.length).toBe(1)
     expect(after.released.length - before.released.length).toBe(19)
-    expect(after.held).toContain((await rowOf(house, locker, 'contended.bin')).object_id)
+    expect(after.held).toContain((await rowOf(house, locker, 'a.txt')).object_id)
 
     house.clock.advance(3600)
     while ((await sweepObjects(house.gateway.rooms.files)) > 0);
@@ -93,23 +93,24 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     },
     async (how) => {
       const bytes = randomBytes(16 * MEBIBYTE)
-      const { upload, download, remove } = await createFile(house, locker, 'read.bin')
-      expect((await put(upload, bytes)).status).toBe(200)
+      expect((await put(urls.upload, bytes)).status).toBe(200)
       const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
-      get(at(other, download), resolve)
+      get(at(other, urls.download), resolve)
       const reading = await promise
-      const changed = how === 'replaced' ? await put(upload, 'new') : await fetch(remove, { method: 'DELETE' })
+      const changed =
+        how === 'replaced' ? await put(urls.upload, 'new') : await fetch(urls.remove, { method: 'DELETE' })
       expect(changed.status).toBe(200)
-      const now = await (await fetch(at(other, download))).text()
+      const now = await (await fetch(at(other, urls.download))).text()
       expect(now).toContain(how === 'replaced' ? 'new' : 'FILE_NOT_FOUND')
       expect(sha256(await buffer(reading))).toBe(sha256(bytes))
     },
   )
 
   it('AMB-24 uploads that race with a deletion are stored or refused, and a refused one leaves nothing', async () => {
-    const { upload, remove } = await createFile(house, locker, 'fought-over.bin')
-    const uploads = Array.from({ length: 10 }, (_, i) => put(at(i % 2 ? house : other, upload), randomBytes(300_000)))
-    const removal = fetch(at(other, remove), { method: 'DELETE' })
+    const uploads = Array.from({ length: 10 }, (_, i) =>
+      put(at(i % 2 ? house : other, urls.upload), randomBytes(300_000)),
+    )
+    const removal = fetch(at(other, urls.remove), { method: 'DELETE' })
     const statuses = (await Promise.all(uploads)).map(({ status }) => status)
     expect((await removal).status).toBe(200)
     expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([])

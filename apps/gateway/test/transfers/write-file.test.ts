@@ -11,14 +11,14 @@ const RECOVERY_DETAILS = { layer: 'gateway', recovery_hint: expect.any(String), 
 
 const house = forAllTests(() => openLockerHouse({ MAX_UPLOAD_BYTES: String(MAX) }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
+const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
 
 const textOf = async (url: string) => (await fetch(url)).text()
 
 /** Expects a refusal that leaves the file and the storage unchanged. */
 async function expectNothingChanged(attempt: (upload: string) => Promise<Response>, status: number, error: string) {
-  const { upload } = await createFile(house, locker, 'a.txt')
   const [rowBefore, before] = [await rowOf(house, locker, 'a.txt'), await leftovers(house.gateway)]
-  const response = await attempt(upload)
+  const response = await attempt(urls.upload)
   const body = (await response.json()) as { error: string; details: unknown }
   expect([response.status, body.error]).toEqual([status, error])
   expect(body.details).toMatchObject(RECOVERY_DETAILS)
@@ -28,35 +28,33 @@ async function expectNothingChanged(attempt: (upload: string) => Promise<Respons
 }
 
 it('SHORT-11 AMB-24 an upload is stored and awaits confirmation', async () => {
-  const { upload, download } = await createFile(house, locker, 'first.txt')
-  const response = await put(upload, 'hello')
+  const response = await put(urls.upload, 'hello')
   expect([response.status, await response.json()]).toEqual([
     200,
-    { ok: true, locker_id: locker.lockerId, filename: 'first.txt', size_bytes: 5, status: 'awaiting_confirmation' },
+    { ok: true, locker_id: locker.lockerId, filename: 'a.txt', size_bytes: 5, status: 'awaiting_confirmation' },
   ])
   expect(response.headers.get('cache-control')).toBe('private, no-store')
-  expect(await rowOf(house, locker, 'first.txt')).toMatchObject({ content_hash: null, size_bytes: null })
-  expect(await textOf(download)).toBe('hello')
+  expect(await rowOf(house, locker, 'a.txt')).toMatchObject({ content_hash: null, size_bytes: null })
+  expect(await textOf(urls.download)).toBe('hello')
 })
 
 it('SHORT-05 SHORT-11 an upload URL works repeatedly, also without a length, and the last upload wins', async () => {
-  const { upload, download } = await createFile(house, locker, 'again.txt')
   for (const text of ['one', 'two', '']) {
-    for (const body of [text, new Blob([text, text]).stream()]) expect((await put(upload, body)).status).toBe(200)
-    expect(await textOf(download)).toBe(text + text)
+    for (const body of [text, new Blob([text, text]).stream()]) expect((await put(urls.upload, body)).status).toBe(200)
+    expect(await textOf(urls.download)).toBe(text + text)
   }
 })
 
 it('AMB-24 an upload over confirmed bytes clears their recorded hash', async () => {
-  await locker.put('confirmed.txt', 'hello')
-  const { object_id, content_hash } = await rowOf(house, locker, 'confirmed.txt')
+  await locker.put('a.txt', 'hello')
+  const { object_id, content_hash } = await rowOf(house, locker, 'a.txt')
   expect(content_hash).toBe(`sha256:${sha256('hello')}`)
-  const { upload, download } = await createFile(house, locker, 'confirmed.txt')
-  expect((await rowOf(house, locker, 'confirmed.txt')).content_hash).toBe(content_hash)
-  await put(upload, 'other')
-  expect(await rowOf(house, locker, 'confirmed.txt')).toMatchObject({ content_hash: null, hash_recorded_at: null })
+  await createFile(house, locker, 'a.txt')
+  expect((await rowOf(house, locker, 'a.txt')).content_hash).toBe(content_hash)
+  await put(urls.upload, 'other')
+  expect(await rowOf(house, locker, 'a.txt')).toMatchObject({ content_hash: null, hash_recorded_at: null })
   expect((await leftovers(house.gateway)).released).toContain(object_id)
-  expect((await fetch(download)).headers.get('etag')).toMatch(/^"object:[0-9a-f]{32}"$/)
+  expect((await fetch(urls.download)).headers.get('etag')).toMatch(/^"object:[0-9a-f]{32}"$/)
 })
 
 it('AMB-24 FILE-09 SHORT-06 a new content type applies from the next upload, which must have it', async () => {
@@ -88,10 +86,9 @@ it.each(['text/html', 'text/plain; charset=utf-8', '', '*/*', 'é/x', 'a/b'.repe
 )
 
 it('SHORT-06 SHORT-07 no type is 403, and the token is checked before the type', async () => {
-  const { upload } = await createFile(house, locker, 'locked.txt')
-  const [response] = await once(httpRequest(upload, { method: 'PUT' }).end('x'), 'response')
+  const [response] = await once(httpRequest(urls.upload, { method: 'PUT' }).end('x'), 'response')
   expect(response.resume().statusCode).toBe(403)
-  const garbage = await put(`${upload}A`, 'x', { 'content-type': 'garbage' })
+  const garbage = await put(`${urls.upload}A`, 'x', { 'content-type': 'garbage' })
   expect(await errorOf(garbage)).toEqual([403, 'SHORT_URL_INVALID'])
 })
 
@@ -101,21 +98,19 @@ it.each(['GZIP', 'gzip, identity', 'aws-chunked'])('T-11 the Content-Encoding %s
 })
 
 it('T-11 the encoding identity is accepted, and a compressed transfer encoding is 501', async () => {
-  const { upload } = await createFile(house, locker, 'encoded.txt')
-  expect((await put(upload, 'x', { 'content-encoding': 'Identity' })).status).toBe(200)
+  expect((await put(urls.upload, 'x', { 'content-encoding': 'Identity' })).status).toBe(200)
   const headers = { 'content-type': 'text/plain', 'transfer-encoding': 'gzip, chunked' }
-  const [response] = await once(httpRequest(upload, { method: 'PUT', headers }).end('x'), 'response')
+  const [response] = await once(httpRequest(urls.upload, { method: 'PUT', headers }).end('x'), 'response')
   expect(response.resume().statusCode).toBe(501)
 })
 
 it('T-11 a client that waits for 100 Continue gets it only for an upload that is accepted', async () => {
-  const { upload } = await createFile(house, locker, 'expected.txt')
   const answerTo = async (socket: Socket) => String((await once(socket, 'data'))[0]).split('\r\n')[0]
   const begin = (url: string, type: string) =>
     rawUpload(url, [`Content-Type: ${type}`, 'Expect: 100-continue', 'Content-Length: 5'])
-  for (const refused of [begin(upload, 'image/png'), begin(`${upload}x`, 'text/plain')])
+  for (const refused of [begin(urls.upload, 'image/png'), begin(`${urls.upload}x`, 'text/plain')])
     expect(await answerTo(refused)).toBe('HTTP/1.1 403 Forbidden')
-  const accepted = begin(upload, 'text/plain')
+  const accepted = begin(urls.upload, 'text/plain')
   expect(await answerTo(accepted)).toBe('HTTP/1.1 100 Continue')
   accepted.write('hello')
   expect(await answerTo(accepted)).toBe('HTTP/1.1 200 OK')
@@ -128,7 +123,6 @@ it('SHORT-11 a Content-Range is 422', async () => {
 })
 
 it('T-11 an upload with a contradictory or invalid length is refused', async () => {
-  const { upload } = await createFile(house, locker, 'lengths.txt')
   for (const headers of [
     ['Content-Length: 1', 'Content-Length: 2'],
     ['Content-Length: 1', 'Transfer-Encoding: chunked'],
@@ -136,11 +130,11 @@ it('T-11 an upload with a contradictory or invalid length is refused', async () 
     ['Content-Length: 0x10'],
     ['Content-Length: 99999999999999999999999'],
   ]) {
-    const socket = rawUpload(upload, ['Content-Type: text/plain', ...headers], 'x')
+    const socket = rawUpload(urls.upload, ['Content-Type: text/plain', ...headers], 'x')
     const [answer] = await once(socket, 'data')
     expect(String(answer)).toMatch(/^HTTP\/1\.1 4(00|13) /)
   }
-  expect((await rowOf(house, locker, 'lengths.txt')).object_id).toBeNull()
+  expect((await rowOf(house, locker, 'a.txt')).object_id).toBeNull()
 })
 
 it('AMB-47 an upload above the limit is 413, with or without a declared length', async () => {
@@ -152,21 +146,20 @@ it('AMB-47 an upload above the limit is 413, with or without a declared length',
 })
 
 it('AMB-47 an upload with a declared length above the limit is refused before its body arrives', async () => {
-  const { upload } = await createFile(house, locker, 'large.bin')
-  const socket = rawUpload(upload, ['Content-Type: text/plain', `Content-Length: ${5 * 1024 ** 4}`])
+  const socket = rawUpload(urls.upload, ['Content-Type: text/plain', `Content-Length: ${5 * 1024 ** 4}`])
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 413 .*UPLOAD_TOO_LARGE/s)
 })
 
 it('AMB-47 an upload may have exactly the maximum size', async () => {
-  const { upload } = await createFile(house, locker, 'full.bin')
-  expect(await (await put(upload, new Uint8Array(MAX))).json()).toMatchObject({ size_bytes: MAX })
-  expect(await (await put(upload, new Blob([new Uint8Array(MAX)]).stream())).json()).toMatchObject({ size_bytes: MAX })
+  expect(await (await put(urls.upload, new Uint8Array(MAX))).json()).toMatchObject({ size_bytes: MAX })
+  expect(await (await put(urls.upload, new Blob([new Uint8Array(MAX)]).stream())).json()).toMatchObject({
+    size_bytes: MAX,
+  })
 })
 
 it('AMB-47 a client that sends far more than the limit still gets the answer 413', { tags: ['nightly'] }, async () => {
-  const { upload } = await createFile(house, locker, 'large.bin')
   for (const headers of [{ 'content-length': String(64 * 1_048_576) }, {}] as Record<string, string>[]) {
-    const request = httpRequest(upload, { method: 'PUT', headers: { 'content-type': 'text/plain', ...headers } })
+    const request = httpRequest(urls.upload, { method: 'PUT', headers: { 'content-type': 'text/plain', ...headers } })
     request.on('error', () => {})
     for (let i = 0; i < 63; i++) request.write(Buffer.alloc(1_048_576))
     const [response] = await once(request, 'response')

@@ -1,22 +1,17 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
-import { beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { unixNow } from '../../../src/context.ts'
 import { deliverObject } from '../../../src/files/delivery/deliver-object.ts'
 import { sweepDeliveries } from '../../../src/files/delivery/schedule.ts'
 import { renewLocker } from '../../../src/lockers/renew-locker.ts'
-import { ed25519Identity } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'
-import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'
+import { deliveryHouse, hex } from './delivery-house.ts'
 
 forEachDatabase('the terms of a locker at a provider that removes nothing', (database) => {
   const TERMS = JSON.stringify({ arweave: { storage_limit_bytes: 2500 } })
-  const stages = forAllTests(openStages)
-  const house = forAllTests(() => openDeliveryHouse(stages, { DATABASE_URL: database.url, TERMS }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
-  beforeEach(() => house.reset())
+  const { house, locker } = deliveryHouse(() => ({ DATABASE_URL: database.url, TERMS }))
 
   const refOf = async (filename: string) => (await entryOf(locker, filename))?.provider_ref ?? null
   const paid = (...contents: string[]) => contents.map((bytes) => house.server.paid(hex(bytes)))

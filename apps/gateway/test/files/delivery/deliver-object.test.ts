@@ -2,20 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { sql } from 'kysely'
-import { beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sweepDeliveries } from '../../../src/files/delivery/schedule.ts'
 import { ed25519Identity } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { openTestSession, publicBytes } from '../../transfers/sessions/sessions.ts'
 import { rowOf } from '../../transfers/transfers.ts'
 import { confirmBatch, entryOf, manifestOf } from '../confirm/confirm.ts'
-import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'
+import { deliveryHouse, hex } from './delivery-house.ts'
 
 forEachDatabase('delivery', (database) => {
-  const stages = forAllTests(openStages)
-  const house = forAllTests(() => openDeliveryHouse(stages, { DATABASE_URL: database.url }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
-  beforeEach(() => house.reset())
+  const { stages, house, locker } = deliveryHouse(() => ({ DATABASE_URL: database.url }))
 
   const objectOf = async (filename: string) => (await rowOf(house, locker, filename)).object_id!
   const refOf = async (filename: string) => (await entryOf(locker, filename))?.provider_ref ?? null

@@ -6,9 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LockerRecord } from '@svc/api/lockers'
 import type { Drained } from '@svc/queue/queue'
+import type { SlowStore } from '@svc/storage/slow-store'
 import { startSlowServer } from '@svc/storage/test/slow-server'
+import { beforeEach } from 'vitest'
 import type { Overrides } from '../../../src/context.ts'
-import { type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { openStagedProviders, type StagedOptions } from './staged-providers.ts'
 
 /** The staging folder and the provider's server, which several gateways may share. */
@@ -33,8 +36,16 @@ export async function openStages() {
 export async function openDeliveryHouse(
   { folder, server, staged }: Awaited<ReturnType<typeof openStages>>,
   variables: Record<string, string> = {},
-  { wrap, maxBytes, ...overrides }: Pick<StagedOptions, 'wrap' | 'maxBytes'> & Omit<Overrides, 'providers'> = {},
+  { maxBytes, ...overrides }: Pick<StagedOptions, 'maxBytes'> & Omit<Overrides, 'providers'> = {},
 ) {
+  const hooks = { beforeDelivery: async () => {} }
+  const wrap = (slow: SlowStore): SlowStore => ({
+    ...slow,
+    async deliver(object) {
+      await hooks.beforeDelivery()
+      return slow.deliver(object)
+    },
+  })
   const db = () => house.gateway.context.database.db
   const providers = await openStagedProviders({ folder, url: server.url, db, wrap, maxBytes })
   const house = await openLockerHouse(variables, { providers, ...overrides })
@@ -49,6 +60,8 @@ export async function openDeliveryHouse(
       house.locker(owner, { provider: 'arweave', ...options }),
     server,
     staged,
+    /** Run before anything is noted. */
+    hooks,
     objects: () => db().selectFrom('objects').selectAll().execute(),
     deliveries: () => db().selectFrom('settling_objects').selectAll().execute(),
     later,
@@ -58,6 +71,7 @@ export async function openDeliveryHouse(
     },
     /** Forgets what earlier tests have left. */
     async reset() {
+      hooks.beforeDelivery = async () => {}
       Object.assign(server, { isDown: false, isSealing: true, isReadable: true })
       for (const table of ['settling_objects', 'objects'] as const) await db().deleteFrom(table).execute()
       for (const id of await staged()) await rm(join(folder, 'objects', id.slice(0, 2), id))
@@ -68,3 +82,12 @@ export async function openDeliveryHouse(
 }
 
 export const hex = (bytes: string | Uint8Array) => hash('sha256', bytes)
+
+/** Call it where tests are declared. Each test has a new locker, and nothing of what earlier ones have left. */
+export function deliveryHouse(variables = () => ({}), options: Parameters<typeof openDeliveryHouse>[2] = {}) {
+  const stages = forAllTests(openStages)
+  const house = forAllTests(() => openDeliveryHouse(stages, variables(), options))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  beforeEach(() => house.reset())
+  return { stages, house, locker }
+}

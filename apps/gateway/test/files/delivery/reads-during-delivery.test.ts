@@ -4,20 +4,15 @@ import type { InclusionProof, RecomputeVerify } from '@svc/api/proofs'
 import { foldProof, leafHash } from '@svc/protocol/merkle'
 import { beforeEach, expect, it } from 'vitest'
 import { attest } from '../../attestations/attest.ts'
-import { ed25519Identity } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf } from '../confirm/confirm.ts'
-import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'
+import { deliveryHouse, hex } from './delivery-house.ts'
 
 const BYTES = 'bytes that take their time'
 const ENTRY = { filename: 'a', size_bytes: BYTES.length, content_hash: `sha256:${hex(BYTES)}` }
-const stages = forAllTests(openStages)
-const house = forAllTests(() => openDeliveryHouse(stages, { ATTEST_CHECK_MODE: 'bytes_hashed' }))
-const locker = forEachTest(() => house.locker(ed25519Identity()))
+const { stages, house, locker } = deliveryHouse(() => ({ ATTEST_CHECK_MODE: 'bytes_hashed' }))
 let statements: number
 beforeEach(async () => {
-  await house.reset()
   await locker.put('a', BYTES)
   statements = 0
 })

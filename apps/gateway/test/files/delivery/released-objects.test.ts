@@ -1,31 +1,13 @@
 import type { FileDeleted } from '@svc/api/files'
 import { forEachDatabase } from '@svc/devnet/databases'
-import type { SlowStore } from '@svc/storage/slow-store'
-import { beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
-import { ed25519Identity } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { confirm, entryOf } from '../confirm/confirm.ts'
-import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'
+import { deliveryHouse, hex } from './delivery-house.ts'
 
 forEachDatabase('a file that is deleted or replaced during its delivery', (database) => {
-  /** Runs before anything is noted. */
-  let beforeDelivery = async () => {}
-  const wrap = (slow: SlowStore): SlowStore => ({
-    ...slow,
-    async deliver(object) {
-      await beforeDelivery()
-      return slow.deliver(object)
-    },
-  })
-  const stages = forAllTests(openStages)
-  const house = forAllTests(() => openDeliveryHouse(stages, { DATABASE_URL: database.url }, { wrap }))
-  const locker = forEachTest(() => house.locker(ed25519Identity()))
-  beforeEach(async () => {
-    beforeDelivery = async () => {}
-    await house.reset()
-  })
+  const { house, locker } = deliveryHouse(() => ({ DATABASE_URL: database.url }))
 
   const drain = () => house.gateway.context.queue.drain()
   const sweepLater = () => {
@@ -51,9 +33,9 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
 
   it('FILE-16 a running delivery is called off until its first note', async () => {
     await locker.put('a', 'just in time')
-    beforeDelivery = async () => void expect(await remove('a')).toBe(true)
+    house.hooks.beforeDelivery = async () => void expect(await remove('a')).toBe(true)
     expect(await drain()).toMatchObject({ failed: 1 })
-    beforeDelivery = async () => {
+    house.hooks.beforeDelivery = async () => {
       throw new Error('there is nothing to deliver')
     }
     expect(await house.later(60)).toMatchObject({ failed: 0 })

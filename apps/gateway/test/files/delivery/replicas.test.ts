@@ -1,31 +1,14 @@
 // @module-tag nightly
 
 import { createFreshDatabase } from '@svc/devnet/databases'
-import type { SlowStore } from '@svc/storage/slow-store'
-import { beforeEach, expect, it } from 'vitest'
-import { ed25519Identity } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
+import { expect, it } from 'vitest'
+import { forAllTests } from '../../for-tests.ts'
 import { entryOf } from '../confirm/confirm.ts'
-import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'
+import { deliveryHouse, hex, openDeliveryHouse } from './delivery-house.ts'
 
-/** Runs in the first gateway, after it has read the notes. */
-let beforeDelivery = async () => {}
-const wrap = (slow: SlowStore): SlowStore => ({
-  ...slow,
-  async deliver(object) {
-    await beforeDelivery()
-    return slow.deliver(object)
-  },
-})
 const database = forAllTests(() => createFreshDatabase('postgres'))
-const stages = forAllTests(openStages)
-const one = forAllTests(() => openDeliveryHouse(stages, { DATABASE_URL: database.url }, { wrap }))
+const { stages, house: one, locker } = deliveryHouse(() => ({ DATABASE_URL: database.url }))
 const other = forAllTests(() => openDeliveryHouse(stages, { DATABASE_URL: database.url }, { now: one.clock.now }))
-const locker = forEachTest(() => one.locker(ed25519Identity()))
-beforeEach(async () => {
-  beforeDelivery = async () => {}
-  await one.reset()
-})
 
 it('T-19 an object is paid for once also where a gateway takes over from a live one', async () => {
   const held = stages.server.holdUp(hex('contended'), 'ordering')
@@ -50,7 +33,7 @@ it('T-19 an object is paid for once also where two gateways find no notes', asyn
   const held = stages.server.holdUp(hex('raced'), 'ordering')
   const began = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
-  beforeDelivery = () => {
+  one.hooks.beforeDelivery = () => {
     began.resolve()
     return goOn.promise
   }
