@@ -88,23 +88,20 @@ it('VER-20 /health reports that all six providers answer', async () => {
   await expect.poll(look).toEqual(Object.fromEntries(PROVIDERS.map((provider) => [provider, 'ok'])))
 })
 
-it.each(PROVIDERS)(
-  'FILE-01 FILE-30 SHAPE-23 %s keeps a file, which is delivered where it is slow, and removes its bytes where it can',
-  async (provider) => {
-    const isSlow = SLOW.includes(provider)
-    const locker = await house.locker(ed25519Identity(), { provider })
-    await locker.put('a.txt', `kept at ${provider}`)
-    expect(await publicly(locker)).toBe(`kept at ${provider}`)
-    expect((await entry(locker)).provider_ref).toBeNull()
-    expect(await staged()).toBe(isSlow ? 1 : 0)
-    for (let runs = 0; isSlow && runs < 5 && (await entry(locker)).provider_ref === null; runs++) {
-      await house.gateway.context.queue.drain()
-      house.clock.advance(3600)
-    }
-    if (isSlow) expect((await entry(locker)).provider_ref).toMatch(/^[\w?=-]{43,}$/)
-    expect(await staged()).toBe(0)
-    expect(await publicly(locker)).toBe(`kept at ${provider}`)
-    const { body } = await locker.call<object>(['locker:write'], 'DELETE', '/files/a.txt')
-    expect(body).toMatchObject({ deleted: true, bytes_removed: !isSlow })
-  },
-)
+it.each(PROVIDERS)('FILE-01 FILE-30 SHAPE-23 %s keeps a file, and removes its bytes where it can', async (provider) => {
+  const isSlow = SLOW.includes(provider)
+  const locker = await house.locker(ed25519Identity(), { provider })
+  await locker.put('a.txt', `kept at ${provider}`)
+  expect(await publicly(locker)).toBe(`kept at ${provider}`)
+  expect((await entry(locker)).provider_ref).toBeNull()
+  expect(await staged()).toBe(isSlow ? 1 : 0)
+  for (let runs = 0; isSlow && runs < 5 && (await entry(locker)).provider_ref === null; runs++) {
+    await house.gateway.context.queue.drain()
+    house.clock.advance(3600)
+  }
+  if (isSlow) expect((await entry(locker)).provider_ref).toMatch(/^[\w?=-]{43,}$/)
+  expect(await staged()).toBe(0)
+  expect(await publicly(locker)).toBe(`kept at ${provider}`)
+  const { body } = await locker.call<object>(['locker:write'], 'DELETE', '/files/a.txt')
+  expect(body).toMatchObject({ deleted: true, bytes_removed: !isSlow })
+})

@@ -43,10 +43,8 @@ it('FILE-12 batch create changes the manifest once, counts only new names, and c
   const names = ['new-1', 'kept', 'new-2'].map((filename) => ({ filename }))
   for (const _ of ['once', 'twice']) {
     expect((await create({ files: names })).status).toBe(200)
-    expect(await lockerRow(house, locker)).toMatchObject({
-      file_count: before.file_count + 2,
-      manifest_version: before.manifest_version + 1,
-    })
+    const changed = { file_count: before.file_count + 2, manifest_version: before.manifest_version + 1 }
+    expect(await lockerRow(house, locker)).toMatchObject(changed)
   }
 })
 
@@ -75,9 +73,7 @@ it('AMB-47 LIM-12 batch create takes 1,000 files at once and no more', async () 
   expect((await lockerRow(house, locker)).file_count).toBe(1000)
 })
 
-it.each([{ files: [] }, { files: [null] }, { files: [{}], ttl_min: 0 }])(
-  'FILE-10 FILE-12 batch create refuses %j',
-  async (body) => {
-    expectRefusal(await create(body), 422, 'validation_error')
-  },
-)
+const BAD = [{ files: [] }, { files: [null] }, { files: [{}], ttl_min: 0 }]
+it.each(BAD)('FILE-10 FILE-12 batch create refuses %j', async (body) => {
+  expectRefusal(await create(body), 422, 'validation_error')
+})

@@ -7,6 +7,7 @@ import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../for-tests.ts'
 import { listed } from '../transfers/sessions/sessions.ts'
+import { objectRow } from '../transfers/transfers.ts'
 import { watchedStorage } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 
@@ -16,26 +17,17 @@ const locker = forEachTest(() => house.locker(ed25519Identity()))
 const remove = (path: string) => locker.call(['locker:write'], 'DELETE', `/files/${path}`)
 const create = (filename: string) => locker.call(['locker:write'], 'POST', '/files', { filename })
 const statOf = (id: string | null) => house.gateway.context.providers.named('gcs').stat({ id: id as string, ref: null })
-const objectRow = (id: string | null) =>
-  house.gateway.context.database.db
-    .selectFrom('objects')
-    .selectAll()
-    .where('object_id', '=', id as string)
-    .executeTakeFirst()
 
 it('FILE-16 SHAPE-23 delete removes the file from list and manifest, and its bytes from the storage', async () => {
   const { object_id } = await storeFile(house, locker, 'docs/a.txt', 'hello')
   await storeFile(house, locker, 'kept', 'bytes')
   const before = await lockerRow(house, locker)
-  const { status, body } = await remove('docs/a.txt')
-  expect([status, body]).toEqual([
-    200,
-    { ok: true, locker_id: locker.lockerId, filename: 'docs/a.txt', deleted: true, bytes_removed: true },
-  ])
+  const facts = { locker_id: locker.lockerId, filename: 'docs/a.txt', deleted: true, bytes_removed: true }
+  expect((await remove('docs/a.txt')).body).toEqual({ ok: true, ...facts })
   expect([await listed(locker, 'docs/a.txt'), await listed(locker, 'kept')]).toEqual([undefined, expect.anything()])
   const manifest = await locker.call(['locker:read'], 'GET', '/manifest')
   expect(manifest.body).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: before.manifest_version + 1 })
-  expect([await statOf(object_id), await objectRow(object_id)]).toEqual([null, undefined])
+  expect([await statOf(object_id), await objectRow(house, object_id)]).toEqual([null, undefined])
 })
 
 it('FILE-16 a second delete answers 404 and counts nothing twice; the name can be created anew', async () => {
@@ -56,10 +48,10 @@ it('FILE-16 an object that a redirected client may still write is swept later', 
   const upload_object_id = await announceObject(files, 'gcs')
   await files.database.db.transaction().execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
   await remove('a')
-  expect(await objectRow(upload_object_id)).toMatchObject({ state: 'writing' })
+  expect(await objectRow(house, upload_object_id)).toMatchObject({ state: 'writing' })
   house.clock.advance(49 * 3600)
   await sweepObjects(files)
-  expect(await objectRow(upload_object_id)).toBeUndefined()
+  expect(await objectRow(house, upload_object_id)).toBeUndefined()
 })
 
 it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {

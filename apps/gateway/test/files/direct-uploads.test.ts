@@ -132,28 +132,25 @@ forEachDatabase('direct uploads', (database) => {
       reason: 'order 17 of a court',
     })
 
-  it.for(['frozen', 'taken_down'])(
-    'T-80 what arrived at a provider stays while the locker is %s',
-    async (restriction) => {
-      const id = await beginUpload('kept')
-      expect((await restrict(restriction)).status).toBe(200)
-      await arrive(id, 'evidence')
-      for (let i = 0; i < 3; i++) {
-        pass(49 * 3600)
-        await Promise.all(houses.map(sweep))
-        expect(await objectOf(id)).not.toBeNull()
-      }
-      expect(await rowOf(houses[0], locker, 'kept')).toMatchObject({ object_id: null, upload_object_id: id })
-      // A reader that began before the restriction was set.
-      const upload = await findDirectUpload(houses[0].gateway.context.database.db, id)
-      const { files } = houses[0].gateway.rooms
-      const before = { ...(await lockerRow(houses[0], locker)), restriction: null }
-      expect(await adoptUpload(files, before, upload!)).toEqual({ outcome: 'waiting' })
+  it.for(['frozen', 'taken_down'])('T-80 what arrived stays while the locker is %s', async (restriction) => {
+    const id = await beginUpload('kept')
+    expect((await restrict(restriction)).status).toBe(200)
+    await arrive(id, 'evidence')
+    for (let i = 0; i < 3; i++) {
+      pass(49 * 3600)
+      await Promise.all(houses.map(sweep))
+      expect(await objectOf(id)).not.toBeNull()
+    }
+    expect(await rowOf(houses[0], locker, 'kept')).toMatchObject({ object_id: null, upload_object_id: id })
+    // A reader that began before the restriction was set.
+    const upload = await findDirectUpload(houses[0].gateway.context.database.db, id)
+    const { files } = houses[0].gateway.rooms
+    const before = { ...(await lockerRow(houses[0], locker)), restriction: null }
+    expect(await adoptUpload(files, before, upload!)).toEqual({ outcome: 'waiting' })
 
-      expect((await restrict('none')).status).toBe(200)
-      expect((await confirm(houses[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)
-    },
-  )
+    expect((await restrict('none')).status).toBe(200)
+    expect((await confirm(houses[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)
+  })
 
   const rename = (filename: string, new_filename: string) =>
     locker.call(['locker:write'], 'POST', '/files/rename', { files: [{ filename, new_filename }], overwrite: true })

@@ -58,24 +58,20 @@ it('FILE-26 SHAPE-25 T-17 fetching stores the bytes and confirms them at once', 
   const { status, headers, body } = await fetchAndStore({ source_url: `${SOURCE}?page=1` })
   expect(status, JSON.stringify(body)).toBe(200)
   expect(headers.get('cache-control')).toBe('no-store')
-  const facts = { filename: 'report.pdf', size_bytes: 8, content_hash: sha256('a report') }
+  const content_type = 'application/pdf'
+  const facts = { filename: 'report.pdf', size_bytes: 8, content_hash: sha256('a report'), content_type }
   expect(body).toEqual({
     ok: true,
     locker_id: locker.lockerId,
     receipt_id: locker.receiptId,
     ...facts,
-    content_type: 'application/pdf',
     source_url: `${SOURCE}?page=1`,
     stored_at: '2026-09-01T12:00:00Z',
     download_url: expect.stringContaining('/f/'),
     urls_expire_in_sec: 1800,
   })
-  expect(await entryOf(locker, 'report.pdf')).toMatchObject({
-    ...facts,
-    content_type: 'application/pdf',
-    status: 'confirmed',
-    hash_recorded_at: '2026-09-01T12:00:00Z',
-  })
+  const recorded = { ...facts, status: 'confirmed', hash_recorded_at: '2026-09-01T12:00:00Z' }
+  expect(await entryOf(locker, 'report.pdf')).toMatchObject(recorded)
   const download = await fetch(house.gateway.url + new URL(body.download_url).pathname)
   expect([download.headers.get('content-type'), await download.text()]).toEqual(['application/pdf', 'a report'])
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 1, total_bytes: 8, file_count: 1 })
@@ -105,10 +101,8 @@ it('FILE-26 fetching stores an empty file, and a chunked one without length', as
 it('AMB-24 fetching replaces the bytes of an existing name', async () => {
   await upload(house, locker, 'report.pdf', 'older', { expected_hash: sha256('never') })
   const { body } = await fetchAndStore({ source_url: SOURCE, content_type: 'text/plain' })
-  expect(await entryOf(locker, 'report.pdf')).toMatchObject({
-    content_hash: body.content_hash,
-    content_type: 'text/plain',
-  })
+  const replaced = { content_hash: body.content_hash, content_type: 'text/plain' }
+  expect(await entryOf(locker, 'report.pdf')).toMatchObject(replaced)
   expect(await manifestOf(locker)).toMatchObject({ file_count: 1, total_bytes: 8 })
 })
 

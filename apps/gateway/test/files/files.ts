@@ -65,10 +65,8 @@ export async function insertFiles(
   }))
   await db.transaction().execute(async (tx) => {
     for (let i = 0; i < rows.length; i += 1000) {
-      await tx
-        .insertInto('files')
-        .values(rows.slice(i, i + 1000))
-        .execute()
+      const some = rows.slice(i, i + 1000)
+      await tx.insertInto('files').values(some).execute()
     }
     await changeManifest(tx, locker.locker_id, { at: '2026-09-01T12:00:00Z', files: rows.length })
   })

@@ -6,6 +6,7 @@ import { moveNames } from '../../src/files/rename-store.ts'
 import { findFile, lockFile, lockFiles } from '../../src/files/store.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../for-tests.ts'
+import { objectRow } from '../transfers/transfers.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 interface Renamed {
@@ -24,12 +25,6 @@ forEachDatabase('renaming files', (database) => {
     locker.call<Renamed>(ops, 'POST', '/files/rename', { files, ...more }, who)
   const to = (filename: string, new_filename: string, more: object = {}) => ({ filename, new_filename, ...more })
   const names = async () => (await pageOfFiles(db(), locker.lockerId, null, 100)).map(({ filename }) => filename)
-  const objectOf = (id: string | null) =>
-    db()
-      .selectFrom('objects')
-      .selectAll()
-      .where('object_id', '=', id as string)
-      .executeTakeFirst()
 
   it('ADD-22 a renamed file keeps its object, hash, size and times, and the manifest changes once', async () => {
     const before = await storeFile(house, locker, 'a.txt', 'hello')
@@ -42,11 +37,8 @@ forEachDatabase('renaming files', (database) => {
     expect([status, body]).toEqual([200, answer])
     expect(await findFile(db(), locker.lockerId, 'docs/ü.txt')).toEqual({ ...before, filename: 'docs/ü.txt' })
     expect(await names()).toEqual(['b', 'docs/ü.txt'])
-    expect(await lockerRow(house, locker)).toMatchObject({
-      manifest_version: version + 1,
-      file_count: 2,
-      total_bytes: 10,
-    })
+    const changed = { manifest_version: version + 1, file_count: 2, total_bytes: 10 }
+    expect(await lockerRow(house, locker)).toMatchObject(changed)
   })
 
   it('ADD-22 a URL of the old name opens nothing, and one of the new name opens the same bytes', async () => {
@@ -76,7 +68,7 @@ forEachDatabase('renaming files', (database) => {
     expect(body.files[0]).toMatchObject({ new_filename: 'b', replaced: true })
     expect(await names()).toEqual(['b'])
     expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
-    expect(await objectOf(object_id)).toMatchObject({ state: 'released' })
+    expect(await objectRow(house, object_id)).toMatchObject({ state: 'released' })
   })
 
   it('ADD-22 T-56 bytes of a replaced file that was not confirmed no longer count', async () => {

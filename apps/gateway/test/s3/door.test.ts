@@ -104,18 +104,10 @@ it('T-96 keys are the rest of the path exactly as sent, in a valid encoding', as
 })
 
 it('T-96 answers what it does not know: methods, subresources, levels', async () => {
-  const answers = [
-    await bucket.send('PATCH', 'a'),
-    await bucket.send('POST', 'a'),
-    await bucket.send('GET', 'a?torrent='),
-    await bucket.send('PUT', '', { target: `/s3/${bucket.name}?policy=` }),
-  ]
-  expect(answers.map(({ status, code }) => `${status} ${code}`)).toEqual([
-    '405 MethodNotAllowed',
-    '405 MethodNotAllowed',
-    '501 NotImplemented',
-    '501 NotImplemented',
-  ])
+  for (const method of ['PATCH', 'POST'])
+    expect(await bucket.send(method, 'a')).toMatchObject({ status: 405, code: 'MethodNotAllowed' })
+  for (const unknown of [await bucket.send('GET', 'a?torrent='), await bucket.send('PUT', '?policy=')])
+    expect(unknown).toMatchObject({ status: 501, code: 'NotImplemented' })
   const unknown = await raw(`PROPFIND /s3/${bucket.name}/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
   expect(unknown).toMatch(/^HTTP\/1\.1 405 .*<Code>MethodNotAllowed</s)
   expect(await raw('GET /s3x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toContain('"error":"not_found"')
@@ -171,10 +163,8 @@ it('T-96 pages of other origins may send what they ask for, read all headers, an
     'access-control-allow-headers': asked,
   })
   const answer = await bucket.send('GET', 'code.js', { headers: { origin } })
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': '*',
-  })
+  const open = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' }
+  expect(Object.fromEntries(answer.headers)).toMatchObject(open)
   expect(answer.headers.get('set-cookie')).toBeNull()
   const script = await bucket.send('GET', 'code.js', { headers: { 'sec-fetch-dest': 'script' } })
   expect([script.status, script.code]).toEqual([403, 'AccessDenied'])

@@ -89,12 +89,19 @@ it('ADD-06 no Range header selects bytes beyond the end of the file', () => {
   )
 })
 
-it.each([ETAG, `W/${ETAG}`, `"a", ${ETAG}`, `"a",${ETAG},"b"`, `, ,"a,b" , W/${ETAG} ,`, `"", ${ETAG}`, '*', ' * '])(
-  'ADD-06 If-None-Match %s matches the tag',
-  (header) => {
-    expect(isNotModified(header, ETAG)).toBe(true)
-  },
-)
+const MATCHING = [
+  ETAG,
+  `W/${ETAG}`,
+  `"a", ${ETAG}`,
+  `"a",${ETAG},"b"`,
+  `, ,"a,b" , W/${ETAG} ,`,
+  `"", ${ETAG}`,
+  '*',
+  ' * ',
+]
+it.each(MATCHING)('ADD-06 If-None-Match %s matches the tag', (header) => {
+  expect(isNotModified(header, ETAG)).toBe(true)
+})
 
 it.each([
   undefined,
@@ -137,13 +144,20 @@ it('ADD-06 a range applies without If-Range, and when it has the same tag', () =
   expect(isRangeStillGood(` ${ETAG}`, validators(ETAG))).toBe(true)
 })
 
-it.each(['', '*', HASH, '"a"', `W/${ETAG}`, `${ETAG}, ${ETAG}`, ETAG.toUpperCase(), 'Wed, 21 Oct 2026 07:28:00 GMT'])(
-  'ADD-06 a range does not apply when If-Range is %j',
-  (header) => {
-    expect(isRangeStillGood(header, validators(ETAG))).toBe(false)
-    expect(isRangeStillGood(header, validators(null))).toBe(false)
-  },
-)
+const OTHER_RANGES = [
+  '',
+  '*',
+  HASH,
+  '"a"',
+  `W/${ETAG}`,
+  `${ETAG}, ${ETAG}`,
+  ETAG.toUpperCase(),
+  'Wed, 21 Oct 2026 07:28:00 GMT',
+]
+it.each(OTHER_RANGES)('ADD-06 a range does not apply when If-Range is %j', (header) => {
+  expect(isRangeStillGood(header, validators(ETAG))).toBe(false)
+  expect(isRangeStillGood(header, validators(null))).toBe(false)
+})
 
 const AT = Date.UTC(2026, 8, 1, 12)
 const date = (ms: number) => new Date(ms).toUTCString()
@@ -164,15 +178,13 @@ it('ADD-20 If-Unmodified-Since fails for a file that is newer, to the second', (
   expect(checkConditions({ 'if-unmodified-since': date(0) }, { ...file, modifiedAt: null })).toBe('met')
 })
 
-it.each(['Tue, 01 Sep 2026 11:59:59 GMT', 'Tuesday, 01-Sep-26 11:59:59 GMT', 'Tue Sep  1 11:59:59 2026'])(
-  'T-130 %s is a date, in every time zone',
-  (text) => {
-    expect(checkConditions({ 'if-unmodified-since': text }, file)).toBe('failed')
-    expect(checkConditions({ 'if-unmodified-since': text.replace(':59:59', ':00:00').replace('11', '12') }, file)).toBe(
-      'met',
-    )
-  },
-)
+const DATES = ['Tue, 01 Sep 2026 11:59:59 GMT', 'Tuesday, 01-Sep-26 11:59:59 GMT', 'Tue Sep  1 11:59:59 2026']
+it.each(DATES)('T-130 %s is a date, in every time zone', (text) => {
+  expect(checkConditions({ 'if-unmodified-since': text }, file)).toBe('failed')
+  expect(checkConditions({ 'if-unmodified-since': text.replace(':59:59', ':00:00').replace('11', '12') }, file)).toBe(
+    'met',
+  )
+})
 
 it.each([
   '2026-09-01T11:59:59Z',

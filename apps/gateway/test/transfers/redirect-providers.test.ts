@@ -9,30 +9,29 @@ import { confirm, confirmBatch } from '../files/confirm/confirm.ts'
 import { newFolder, stores } from './object-stores.ts'
 import { rowOf, sha256 } from './transfers.ts'
 
-it.each(Object.keys(stores))(
-  'GEN-11 AMB-21 without redirects, neither URLs nor what is read by them names %s',
-  async (provider) => {
-    const { GCS_REDIRECT: _, STORJ_REDIRECT: _off, ...variables } = await stores[provider]!()
-    const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
-    onTestFinished(() => house.close())
-    const locker = await house.locker(ed25519Identity(), { provider })
-    await locker.put('a.txt', 'hello')
-    const { body } = await locker.call<Record<string, string>>(['locker:read', 'locker:write'], 'GET', '/files/a.txt')
-    expect(body.upload_headers).toEqual({ 'Content-Type': 'text/plain' })
-    const paths = [new URL(body.download_url!).pathname, `/v1/r/${locker.receiptId}/f/a.txt`]
-    const reads = await Promise.all(paths.map((path) => fetch(house.gateway.url + path, { redirect: 'manual' })))
-    for (const read of reads) expect([read.status, await read.text()]).toEqual([200, 'hello'])
-    const { object_id } = await rowOf(house, locker, 'a.txt')
-    const { GCS_BUCKET, GCS_ENDPOINT, STORJ_BUCKET, STORJ_ENDPOINT } = variables
-    const { host } = new URL((GCS_ENDPOINT ?? STORJ_ENDPOINT)!)
-    const shown = JSON.stringify([body, ...reads.map(({ headers }) => [...headers])])
-    for (const secret of [host, GCS_BUCKET ?? STORJ_BUCKET, object_id, 'x-goog-', 'x-amz-'])
-      expect(shown).not.toContain(secret)
-  },
-)
+const PROVIDERS = Object.keys(stores)
 
-it.each(Object.keys(stores))(
-  'SHORT-09 SHORT-11 SHORT-13 AMB-61 T-50 a client that sends upload_headers may upload once to %s, and not too much',
+it.each(PROVIDERS)('GEN-11 AMB-21 without redirects, nothing names %s', async (provider) => {
+  const variables = await stores[provider]!('off')
+  const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
+  onTestFinished(() => house.close())
+  const locker = await house.locker(ed25519Identity(), { provider })
+  await locker.put('a.txt', 'hello')
+  const { body } = await locker.call<Record<string, string>>(['locker:read', 'locker:write'], 'GET', '/files/a.txt')
+  expect(body.upload_headers).toEqual({ 'Content-Type': 'text/plain' })
+  const paths = [new URL(body.download_url!).pathname, `/v1/r/${locker.receiptId}/f/a.txt`]
+  const reads = await Promise.all(paths.map((path) => fetch(house.gateway.url + path, { redirect: 'manual' })))
+  for (const read of reads) expect([read.status, await read.text()]).toEqual([200, 'hello'])
+  const { object_id } = await rowOf(house, locker, 'a.txt')
+  const { GCS_BUCKET, GCS_ENDPOINT, STORJ_BUCKET, STORJ_ENDPOINT } = variables
+  const { host } = new URL((GCS_ENDPOINT ?? STORJ_ENDPOINT)!)
+  const shown = JSON.stringify([body, ...reads.map(({ headers }) => [...headers])])
+  for (const secret of [host, GCS_BUCKET ?? STORJ_BUCKET, object_id, 'x-goog-', 'x-amz-'])
+    expect(shown).not.toContain(secret)
+})
+
+it.each(PROVIDERS)(
+  'SHORT-09 SHORT-11 SHORT-13 AMB-61 T-50 a client uploads once to %s, and not too much',
   async (provider) => {
     const house = await openLockerHouse({ ...(await stores[provider]!()), LOCAL_PROVIDERS: '', MAX_UPLOAD_BYTES: '40' })
     onTestFinished(() => house.close())
@@ -59,85 +58,76 @@ it.each(Object.keys(stores))(
   },
 )
 
-it.each(Object.keys(stores))(
-  'T-176 SHORT-13 bytes that a client uploaded to %s as compressed are hashed and read as they were sent',
-  async (provider) => {
-    const house = await openLockerHouse({ ...(await stores[provider]!()), LOCAL_PROVIDERS: '' })
-    onTestFinished(() => house.close())
-    const locker = await house.locker(ed25519Identity(), { provider })
-    const order = { filename: 'a.txt', content_type: 'text/plain' }
-    const { body: made } = await locker.call<UrlSet>(['locker:write'], 'POST', '/files', order)
-    const path = (url: string) => house.gateway.url + new URL(url).pathname
-    const bytes = gzipSync('hello '.repeat(100))
-    const headers = made.upload_headers
-    const put = (address: string, more: RequestInit) => fetch(address, { method: 'PUT', body: bytes, ...more })
-    const sent = await put(path(made.upload_url), { headers, redirect: 'manual' })
-    const encoded = { ...headers, 'content-encoding': 'gzip' }
-    expect((await put(sent.headers.get('location')!, { headers: encoded })).status).toBe(200)
-    expect((await confirm(house, locker, 'a.txt')).body).toMatchObject({
-      content_hash: `sha256:${sha256(bytes)}`,
-      size_bytes: bytes.length,
-    })
-    for (const address of [path(made.download_url), `${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`]) {
-      const read = await fetch(address)
-      expect(Buffer.from(await read.arrayBuffer()).equals(bytes)).toBe(true)
-    }
-  },
-)
+it.each(PROVIDERS)('T-176 SHORT-13 compressed bytes at %s are hashed and read as they were sent', async (provider) => {
+  const house = await openLockerHouse({ ...(await stores[provider]!()), LOCAL_PROVIDERS: '' })
+  onTestFinished(() => house.close())
+  const locker = await house.locker(ed25519Identity(), { provider })
+  const order = { filename: 'a.txt', content_type: 'text/plain' }
+  const { body: made } = await locker.call<UrlSet>(['locker:write'], 'POST', '/files', order)
+  const path = (url: string) => house.gateway.url + new URL(url).pathname
+  const bytes = gzipSync('hello '.repeat(100))
+  const headers = made.upload_headers
+  const put = (address: string, more: RequestInit) => fetch(address, { method: 'PUT', body: bytes, ...more })
+  const sent = await put(path(made.upload_url), { headers, redirect: 'manual' })
+  const encoded = { ...headers, 'content-encoding': 'gzip' }
+  expect((await put(sent.headers.get('location')!, { headers: encoded })).status).toBe(200)
+  const asSent = { content_hash: `sha256:${sha256(bytes)}`, size_bytes: bytes.length }
+  expect((await confirm(house, locker, 'a.txt')).body).toMatchObject(asSent)
+  for (const address of [path(made.download_url), `${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`]) {
+    const read = await fetch(address)
+    expect(Buffer.from(await read.arrayBuffer()).equals(bytes)).toBe(true)
+  }
+})
 
-it.each(Object.keys(stores))(
-  'SHORT-13 T-31 no answer about files at %s holds the address of the provider',
-  { tags: ['nightly'] },
-  async (provider) => {
-    const variables = await stores[provider]!()
-    const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
-    onTestFinished(() => house.close())
-    const locker = await house.locker(ed25519Identity(), { provider })
-    const { receiptId, lockerId } = locker
-    const bodies: Record<string, unknown> = {}
-    const keep = async (name: string, answer: Promise<{ status: number; body: unknown }>, status = 200) => {
-      const { body, status: found } = await answer
-      expect(found, `${name} ${JSON.stringify(body)}`).toBe(status)
-      bodies[name] = body
-      return body
-    }
-    const order = { filename: 'a.txt', content_type: 'text/plain' }
-    const made = (await keep('create', locker.call(['locker:write'], 'POST', '/files', order))) as UrlSet
-    const batch = { files: [{ filename: 'b.txt', content_type: 'text/plain' }] }
-    await keep('create batch', locker.call(['locker:write'], 'POST', '/files/batch', batch))
-    const path = (url: string) => house.gateway.url + new URL(url).pathname
-    const sent = await fetch(path(made.upload_url), { method: 'PUT', headers: made.upload_headers, body: 'hello' })
-    expect(sent.status).toBe(200)
-    await keep('confirm', confirm(house, locker, 'a.txt'))
-    await keep('confirm what is not there', confirm(house, locker, 'b.txt'), 404)
-    await keep('confirm batch', confirmBatch(house, locker, ['a.txt', 'b.txt']))
-    await keep('get', locker.call(['locker:read'], 'GET', '/files/a.txt'))
-    await keep('list', locker.call(['locker:list'], 'GET', '/files'))
-    await keep('urls', locker.call(['locker:read'], 'POST', '/files/urls', { filenames: ['a.txt', 'none'] }))
-    await keep('locker urls', locker.call(['locker:read'], 'GET', '/urls'))
-    await keep('manifest', locker.call(['locker:read'], 'GET', '/manifest'))
-    await keep('record', locker.call(['locker:read'], 'GET', '/record'))
-    const signed = { lockerId, receiptId }
-    const attesting = { ...signed, method: 'POST', path: `/v1/storage/attest?receipt_id=${receiptId}&sync=true` }
-    await keep('attest', house.call(locker.owner, { ...attesting, ops: ['locker:attest'] }))
-    const metadata = { ...signed, method: 'GET', path: `/v1/storage/metadata/${lockerId}`, ops: ['locker:read'] }
-    await keep('metadata', house.call(locker.owner, metadata))
-    for (const name of ['verify', 'evidence-bundle', 'verification-bundle', 'recompute-verify'])
-      await keep(name, house.send('GET', `/v1/storage/${name}?receipt_id=${receiptId}`))
-    await keep('retrieve', house.send('GET', `/v1/retrieve?receipt_id=${receiptId}`))
-    const download = () => fetch(path(made.download_url), { redirect: 'manual' })
-    const moved = await download()
-    // The header of a redirect is the one place that may name the provider.
-    expect(moved.headers.get('location')).toContain(new URL(addressOf(variables)).host)
-    bodies['the body of a redirect'] = await moved.text()
-    await keep('delete', locker.call(['locker:write'], 'DELETE', '/files/a.txt'))
-    bodies['a file that is gone'] = await (await download()).text()
-    await keep('health', house.send('GET', '/health'))
-    const secrets = [new URL(addressOf(variables)).host, ...PROVIDER_WORDS]
-    for (const [name, body] of Object.entries(bodies))
-      for (const secret of secrets) expect(JSON.stringify(body), name).not.toContain(secret)
-  },
-)
+it.each(PROVIDERS)('SHORT-13 T-31 no answer holds the address of %s', { tags: ['nightly'] }, async (provider) => {
+  const variables = await stores[provider]!()
+  const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
+  onTestFinished(() => house.close())
+  const locker = await house.locker(ed25519Identity(), { provider })
+  const { receiptId, lockerId } = locker
+  const bodies: Record<string, unknown> = {}
+  const keep = async (name: string, answer: Promise<{ status: number; body: unknown }>, status = 200) => {
+    const { body, status: found } = await answer
+    expect(found, `${name} ${JSON.stringify(body)}`).toBe(status)
+    bodies[name] = body
+    return body
+  }
+  const order = { filename: 'a.txt', content_type: 'text/plain' }
+  const made = (await keep('create', locker.call(['locker:write'], 'POST', '/files', order))) as UrlSet
+  const batch = { files: [{ filename: 'b.txt', content_type: 'text/plain' }] }
+  await keep('create batch', locker.call(['locker:write'], 'POST', '/files/batch', batch))
+  const path = (url: string) => house.gateway.url + new URL(url).pathname
+  const sent = await fetch(path(made.upload_url), { method: 'PUT', headers: made.upload_headers, body: 'hello' })
+  expect(sent.status).toBe(200)
+  await keep('confirm', confirm(house, locker, 'a.txt'))
+  await keep('confirm what is not there', confirm(house, locker, 'b.txt'), 404)
+  await keep('confirm batch', confirmBatch(house, locker, ['a.txt', 'b.txt']))
+  await keep('get', locker.call(['locker:read'], 'GET', '/files/a.txt'))
+  await keep('list', locker.call(['locker:list'], 'GET', '/files'))
+  await keep('urls', locker.call(['locker:read'], 'POST', '/files/urls', { filenames: ['a.txt', 'none'] }))
+  await keep('locker urls', locker.call(['locker:read'], 'GET', '/urls'))
+  await keep('manifest', locker.call(['locker:read'], 'GET', '/manifest'))
+  await keep('record', locker.call(['locker:read'], 'GET', '/record'))
+  const signed = { lockerId, receiptId }
+  const attesting = { ...signed, method: 'POST', path: `/v1/storage/attest?receipt_id=${receiptId}&sync=true` }
+  await keep('attest', house.call(locker.owner, { ...attesting, ops: ['locker:attest'] }))
+  const metadata = { ...signed, method: 'GET', path: `/v1/storage/metadata/${lockerId}`, ops: ['locker:read'] }
+  await keep('metadata', house.call(locker.owner, metadata))
+  for (const name of ['verify', 'evidence-bundle', 'verification-bundle', 'recompute-verify'])
+    await keep(name, house.send('GET', `/v1/storage/${name}?receipt_id=${receiptId}`))
+  await keep('retrieve', house.send('GET', `/v1/retrieve?receipt_id=${receiptId}`))
+  const download = () => fetch(path(made.download_url), { redirect: 'manual' })
+  const moved = await download()
+  // The header of a redirect is the one place that may name the provider.
+  expect(moved.headers.get('location')).toContain(new URL(addressOf(variables)).host)
+  bodies['the body of a redirect'] = await moved.text()
+  await keep('delete', locker.call(['locker:write'], 'DELETE', '/files/a.txt'))
+  bodies['a file that is gone'] = await (await download()).text()
+  await keep('health', house.send('GET', '/health'))
+  const secrets = [new URL(addressOf(variables)).host, ...PROVIDER_WORDS]
+  for (const [name, body] of Object.entries(bodies))
+    for (const secret of secrets) expect(JSON.stringify(body), name).not.toContain(secret)
+})
 
 const addressOf = ({ GCS_ENDPOINT, STORJ_ENDPOINT }: Variables) => (GCS_ENDPOINT ?? STORJ_ENDPOINT) as string
 /** What signed URLs of the two are made of. */

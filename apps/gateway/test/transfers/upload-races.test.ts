@@ -87,10 +87,8 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
   })
 
   it.each(['replaced', 'deleted'])(
-    'AMB-24 a reader gets all bytes of a file that is %s meanwhile',
-    {
-      tags: ['nightly'],
-    },
+    'AMB-24 a reader gets a file whole that is %s',
+    { tags: ['nightly'] },
     async (how) => {
       const bytes = randomBytes(16 * MEBIBYTE)
       expect((await put(urls.upload, bytes)).status).toBe(200)

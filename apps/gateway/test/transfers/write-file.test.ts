@@ -76,14 +76,12 @@ it('SHORT-11 an upload is stored byte for byte: JSON and forms are not decoded',
   }
 })
 
-it.each(['text/html', 'text/plain; charset=utf-8', '', '*/*', 'é/x', 'a/b'.repeat(2000)])(
-  'SHORT-06 ERR-16 T-30 the type %j for text/plain is 403',
-  async (sent) => {
-    const headers = { 'content-type': Buffer.from(sent).toString('latin1') }
-    const body = await expectNothingChanged((url) => put(url, 'x', headers), 403, 'CONTENT_TYPE_MISMATCH')
-    expect(body).toMatchObject({ details: { expected: 'text/plain' } })
-  },
-)
+const OTHER_TYPES = ['text/html', 'text/plain; charset=utf-8', '', '*/*', 'é/x', 'a/b'.repeat(2000)]
+it.each(OTHER_TYPES)('SHORT-06 ERR-16 T-30 the type %j for text/plain is 403', async (sent) => {
+  const headers = { 'content-type': Buffer.from(sent).toString('latin1') }
+  const body = await expectNothingChanged((url) => put(url, 'x', headers), 403, 'CONTENT_TYPE_MISMATCH')
+  expect(body).toMatchObject({ details: { expected: 'text/plain' } })
+})
 
 it('SHORT-06 SHORT-07 no type is 403, and the token is checked before the type', async () => {
   const [response] = await once(httpRequest(urls.upload, { method: 'PUT' }).end('x'), 'response')
@@ -151,10 +149,9 @@ it('AMB-47 an upload with a declared length above the limit is refused before it
 })
 
 it('AMB-47 an upload may have exactly the maximum size', async () => {
-  expect(await (await put(urls.upload, new Uint8Array(MAX))).json()).toMatchObject({ size_bytes: MAX })
-  expect(await (await put(urls.upload, new Blob([new Uint8Array(MAX)]).stream())).json()).toMatchObject({
-    size_bytes: MAX,
-  })
+  const bytes = new Uint8Array(MAX)
+  for (const body of [bytes, new Blob([bytes]).stream()])
+    expect(await (await put(urls.upload, body)).json()).toMatchObject({ size_bytes: MAX })
 })
 
 it('AMB-47 a client that sends far more than the limit still gets the answer 413', { tags: ['nightly'] }, async () => {

@@ -61,11 +61,8 @@ it('T-99 ADD-46 after a cut in the middle it goes on where it was, and the file 
   const { db } = house.gateway.context.database
   // The object that the blocks were written into.
   const file = db.selectFrom('upload_session_files').selectAll().where('filename', '=', 'cut')
-  expect(await file.executeTakeFirst()).toMatchObject({
-    state: 'stored',
-    upload_state: 'sealed',
-    upload_ref: '8388608',
-  })
+  const placed = { state: 'stored', upload_state: 'sealed', upload_ref: '8388608' }
+  expect(await file.executeTakeFirst()).toMatchObject(placed)
 })
 
 it('T-99 ADD-46 parallel uploads are joined in their order', { tags: ['nightly'] }, async () => {

@@ -23,11 +23,8 @@ it('FILE-20 FILE-22 STATE-07 SHAPE-26 AMB-70 confirming a file hashes its bytes 
   const ids = { receipt_id: locker.receiptId, locker_id: locker.lockerId }
   expect(body).toEqual({ ok: true, ...ids, filename: 'a.txt', ...recorded })
   expect(await entryOf(locker, 'a.txt')).toMatchObject({ ...recorded, status: 'confirmed', uploaded_at })
-  expect(await manifestOf(locker)).toMatchObject({
-    manifest_version: before.manifest_version + 1,
-    total_bytes: 6,
-    updated_at: now,
-  })
+  const changed = { manifest_version: before.manifest_version + 1, total_bytes: 6, updated_at: now }
+  expect(await manifestOf(locker)).toMatchObject(changed)
 })
 
 it('AMB-58 T-10 confirming a confirmed file answers the same without reading it', async () => {

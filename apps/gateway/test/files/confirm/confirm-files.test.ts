@@ -41,11 +41,8 @@ it('FILE-25 SHAPE-24 STATE-07 a batch answers in order, and one failure does not
     summary: { total: 5, confirmed: 2, failed: 3 },
     reattest: 'off',
   })
-  expect(await entryOf(locker, 'b')).toMatchObject({
-    ...recordedB,
-    status: 'confirmed',
-    hash_recorded_at: '2026-09-01T12:00:00Z',
-  })
+  const recorded = { ...recordedB, status: 'confirmed', hash_recorded_at: '2026-09-01T12:00:00Z' }
+  expect(await entryOf(locker, 'b')).toMatchObject(recorded)
   expect(await entryOf(locker, 'wrong')).toMatchObject({ status: 'awaiting_bytes', content_hash: null })
 })
 
@@ -58,10 +55,8 @@ it('FILE-25 STATE-08 a batch changes the manifest once, and not if nothing can b
   expect(failed.body.summary).toEqual({ total: 2, confirmed: 0, failed: 2 })
   expect(await manifestOf(locker)).toEqual(before)
   expect((await confirmBatch(house, locker, names)).body.summary).toEqual({ total: 20, confirmed: 20, failed: 0 })
-  expect(await manifestOf(locker)).toMatchObject({
-    manifest_version: before.manifest_version + 1,
-    total_bytes: names.join('').length,
-  })
+  const changed = { manifest_version: before.manifest_version + 1, total_bytes: names.join('').length }
+  expect(await manifestOf(locker)).toMatchObject(changed)
 })
 
 it('FILE-25 T-10 a repeated name is confirmed once and answered each time', async () => {

@@ -71,18 +71,15 @@ it('T-31 reading fails while the provider fails, and works afterwards', async ()
   expect(await hashObject('gcs', key)).toMatchObject({ size: 5 })
 })
 
-it.each(['buffered', 'piped', 'stored'])(
-  'FILE-26 hashing along sees all bytes of a stream and takes none: %s',
-  async (how) => {
-    const stream = Readable.from([Buffer.from('one '), Buffer.from('two')])
-    const contentHash = hashAlong(stream)
-    await new Promise(setImmediate)
-    if (how === 'stored') {
-      await storage.providers.named('gcs').write('d'.repeat(32), stream, { contentType: 'text/plain', size: 7 })
-    } else {
-      const read = how === 'piped' ? stream.pipe(new PassThrough()) : stream
-      expect((await buffer(read)).toString()).toBe('one two')
-    }
-    expect(contentHash()).toBe(sha256('one two'))
-  },
-)
+it.each(['buffered', 'piped', 'stored'])('FILE-26 hashing along takes no byte of a stream: %s', async (how) => {
+  const stream = Readable.from([Buffer.from('one '), Buffer.from('two')])
+  const contentHash = hashAlong(stream)
+  await new Promise(setImmediate)
+  if (how === 'stored') {
+    await storage.providers.named('gcs').write('d'.repeat(32), stream, { contentType: 'text/plain', size: 7 })
+  } else {
+    const read = how === 'piped' ? stream.pipe(new PassThrough()) : stream
+    expect((await buffer(read)).toString()).toBe('one two')
+  }
+  expect(contentHash()).toBe(sha256('one two'))
+})

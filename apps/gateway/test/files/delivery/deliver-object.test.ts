@@ -69,7 +69,7 @@ forEachDatabase('delivery', (database) => {
   })
 
   it.each(['ordering', 'ordered', 'sending', 'sent'] as const)(
-    'T-19 is paid for once and sent whole once when the connection breaks at %s',
+    'T-19 is paid for and sent once when the connection breaks at %s',
     async (step) => {
       const bytes = `broken off at ${step}`
       house.server.cutOff(hex(bytes), step)

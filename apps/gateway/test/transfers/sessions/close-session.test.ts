@@ -36,11 +36,8 @@ forEachDatabase('expired upload sessions', (database) => {
     await session.raw(1, 'x', { file: 1 })
     expect((await session.finalize()).body.status).toBe('partial')
     house.clock.advance(600)
-    expect((await session.finalize()).body).toMatchObject({
-      status: 'partial',
-      files: [{ ok: true }, { ok: false, error: 'SESSION_CLOSED' }],
-      viewer_url: null,
-    })
+    const ended = { status: 'partial', files: [{ ok: true }, { ok: false, error: 'SESSION_CLOSED' }], viewer_url: null }
+    expect((await session.finalize()).body).toMatchObject(ended)
     expectRefusal(await session.raw(0, 'x', { file: 1 }), 409, 'SESSION_CLOSED')
     expect((await session.status()).body.status).toBe('partial')
     expect(await rows('upload_parts', session)).toEqual([])

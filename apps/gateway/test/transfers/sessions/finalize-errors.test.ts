@@ -110,10 +110,8 @@ it.each([
   const parts = db().selectFrom('upload_parts').selectAll().where('session_id', '=', session.opened.session_id)
   const { object_id } = await parts.where('part_index', '=', 1).executeTakeFirstOrThrow()
   await spoil(join(storage.folder, 'objects', object_id.slice(0, 2), object_id))
-  expect((await session.finalize()).body).toMatchObject({
-    status: 'partial',
-    files: [{ ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [1] }],
-  })
+  const incomplete = { status: 'partial', files: [{ ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [1] }] }
+  expect((await session.finalize()).body).toMatchObject(incomplete)
   expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6, missing_parts: [1] }])
   expect(await listed(locker, name)).toBeUndefined()
   await session.raw(1, 'last.')
@@ -125,10 +123,8 @@ it('SESS-03 finalizing starts over when a part changes meanwhile', async () => {
   const session = await sessionOf('changing', ['old ', 'end'])
   const before = await unfinished()
   faults = { read: once(async () => void (await session.raw(0, 'newer '))) }
-  expect((await session.finalize()).body).toMatchObject({
-    status: 'complete',
-    files: [{ content_hash: `sha256:${sha256('newer end')}` }],
-  })
+  const newer = { status: 'complete', files: [{ content_hash: `sha256:${sha256('newer end')}` }] }
+  expect((await session.finalize()).body).toMatchObject(newer)
   expect(String(await publicBytes(house, locker, 'changing'))).toBe('newer end')
   expect(await unfinished()).toEqual(before)
 })
@@ -137,10 +133,8 @@ it('SESS-03 finalizing leaves a file open when its parts keep changing', async (
   const session = await sessionOf('restless', ['old ', 'end'])
   const before = await unfinished()
   faults = { read: async () => void (await session.raw(0, 'another ')) }
-  expect((await session.finalize()).body).toMatchObject({
-    status: 'partial',
-    files: [{ ok: false, error: 'CONTENT_HASH_CHANGED' }],
-  })
+  const changing = { status: 'partial', files: [{ ok: false, error: 'CONTENT_HASH_CHANGED' }] }
+  expect((await session.finalize()).body).toMatchObject(changing)
   faults = {}
   expect(await unfinished()).toEqual(before)
   expect((await session.finalize()).body.status).toBe('complete')
@@ -180,9 +174,7 @@ it('SESS-03 a gateway that lost its lease stores nothing', async () => {
   }
   expect((await session.finalize()).body.status).toBe('complete')
   expect(reads).toBe(4)
-  expect(await lockerRow(house, locker)).toMatchObject({
-    manifest_version: before.manifest_version + 1,
-    file_count: before.file_count + 1,
-  })
+  const stored = { manifest_version: before.manifest_version + 1, file_count: before.file_count + 1 }
+  expect(await lockerRow(house, locker)).toMatchObject(stored)
   expect(String(await publicBytes(house, locker, 'late'))).toBe('one two')
 })

@@ -82,11 +82,9 @@ forEachDatabase('upload sessions at two gateways', (database) => {
       expectRefusal(await session.finalize(), 503, 'STORAGE_UNAVAILABLE')
     }
     const { db } = house.gateway.context.database
-    await db
-      .updateTable('upload_sessions')
-      .set({ expires_at: Math.floor(house.clock.now() / 1000) - 86_400 })
-      .where('session_id', '=', outdated.opened.session_id)
-      .execute()
+    const expired = { expires_at: Math.floor(house.clock.now() / 1000) - 86_400 }
+    const { session_id } = outdated.opened
+    await db.updateTable('upload_sessions').set(expired).where('session_id', '=', session_id).execute()
     house.clock.advance(300)
     await house.gateway.context.queue.drain()
     expect((await repeated.status()).body).toMatchObject({ status: 'complete' })

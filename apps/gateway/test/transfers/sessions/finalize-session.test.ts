@@ -99,18 +99,16 @@ forEachDatabase('finalizing an upload session', (database) => {
   })
 
   it('SESS-03 an empty file needs no part if its size is declared, or one empty part', async () => {
-    const files = [{ filename: 'declared', size_bytes: 0 }, { filename: 'sent' }]
-    const session = await open(...files)
+    const session = await open({ filename: 'declared', size_bytes: 0 }, { filename: 'sent' })
     await session.part(0, '', { file: 1 })
     const empty = { ok: true, size_bytes: 0, content_hash: `sha256:${sha256('')}` }
     expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [empty, empty] })
-    for (const { filename } of files) expect(await publicBytes(house, locker, filename)).toHaveLength(0)
+    for (const name of ['declared', 'sent']) expect(await publicBytes(house, locker, name)).toHaveLength(0)
   })
 
   it('AMB-24 finalizing replaces an existing file, its type and its hash', async () => {
-    const files = [{ filename: 'a', content_type: 'image/png' }]
     for (const text of ['old', 'newer']) {
-      const session = await open(...files)
+      const session = await open({ filename: 'a', content_type: 'image/png' })
       await session.raw(0, text)
       await session.finalize()
     }
@@ -119,8 +117,7 @@ forEachDatabase('finalizing an upload session', (database) => {
   })
 
   it('SHAPE-30 missing parts are listed and can be sent later', async () => {
-    const files = [{ filename: 'a' }, { filename: 'b' }, { filename: 'c' }]
-    const session = await open(...files)
+    const session = await open({ filename: 'a' }, { filename: 'b' }, { filename: 'c' })
     for (const index of [1, 4, 6]) await session.raw(index, String(index))
     await session.raw(0, 'b', { file: 1 })
     const status = await session.status()
@@ -152,8 +149,7 @@ forEachDatabase('finalizing an upload session', (database) => {
   })
 
   it('SESS-03 a file is stored only when it has its declared size', async () => {
-    const files = [{ filename: 'a', size_bytes: 5 }]
-    const session = await open(...files)
+    const session = await open({ filename: 'a', size_bytes: 5 })
     await session.raw(0, '123')
     expect((await session.finalize()).body).toMatchObject({
       status: 'partial',
@@ -174,8 +170,7 @@ forEachDatabase('finalizing an upload session', (database) => {
 
   it.each([1, 3])('AMB-73 STATE-13 a wrong hash of the only file fails the session: %i parts', async (parts) => {
     const bytes = 'abc'.repeat(parts)
-    const files = [{ filename: 'a', expected_hash: sha256('promised').toUpperCase() }]
-    const session = await open(...files)
+    const session = await open({ filename: 'a', expected_hash: sha256('promised').toUpperCase() })
     for (let i = 0; i < parts; i++) await session.raw(i, 'abc')
     const { status, body } = await session.finalize()
     const message = `the bytes are sha256:${sha256(bytes)}, not sha256:${sha256('promised')}`
@@ -189,8 +184,7 @@ forEachDatabase('finalizing an upload session', (database) => {
   })
 
   it('STATE-13 a file with a wrong hash leaves the session partial, and can be sent again', async () => {
-    const files = [{ filename: 'wrong', expected_hash: `sha256:${sha256('right')}` }, { filename: 'good' }]
-    const session = await open(...files)
+    const session = await open({ filename: 'wrong', expected_hash: `sha256:${sha256('right')}` }, { filename: 'good' })
     await session.raw(0, 'not right')
     expect((await session.finalize()).body.status).toBe('partial')
     await session.raw(0, 'good', { file: 1 })
@@ -209,10 +203,8 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect((await session.finalize()).body.files).toMatchObject([{ error: 'CONTENT_NOT_FOUND' }, { ok: true }])
     await session.raw(0, 'ri')
     await session.raw(1, 'gh')
-    expect((await session.finalize()).body).toMatchObject({
-      status: 'complete',
-      files: [{ content_hash: `sha256:${sha256('right')}` }, { ok: true }],
-    })
+    const right = { status: 'complete', files: [{ content_hash: `sha256:${sha256('right')}` }, { ok: true }] }
+    expect((await session.finalize()).body).toMatchObject(right)
   })
 
   it('STATE-13 a complete session never changes, even if its files are deleted', async () => {
@@ -230,8 +222,7 @@ forEachDatabase('finalizing an upload session', (database) => {
 
   it('SHAPE-29 viewer_url shows the first stored file, with each part of its name encoded', async () => {
     const filename = 'docs/ä #1?%2F.txt'
-    const files = [{ filename: 'missing' }, { filename }, { filename: 'other' }]
-    const session = await open(...files)
+    const session = await open({ filename: 'missing' }, { filename }, { filename: 'other' })
     await session.raw(0, 'text', { file: 1 })
     await session.raw(0, 'other', { file: 2 })
     const { viewer_url } = (await session.finalize()).body

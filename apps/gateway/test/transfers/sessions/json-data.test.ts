@@ -64,10 +64,8 @@ it('SHAPE-28 the scanner reads any document as a JSON parser does, wherever it i
 })
 
 it('SHAPE-28 the scanner returns the data and keeps the rest of the document', () => {
-  expect(scan('{"index":0,"da', 'ta":"QUJ', 'D","sha256":"x"}')).toEqual({
-    data: 'QUJD',
-    rest: '{"index":0,"data":"","sha256":"x"}',
-  })
+  const scanned = { data: 'QUJD', rest: '{"index":0,"data":"","sha256":"x"}' }
+  expect(scan('{"index":0,"da', 'ta":"QUJ', 'D","sha256":"x"}')).toEqual(scanned)
 })
 
 it('SHAPE-28 the scanner unescapes slashes, also across chunks, and leaves other escapes for the decoder to refuse', () => {

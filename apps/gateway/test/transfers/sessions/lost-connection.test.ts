@@ -32,24 +32,21 @@ const raw = { 'content-type': 'application/octet-stream' }
 it.each([
   ['raw', { ...raw, 'content-length': '200000' }, '?index=1', bytes.subarray(0, 150_000)],
   ['JSON', { 'content-type': 'application/json', 'content-length': String(json.length) }, '', json.subarray(0, -1)],
-])(
-  'SESS-02 a connection that breaks during a part leaves the session unchanged: %s',
-  async (name, head, query, sent) => {
-    const session = await openTestSession(house, locker, { files: [{ filename: name }] })
-    await session.raw(0, 'begin ')
-    const before = await objects()
-    const socket = await beginPart(session, head, query, sent)
-    // The object has a row before its first byte is written.
-    await expect.poll(objects).toHaveLength(before.length + 1)
-    socket.destroy()
-    await expect.poll(objects).toEqual(before)
-    expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6 }])
+])('SESS-02 a connection that breaks leaves the session unchanged: %s', async (name, head, query, sent) => {
+  const session = await openTestSession(house, locker, { files: [{ filename: name }] })
+  await session.raw(0, 'begin ')
+  const before = await objects()
+  const socket = await beginPart(session, head, query, sent)
+  // The object has a row before its first byte is written.
+  await expect.poll(objects).toHaveLength(before.length + 1)
+  socket.destroy()
+  await expect.poll(objects).toEqual(before)
+  expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6 }])
 
-    await session.raw(1, bytes)
-    expect((await session.finalize()).body.status).toBe('complete')
-    expect(await publicBytes(house, locker, name)).toEqual(Buffer.concat([Buffer.from('begin '), bytes]))
-  },
-)
+  await session.raw(1, bytes)
+  expect((await session.finalize()).body.status).toBe('complete')
+  expect(await publicBytes(house, locker, name)).toEqual(Buffer.concat([Buffer.from('begin '), bytes]))
+})
 
 it('SESS-02 a part that is still arriving when the session expires is refused and leaves nothing', async () => {
   const session = await openTestSession(house, locker, { files: [{ filename: 'ended' }], ttl_min: 1 })
@@ -69,19 +66,15 @@ it('SESS-02 a part that is still arriving when the session expires is refused an
 it.each([
   ['a part', 20_000_000],
   ['its file', 5_000_000],
-])(
-  'SESS-02 T-11 the connection serves the next request after a part too large for %s is refused unread',
-  { tags: ['nightly'] },
-  async (_, size) => {
-    const session = await openTestSession(house, locker, { files: [{ filename: 'refused', size_bytes: 5 }] })
-    const head = { ...raw, 'content-length': String(size) }
-    const socket = await beginPart(session, head, '?index=0', Buffer.alloc(size))
-    const [line, path] = ['HTTP/1.1', `/v1/upload-sessions/${session.opened.session_id}`]
-    const token = `x-upload-token: ${session.opened.upload_token}`
-    socket.write(`GET ${path} ${line}\r\nhost: x\r\nconnection: close\r\n${token}\r\n\r\n`)
-    let answers = ''
-    for await (const chunk of socket) answers += chunk
-    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
-    expect(answers).toContain('UPLOAD_TOO_LARGE')
-  },
-)
+])('SESS-02 T-11 the connection goes on after a part too large for %s', { tags: ['nightly'] }, async (_, size) => {
+  const session = await openTestSession(house, locker, { files: [{ filename: 'refused', size_bytes: 5 }] })
+  const head = { ...raw, 'content-length': String(size) }
+  const socket = await beginPart(session, head, '?index=0', Buffer.alloc(size))
+  const [line, path] = ['HTTP/1.1', `/v1/upload-sessions/${session.opened.session_id}`]
+  const token = `x-upload-token: ${session.opened.upload_token}`
+  socket.write(`GET ${path} ${line}\r\nhost: x\r\nconnection: close\r\n${token}\r\n\r\n`)
+  let answers = ''
+  for await (const chunk of socket) answers += chunk
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
+  expect(answers).toContain('UPLOAD_TOO_LARGE')
+})

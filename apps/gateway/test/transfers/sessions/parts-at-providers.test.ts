@@ -12,6 +12,7 @@ import { openTestSession, publicBytes } from './sessions.ts'
 const MEBIBYTE = 1_048_576
 /** The shortest part of an S3 upload that is not the last. */
 const PART = 5 * MEBIBYTE
+const PROVIDERS = Object.keys(stores)
 const nightly = { tags: ['nightly'] }
 
 async function openAt(provider: string) {
@@ -23,49 +24,41 @@ async function openAt(provider: string) {
   return { house, locker, expectStored }
 }
 
-it.each(Object.keys(stores))(
-  'SESS-02 SESS-03 %s makes a file of parts of any order and length',
-  nightly,
-  async (provider) => {
-    const { house, locker, expectStored } = await openAt(provider)
-    const [large, other, small] = [randomBytes(PART), randomBytes(PART + 1), randomBytes(300_000)]
-    const contents = { even: [large, large, small], uneven: [large, small, other], replaced: [large, other, large] }
-    for (const [filename, parts] of Object.entries(contents)) {
-      const session = await openTestSession(house, locker, { files: [{ filename }] })
-      if (filename === 'replaced') for (const i of [0, 1]) expect((await session.raw(i, large)).status).toBe(200)
-      const sent = await Promise.all([2, 0, 1].map((i) => session.raw(i, parts[i]!)))
-      expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
-      // Whatever becomes of a part that is sent again, it must not touch the one before, nor stay when it is replaced (T-11).
-      const { db } = house.gateway.context.database
-      const rows = db.selectFrom('upload_parts').select('part_ref').where('session_id', '=', session.opened.session_id)
-      const inPlace = (await rows.orderBy('part_index').execute()).map(({ part_ref }) => part_ref !== null)
-      if (filename === 'replaced') expect(inPlace).toEqual([false, false, true])
-      const bytes = Buffer.concat(parts)
-      const stored = { size_bytes: bytes.length, content_hash: `sha256:${sha256(bytes)}` }
-      expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [stored] })
-      await expectStored(filename, bytes)
-    }
-  },
-)
+it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and length', nightly, async (provider) => {
+  const { house, locker, expectStored } = await openAt(provider)
+  const [large, other, small] = [randomBytes(PART), randomBytes(PART + 1), randomBytes(300_000)]
+  const contents = { even: [large, large, small], uneven: [large, small, other], replaced: [large, other, large] }
+  for (const [filename, parts] of Object.entries(contents)) {
+    const session = await openTestSession(house, locker, { files: [{ filename }] })
+    if (filename === 'replaced') for (const i of [0, 1]) expect((await session.raw(i, large)).status).toBe(200)
+    const sent = await Promise.all([2, 0, 1].map((i) => session.raw(i, parts[i]!)))
+    expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
+    // Whatever becomes of a part that is sent again, it must not touch the one before, nor stay when it is replaced (T-11).
+    const { db } = house.gateway.context.database
+    const rows = db.selectFrom('upload_parts').select('part_ref').where('session_id', '=', session.opened.session_id)
+    const inPlace = (await rows.orderBy('part_index').execute()).map(({ part_ref }) => part_ref !== null)
+    if (filename === 'replaced') expect(inPlace).toEqual([false, false, true])
+    const bytes = Buffer.concat(parts)
+    const stored = { size_bytes: bytes.length, content_hash: `sha256:${sha256(bytes)}` }
+    expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [stored] })
+    await expectStored(filename, bytes)
+  }
+})
 
-it.each(Object.keys(stores))(
-  'T-98 %s makes an object of parts that come at the same time',
-  nightly,
-  async (provider) => {
-    const { house, locker, expectStored } = await openAt(provider)
-    const { client, name: Bucket } = await house.bucketOf(locker)
-    const bytes = randomBytes(3 * PART + 17)
-    const params = { Bucket, Key: 'large', Body: bytes }
-    const { ETag } = await new Upload({ client, params, partSize: PART, queueSize: 4 }).done()
-    expect(ETag).toBe(`"${sha256(bytes).slice(0, 32)}-1"`)
-    await expectStored('large', bytes)
-    const objects = house.gateway.context.database.db.selectFrom('objects').select('object_id')
-    expect(await objects.where('state', '=', 'held').execute()).toHaveLength(1)
-  },
-)
+it.each(PROVIDERS)('T-98 %s makes an object of parts that come at the same time', nightly, async (provider) => {
+  const { house, locker, expectStored } = await openAt(provider)
+  const { client, name: Bucket } = await house.bucketOf(locker)
+  const bytes = randomBytes(3 * PART + 17)
+  const params = { Bucket, Key: 'large', Body: bytes }
+  const { ETag } = await new Upload({ client, params, partSize: PART, queueSize: 4 }).done()
+  expect(ETag).toBe(`"${sha256(bytes).slice(0, 32)}-1"`)
+  await expectStored('large', bytes)
+  const objects = house.gateway.context.database.db.selectFrom('objects').select('object_id')
+  expect(await objects.where('state', '=', 'held').execute()).toHaveLength(1)
+})
 
-it.each(Object.keys(stores))(
-  'T-99 ADD-46 %s takes an upload in chunks of any size, also while the memory for blocks is in use',
+it.each(PROVIDERS)(
+  'T-99 ADD-46 %s takes chunks of any size, also while memory is in use',
   nightly,
   async (provider) => {
     const { house, locker, expectStored } = await openAt(provider)

@@ -146,11 +146,8 @@ it('SHAPE-28 SESS-06 a part must match its sha256, or nothing is stored', async 
   }
   for (const send of [session.part, session.raw]) {
     const { details } = await expectNothingStored(() => send(0, 'wrong', { sha256: right }), 409, 'HASH_MISMATCH')
-    expect(details).toMatchObject({
-      ...RECOVERY_DETAILS,
-      expected: `sha256:${right}`,
-      actual: `sha256:${sha256('wrong')}`,
-    })
+    const hashes = { ...RECOVERY_DETAILS, expected: `sha256:${right}`, actual: `sha256:${sha256('wrong')}` }
+    expect(details).toMatchObject(hashes)
   }
   await expectNothingStored(() => session.raw(0, 'right', { sha256: 'abc' }), 422, 'validation_error')
 })
