@@ -5,7 +5,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { expect, it } from 'vitest'
 import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
-import { awaitedUploads, findDirectUpload } from '../../src/files/object-store.ts'
+import { findDirectUpload } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../for-tests.ts'
@@ -54,18 +54,6 @@ forEachDatabase('direct uploads', (database) => {
     const reads = storage.reads.length
     expect((await confirm(houses[0], 'f')).body).toMatchObject({ content_hash: `sha256:${sha256('known')}` })
     expect(storage.reads).toHaveLength(reads)
-  })
-
-  it('T-189 what was announced for an upload counts until the upload was looked for', async () => {
-    const { db } = houses[0].gateway.context.database
-    const { lockerId } = locker
-    const id = await beginUpload('announced')
-    await db.updateTable('direct_uploads').set({ promised_bytes: 7 }).where('object_id', '=', id).execute()
-    pass(7200)
-    const awaited = () => awaitedUploads(db, lockerId, Math.floor(houses[0].clock.now() / 1000) - 3600)
-    expect(await awaited()).toEqual({ uploads: 1, promised: 7 })
-    await sweep(houses[0])
-    expect(await awaited()).toEqual({ uploads: 1, promised: 0 })
   })
 
   it('T-50 T-17 sweeps and confirmations at the same moment keep every accepted upload', async () => {

@@ -15,6 +15,14 @@ const CALLS: Call[] = [
   ['urls of all', ['locker:read'], 'GET', '/urls'],
   ['manifest', ['locker:read'], 'GET', '/manifest'],
   ['delete', ['locker:write'], 'DELETE', '/files/a'],
+  [
+    'rename',
+    ['locker:write'],
+    'POST',
+    '/files/rename',
+    { files: [{ filename: 'a', new_filename: 'b' }], overwrite: true },
+  ],
+  ['open an upload session', ['locker:write'], 'POST', '/upload-sessions', { files: [{ filename: 'new' }] }],
 ]
 
 const operator = ed25519Identity()
@@ -63,21 +71,20 @@ it.each(CALLS)('an unknown locker answers 404 to all callers: %s', async (_, ops
 })
 
 const limited = forAllTests(() => openLockerHouse({ RATE_LIMIT_SIGNER: '1' }))
-const renames = { files: [{ filename: 'a', new_filename: 'b' }] }
+const LIMITED = CALLS.filter(([name]) => !['list', 'manifest', 'delete'].includes(name))
 
-it.each<Call>([
-  ...CALLS.filter(([name]) => !['list', 'manifest', 'delete'].includes(name)),
-  ['rename', ['locker:write'], 'POST', '/files/rename', renames],
-  ['open an upload session', ['locker:write'], 'POST', '/upload-sessions', { files: [{ filename: 'new' }] }],
-])('LIM-11 a call counts once, however many URLs it mints, and is refused beyond it: %s', async (_, ...call) => {
-  const [ops, method, path, body] = call
-  const locker = await limited.locker(ed25519Identity())
-  await storeFile(limited, locker, 'a', 'hello')
-  await insertFiles(limited, locker, ['c', 'd'], (i) => ({ object_id: `${i}`.padStart(32, '0') }))
-  expect((await locker.call(ops, method, path, body)).status).toBe(200)
-  const before = await lockerRow(limited, locker)
-  const refused = await locker.call(ops, method, path, body)
-  expectRefusal(refused, 429, 'RATE_LIMITED')
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(await lockerRow(limited, locker)).toEqual(before)
-})
+it.each(LIMITED)(
+  'LIM-11 a call counts once, however many URLs it mints, and is refused beyond it: %s',
+  async (_, ...call) => {
+    const [ops, method, path, body] = call
+    const locker = await limited.locker(ed25519Identity())
+    await storeFile(limited, locker, 'a', 'hello')
+    await insertFiles(limited, locker, ['c', 'd'], (i) => ({ object_id: `${i}`.padStart(32, '0') }))
+    expect((await locker.call(ops, method, path, body)).status).toBe(200)
+    const before = await lockerRow(limited, locker)
+    const refused = await locker.call(ops, method, path, body)
+    expectRefusal(refused, 429, 'RATE_LIMITED')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await lockerRow(limited, locker)).toEqual(before)
+  },
+)

@@ -35,21 +35,6 @@ it('FILE-14 FILE-34 SHAPE-17 AMB-67 get mints fresh URLs each time, for this fil
   }
 })
 
-it('FILE-34 FILE-14 FILE-11 an expired short URL is replaced by getting the file', async () => {
-  await storeFile(house, locker, 'expiring', 'hello')
-  const download = async () => {
-    const { pathname } = new URL((await get('expiring?ttl_min=1')).body.download_url)
-    return () => fetch(house.gateway.url + pathname)
-  }
-  const first = await download()
-  house.clock.advance(60)
-  const expired = await first()
-  expect([expired.status, await expired.json()]).toMatchObject([403, { error: 'SHORT_URL_EXPIRED' }])
-  const second = await download()
-  expect(await (await second()).text()).toBe('hello')
-  expect((await first()).status).toBe(403)
-})
-
 it('FILE-10 FILE-11 LIM-01 get takes ttl_min in the query, from 1 to 1440', async () => {
   await storeFile(house, locker, 'ttl', 'hello')
   expect((await get('ttl?ttl_min=1440')).body.urls_expire_in_sec).toBe(86_400)

@@ -99,9 +99,8 @@ it('T-49 FILE-30 the links of others stay, and guessed ids open nothing', async 
 it('T-49 T-28 only the owner changes it, in one of three ways', async () => {
   for (const who of [operator, ed25519Identity()]) expect((await change('rotate', who)).status).toBe(403)
   expect((await locker.call(['locker:write'], 'POST', '/public-link', { action: 'close' })).status).toBe(403)
-  for (const body of [{}, { action: 'burn' }, { action: null }]) {
+  for (const body of [{}, { action: 'burn' }, { action: null }])
     expect((await locker.call(['locker:admin'], 'POST', '/public-link', body)).status).toBe(422)
-  }
   const { body } = await locker.call(['locker:read'], 'GET', '/record', undefined, operator)
   expect(body).toMatchObject({ public_link: { status: 'open', id: locker.receiptId } })
 })

@@ -58,9 +58,8 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
   it('T-82 is not given to browsers as code of a page; whoever opens, fetches or shows it gets it', async () => {
     const as = (destination: string, url = urls[via]) => fetch(url, { headers: { 'sec-fetch-dest': destination } })
     const code = ['script', 'worker', 'sharedworker', 'serviceworker', 'style', 'xslt', 'manifest', 'audioworklet']
-    for (const destination of [...code, 'iframe', 'frame', 'embed', 'object', 'Script']) {
+    for (const destination of [...code, 'iframe', 'frame', 'embed', 'object', 'Script'])
       expect(await errorOf(await as(destination))).toEqual([403, 'LOADED_AS_CODE'])
-    }
     for (const destination of ['empty', 'document', 'image', 'video', 'audio', 'track', 'font'])
       expect((await as(destination)).status).toBe(200)
     await locker.put('paper.pdf', '%PDF-1.7', { contentType: 'application/pdf' })
@@ -178,9 +177,8 @@ it('AMB-62 FILE-30 the public link may be read by web pages, as short URLs may',
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
     expect(preflight.headers.get('access-control-allow-methods')).toMatch(/GET.*HEAD.*PUT.*DELETE/)
-    for (const name of ['Content-Type', 'Range', 'If-Range', 'If-None-Match']) {
+    for (const name of ['Content-Type', 'Range', 'If-Range', 'If-None-Match'])
       expect(preflight.headers.get('access-control-allow-headers')).toContain(name)
-    }
     const { headers } = await fetch(url, { headers: { origin } })
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('access-control-expose-headers')).toMatch(/ETag.*Accept-Ranges.*Content-Range/)

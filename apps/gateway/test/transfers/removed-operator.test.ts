@@ -105,9 +105,8 @@ forEachDatabase('what an operator asked for', (database) => {
     const session = await openTestSession(house, locker, { files: [{ filename: 'a.txt' }] }, operator)
     expect((await session.part(0, 'defaced')).status).toBe(200)
     await remove(operator)
-    for (const refused of [await session.part(1, '!'), await session.finalize(), await session.status()]) {
+    for (const refused of [await session.part(1, '!'), await session.finalize(), await session.status()])
       expect([refused.status, refused.body]).toMatchObject([401, { error: 'UPLOAD_TOKEN_INVALID' }])
-    }
     await add(operator)
     expect((await session.finalize()).status).toBe(401)
     expect(await content()).toBe('kept')
@@ -202,9 +201,8 @@ forEachDatabase('what an operator asked for', (database) => {
   })
 
   it('T-28 T-36 operators and strangers cannot revoke', async () => {
-    for (const who of [operator, ed25519Identity()]) {
+    for (const who of [operator, ed25519Identity()])
       expect((await locker.call(['locker:admin'], 'POST', '/revoke', {}, who)).status).toBe(403)
-    }
     expect((await locker.call(['locker:write'], 'POST', '/revoke', {})).status).toBe(403)
     expect((await house.send('POST', `/v1/lockers/${locker.lockerId}/revoke`)).status).toBe(422)
   })

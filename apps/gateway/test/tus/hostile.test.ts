@@ -144,9 +144,8 @@ it('T-99 an upload ends by the clock, and is found by nobody who guesses', async
   await upload.patch(0, '01234')
   house.clock.advance(86_400)
   expect([(await upload.head()).status, (await upload.patch(5, '5')).status]).toEqual([410, 410])
-  for (const id of ['x', 'A'.repeat(43), 'A'.repeat(44)]) {
+  for (const id of ['x', 'A'.repeat(43), 'A'.repeat(44)])
     expect((await send(`${house.gateway.url}/v1/tus/${id}`, 'HEAD')).status).toBe(404)
-  }
 })
 
 it('T-99 partial uploads of others, unfinished, repeated or too many are not joined', async () => {

@@ -13,13 +13,11 @@ forEachDatabase('tus', (database) => {
   const locker = forEachTest(() => house.locker(ed25519Identity()))
   const begin = async (headers: Record<string, string>, body?: string) =>
     create(house, locker, await tusToken(locker), headers, body)
-  const partsOfLocker = () =>
-    house.gateway.context.database.db
-      .selectFrom('upload_parts as p')
-      .innerJoin('upload_sessions as s', 's.session_id', 'p.session_id')
-      .select('p.part_index')
-      .where('s.locker_id', '=', locker.lockerId)
-      .execute()
+  const partsOfLocker = () => {
+    const { db } = house.gateway.context.database
+    const parts = db.selectFrom('upload_parts as p').innerJoin('upload_sessions as s', 's.session_id', 'p.session_id')
+    return parts.select('p.part_index').where('s.locker_id', '=', locker.lockerId).execute()
+  }
 
   it('T-99 ADD-46 an upload in chunks becomes a stored file with its hash', async () => {
     const bytes = randomBytes(2500)

@@ -43,14 +43,9 @@ it('FILE-23 STATE-08 ERR-21 ERR-29 a hash other than the expected one answers 40
   const [entry, manifest] = [await entryOf(locker, 'promised'), await manifestOf(locker)]
   const refused = await confirm<ErrorReply>(house, locker, 'promised')
   expectRefusal(refused, 409, 'HASH_MISMATCH')
-  expect(refused.body.details).toEqual({
-    layer: 'provider',
-    recovery_hint: expect.any(String),
-    next_best_method: 'PUT upload_url',
-    filename: 'promised',
-    expected: sha256('right'),
-    actual: sha256('wrong'),
-  })
+  const hashes = { expected: sha256('right'), actual: sha256('wrong') }
+  const advice = { layer: 'provider', recovery_hint: expect.any(String), next_best_method: 'PUT upload_url' }
+  expect(refused.body.details).toEqual({ ...advice, filename: 'promised', ...hashes })
   expect(await entryOf(locker, 'promised')).toEqual(entry)
   expect(await manifestOf(locker)).toEqual(manifest)
 })

@@ -65,29 +65,13 @@ forEachDatabase('a list of some files', (database) => {
     return [...new Set(names.map((name) => prefix + /^[^/]*\/?/.exec(name.slice(prefix.length))![0]))]
   }
 
-  const PREFIXES = [
-    '',
-    'a',
-    'a/',
-    'a/deep/',
-    'b',
-    'b/',
-    'é/',
-    '\u{1f600}/',
-    '\u{10ffff}',
-    '\u{10ffff}/',
-    'nothing/',
-    'A',
-  ]
-  it.each(PREFIXES)(
-    'FILE-13 has the files and folders that begin with %j, whatever the size of pages',
-    async (prefix) => {
-      for (const limit of ['1', '2', '3', '1000']) {
-        expect(await allEntries({ prefix, limit })).toEqual(expected(prefix, false))
-        expect(await allEntries({ prefix, limit, folders: 'true' })).toEqual(expected(prefix, true))
-      }
-    },
-  )
+  const PREFIXES = ['', 'a', 'a/', 'a/deep/', 'b/', '\u{1f600}/', '\u{10ffff}', '\u{10ffff}/', 'nothing/', 'A']
+  it.each(PREFIXES)('FILE-13 has the files and folders that begin with %j, in pages of any size', async (prefix) => {
+    for (const limit of ['1', '2', '3', '1000']) {
+      expect(await allEntries({ prefix, limit })).toEqual(expected(prefix, false))
+      expect(await allEntries({ prefix, limit, folders: 'true' })).toEqual(expected(prefix, true))
+    }
+  })
 
   it.each([
     ['txt', NAMES.filter((name) => /txt/i.test(name))],

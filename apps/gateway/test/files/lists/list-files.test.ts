@@ -17,12 +17,6 @@ const locker = forEachTest(() => house.locker(ed25519Identity(), { provider: 'ar
 const list = (query = '') => locker.call<FileList>(['locker:list'], 'GET', `/files${query}`)
 const namesOf = ({ files }: FileList) => files.map(({ filename }) => filename)
 
-it('FILE-33 FILE-13 a new locker has no files', async () => {
-  const { status, body, headers } = await list()
-  expect([status, body]).toEqual([200, { locker_id: locker.lockerId, files: [], count: 0 }])
-  expect(headers.get('cache-control')).toBe('no-store')
-})
-
 it('FILE-13 SHAPE-21 the list shows the metadata of each file, and not where it is kept', async () => {
   await storeFile(house, locker, 'confirmed', 'hello', { contentType: 'text/html' })
   await storeFile(house, locker, 'uploaded', 'hello', { isConfirmed: false })

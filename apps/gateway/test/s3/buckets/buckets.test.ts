@@ -29,17 +29,15 @@ it('ADD-44 finds the bucket of the key and no other', async () => {
   const Bucket = bucket.name
   expect(await bucket.client.send(new HeadBucketCommand({ Bucket }))).toMatchObject({ BucketRegion: 'us-east-1' })
   const { name } = await house.bucket()
-  for (const other of [name, 'locker_none']) {
+  for (const other of [name, 'locker_none'])
     expect(await bucket.send('HEAD', '', { target: `/s3/${other}` })).toMatchObject({ status: 403 })
-  }
 })
 
 it('ADD-44 creates the bucket that is there already, with a key that may only read, too', async () => {
   const Bucket = bucket.name
   const reader = await bucket.clientWith({}, { access: 'read' })
-  for (const client of [bucket.client, reader]) {
+  for (const client of [bucket.client, reader])
     expect(await client.send(new CreateBucketCommand({ Bucket }))).toMatchObject({ Location: `/${Bucket}` })
-  }
   const configured = { Bucket, CreateBucketConfiguration: { LocationConstraint: 'eu-west-1' as const } }
   await bucket.client.send(new CreateBucketCommand(configured))
   const locked = new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true })

@@ -16,13 +16,10 @@ const DELIMITER = fc.oneof(
   { weight: 1, arbitrary: TEXT },
 )
 
+type ModelPage = Omit<KeyPage, 'keys'> & { keys: string[] }
+
 /** A list as S3 describes it: keys become entries, and a page is the first of those above a text. */
-function modelPage(
-  keys: readonly string[],
-  { prefix, delimiter, after, limit }: KeyQuery,
-): Omit<KeyPage, 'keys'> & {
-  keys: string[]
-} {
+function modelPage(keys: readonly string[], { prefix, delimiter, after, limit }: KeyQuery): ModelPage {
   const matching = keys.filter((key) => key.startsWith(prefix))
   const entries = new Map<string, 'key' | 'prefix'>()
   for (const key of matching) {

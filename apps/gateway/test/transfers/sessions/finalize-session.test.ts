@@ -220,18 +220,6 @@ forEachDatabase('finalizing an upload session', (database) => {
     expectRefusal(await session.part(0, 'b'), 409, 'SESSION_CLOSED')
   })
 
-  it('SHAPE-29 viewer_url shows the first stored file, with each part of its name encoded', async () => {
-    const filename = 'docs/ä #1?%2F.txt'
-    const session = await open({ filename: 'missing' }, { filename }, { filename: 'other' })
-    await session.raw(0, 'text', { file: 1 })
-    await session.raw(0, 'other', { file: 2 })
-    const { viewer_url } = (await session.finalize()).body
-    expect(viewer_url).toMatch(/\/v1\/r\/us_[0-9a-f]{32}\.[\w-]{43}\/f\/docs\/%C3%A4%20%231%3F%252F\.txt$/)
-    expect((await session.status()).body.viewer_url).toBe(viewer_url)
-    const response = await fetch(house.gateway.url + new URL(viewer_url as string).pathname)
-    expect(await response.text()).toBe('text')
-  })
-
   const job = (body: unknown, secret = SECRET) => {
     const headers = { authorization: `Bearer ${secret}` }
     return house.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', body, headers)

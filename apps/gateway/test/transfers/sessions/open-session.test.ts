@@ -2,32 +2,19 @@ import { randomBytes } from 'node:crypto'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { expect, it } from 'vitest'
 import { newUploadToken } from '../../../src/transfers/sessions/session-token.ts'
-import { ed25519Identity, evmIdentity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
 import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../transfers.ts'
 import { openTestSession } from './sessions.ts'
 
 const owner = ed25519Identity()
-const operator = ed25519Identity()
 const house = forAllTests(() => openLockerHouse({ MAX_UPLOAD_BYTES: '1000' }))
-const locker = forAllTests(() => house.locker(owner, { operators: [operator] }))
+const locker = forAllTests(() => house.locker(owner))
 
-const open = (request: unknown, who = owner, ops = ['locker:write']) =>
-  locker.call<UploadSession>(ops, 'POST', '/upload-sessions', request, who)
+const open = (request: unknown) => locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request)
 const a = { filename: 'a.txt' }
 const ADVICE = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
 const locs = ({ body }: Reply<unknown>) => (body as { detail: { loc: unknown[] }[] }).detail.map(({ loc }) => loc)
-
-it('SESS-01 who opens a session may be the owner, on either chain, or an operator', async () => {
-  for (const who of [owner, operator]) expect((await open({ files: [a] }, who)).status).toBe(200)
-  const session = await openTestSession(house, await house.locker(evmIdentity()), { files: [a] })
-  expect((await session.part(0, 'a')).status).toBe(200)
-})
-
-it('SESS-01 who opens a session may not be a stranger, nor without locker:write', async () => {
-  expectRefusal(await open({ files: [a] }, ed25519Identity()), 403, 'SIGNATURE_INVALID')
-  expectRefusal(await open({ files: [a] }, owner, ['locker:read']), 403, 'MISSING_OPS')
-})
 
 it('SESS-01 who opens a session may name the receipt, which must be that of the locker', async () => {
   expect((await open({ receipt_id: locker.receiptId, files: [a] })).status).toBe(200)

@@ -4,6 +4,8 @@ import type { FinalizedUpload, UploadedPart, UploadSession, UploadSessionStatus 
 import { expect } from 'vitest'
 import type { Identity, LockerHouse, TestLocker } from '../../auth/lockers.ts'
 
+export { entryOf as listed } from '../../files/confirm/confirm.ts'
+
 interface SessionRequest {
   files: { filename: string; content_type?: string; size_bytes?: number; expected_hash?: string; overwrite?: boolean }[]
   ttl_min?: number
@@ -50,12 +52,6 @@ function sessionAt(house: LockerHouse, opened: UploadSession) {
     /** The same session at another gateway. */
     at: (other: LockerHouse): TestSession => sessionAt(other, opened),
   }
-}
-
-/** The entry of a file in the locker's list. */
-export async function listed(locker: TestLocker, filename: string) {
-  const { body } = await locker.call<{ files: Record<string, unknown>[] }>(['locker:list'], 'GET', '/files')
-  return body.files.find((file) => file.filename === filename)
 }
 
 /** The bytes of a file, read by its public link. */
