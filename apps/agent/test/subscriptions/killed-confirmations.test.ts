@@ -11,7 +11,7 @@ import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { findSubscription } from '../../src/subscriptions/store.ts'
 import { startAgentProcess } from '../agent-process.ts'
-import { type SubscriptionApi, subscriptionApi } from '../subscription-api.ts'
+import { subscriptionApi } from '../subscription-api.ts'
 import { primaryPayer } from '../wallets.ts'
 
 const PURCHASES = 16
@@ -81,7 +81,7 @@ interface PaidQuote {
   identity: string
 }
 
-async function buy(api: SubscriptionApi): Promise<PaidQuote[]> {
+async function buy(api: ReturnType<typeof subscriptionApi>): Promise<PaidQuote[]> {
   const quotes = await Promise.all(Array.from({ length: PURCHASES }, () => api.quote()))
   const paid: PaidQuote[] = []
   for (const quote of quotes) paid.push({ quote, tx: await payLeg(chains, quote.accepts[0]!), identity })

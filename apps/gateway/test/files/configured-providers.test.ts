@@ -10,17 +10,16 @@ import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { expect, it } from 'vitest'
+import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
+import { forAllTests } from '../for-tests.ts'
+import { publicBytes } from '../transfers/sessions/sessions.ts'
+import { manifestOf } from './confirm/confirm.ts'
 
 const SLOW = ['arweave', 'filecoin']
 
-let folder: string
-let stops: (() => Promise<void>)[]
-let house: LockerHouse
-const lockers = new Map<string, TestLocker>()
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-six-'))
+const house = forAllTests(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-six-'))
   const at = (name: string) => ({ folder: join(folder, name) })
   const [gcs, mongodb, storj, arweave, filecoin, firestore] = await Promise.all([
     startGcsServer(at('gcs')),
@@ -30,8 +29,7 @@ beforeAll(async () => {
     startFilecoinServer({ ...at('filecoin'), looks: 0 }),
     startFirestoreServer(),
   ])
-  stops = [gcs, mongodb, storj, arweave, filecoin, firestore].map((server) => () => server.stop())
-  house = await openLockerHouse({
+  const opened = await openLockerHouse({
     LOCAL_PROVIDERS: '',
     STAGING_DIR: join(folder, 'staging'),
     GCS_BUCKET: gcs.bucket,
@@ -55,32 +53,18 @@ beforeAll(async () => {
     FIRESTORE_PROJECT: 'svc-test',
     FIRESTORE_EMULATOR: firestore.address,
   })
-  for (const provider of PROVIDERS) lockers.set(provider, await house.locker(ed25519Identity(), { provider }))
+  async function close() {
+    await opened.close()
+    for (const server of [gcs, mongodb, storj, arweave, filecoin, firestore]) await server.stop()
+    await rm(folder, { recursive: true })
+  }
+  return { ...opened, folder, close }
 })
-afterAll(async () => {
-  await house.close()
-  for (const stop of stops) await stop()
-  await rm(folder, { recursive: true })
-})
-
-interface Entry {
-  filename: string
-  provider_ref: string | null
-  content_hash: string
-}
-
-async function entry(locker: TestLocker): Promise<Entry> {
-  const { body } = await locker.call<{ files: Entry[] }>(['locker:read'], 'GET', '/manifest')
-  return body.files[0]!
-}
 
 async function staged(): Promise<number> {
-  const entries = await readdir(join(folder, 'staging'), { recursive: true, withFileTypes: true })
+  const entries = await readdir(join(house.folder, 'staging'), { recursive: true, withFileTypes: true })
   return entries.filter((one) => one.isFile()).length
 }
-
-const publicly = (locker: TestLocker) =>
-  fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`).then((answer) => answer.text())
 
 it('VER-20 /health reports that all six providers answer', async () => {
   const look = async () => {
@@ -90,27 +74,21 @@ it('VER-20 /health reports that all six providers answer', async () => {
   await expect.poll(look).toEqual(Object.fromEntries(PROVIDERS.map((provider) => [provider, 'ok'])))
 })
 
-describe.each(PROVIDERS)('a locker at %s', (provider) => {
+it.each(PROVIDERS)('FILE-01 FILE-30 SHAPE-23 %s keeps a file, and removes its bytes where it can', async (provider) => {
   const isSlow = SLOW.includes(provider)
-
-  it('FILE-01 FILE-30 keeps a file, and delivers it where the provider is slow', async () => {
-    const locker = lockers.get(provider)!
-    await locker.put('a.txt', `kept at ${provider}`)
-    expect(await publicly(locker)).toBe(`kept at ${provider}`)
-    expect((await entry(locker)).provider_ref).toBeNull()
-    expect(await staged()).toBe(isSlow ? 1 : 0)
-    for (let runs = 0; isSlow && runs < 5 && (await entry(locker)).provider_ref === null; runs++) {
-      await house.gateway.context.queue.drain()
-      house.clock.advance(3600)
-    }
-    if (isSlow) expect((await entry(locker)).provider_ref).toMatch(/^[\w?=-]{43,}$/)
-    expect(await staged()).toBe(0)
-    expect(await publicly(locker)).toBe(`kept at ${provider}`)
-  })
-
-  it('SHAPE-23 says whether deletion removed the bytes', async () => {
-    const locker = lockers.get(provider)!
-    const { body } = await locker.call<object>(['locker:write'], 'DELETE', '/files/a.txt')
-    expect(body).toMatchObject({ deleted: true, bytes_removed: !isSlow })
-  })
+  const locker = await house.locker(ed25519Identity(), { provider })
+  const refOf = async () => (await manifestOf(locker)).files[0]!.provider_ref
+  const expectReadable = async () => expect(`${await publicBytes(house, locker, 'a.txt')}`).toBe(`kept at ${provider}`)
+  await locker.put('a.txt', `kept at ${provider}`)
+  await expectReadable()
+  expect([await refOf(), await staged()]).toEqual([null, isSlow ? 1 : 0])
+  for (let runs = 0; isSlow && runs < 5 && (await refOf()) === null; runs++) {
+    await house.gateway.context.queue.drain()
+    house.clock.advance(3600)
+  }
+  if (isSlow) expect(await refOf()).toMatch(/^[\w?=-]{43,}$/)
+  expect(await staged()).toBe(0)
+  await expectReadable()
+  const { body } = await locker.call<object>(['locker:write'], 'DELETE', '/files/a.txt')
+  expect(body).toMatchObject({ deleted: true, bytes_removed: !isSlow })
 })

@@ -1,102 +1,67 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ObjectTable } from '../../src/db/schema.ts'
+import { ProviderError } from '@svc/storage/provider'
+import { onlyProvider } from '@svc/testbed/only-provider'
+import { expect, it, onTestFinished } from 'vitest'
 import { announceObject } from '../../src/files/objects.ts'
 import { updateFile } from '../../src/files/store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../for-tests.ts'
+import { listed } from '../transfers/sessions/sessions.ts'
+import { objectRow } from '../transfers/transfers.ts'
+import { watchedStorage } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 
-let house: LockerHouse
-let locker: TestLocker
+const house = forAllTests(openLockerHouse)
+const locker = forEachTest(() => house.locker(ed25519Identity()))
 
-beforeAll(async () => {
-  house = await openLockerHouse()
-})
-afterAll(() => house.close())
-
-const fresh = async () => {
-  locker = await house.locker(ed25519Identity())
-}
 const remove = (path: string) => locker.call(['locker:write'], 'DELETE', `/files/${path}`)
+const create = (filename: string) => locker.call(['locker:write'], 'POST', '/files', { filename })
 const statOf = (id: string | null) => house.gateway.context.providers.named('gcs').stat({ id: id as string, ref: null })
-const objectRow = (id: string | null): Promise<ObjectTable | undefined> =>
-  house.gateway.context.database.db
-    .selectFrom('objects')
-    .selectAll()
-    .where('object_id', '=', id as string)
-    .executeTakeFirst()
 
 it('FILE-16 SHAPE-23 delete removes the file from list and manifest, and its bytes from the storage', async () => {
-  await fresh()
   const { object_id } = await storeFile(house, locker, 'docs/a.txt', 'hello')
   await storeFile(house, locker, 'kept', 'bytes')
   const before = await lockerRow(house, locker)
-  const { status, body } = await remove('docs/a.txt')
-  expect([status, body]).toEqual([
-    200,
-    { ok: true, locker_id: locker.lockerId, filename: 'docs/a.txt', deleted: true, bytes_removed: true },
-  ])
-  const list = await locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', '/files')
-  expect(list.body.files.map(({ filename }) => filename)).toEqual(['kept'])
+  const facts = { locker_id: locker.lockerId, filename: 'docs/a.txt', deleted: true, bytes_removed: true }
+  expect((await remove('docs/a.txt')).body).toEqual({ ok: true, ...facts })
+  expect([await listed(locker, 'docs/a.txt'), await listed(locker, 'kept')]).toEqual([undefined, expect.anything()])
   const manifest = await locker.call(['locker:read'], 'GET', '/manifest')
   expect(manifest.body).toMatchObject({ file_count: 1, total_bytes: 5, manifest_version: before.manifest_version + 1 })
-  expect([await statOf(object_id), await objectRow(object_id)]).toEqual([null, undefined])
+  expect([await statOf(object_id), await objectRow(house, object_id)]).toEqual([null, undefined])
 })
 
-it('FILE-16 a second delete answers 404 and counts nothing twice', async () => {
-  await fresh()
+it('FILE-16 a second delete answers 404 and counts nothing twice; the name can be created anew', async () => {
   await storeFile(house, locker, 'a', 'hello')
   await remove('a')
   const before = await lockerRow(house, locker)
   expectRefusal(await remove('a'), 404, 'FILE_NOT_FOUND')
   expect(await lockerRow(house, locker)).toEqual(before)
-})
-
-it('FILE-16 a file that awaits its bytes can be deleted', async () => {
-  await fresh()
-  await locker.call(['locker:write'], 'POST', '/files', { filename: 'a' })
+  await create('a')
+  expect(await listed(locker, 'a')).toMatchObject({ content_hash: null, uploaded_at: null, status: 'awaiting_bytes' })
   expect((await remove('a')).body).toMatchObject({ deleted: true, bytes_removed: true })
   expect(await lockerRow(house, locker)).toMatchObject({ file_count: 0, total_bytes: 0 })
 })
 
-it('FILE-16 a deleted name can be created again and has nothing of the old file', async () => {
-  await fresh()
-  await storeFile(house, locker, 'a', 'hello')
-  await remove('a')
-  await locker.call(['locker:write'], 'POST', '/files', { filename: 'a' })
-  const { body } = await locker.call<{ files: unknown[] }>(['locker:list'], 'GET', '/files')
-  expect(body.files[0]).toMatchObject({
-    filename: 'a',
-    content_hash: null,
-    uploaded_at: null,
-    status: 'awaiting_bytes',
-  })
-})
-
 it('FILE-16 an object that a redirected client may still write is swept later', async () => {
-  await fresh()
   const { files } = house.gateway.rooms
   await storeFile(house, locker, 'a', 'hello')
   const upload_object_id = await announceObject(files, 'gcs')
   await files.database.db.transaction().execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
   await remove('a')
-  expect(await objectRow(upload_object_id)).toMatchObject({ state: 'writing' })
+  expect(await objectRow(house, upload_object_id)).toMatchObject({ state: 'writing' })
   house.clock.advance(49 * 3600)
   await sweepObjects(files)
-  expect(await objectRow(upload_object_id)).toBeUndefined()
+  expect(await objectRow(house, upload_object_id)).toBeUndefined()
 })
 
 it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
-  await fresh()
   const seen = await storeFile(house, locker, 'a', 'hello')
   const before = `?expected_hash=${seen.content_hash}&expected_uploaded_at=${seen.uploaded_at}`
   house.clock.advance(60)
-  const newer = await storeFile(house, locker, 'a', 'newer')
+  const { content_hash, uploaded_at } = await storeFile(house, locker, 'a', 'newer')
   const refused = await remove(`a${before}`)
   expectRefusal(refused, 412, 'PRECONDITION_FAILED')
-  expect(refused.body).toMatchObject({
-    details: { content_hash: newer.content_hash, uploaded_at: newer.uploaded_at },
-  })
+  expect(refused.body).toMatchObject({ details: { content_hash, uploaded_at } })
   // The same bytes, uploaded again, are newer as well.
   house.clock.advance(60)
   await storeFile(house, locker, 'a', 'hello')
@@ -105,14 +70,36 @@ it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and neve
   expectRefusal(await remove('a?expected_hash=abc'), 422, 'validation_error')
   expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
   expect((await remove(`a?expected_hash=${seen.content_hash?.slice('sha256:'.length).toUpperCase()}`)).status).toBe(200)
-  await locker.call(['locker:write'], 'POST', '/files', { filename: 'b' })
+  await create('b')
   expectRefusal(await remove(`b${before}`), 412, 'PRECONDITION_FAILED')
   expect((await remove('b?expected_uploaded_at=none')).status).toBe(200)
 })
 
-it('FILE-16 delete needs locker:write', async () => {
-  await fresh()
-  await storeFile(house, locker, 'a', 'hello')
-  expectRefusal(await locker.call(['locker:read', 'locker:list'], 'DELETE', '/files/a'), 403, 'MISSING_OPS')
-  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 1 })
+it('an object that cannot be removed is retried after all others', async () => {
+  const storage = await watchedStorage()
+  onTestFinished(storage.remove)
+  const local = storage.providers.named('gcs')
+  let stubborn: string
+  const asked: string[] = []
+  const providers = onlyProvider({
+    ...local,
+    async remove(key) {
+      asked.push(key.id)
+      if (key.id === stubborn) throw new ProviderError('unavailable', new Error('retention policy'))
+      return local.remove(key)
+    },
+  })
+  const own = await openLockerHouse({}, { providers })
+  onTestFinished(own.close)
+  const { files } = own.gateway.rooms
+  stubborn = await announceObject(files, 'gcs')
+  own.clock.advance(49 * 3600)
+  expect(await sweepObjects(files)).toBe(0)
+  expect(await sweepObjects(files)).toBe(0)
+  expect(asked).toEqual([stubborn])
+
+  const other = await announceObject(files, 'gcs')
+  own.clock.advance(49 * 3600)
+  expect(await sweepObjects(files)).toBe(1)
+  expect(asked.slice(1).sort()).toEqual([stubborn, other].sort())
 })

@@ -1,83 +1,59 @@
 // Clients upload straight to a provider, at two gateways that share a database and a store.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { openLocalProvider } from '@svc/storage/local'
-import type { StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
-import { awaitedUploads, findDirectUpload } from '../../src/files/object-store.ts'
+import { findDirectUpload } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../for-tests.ts'
 import { createFile, put, rowOf, sha256 } from '../transfers/transfers.ts'
-import { lockerRow } from './files.ts'
+import { confirm as confirmIn, watchedStorage } from './confirm/confirm.ts'
+import { lockerRow, storeFile } from './files.ts'
 
 forEachDatabase('direct uploads', (database) => {
-  let folder: string
-  let store: StorageProvider
-  let houses: [LockerHouse, LockerHouse]
-  let locker: TestLocker
   /** The objects that clients were sent to, in order. */
   const sent: string[] = []
+  const storage = forAllTests(watchedStorage)
+  const store = () => storage.providers.named('gcs')
+  const open = () => {
+    const uploadTarget = async (id: string) => {
+      sent.push(id)
+      return { url: `https://provider.example/${id}`, headers: {} }
+    }
+    const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
+    return openLockerHouse(variables, { providers: onlyProvider({ ...store(), uploadTarget }) })
+  }
+  const houses = [forAllTests(open), forAllTests(open)] as const
+  const locker = forEachTest(() => houses[0].locker(ed25519Identity()))
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-shared-'))
-    store = await openLocalProvider({ folder })
-    houses = [await open(), await open()]
-  })
-  afterAll(async () => {
-    for (const house of houses) await house.close()
-    await rm(folder, { recursive: true })
-  })
-  beforeEach(async () => {
-    locker = await houses[0].locker(ed25519Identity())
-  })
-
-  const open = () =>
-    openLockerHouse(
-      { DATABASE_URL: database.url, STORAGE_DIR: folder },
-      {
-        providers: onlyProvider({
-          ...store,
-          async uploadTarget(id) {
-            sent.push(id)
-            return { url: `https://provider.example/${id}`, headers: {} }
-          },
-        }),
-      },
-    )
-
-  async function beginUpload(filename: string): Promise<string> {
-    const { upload } = await createFile(houses[0], locker, filename)
+  async function beginUpload(filename: string, promised = {}): Promise<string> {
+    const { upload } = await createFile(houses[0], locker, filename, promised)
     expect((await put(upload, '')).status).toBe(307)
     return sent.at(-1) as string
   }
 
   const arrive = (id: string, text: string) =>
-    store.write(id, Readable.from([Buffer.from(text)]), { contentType: 'text/plain', size: null })
-  const confirm = (house: LockerHouse, filename: string) =>
-    house.send<{ content_hash: string }>(
-      'POST',
-      `/v1/files/confirm?${new URLSearchParams({ receipt_id: locker.receiptId, filename })}`,
-    )
+    store().write(id, Readable.from([Buffer.from(text)]), { contentType: 'text/plain', size: null })
+  const confirm = (house: LockerHouse, filename: string) => confirmIn(house, locker, filename)
   const pass = (seconds: number) => houses.map((house) => house.clock.advance(seconds))
   const sweep = (house: LockerHouse) => sweepObjects(house.gateway.rooms.files)
-  const objectOf = (id: string) => store.stat({ id, ref: null })
+  const objectOf = (id: string) => store().stat({ id, ref: null })
 
-  it('T-189 what was announced for an upload counts until the upload was looked for', async () => {
-    const { db } = houses[0].gateway.context.database
-    const { lockerId } = locker
-    const id = await beginUpload('announced')
-    await db.updateTable('direct_uploads').set({ promised_bytes: 7 }).where('object_id', '=', id).execute()
-    pass(7200)
-    const awaited = () => awaitedUploads(db, lockerId, Math.floor(houses[0].clock.now() / 1000) - 3600)
-    expect(await awaited()).toEqual({ uploads: 1, promised: 7 })
-    await sweep(houses[0])
-    expect(await awaited()).toEqual({ uploads: 1, promised: 0 })
+  it('FILE-23 are compared with their expected hash', async () => {
+    await arrive(await beginUpload('f', { expected_hash: sha256('right') }), 'wrong')
+    expectRefusal(await confirm(houses[0], 'f'), 409, 'HASH_MISMATCH')
+    expect(await rowOf(houses[0], locker, 'f')).toMatchObject({ content_hash: null })
+  })
+
+  it('AMB-58 that are awaited do not make confirmed bytes be read again', async () => {
+    await storeFile(houses[0], locker, 'f', 'known')
+    await beginUpload('f')
+    const reads = storage.reads.length
+    expect((await confirm(houses[0], 'f')).body).toMatchObject({ content_hash: `sha256:${sha256('known')}` })
+    expect(storage.reads).toHaveLength(reads)
   })
 
   it('T-50 T-17 sweeps and confirmations at the same moment keep every accepted upload', async () => {
@@ -121,15 +97,21 @@ forEachDatabase('direct uploads', (database) => {
       expect(await db.selectFrom(table).select('object_id').where('object_id', '=', id).execute()).toEqual([])
   })
 
-  it('T-50 AMB-24 an upload that arrives late is still found behind a newer one that never does', async () => {
-    const older = await beginUpload('two')
-    const newer = await beginUpload('two')
-    await arrive(older, 'older')
-    expect((await confirm(houses[1], 'two')).body.content_hash).toBe(`sha256:${sha256('older')}`)
-    expect(await rowOf(houses[0], locker, 'two')).toMatchObject({ object_id: older, upload_object_id: newer })
-    await arrive(newer, 'newer')
-    expect((await confirm(houses[0], 'two')).body.content_hash).toBe(`sha256:${sha256('newer')}`)
-    expect(await rowOf(houses[0], locker, 'two')).toMatchObject({ object_id: newer, upload_object_id: null })
+  it('T-50 AMB-24 of several uploads the newest that arrived counts, in whatever order they arrive', async () => {
+    const [first, second, third] = [await beginUpload('f'), await beginUpload('f'), await beginUpload('f')]
+    const expectFile = async (bytes: string, object_id: string, upload_object_id: string | null) => {
+      expect((await confirm(houses[1], 'f')).body.content_hash).toBe(`sha256:${sha256(bytes)}`)
+      expect(await rowOf(houses[0], locker, 'f')).toMatchObject({ object_id, upload_object_id })
+    }
+    await arrive(first, 'one')
+    await expectFile('one', first, third)
+    await arrive(third, 'three')
+    await expectFile('three', third, null)
+    await arrive(second, 'two')
+    pass(49 * 3600)
+    while ((await sweep(houses[1])) > 0);
+    await expectFile('three', third, null)
+    expect([await objectOf(second), await objectOf(third)]).toEqual([null, expect.anything()])
   })
 
   const restrict = (restriction: string) =>
@@ -138,28 +120,25 @@ forEachDatabase('direct uploads', (database) => {
       reason: 'order 17 of a court',
     })
 
-  it.for(['frozen', 'taken_down'])(
-    'T-80 what arrived at a provider stays while the locker is %s',
-    async (restriction) => {
-      const id = await beginUpload('kept')
-      expect((await restrict(restriction)).status).toBe(200)
-      await arrive(id, 'evidence')
-      for (let i = 0; i < 3; i++) {
-        pass(49 * 3600)
-        await Promise.all(houses.map(sweep))
-        expect(await objectOf(id)).not.toBeNull()
-      }
-      expect(await rowOf(houses[0], locker, 'kept')).toMatchObject({ object_id: null, upload_object_id: id })
-      // A reader that began before the restriction was set.
-      const upload = await findDirectUpload(houses[0].gateway.context.database.db, id)
-      const { files } = houses[0].gateway.rooms
-      const before = { ...(await lockerRow(houses[0], locker)), restriction: null }
-      expect(await adoptUpload(files, before, upload!)).toEqual({ outcome: 'waiting' })
+  it.for(['frozen', 'taken_down'])('T-80 what arrived stays while the locker is %s', async (restriction) => {
+    const id = await beginUpload('kept')
+    expect((await restrict(restriction)).status).toBe(200)
+    await arrive(id, 'evidence')
+    for (let i = 0; i < 3; i++) {
+      pass(49 * 3600)
+      await Promise.all(houses.map(sweep))
+      expect(await objectOf(id)).not.toBeNull()
+    }
+    expect(await rowOf(houses[0], locker, 'kept')).toMatchObject({ object_id: null, upload_object_id: id })
+    // A reader that began before the restriction was set.
+    const upload = await findDirectUpload(houses[0].gateway.context.database.db, id)
+    const { files } = houses[0].gateway.rooms
+    const before = { ...(await lockerRow(houses[0], locker)), restriction: null }
+    expect(await adoptUpload(files, before, upload!)).toEqual({ outcome: 'waiting' })
 
-      expect((await restrict('none')).status).toBe(200)
-      expect((await confirm(houses[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)
-    },
-  )
+    expect((await restrict('none')).status).toBe(200)
+    expect((await confirm(houses[1], 'kept')).body.content_hash).toBe(`sha256:${sha256('evidence')}`)
+  })
 
   const rename = (filename: string, new_filename: string) =>
     locker.call(['locker:write'], 'POST', '/files/rename', { files: [{ filename, new_filename }], overwrite: true })
@@ -216,12 +195,8 @@ forEachDatabase('direct uploads', (database) => {
     const removed = await locker.call(['locker:admin'], 'DELETE', `/operators/${pubkey}`)
     expect(removed.status).toBe(200)
     const stored = async () => {
-      const { body } = await locker.call<{ files: { filename: string; uploaded_at: string | null }[] }>(
-        ['locker:list'],
-        'GET',
-        '/files',
-      )
-      return body.files.filter(({ uploaded_at }) => uploaded_at !== null).map(({ filename }) => filename)
+      const rows = await Promise.all(names.map((name) => rowOf(houses[0], locker, name)))
+      return rows.filter(({ uploaded_at }) => uploaded_at !== null).map(({ filename }) => filename)
     }
     const before = await stored()
     const statuses = (await Promise.all(uploads)).map(({ status }) => status)

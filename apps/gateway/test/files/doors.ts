@@ -5,7 +5,7 @@ import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { utf8 } from '@svc/protocol/bytes'
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import type { Reply } from '../auth/lockers.ts'
-import { type Bucket, openS3House, type S3House } from '../s3/s3-house.ts'
+import { type Bucket, openS3House } from '../s3/s3-house.ts'
 import { openTestSession } from '../transfers/sessions/sessions.ts'
 import { CHUNK, send, tusToken } from '../tus/uploads.ts'
 import { pathOf } from './files.ts'
@@ -16,37 +16,25 @@ interface Outcome {
   code: string | null
 }
 
-export interface Doors {
-  house: S3House
-  bucket: Bucket
-  /** Stores a text under the name. */
-  put: Record<'short URL' | 'session' | 'fetch' | 'tus' | 'S3', (name: string, text: string) => Promise<Outcome>>
-  close(): Promise<void>
-}
-
-export async function openDoors(databaseUrl: string): Promise<Doors> {
+export async function openDoors(databaseUrl: string) {
   let fetched = ''
   const source = await startTestTlsServer((_request, response) => response.end(fetched))
-  const house = await openS3House(
-    { DATABASE_URL: databaseUrl },
-    { fetchSource: (url) => openSource(url, source.options) },
-  )
-  const bucket = await house.bucket()
-  const { locker } = bucket
-  const token = await tusToken(locker)
+  const fetchSource = (url: string) => openSource(url, source.options)
+  const house = await openS3House({ DATABASE_URL: databaseUrl }, { fetchSource })
 
-  return {
-    house,
-    bucket,
-    put: {
-      async 'short URL'(filename, text) {
+  /** Each stores a text under a name, in the bucket's locker. */
+  async function to(bucket: Bucket) {
+    const { locker } = bucket
+    const token = await tusToken(locker)
+    return {
+      async 'short URL'(filename: string, text: string): Promise<Outcome> {
         const body = { filename, content_type: 'text/plain' }
         const made = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', body)
         if (made.status !== 200) return outcomeOf(made)
         await locker.put(filename, text)
         return outcomeOf(made)
       },
-      async session(filename, text) {
+      async session(filename: string, text: string): Promise<Outcome> {
         const request = { files: [{ filename, content_type: 'text/plain' }] }
         const tried = await locker.call(['locker:write'], 'POST', '/upload-sessions', request)
         if (tried.status !== 200) return outcomeOf(tried)
@@ -54,7 +42,7 @@ export async function openDoors(databaseUrl: string): Promise<Doors> {
         await session.raw(0, text)
         return outcomeOf(await session.finalize())
       },
-      async fetch(filename, text) {
+      async fetch(filename: string, text: string): Promise<Outcome> {
         fetched = text
         // Without a name in the request, the file gets the last part of the URL, if that is a good one.
         const isLastPart = !filename.includes('/') && filenameProblem(filename, DEFAULT_SYSTEM_PREFIX) === null
@@ -67,26 +55,27 @@ export async function openDoors(databaseUrl: string): Promise<Doors> {
           await house.call(owner, { method: 'POST', path, body, ops: ['locker:write'], lockerId, receiptId }),
         )
       },
-      async tus(filename, text) {
+      async tus(filename: string, text: string): Promise<Outcome> {
         const headers = {
           ...CHUNK,
           'x-upload-token': token,
           'upload-length': `${utf8(text).length}`,
           'upload-metadata': `filename ${loneSurrogatesKept(filename).toString('base64')}`,
         }
-        const { status, error } = await send(
-          `${house.gateway.url}/v1/lockers/${bucket.name}/tus`,
-          'POST',
-          headers,
-          text,
-        )
+        const url = `${house.gateway.url}/v1/lockers/${bucket.name}/tus`
+        const { status, error } = await send(url, 'POST', headers, text)
         return { status, code: error }
       },
-      async S3(filename, text) {
+      async S3(filename: string, text: string): Promise<Outcome> {
         const { status, code } = await bucket.send('PUT', encodedKey(filename), { body: text })
         return { status, code }
       },
-    },
+    }
+  }
+
+  return {
+    house,
+    to,
     async close() {
       await house.close()
       await source.stop()

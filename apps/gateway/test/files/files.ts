@@ -18,6 +18,14 @@ export async function lockerRow({ gateway }: LockerHouse, { lockerId }: TestLock
   return locker
 }
 
+/** Changes how much the owner of a locker has bought. */
+export async function limitBytes(house: LockerHouse, of: TestLocker, storage_limit_bytes: number): Promise<void> {
+  const locker = await lockerRow(house, of)
+  const changed = { terms: JSON.stringify({ ...JSON.parse(locker.terms), storage_limit_bytes }) }
+  const { db } = house.gateway.context.database
+  await db.updateTable('lockers').set(changed).where('locker_id', '=', of.lockerId).execute()
+}
+
 /** A file with these bytes, as after an upload. */
 export async function storeFile(
   house: LockerHouse,
@@ -57,10 +65,8 @@ export async function insertFiles(
   }))
   await db.transaction().execute(async (tx) => {
     for (let i = 0; i < rows.length; i += 1000) {
-      await tx
-        .insertInto('files')
-        .values(rows.slice(i, i + 1000))
-        .execute()
+      const some = rows.slice(i, i + 1000)
+      await tx.insertInto('files').values(some).execute()
     }
     await changeManifest(tx, locker.locker_id, { at: '2026-09-01T12:00:00Z', files: rows.length })
   })

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { expect, it } from 'vitest'
+import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
+import { forAllTests } from '../for-tests.ts'
 import { callRaw, lockerRow, sendRaw, storeFile } from './files.ts'
 
-let house: LockerHouse
-let locker: TestLocker
-
-beforeAll(async () => {
-  house = await openLockerHouse()
-  locker = await house.locker(ed25519Identity())
-  for (const name of ['docs/a.txt', 'docs%2Fb.txt', '%2e%2e/c.txt', 'é', 'manifest', 'urls', 'batch', 'a+b', 'a b']) {
-    await storeFile(house, locker, name, `the bytes of ${name}`)
-  }
+const NAMES = ['docs/a.txt', 'docs%2Fb.txt', 'é', 'manifest', 'a+b', 'a b']
+const house = forAllTests(openLockerHouse)
+const locker = forAllTests(async () => {
+  const made = await house.locker(ed25519Identity())
+  for (const name of NAMES) await storeFile(house, made, name, `the bytes of ${name}`)
+  return made
 })
-afterAll(() => house.close())
 
 const OPS = ['locker:read', 'locker:write', 'locker:list']
 
@@ -25,19 +22,12 @@ async function call(method: string, path: string, signedPath = path) {
 }
 
 it.each([
-  ['docs/a.txt', 'docs/a.txt'],
   ['docs%2Fa.txt', 'docs/a.txt'],
-  ['docs%2fa.txt', 'docs/a.txt'],
   ['%64%6F%63%73/a%2Etxt', 'docs/a.txt'],
-  ['docs/a.txt?', 'docs/a.txt'],
   ['docs/a.txt?ttl_min=5&x=/../y', 'docs/a.txt'],
   ['docs%252Fb.txt', 'docs%2Fb.txt'],
-  ['%252e%252e/c.txt', '%2e%2e/c.txt'],
-  ['%C3%A9', 'é'],
   ['%c3%a9', 'é'],
   ['manifest', 'manifest'],
-  ['urls', 'urls'],
-  ['batch', 'batch'],
   ['a+b', 'a+b'],
   ['a%2Bb', 'a+b'],
   ['a%20b', 'a b'],
@@ -46,85 +36,47 @@ it.each([
   expect([status, body.filename], JSON.stringify(body)).toEqual([200, filename])
 })
 
-it.each([
-  'DOCS/a.txt',
-  'docs%252Fa.txt',
-  'docs%25252Fa.txt',
-  'docs/a.txt;x',
-  'docs/a.txt%20',
-  'docs/a.txt%3F',
-  'docs%E2%88%95a.txt',
-  '%252e%252e%252fdocs/a.txt',
-  'e%CC%81',
-])('T-05 /files/%s is no file', async (path) => {
+/** For a path that reaches no file, by any method. */
+async function expectRefused(path: string, ...expected: unknown[]): Promise<void> {
   for (const method of ['GET', 'DELETE']) {
     const { status, body } = await call(method, `/files/${path}`)
-    expect([status, body.error]).toEqual([404, 'FILE_NOT_FOUND'])
+    expect([status, body.error, body.detail?.[0].loc[0]], JSON.stringify(body)).toEqual(expected)
   }
+  expect((await lockerRow(house, locker)).file_count).toBe(NAMES.length)
+}
+
+const ABSENT = ['DOCS/a.txt', 'docs%252Fa.txt', 'docs/a.txt;x', 'docs/a.txt%20', 'docs/a.txt%3F', 'e%CC%81']
+it.each(ABSENT)('T-05 /files/%s is no file', async (path) => {
+  await expectRefused(path, 404, 'FILE_NOT_FOUND', undefined)
 })
 
 it.each([
   'docs//a.txt',
-  '/docs/a.txt',
-  '//',
-  'docs/a.txt/',
-  'docs%2F%2Fa.txt',
-  '%2Fdocs/a.txt',
   'docs/a.txt%2F',
-  '.',
-  '..',
-  '%2e',
   '%2E%2e',
   './docs/a.txt',
-  'docs/./a.txt',
-  'docs/%2e/a.txt',
-  'docs/../docs/a.txt',
-  'docs/%2e%2e/docs/a.txt',
   'docs%2F..%2Fdocs%2Fa.txt',
   '../manifest',
-  '../files/docs/a.txt',
-  '..%2f..%2f..%2fetc%2fpasswd',
   '..;/docs/a.txt',
-  'docs\\a.txt',
   'docs%5Ca.txt',
-  'C:/docs/a.txt',
   'docs/a.txt%3A%3A$DATA',
   'docs/a.txt%00',
-  '%00',
   'docs/a.txt%0d%0aX:%20y',
-  '%7f',
-  '%C2%80',
-])('T-05 AMB-22 /files/%s is refused for its name', async (path) => {
-  for (const method of ['GET', 'DELETE']) {
-    const { status, body } = await call(method, `/files/${path}`)
-    expect([status, body.error, body.detail?.[0].loc[0]], JSON.stringify(body)).toEqual([
-      422,
-      'validation_error',
-      'path',
-    ])
-  }
+])('T-05 AMB-22 FILE-16 /files/%s is refused for its name', async (path) => {
+  await expectRefused(path, 422, 'validation_error', 'path')
 })
 
-it.each(['%', '%2', '%zz', 'a%', '%ff', '%C3', '%C3%28', '%c0%ae', '%E0%80%AE', '%ED%A0%80', '%F4%90%80%80', '%u002e'])(
-  'T-05 /files/%s is refused for its encoding',
-  async (path) => {
-    for (const method of ['GET', 'DELETE']) {
-      const { status, body } = await call(method, `/files/${path}`)
-      expect([status, body.error]).toEqual([422, 'validation_error'])
-    }
-    const unsigned = await sendRaw(house, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)
-    expect(unsigned.status).toBe(422)
-  },
-)
+const MALFORMED = ['%', '%zz', 'a%', '%ff', '%C3%28', '%c0%ae', '%ED%A0%80', '%u002e']
+it.each(MALFORMED)('T-05 /files/%s is refused for its encoding', async (path) => {
+  await expectRefused(path, 422, 'validation_error', 'path')
+  expect((await sendRaw(house, 'GET', `/v1/r/${locker.receiptId}/f/${path}`)).status).toBe(422)
+})
 
 it.each([
   ['docs%2Fa.txt', 'docs/a.txt'],
-  ['docs/a.txt', 'docs%2Fa.txt'],
   ['docs/a.txt', 'docs%252Fa.txt'],
   ['docs/a.txt', 'x/../docs/a.txt'],
-  ['docs/a.txt', 'docs//a.txt'],
   ['%C3%A9', 'e%CC%81'],
-  ['docs/a.txt', 'docs/a.txt?ttl_min=5'],
   ['docs/a.txt?ttl_min=6', 'docs/a.txt%3Fttl_min=5'],
 ])('T-05 AMB-27 a signature for another spelling is refused: sent %s, signed %s', async (sent, signed) => {
   const { lockerId, owner } = locker
@@ -139,18 +91,9 @@ it('T-05 AMB-27 a signature over the decoded path is accepted', async () => {
   expect((await call('GET', '/files/%C3%A9', '/files/é')).status).toBe(200)
 })
 
-it.each([
-  '/files/',
-  '/files/?x',
-  '//files',
-  '/./files',
-  '/files/../files/',
-  '/Files',
-  '/files%2Fdocs/a.txt',
-  '/%66iles/',
-])('T-05 the path %s reaches no file', async (path) => {
-  const { status } = await call('GET', path)
-  expect([404, 422]).toContain(status)
+const OTHER_PATHS = ['/files/', '//files', '/./files', '/files/../files/', '/Files', '/files%2Fdocs/a.txt']
+it.each(OTHER_PATHS)('T-05 the path %s reaches no file', async (path) => {
+  expect([404, 422]).toContain((await call('GET', path)).status)
 })
 
 it('T-05 dots in the path reach no other endpoint', async () => {
@@ -179,8 +122,4 @@ it('T-05 a request target in absolute form is no way around the checks', async (
   const other = `http://other.example/v1/lockers/${lockerId}/files/batch`
   const reply = await sendRaw(house, 'GET', other, headers)
   expect([reply.status, JSON.parse(reply.text).error]).toEqual([403, 'PATH_MISMATCH'])
-})
-
-it('FILE-16 none of these requests removed a file', async () => {
-  expect((await lockerRow(house, locker)).file_count).toBe(9)
 })

@@ -1,39 +1,20 @@
-import { type DnsServer, startDnsServer } from '@svc/devnet/dns-server'
+import { startDnsServer } from '@svc/devnet/dns-server'
 import { openSource } from '@svc/outgoing/open-source'
 import { createResolver } from '@svc/outgoing/resolve'
-import { SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { buy, type Market, openMarket, type Shop, shopOf } from '../purchases/market.ts'
+import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
+import { expect, it } from 'vitest'
+import type { Overrides } from '../../src/context.ts'
+import { ed25519Identity, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { forAllTests } from '../for-tests.ts'
 
 /** Never answers for names that begin with "slow". */
-let dns: DnsServer
-let server: TestTlsServer
-let market: Market
-let shop: Shop
-let house: LockerHouse
-
-beforeAll(async () => {
-  dns = await startDnsServer((hostname) => (hostname.startsWith('slow') ? null : ['127.0.0.1']))
-  server = await startTestTlsServer((_request, response) => response.end('hello'))
-  market = await openMarket()
+const dns = forAllTests(() => startDnsServer((hostname) => (hostname.startsWith('slow') ? null : ['127.0.0.1'])))
+const server = forAllTests(() => startTestTlsServer((_request, response) => response.end('hello')))
+const house = forAllTests(() => {
   const resolve = createResolver([dns.address])
-  const gateway = await startTestGateway(
-    { ...market.chains.variables, FETCH_MAX_TOTAL: '6' },
-    {
-      now: market.clock.now,
-      fetchSource: (url, maxBytes, signal) => openSource(url, { ...server.options, resolve, maxBytes, signal }),
-    },
-  )
-  shop = shopOf(gateway)
-  house = houseOf(gateway, market.clock)
-})
-afterAll(async () => {
-  await shop.stop()
-  await market.close()
-  await server.stop()
-  await dns.stop()
+  const fetchSource: Overrides['fetchSource'] = (url, maxBytes, signal) =>
+    openSource(url, { ...server.options, resolve, maxBytes, signal })
+  return openLockerHouse({ FETCH_MAX_TOTAL: '6' }, { fetchSource })
 })
 
 /** Begins a fetch that the caller can hang up. */
@@ -66,36 +47,33 @@ async function beginSlowFetches(locker: TestLocker, prefix: string, signal: Abor
 
 const waiting = (prefix: string) => new Set(dns.asked.filter((name) => name.startsWith(`slow-${prefix}-`))).size
 
-describe('an owner who names hosts that resolve slowly', () => {
-  it('T-47 gets a few of them at once, and holds up neither a stranger nor a payment', async () => {
-    const locker = await house.locker(ed25519Identity())
-    const stranger = await house.locker(ed25519Identity())
-    const gone = new AbortController()
-    const slow = await beginSlowFetches(locker, 'a', gone.signal)
-    await expect.poll(slow.settled).toBe(12)
-    for (const response of slow.refused) {
-      expect(response.status).toBe(429)
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect(await response.json()).toMatchObject({ error: 'RATE_LIMITED', details: { layer: 'gateway' } })
-    }
-    expect(waiting('a')).toBe(4)
-    expect((await beginFetch(stranger, SOURCE)).status).toBe(200)
-    await buy(market, shop)
-    expect(slow.settled(), 'the four still wait').toBe(12)
-    gone.abort()
-    await slow.done
-    await expect.poll(async () => (await beginFetch(locker, SOURCE)).status).toBe(200)
-  })
+it('T-47 an owner who names slow hosts gets a few of them at once, and holds up no stranger', async () => {
+  const locker = await house.locker(ed25519Identity())
+  const stranger = await house.locker(ed25519Identity())
+  const gone = new AbortController()
+  const slow = await beginSlowFetches(locker, 'a', gone.signal)
+  await expect.poll(slow.settled).toBe(12)
+  for (const response of slow.refused) {
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await response.json()).toMatchObject({ error: 'RATE_LIMITED', details: { layer: 'gateway' } })
+  }
+  expect(waiting('a')).toBe(4)
+  expect((await beginFetch(stranger, SOURCE)).status).toBe(200)
+  expect(slow.settled(), 'the four still wait').toBe(12)
+  gone.abort()
+  await slow.done
+  await expect.poll(async () => (await beginFetch(locker, SOURCE)).status).toBe(200)
+})
 
-  it('T-47 shares one limit for all fetches with the others', async () => {
-    const lockers = await Promise.all([1, 2].map(() => house.locker(ed25519Identity())))
-    const gone = new AbortController()
-    const slow = await Promise.all(lockers.map((locker, i) => beginSlowFetches(locker, `b${i}`, gone.signal)))
-    await expect.poll(() => waiting('b0') + waiting('b1')).toBe(6)
-    const third = await house.locker(ed25519Identity())
-    expect((await beginFetch(third, SOURCE)).status).toBe(429)
-    gone.abort()
-    await Promise.all(slow.map(({ done }) => done))
-    await expect.poll(async () => (await beginFetch(third, SOURCE)).status).toBe(200)
-  })
+it('T-47 an owner who names slow hosts shares one limit for all fetches with the others', async () => {
+  const lockers = await Promise.all([1, 2].map(() => house.locker(ed25519Identity())))
+  const gone = new AbortController()
+  const slow = await Promise.all(lockers.map((locker, i) => beginSlowFetches(locker, `b${i}`, gone.signal)))
+  await expect.poll(() => waiting('b0') + waiting('b1')).toBe(6)
+  const third = await house.locker(ed25519Identity())
+  expect((await beginFetch(third, SOURCE)).status).toBe(429)
+  gone.abort()
+  await Promise.all(slow.map(({ done }) => done))
+  await expect.poll(async () => (await beginFetch(third, SOURCE)).status).toBe(200)
 })

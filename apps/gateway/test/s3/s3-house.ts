@@ -3,8 +3,16 @@
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
-import type { S3Credentials } from '@svc/api/s3-credentials'
+import type { Readable } from 'node:stream'
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3'
 import { testClock } from '@svc/devnet/clock'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
@@ -13,52 +21,29 @@ import type { Overrides } from '../../src/context.ts'
 import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { askCredentials, done } from './credentials/credentials-house.ts'
 
-export interface S3House extends LockerHouse {
-  s3Url: string
-  /** Opens a locker and asks for credentials of it. */
-  bucket(scope?: object): Promise<Bucket>
-  /** The same with a locker that the test has opened. */
-  bucketOf(locker: TestLocker, scope?: object): Promise<Bucket>
-}
+const UNSIGNED = 'UNSIGNED-PAYLOAD'
 
-export interface Bucket {
-  locker: TestLocker
-  name: string
-  credentials: S3Credentials
-  client: S3Client
-  /** A client with other settings, or with other credentials of the same locker. */
-  clientWith(config: Partial<S3ClientConfig>, scope?: object): Promise<S3Client>
-  /** A request that is signed by hand; the path begins with the key. */
-  send(method: string, path: string, options?: RawOptions): Promise<RawAnswer>
-}
+export type S3House = Awaited<ReturnType<typeof openS3House>>
+export type Bucket = Awaited<ReturnType<S3House['bucket']>>
 
 interface RawOptions {
   headers?: Record<string, string>
   body?: string | Uint8Array
   /** What the signature says of the body; that it is not signed, by default. */
   payload?: string
-  /** Instead of the bucket's and the path. */
-  target?: string
   /** Instead of that of the credentials. */
   secret?: string
 }
 
-interface RawAnswer {
-  status: number
-  headers: Headers
-  text: string
-  /** Of an error. */
-  code: string | null
-}
-
-export async function openS3House(variables: Variables = {}, overrides: Overrides = {}): Promise<S3House> {
+export async function openS3House(variables: Variables = {}, overrides: Overrides = {}) {
   // Stock clients take the time from the Date of answers, which is the real one.
   const clock = testClock(Date.now())
   const gateway = await startTestGateway({ S3_DOOR: 'on', ...variables }, { now: clock.now, ...overrides })
   const house = houseOf(gateway, clock)
   const s3Url = `${house.gateway.url}/s3`
 
-  async function bucketOf(locker: TestLocker, scope: object = {}): Promise<Bucket> {
+  /** Asks for credentials of a locker. */
+  async function bucketOf(locker: TestLocker, scope: object = {}) {
     const name = locker.lockerId
     const ask = async (wanted: object) => done(await askCredentials(locker, { access: 'write', ...wanted }))
     const credentials = await ask(scope)
@@ -67,8 +52,11 @@ export async function openS3House(variables: Variables = {}, overrides: Override
       name,
       credentials,
       client: s3Client(s3Url, credentials),
-      clientWith: async (config, other) => s3Client(s3Url, other ? await ask(other) : credentials, config),
-      send: (method, path, options = {}) =>
+      /** A client with other settings, or with other credentials of the same locker. */
+      clientWith: async (config: Partial<S3ClientConfig>, other?: object) =>
+        s3Client(s3Url, other ? await ask(other) : credentials, config),
+      /** A request that is signed by hand; the path begins with the key. */
+      send: (method: string, path: string, options: RawOptions & { target?: string } = {}) =>
         sendSigned(house, credentials, method, options.target ?? `/s3/${name}/${path}`, options),
     }
   }
@@ -104,19 +92,37 @@ export function s3Client(
   })
 }
 
+/** What a stock client does with the objects of a bucket. */
+export function objectsOf(bucket: Pick<Bucket, 'name' | 'client'>) {
+  const of = (Key: string, more: object) => ({ Bucket: bucket.name, Key, ...more })
+  const get = (Key: string, more: object = {}) => bucket.client.send(new GetObjectCommand(of(Key, more)))
+  return {
+    put: (Key: string, Body: Uint8Array | string | Readable, more: object = {}) =>
+      bucket.client.send(new PutObjectCommand({ Body, ...of(Key, more) })),
+    get,
+    head: (Key: string, more: object = {}) => bucket.client.send(new HeadObjectCommand(of(Key, more))),
+    remove: (Key: string, more: object = {}) => bucket.client.send(new DeleteObjectCommand(of(Key, more))),
+    copy: (from: string, Key: string, more: object = {}) => {
+      const CopySource = `${bucket.name}/${encodeURIComponent(from)}`
+      return bucket.client.send(new CopyObjectCommand({ CopySource, ...of(Key, more) }))
+    },
+    async bytesOf(Key: string, more?: object): Promise<Buffer> {
+      return Buffer.from((await (await get(Key, more)).Body?.transformToByteArray()) ?? [])
+    },
+  }
+}
+
 export async function sendSigned(
-  { gateway, clock }: LockerHouse,
+  house: LockerHouse,
   credentials: GivenCredentials,
   method: string,
   target: string,
-  { headers = {}, body, payload = 'UNSIGNED-PAYLOAD', secret }: RawOptions,
-): Promise<RawAnswer> {
-  const signed = signHead(
-    { ...credentials, ...(secret && { secret_access_key: secret }) },
-    { method, target, host: new URL(gateway.url).host, headers, payload, now: clock.now() },
-  )
+  { headers = {}, body, payload = UNSIGNED, secret = credentials.secret_access_key }: RawOptions,
+) {
+  const given = { ...credentials, secret_access_key: secret }
+  const signed = signHead(house, given, method, target, { ...headers, payload })
   // Not by fetch, which takes `.` and `..` out of paths, also when they are encoded.
-  const { hostname, port } = new URL(gateway.url)
+  const { hostname, port } = new URL(house.gateway.url)
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const request = httpRequest({ hostname, port, method, path: target, headers: { ...length, ...signed } })
   const [response] = (await once(request.end(body), 'response')) as [IncomingMessage]
@@ -125,21 +131,15 @@ export async function sendSigned(
   return { status: response.statusCode ?? 0, headers: received, text, code: /<Code>(\w+)</.exec(text)?.[1] ?? null }
 }
 
-interface Head {
-  method: string
-  target: string
-  host: string
-  headers: Record<string, string>
-  payload: string
-  now: number
-}
-
 /** The headers of a request with those that sign it. Parameters of the target are in order, each with `=`. */
 export function signHead(
+  { gateway, clock }: LockerHouse,
   credentials: GivenCredentials,
-  { method, target, host, headers, payload, now }: Head,
+  method: string,
+  target: string,
+  { host = new URL(gateway.url).host, payload = UNSIGNED, ...headers }: Record<string, string>,
 ): Record<string, string> {
-  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')
+  const time = new Date(clock.now()).toISOString().replace(/[-:]|\.\d+/g, '')
   const all: Record<string, string> = {
     ...headers,
     host,
@@ -160,17 +160,29 @@ export function signHead(
   return { ...sent, authorization }
 }
 
+/** A request that is signed for this host, with its head as lines. */
+export function signedLines(
+  house: LockerHouse,
+  { credentials }: Bucket,
+  method: string,
+  target: string,
+  { host = 'x', ...headers }: Record<string, string> = {},
+): string {
+  const head = signHead(house, credentials, method, target, { host, ...headers })
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}`
+}
+
 /** A PUT of four bytes, with something else done when the gateway has let it in and has half of them. */
 export async function putInHalves(
-  { gateway, clock }: LockerHouse,
+  house: LockerHouse,
   credentials: GivenCredentials,
   target: string,
   between: () => Promise<unknown>,
 ): Promise<{ status: number; text: string }> {
-  const { host } = new URL(gateway.url)
-  const [headers, payload] = [{ 'content-length': '4' }, 'UNSIGNED-PAYLOAD']
-  const head = signHead(credentials, { method: 'PUT', target, host, headers, payload, now: clock.now() })
-  const request = httpRequest(gateway.url + target, { method: 'PUT', headers: { ...head, expect: '100-continue' } })
+  const headers = signHead(house, credentials, 'PUT', target, { 'content-length': '4' })
+  const url = house.gateway.url + target
+  const request = httpRequest(url, { method: 'PUT', headers: { ...headers, expect: '100-continue' } })
   const answered = once(request, 'response') as Promise<[IncomingMessage]>
   request.flushHeaders()
   await once(request, 'continue')
@@ -187,10 +199,6 @@ function hmac(key: Buffer | string, text: string): Buffer {
 
 /** Expects a refusal of a stock client by this code. */
 export async function expectS3Error(request: Promise<unknown>, status: number, code: string): Promise<void> {
-  const error = await request.then(
-    () => null,
-    (reason) => reason,
-  )
-  expect(error, `refused by ${code}`).not.toBeNull()
-  expect([error.$metadata?.httpStatusCode, error.name], error.message).toEqual([status, code])
+  const refusal = { name: code, $metadata: { httpStatusCode: status } }
+  await expect(request, `refused by ${code}`).rejects.toMatchObject(refusal)
 }

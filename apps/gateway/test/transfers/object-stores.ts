@@ -9,8 +9,8 @@ import type { Variables } from '@svc/http-service/config'
 import { onTestFinished } from 'vitest'
 
 /** Each starts a store that stops with the test. */
-export const stores: Record<string, () => Promise<Variables>> = {
-  async gcs() {
+export const stores: Record<string, (redirect?: string) => Promise<Variables>> = {
+  async gcs(redirect = 'all') {
     const { url, bucket, keyFile, stop } = await startGcsServer({ folder: await newFolder() })
     onTestFinished(stop)
     return {
@@ -18,10 +18,10 @@ export const stores: Record<string, () => Promise<Variables>> = {
       GCS_CREDENTIALS: keyFile,
       GCS_ENDPOINT: url,
       GCS_IAM_ENDPOINT: url,
-      GCS_REDIRECT: 'all',
+      GCS_REDIRECT: redirect,
     }
   },
-  async storj() {
+  async storj(redirect = 'all') {
     const { url, bucket, credentials, stop } = await startStorjServer({ folder: await newFolder() })
     onTestFinished(stop)
     return {
@@ -29,7 +29,7 @@ export const stores: Record<string, () => Promise<Variables>> = {
       STORJ_ENDPOINT: url,
       STORJ_ACCESS_KEY_ID: credentials.accessKeyId,
       STORJ_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-      STORJ_REDIRECT: 'all',
+      STORJ_REDIRECT: redirect,
     }
   },
 }

@@ -1,31 +1,22 @@
 // The owner of a locker whose receipt id has leaked rotates its public link, or closes it.
 
-import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import type { ErrorBody } from '@svc/api/errors'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  ed25519Identity,
-  expectRefusal,
-  type Identity,
-  type LockerHouse,
-  openLockerHouse,
-  type TestLocker,
-} from '../auth/lockers.ts'
+import { expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, type Identity, openLockerHouse } from '../auth/lockers.ts'
+import { confirmBatch, confirm as confirmIn } from '../files/confirm/confirm.ts'
+import { forAllTests, forEachTest } from '../for-tests.ts'
+
+const operator = ed25519Identity()
 
 interface Changed {
   public_link: { status: string; id: string | null }
 }
 
-let house: LockerHouse
-let locker: TestLocker
-
-beforeAll(async () => {
-  house = await openLockerHouse()
-})
-afterAll(() => house.close())
-beforeEach(async () => {
-  locker = await house.locker(ed25519Identity())
-  await locker.put('folder/a.txt', 'hello')
+const house = forAllTests(openLockerHouse)
+const locker = forEachTest(async () => {
+  const made = await house.locker(ed25519Identity(), { operators: [operator] })
+  await made.put('folder/a.txt', 'hello')
+  return made
 })
 
 const read = (id: string, init?: RequestInit) => fetch(`${house.gateway.url}/v1/r/${id}/f/folder/a.txt`, init)
@@ -37,6 +28,8 @@ async function changed(action: string): Promise<Changed['public_link']> {
   expect(status, JSON.stringify(body)).toBe(200)
   return body.public_link
 }
+
+const recorded = async () => (await locker.call<Changed>(['locker:read'], 'GET', '/record')).body.public_link
 
 /** The whole answer, apart from what differs with every request. */
 async function answerOf(id: string, init?: RequestInit) {
@@ -56,103 +49,89 @@ async function expectUnknown(id: string): Promise<void> {
   }
 }
 
-describe('the public link', () => {
-  it('T-49 FILE-30 after it is rotated, the new id opens the files and the receipt id does not', async () => {
-    const { receiptId } = locker
-    expect(await (await read(receiptId)).text()).toBe('hello')
-    const { status, id } = await changed('rotate')
-    expect([status, id]).toEqual(['open', expect.stringMatching(/^link_[0-9a-f]{32}$/)])
-    expect(await (await read(id!)).text()).toBe('hello')
-    expect((await read(id!, { method: 'HEAD' })).status).toBe(200)
-    expect(await (await read(id!, { headers: { range: 'bytes=0-1' } })).text()).toBe('he')
-    await expectUnknown(receiptId)
-  })
+it('T-49 FILE-30 after it is rotated, the new id opens the files and the receipt id does not', async () => {
+  const { receiptId } = locker
+  expect(await (await read(receiptId)).text()).toBe('hello')
+  const rotated = await changed('rotate')
+  expect(rotated).toEqual({ status: 'open', id: expect.stringMatching(/^link_[0-9a-f]{32}$/) })
+  expect(await recorded()).toEqual(rotated)
+  const { id } = rotated
+  expect(await (await read(id!)).text()).toBe('hello')
+  expect((await read(id!, { method: 'HEAD' })).status).toBe(200)
+  expect(await (await read(id!, { headers: { range: 'bytes=0-1' } })).text()).toBe('he')
+  await expectUnknown(receiptId)
+})
 
-  it('T-49 rotated again, it is opened by the newest id only', async () => {
-    const [first, second] = [await changed('rotate'), await changed('rotate')]
-    expect(await (await read(second.id!)).text()).toBe('hello')
-    await expectUnknown(first.id!)
-    await expectUnknown(locker.receiptId)
-  })
+it('T-49 rotated again, it is opened by the newest id only', async () => {
+  const [first, second] = [await changed('rotate'), await changed('rotate')]
+  expect(await (await read(second.id!)).text()).toBe('hello')
+  await expectUnknown(first.id!)
+  await expectUnknown(locker.receiptId)
+})
 
-  it('T-49 while it is closed nothing opens it, and opened again it is as before', async () => {
-    expect(await changed('close')).toEqual({ status: 'closed', id: null })
-    await expectUnknown(locker.receiptId)
-    expect(await changed('open')).toEqual({ status: 'open', id: locker.receiptId })
-    expect((await read(locker.receiptId)).status).toBe(200)
+it('T-49 while it is closed nothing opens it, and opened again it is as before', async () => {
+  expect(await changed('close')).toEqual({ status: 'closed', id: null })
+  expect(await recorded()).toEqual({ status: 'closed', id: null })
+  await expectUnknown(locker.receiptId)
+  expect(await changed('open')).toEqual({ status: 'open', id: locker.receiptId })
+  expect((await read(locker.receiptId)).status).toBe(200)
 
-    const { id } = await changed('rotate')
-    await changed('close')
-    await expectUnknown(id!)
-    await expectUnknown(locker.receiptId)
-    expect(await changed('open')).toEqual({ status: 'open', id })
-    expect((await read(id!)).status).toBe(200)
-    await changed('close')
-    const { id: third } = await changed('rotate')
-    expect((await read(third!)).status).toBe(200)
-    await expectUnknown(id!)
-  })
+  const { id } = await changed('rotate')
+  await changed('close')
+  await expectUnknown(id!)
+  await expectUnknown(locker.receiptId)
+  expect(await changed('open')).toEqual({ status: 'open', id })
+  expect((await read(id!)).status).toBe(200)
+  await changed('close')
+  const { id: third } = await changed('rotate')
+  expect((await read(third!)).status).toBe(200)
+  await expectUnknown(id!)
+})
 
-  it('T-49 FILE-30 the links of others stay, and guessed ids open nothing', async () => {
-    const other = await house.locker(ed25519Identity())
-    await other.put('folder/a.txt', 'theirs')
-    await changed('rotate')
-    expect(await (await read(other.receiptId)).text()).toBe('theirs')
-    for (const id of [`link_${'0'.repeat(32)}`, 'link_', 'null', 'closed', locker.lockerId]) await expectUnknown(id)
-  })
+it('T-49 FILE-30 the links of others stay, and guessed ids open nothing', async () => {
+  const other = await house.locker(ed25519Identity())
+  await other.put('folder/a.txt', 'theirs')
+  await changed('rotate')
+  expect(await (await read(other.receiptId)).text()).toBe('theirs')
+  for (const id of [`link_${'0'.repeat(32)}`, 'link_', 'null', 'closed', locker.lockerId]) await expectUnknown(id)
+})
 
-  it('T-49 T-28 only the owner changes it, in one of three ways', async () => {
-    const operator = ed25519Identity()
-    locker = await house.locker(locker.owner, { operators: [operator] })
-    for (const who of [operator, ed25519Identity()]) expect((await change('rotate', who)).status).toBe(403)
-    expect((await locker.call(['locker:write'], 'POST', '/public-link', { action: 'close' })).status).toBe(403)
-    for (const body of [{}, { action: 'burn' }, { action: null }]) {
-      expect((await locker.call(['locker:admin'], 'POST', '/public-link', body)).status).toBe(422)
-    }
-    const { body } = await locker.call(['locker:read'], 'GET', '/record', undefined, operator)
-    expect(body).toMatchObject({ public_link: { status: 'open', id: locker.receiptId } })
-  })
+it('T-49 T-28 only the owner changes it, in one of three ways', async () => {
+  for (const who of [operator, ed25519Identity()]) expect((await change('rotate', who)).status).toBe(403)
+  expect((await locker.call(['locker:write'], 'POST', '/public-link', { action: 'close' })).status).toBe(403)
+  for (const body of [{}, { action: 'burn' }, { action: null }])
+    expect((await locker.call(['locker:admin'], 'POST', '/public-link', body)).status).toBe(422)
+  const { body } = await locker.call(['locker:read'], 'GET', '/record', undefined, operator)
+  expect(body).toMatchObject({ public_link: { status: 'open', id: locker.receiptId } })
+})
 
-  it('T-49 records show the id that opens it', async () => {
-    const recorded = async () => (await locker.call<Changed>(['locker:read'], 'GET', '/record')).body.public_link
-    expect(await recorded()).toEqual({ status: 'open', id: locker.receiptId })
-    const rotated = await changed('rotate')
-    expect(await recorded()).toEqual(rotated)
-    await changed('close')
-    expect(await recorded()).toEqual({ status: 'closed', id: null })
-  })
+it('T-175 AMB-05 what no longer opens it confirms new bytes, and does not tell what a file holds', async () => {
+  const { receiptId: receipt_id } = locker
+  const filenames = ['folder/a.txt', 'unknown']
+  const confirm = (filename: string) => confirmIn<ErrorBody>(house, locker, filename)
+  const batch = async () => (await confirmBatch(house, locker, filenames)).body.results
+  expect((await confirm('folder/a.txt')).status).toBe(200)
+  expect((await batch()).map(({ ok }) => ok)).toEqual([true, false])
+  for (const action of ['rotate', 'close']) {
+    await changed(action)
+    const answers = await Promise.all(filenames.map(confirm))
+    for (const answer of answers) expectRefusal(answer, 404, 'FILE_NOT_FOUND')
+    const [known, unknown] = answers.map(({ body: { message, hint } }) => ({ message, hint }))
+    expect(known).toEqual(unknown)
+    expect(await batch()).toMatchObject(filenames.map((filename) => ({ filename, error: 'FILE_NOT_FOUND' })))
+    await locker.put('new.txt', action)
+    const path = '/v1/files/confirm'
+    const body = { receipt_id, filename: 'folder/a.txt' }
+    const signed = { method: 'POST', path, body, ops: ['locker:write'], receiptId: receipt_id }
+    expect((await house.call(locker.owner, signed)).status).toBe(200)
+  }
+  await changed('open')
+  expect((await confirm('folder/a.txt')).status).toBe(404)
+})
 
-  it('T-175 AMB-05 what no longer opens it confirms new bytes, and does not tell what a file holds', async () => {
-    const { receiptId: receipt_id } = locker
-    const filenames = ['folder/a.txt', 'unknown']
-    const confirm = (filename: string) =>
-      house.send<ErrorBody>('POST', `/v1/files/confirm?${new URLSearchParams({ receipt_id, filename })}`)
-    const query = new URLSearchParams([['receipt_id', receipt_id], ...filenames.map((name) => ['filenames', name])])
-    const batch = async () =>
-      (await house.send<ConfirmedFiles>('POST', `/v1/files/confirm-batch?${query}`)).body.results
-    expect((await confirm('folder/a.txt')).status).toBe(200)
-    expect((await batch()).map(({ ok }) => ok)).toEqual([true, false])
-    for (const action of ['rotate', 'close']) {
-      await changed(action)
-      const answers = await Promise.all(filenames.map(confirm))
-      for (const answer of answers) expectRefusal(answer, 404, 'FILE_NOT_FOUND')
-      const [known, unknown] = answers.map(({ body: { message, hint } }) => ({ message, hint }))
-      expect(known).toEqual(unknown)
-      expect(await batch()).toMatchObject(filenames.map((filename) => ({ filename, error: 'FILE_NOT_FOUND' })))
-      await locker.put('new.txt', action)
-      const path = '/v1/files/confirm'
-      const body = { receipt_id, filename: 'folder/a.txt' }
-      const signed = { method: 'POST', path, body, ops: ['locker:write'], receiptId: receipt_id }
-      expect((await house.call(locker.owner, signed)).status).toBe(200)
-    }
-    await changed('open')
-    expect((await confirm('folder/a.txt')).status).toBe(404)
-  })
-
-  it('T-49 RCPT-01 the receipt and the evidence stay public under the receipt id', async () => {
-    const { receiptId } = locker
-    await changed('close')
-    expect((await house.send('GET', `/v1/receipts/${receiptId}`)).status).toBe(200)
-    expect((await house.send('GET', `/v1/storage/statements?receipt_id=${receiptId}`)).status).not.toBe(404)
-  })
+it('T-49 RCPT-01 the receipt and the evidence stay public under the receipt id', async () => {
+  const { receiptId } = locker
+  await changed('close')
+  expect((await house.send('GET', `/v1/receipts/${receiptId}`)).status).toBe(200)
+  expect((await house.send('GET', `/v1/storage/statements?receipt_id=${receiptId}`)).status).not.toBe(404)
 })

@@ -57,12 +57,13 @@ export async function errorOf(response: Response): Promise<[number, string]> {
 
 /** The file's row in the database. */
 export async function rowOf({ gateway }: LockerHouse, locker: TestLocker, filename: string): Promise<FileRow> {
-  return gateway.context.database.db
-    .selectFrom('files')
-    .selectAll()
-    .where('locker_id', '=', locker.lockerId)
-    .where('filename', '=', filename)
-    .executeTakeFirstOrThrow()
+  const files = gateway.context.database.db.selectFrom('files').selectAll().where('filename', '=', filename)
+  return files.where('locker_id', '=', locker.lockerId).executeTakeFirstOrThrow()
+}
+
+export function objectRow({ gateway }: LockerHouse, id: string | null) {
+  const objects = gateway.context.database.db.selectFrom('objects').selectAll()
+  return objects.where('object_id', '=', id as string).executeTakeFirst()
 }
 
 /** The objects in the database by state, and the files on disk, except the probes of health checks. */

@@ -1,62 +1,41 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import {
-  ed25519Identity,
-  expectRefusal,
-  houseOf,
-  type LockerHouse,
-  openLockerHouse,
-  type TestLocker,
-} from '../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { watchedStorage } from '../files/confirm/confirm.ts'
+import { forAllTests, forEachTest } from '../for-tests.ts'
 import { openTestSession, publicBytes } from './sessions/sessions.ts'
-import { createFile, errorOf, leftovers, put, rowOf, sha256 } from './transfers.ts'
+import { createFile, leftovers, put, rowOf, sha256 } from './transfers.ts'
 
 const MEBIBYTE = 1_048_576
 
 forEachDatabaseInGate('concurrent uploads', (database) => {
-  let folder: string
+  const storage = forAllTests(watchedStorage)
+  const key = randomBytes(32).toString('hex')
+  const variables = () => ({ DATABASE_URL: database.url, STORAGE_DIR: storage.folder, SHORT_URL_KEY: key })
   /** Two gateways on one database and one folder. */
-  let house: LockerHouse
-  let other: LockerHouse
-  let locker: TestLocker
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-files-'))
-    const shared = { DATABASE_URL: database.url, STORAGE_DIR: folder, SHORT_URL_KEY: randomBytes(32).toString('hex') }
-    house = await openLockerHouse(shared)
-    other = houseOf(await startTestGateway(shared, { now: house.clock.now }), house.clock)
-    locker = await house.locker(ed25519Identity())
-  })
-
-  afterAll(async () => {
-    await other.close()
-    await house.close()
-    await rm(folder, { recursive: true })
-  })
+  const house = forAllTests(() => openLockerHouse(variables()))
+  const other = forAllTests(() => openLockerHouse(variables(), { now: house.clock.now }))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
 
   const at = ({ gateway }: LockerHouse, url: string) => gateway.url + new URL(url).pathname
 
   it('AMB-24 concurrent uploads of one file leave one of them and release the others', async () => {
-    const { upload, download } = await createFile(house, locker, 'contended.bin')
     const before = await leftovers(house.gateway)
     const bodies = Array.from({ length: 20 }, (_, i) => randomBytes(100_000 + i))
-    const answers = await Promise.all(bodies.map((body, i) => put(at(i % 2 ? house : other, upload), body)))
+    const answers = await Promise.all(bodies.map((body, i) => put(at(i % 2 ? house : other, urls.upload), body)))
     expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
-    const winner = sha256(new Uint8Array(await (await fetch(download)).arrayBuffer()))
+    const winner = sha256(new Uint8Array(await (await fetch(urls.download)).arrayBuffer()))
     expect(bodies.map(sha256)).toContain(winner)
     const after = await leftovers(house.gateway)
     expect([after.writing, after.incoming]).toEqual([[], []])
     expect(after.held.length - before.held.length).toBe(1)
     expect(after.released.length - before.released.length).toBe(19)
-    expect(after.held).toContain((await rowOf(house, locker, 'contended.bin')).object_id)
+    expect(after.held).toContain((await rowOf(house, locker, 'a.txt')).object_id)
 
     house.clock.advance(3600)
     while ((await sweepObjects(house.gateway.rooms.files)) > 0);
@@ -107,51 +86,24 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     expect(late.body).toMatchObject({ details: { filename: 'wanted.bin' } })
   })
 
-  it('AMB-24 a hash confirmed during concurrent uploads is that of the stored bytes', async () => {
-    const { upload, download } = await createFile(house, locker, 'confirmed.bin')
-    await put(upload, 'first')
-    const query = new URLSearchParams({ receipt_id: locker.receiptId, filename: 'confirmed.bin' })
-    await Promise.all(
-      Array.from({ length: 10 }, async (_, i) => {
-        await put(at(i % 2 ? house : other, upload), `body ${i}`)
-        await house.send('POST', `/v1/files/confirm?${query}`)
-      }),
-    )
-    await house.send('POST', `/v1/files/confirm?${query}`)
-    const { content_hash, size_bytes } = await rowOf(house, locker, 'confirmed.bin')
-    const bytes = await (await fetch(download)).text()
-    expect([content_hash, size_bytes]).toEqual([`sha256:${sha256(bytes)}`, bytes.length])
-  })
-
-  it('AMB-24 a reader gets all old bytes of a file that is replaced meanwhile', { tags: ['nightly'] }, async () => {
-    const old = randomBytes(16 * MEBIBYTE)
-    const { upload, download } = await createFile(house, locker, 'read.bin')
-    expect((await put(upload, old)).status).toBe(200)
-    const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
-    get(at(other, download), resolve)
-    const reading = await promise
-    expect(reading.statusCode).toBe(200)
-    expect((await put(upload, 'new')).status).toBe(200)
-    expect(await (await fetch(at(other, download))).text()).toBe('new')
-    expect(sha256(await buffer(reading))).toBe(sha256(old))
-  })
-
-  it('AMB-24 a reader gets all bytes of a file that is deleted meanwhile', async () => {
+  it.each(['replaced', 'deleted'])('AMB-24 a reader gets a %s file whole', { tags: ['nightly'] }, async (how) => {
     const bytes = randomBytes(16 * MEBIBYTE)
-    const { upload, download, remove } = await createFile(house, locker, 'deleted.bin')
-    await put(upload, bytes)
+    expect((await put(urls.upload, bytes)).status).toBe(200)
     const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
-    get(at(other, download), resolve)
+    get(at(other, urls.download), resolve)
     const reading = await promise
-    expect((await fetch(at(house, remove), { method: 'DELETE' })).status).toBe(200)
-    expect(await errorOf(await fetch(at(other, download)))).toEqual([404, 'FILE_NOT_FOUND'])
+    const changed = how === 'replaced' ? await put(urls.upload, 'new') : await fetch(urls.remove, { method: 'DELETE' })
+    expect(changed.status).toBe(200)
+    const now = await (await fetch(at(other, urls.download))).text()
+    expect(now).toContain(how === 'replaced' ? 'new' : 'FILE_NOT_FOUND')
     expect(sha256(await buffer(reading))).toBe(sha256(bytes))
   })
 
   it('AMB-24 uploads that race with a deletion are stored or refused, and a refused one leaves nothing', async () => {
-    const { upload, remove } = await createFile(house, locker, 'fought-over.bin')
-    const uploads = Array.from({ length: 10 }, (_, i) => put(at(i % 2 ? house : other, upload), randomBytes(300_000)))
-    const removal = fetch(at(other, remove), { method: 'DELETE' })
+    const uploads = Array.from({ length: 10 }, (_, i) =>
+      put(at(i % 2 ? house : other, urls.upload), randomBytes(300_000)),
+    )
+    const removal = fetch(at(other, urls.remove), { method: 'DELETE' })
     const statuses = (await Promise.all(uploads)).map(({ status }) => status)
     expect((await removal).status).toBe(200)
     expect(statuses.filter((status) => status !== 200 && status !== 404)).toEqual([])
@@ -159,11 +111,5 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     const after = await leftovers(house.gateway)
     expect([after.writing, after.incoming]).toEqual([[], []])
     expect(after.held.toSorted()).toEqual(rows.flatMap(({ object_id }) => object_id ?? []).toSorted())
-  })
-
-  it('SHORT-03 a short URL of one gateway works at another', async () => {
-    const { upload, download } = await createFile(house, locker, 'shared.txt')
-    expect((await put(at(other, upload), 'hello')).status).toBe(200)
-    expect(await (await fetch(at(house, download))).text()).toBe('hello')
   })
 })

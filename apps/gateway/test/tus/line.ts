@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface Line {
   url: string
   target: string
-  /** Cuts the connection that has sent so many bytes to the gateway, once. */
+  /** Cuts a connection when so many more bytes were sent to the gateway, once. */
   cutAfter: number | null
   close(): void
 }
@@ -16,11 +16,11 @@ export async function openLine(): Promise<Line> {
     const end = (socket: Socket) => () => void socket.destroy()
     client.on('error', end(gateway)).on('close', end(gateway))
     gateway.on('error', end(client)).on('close', end(client)).pipe(client)
-    let sent = 0
     client.on('data', (chunk: Buffer) => {
-      sent += chunk.length
       gateway.write(chunk)
-      if (line.cutAfter === null || sent < line.cutAfter) return
+      if (line.cutAfter === null) return
+      line.cutAfter -= chunk.length
+      if (line.cutAfter > 0) return
       line.cutAfter = null
       client.destroy()
     })

@@ -1,102 +1,81 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { expect, it } from 'vitest'
+import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../for-tests.ts'
 import { listed, publicBytes } from '../transfers/sessions/sessions.ts'
 import { sha256 } from '../transfers/transfers.ts'
-import { CHUNK, create, metadata, send, tusToken } from './uploads.ts'
+import { CHUNK, create, metadata, send, tusToken, whole } from './uploads.ts'
 
 forEachDatabase('tus', (database) => {
-  let house: LockerHouse
-  let locker: TestLocker
-  let token: string
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url, SESSION_PART_MAX_BYTES: '1000' })
-    locker = await house.locker(ed25519Identity())
-    token = await tusToken(locker)
-  })
-  afterAll(() => house.close())
-
-  const whole = (length: number, pairs: Record<string, string>) => ({
-    'upload-length': `${length}`,
-    ...metadata(pairs),
-  })
+  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url, SESSION_PART_MAX_BYTES: '1000' }))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const begin = async (headers: Record<string, string>, body?: string) =>
+    create(house, locker, await tusToken(locker), headers, body)
+  const partsOfLocker = () => {
+    const { db } = house.gateway.context.database
+    const parts = db.selectFrom('upload_parts as p').innerJoin('upload_sessions as s', 's.session_id', 'p.session_id')
+    return parts.select('p.part_index').where('s.locker_id', '=', locker.lockerId).execute()
+  }
 
   it('T-99 ADD-46 an upload in chunks becomes a stored file with its hash', async () => {
     const bytes = randomBytes(2500)
-    const upload = await create(house, locker, token, whole(2500, { filename: 'a b/ü.bin', filetype: 'image/png' }))
+    const filename = 'a b/ü.bin'
+    const pairs = { filename, filetype: 'image/png' }
+    const named = { 'svc-filename': 'a%20b/%C3%BC.bin' }
+    const upload = await begin(whole(2500, pairs))
+    const { headers } = upload.created
+    expect(headers).toMatchObject({ ...named, 'tus-resumable': '1.0.0', 'upload-offset': '0' })
     const base = house.gateway.context.config.http.baseUrl
-    expect(upload.created.headers).toMatchObject({
-      'tus-resumable': '1.0.0',
-      'upload-offset': '0',
-      'svc-filename': 'a%20b/%C3%BC.bin',
-    })
-    expect(upload.created.headers.location).toMatch(new RegExp(`^${base}/v1/tus/[A-Za-z0-9_-]{43}$`))
-    expect(Date.parse(upload.created.headers['upload-expires'] ?? '')).toBe(Date.parse('2026-09-02T12:00:00Z'))
+    expect(headers.location).toMatch(new RegExp(`^${base}/v1/tus/[A-Za-z0-9_-]{43}$`))
+    expect(Date.parse(headers['upload-expires'] ?? '')).toBe(Date.parse('2026-09-02T12:00:00Z'))
 
-    expect(await upload.patch(0, bytes.subarray(0, 700))).toMatchObject({
-      status: 204,
-      headers: { 'upload-offset': '700' },
-    })
+    const first = await upload.patch(0, bytes.subarray(0, 700))
+    expect([first.status, first.headers['upload-offset']]).toEqual([204, '700'])
     expect(await upload.patch(700, bytes.subarray(700, 1800))).toMatchObject({ status: 204 })
-    const head = await upload.head()
-    expect(head).toMatchObject({ status: 200, text: '' })
-    expect(head.headers).toMatchObject({
-      'upload-offset': '1800',
-      'upload-length': '2500',
-      'cache-control': 'no-store',
-      ...metadata({ filename: 'a b/ü.bin', filetype: 'image/png' }),
-    })
-    expect(await listed(locker, 'a b/ü.bin')).toBeUndefined()
+    const offset = { 'upload-offset': '1800', 'upload-length': '2500', 'cache-control': 'no-store' }
+    expect(await upload.head()).toMatchObject({ status: 200, text: '', headers: { ...offset, ...metadata(pairs) } })
+    expect(await listed(locker, filename)).toBeUndefined()
 
     const last = await upload.patch(1800, bytes.subarray(1800))
-    expect(last.headers).toMatchObject({
-      'upload-offset': '2500',
-      'svc-content-hash': `sha256:${sha256(bytes)}`,
-      'svc-filename': 'a%20b/%C3%BC.bin',
-    })
-    expect(await listed(locker, 'a b/ü.bin')).toMatchObject({
-      size_bytes: 2500,
-      content_hash: `sha256:${sha256(bytes)}`,
-      content_type: 'image/png',
-      status: 'confirmed',
-    })
-    expect(await publicBytes(house, locker, 'a b/ü.bin')).toEqual(bytes)
+    const content_hash = `sha256:${sha256(bytes)}`
+    expect(last.headers).toMatchObject({ ...named, 'upload-offset': '2500', 'svc-content-hash': content_hash })
+    const file = { size_bytes: 2500, content_hash, content_type: 'image/png', status: 'confirmed' }
+    expect(await listed(locker, filename)).toMatchObject(file)
+    expect(await publicBytes(house, locker, filename)).toEqual(bytes)
     expect((await upload.head()).headers['upload-offset']).toBe('2500')
     expect(JSON.parse((await send(upload.url, 'GET')).text)).toMatchObject({ state: 'stored', offset: 2500 })
   })
 
   it('T-99 an upload may bring its first bytes, all of them, or have none', async () => {
-    const some = await create(house, locker, token, { ...whole(10, { filename: 'some' }), ...CHUNK }, '01234')
+    const some = await begin({ ...whole(10, { filename: 'some' }), ...CHUNK }, '01234')
     expect(some.created.headers['upload-offset']).toBe('5')
     expect((await some.patch(5, '56789')).headers['svc-content-hash']).toBe(`sha256:${sha256('0123456789')}`)
-    const all = await create(house, locker, token, { ...whole(5, { filename: 'all' }), ...CHUNK }, '01234')
+    const all = await begin({ ...whole(5, { filename: 'all' }), ...CHUNK }, '01234')
     expect(all.created.headers).toMatchObject({ 'upload-offset': '5', 'svc-content-hash': `sha256:${sha256('01234')}` })
-    const none = await create(house, locker, token, whole(0, { filename: 'none' }))
+    const none = await begin(whole(0, { filename: 'none' }))
     expect(none.created.headers).toMatchObject({ 'upload-offset': '0', 'svc-content-hash': `sha256:${sha256('')}` })
     expect(await listed(locker, 'none')).toMatchObject({ size_bytes: 0, status: 'confirmed' })
   })
 
   it('T-99 a deferred length may come with any chunk, also after the last byte, and only once', async () => {
-    const upload = await create(house, locker, token, {
-      'upload-defer-length': '1',
-      ...metadata({ filename: 'later' }),
-    })
+    const deferred = (filename: string) => begin({ 'upload-defer-length': '1', ...metadata({ filename }) })
+    const upload = await deferred('later')
     expect((await upload.head()).headers['upload-defer-length']).toBe('1')
     for (let i = 0; i < 5; i++) await upload.patch(i * 300, Buffer.alloc(300, i))
     expect(await upload.patch(1500, '', { 'upload-length': '1499' })).toMatchObject({ status: 422 })
     const bytes = Buffer.concat([0, 1, 2, 3, 4].map((i) => Buffer.alloc(300, i)))
     const last = await upload.patch(1500, '', { 'upload-length': '1500' })
     expect(last.headers['svc-content-hash']).toBe(`sha256:${sha256(bytes)}`)
-    const other = await create(house, locker, token, { 'upload-defer-length': '1', ...metadata({ filename: 'other' }) })
+    const other = await deferred('other')
     expect((await other.patch(0, '12', { 'upload-length': '4' })).status).toBe(204)
     expect((await other.patch(2, '34', { 'upload-length': '5' })).status).toBe(422)
     expect((await other.patch(2, '34', { 'upload-length': '4' })).headers['svc-content-hash']).toBeDefined()
   })
 
   it('T-99 a chunk with a wrong checksum is dropped, with a right one it counts', async () => {
-    const upload = await create(house, locker, token, whole(4000, { filename: 'checked' }))
+    const upload = await begin(whole(4000, { filename: 'checked' }))
     const chunk = randomBytes(1000)
     const bytes = Buffer.concat([chunk, chunk, chunk, chunk])
     const crc = Buffer.alloc(4)
@@ -108,10 +87,8 @@ forEachDatabase('tus', (database) => {
     for (const [i, checksum] of digests.entries()) {
       const wrong = Buffer.from(chunk)
       wrong[999]! ^= 1
-      expect(await upload.patch(i * 1000, wrong, { 'upload-checksum': checksum })).toMatchObject({
-        status: 460,
-        error: 'TUS_CHECKSUM_MISMATCH',
-      })
+      const refused = await upload.patch(i * 1000, wrong, { 'upload-checksum': checksum })
+      expect(refused).toMatchObject({ status: 460, error: 'TUS_CHECKSUM_MISMATCH' })
       expect((await upload.head()).headers['upload-offset']).toBe(`${i * 1000}`)
       expect((await upload.patch(i * 1000, chunk, { 'upload-checksum': checksum })).status).toBe(204)
     }
@@ -120,57 +97,50 @@ forEachDatabase('tus', (database) => {
 
   it('T-99 a file that is not what expected_hash promises is not stored', async () => {
     const pairs = { filename: 'promised', expected_hash: sha256('right') }
-    const wrong = await create(house, locker, token, whole(5, pairs))
+    const wrong = await begin(whole(5, pairs))
     expect(await wrong.patch(0, 'wrong')).toMatchObject({ status: 460, error: 'TUS_CHECKSUM_MISMATCH' })
     expect(await listed(locker, 'promised')).toBeUndefined()
     expect((await wrong.head()).status).toBe(410)
-    const right = await create(house, locker, token, whole(5, pairs))
+    const right = await begin(whole(5, pairs))
     expect((await right.patch(0, 'right')).status).toBe(204)
     expect(await listed(locker, 'promised')).toMatchObject({ status: 'confirmed' })
   })
 
   it('T-99 an upload that is given up is gone, and leaves nothing', async () => {
-    const upload = await create(house, locker, token, whole(5000, { filename: 'given-up' }))
+    const upload = await begin(whole(5000, { filename: 'given-up' }))
     await upload.patch(0, randomBytes(2500))
     expect(await send(upload.url, 'DELETE')).toMatchObject({ status: 204 })
     expect([(await upload.head()).status, (await upload.patch(2500, 'x')).status]).toEqual([410, 410])
-    const { db } = house.gateway.context.database
-    expect(await db.selectFrom('upload_parts').selectAll().execute()).toEqual([])
+    expect(await partsOfLocker()).toEqual([])
   })
 
   it('T-99 partial uploads are joined once, and the same request again finds the same upload', async () => {
     const parts = [randomBytes(2300), randomBytes(10), randomBytes(1000)]
     const urls: string[] = []
     for (const part of parts) {
-      const partial = await create(house, locker, token, {
-        'upload-concat': 'partial',
-        'upload-length': `${part.length}`,
-      })
+      const partial = await begin({ 'upload-concat': 'partial', 'upload-length': `${part.length}` })
       expect((await partial.patch(0, part)).status).toBe(204)
       const head = await partial.head()
       expect(head.headers).toMatchObject({ 'upload-concat': 'partial', 'upload-offset': `${part.length}` })
       urls.push(partial.url)
     }
     const final = { 'upload-concat': `final;${urls.join(' ')}`, ...metadata({ filename: 'joined' }) }
-    const joined = await create(house, locker, token, final)
+    const joined = await begin(final)
     const content = `sha256:${sha256(Buffer.concat(parts))}`
     expect(joined.created.headers).toMatchObject({ 'upload-offset': '3310', 'svc-content-hash': content })
     expect(await publicBytes(house, locker, 'joined')).toEqual(Buffer.concat(parts))
-    expect((await create(house, locker, token, final)).url).toBe(joined.url)
+    expect((await begin(final)).url).toBe(joined.url)
     const head = await joined.head()
     expect(head.headers).toMatchObject({ 'upload-concat': final['upload-concat'], 'upload-length': '3310' })
     expect(await joined.patch(3310, 'x')).toMatchObject({ status: 403, error: 'TUS_UPLOAD_FINISHED' })
   })
 
   it('T-99 environments without PATCH and DELETE override the method', async () => {
-    const upload = await create(house, locker, token, whole(3, { filename: 'overridden' }))
+    const upload = await begin(whole(3, { filename: 'overridden' }))
     const override = (method: string, more = {}) => ({ 'x-http-method-override': method, ...more })
     const patch = override('PATCH', { ...CHUNK, 'upload-offset': '0' })
-    expect(await send(upload.url, 'POST', patch, 'abc')).toMatchObject({
-      status: 204,
-      headers: { 'upload-offset': '3' },
-    })
-    const other = await create(house, locker, token, whole(3, { filename: 'other' }))
+    expect((await send(upload.url, 'POST', patch, 'abc')).headers['upload-offset']).toBe('3')
+    const other = await begin(whole(3, { filename: 'other' }))
     expect((await send(other.url, 'POST', override('DELETE'))).status).toBe(204)
     expect((await send(other.url, 'POST', override('PUT'))).status).toBe(405)
   })
@@ -194,10 +164,9 @@ forEachDatabase('tus', (database) => {
 
   it('T-99 many tiny chunks leave few parts and the right file', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(700)
-    const upload = await create(house, locker, token, whole(1000, { filename: 'tiny' }))
-    const { db } = house.gateway.context.database
+    const upload = await begin(whole(1000, { filename: 'tiny' }))
     for (let i = 0; i < 150; i++) expect((await upload.patch(i, bytes.subarray(i, i + 1))).status).toBe(204)
-    expect((await db.selectFrom('upload_parts').selectAll().execute()).length).toBeLessThan(64)
+    expect((await partsOfLocker()).length).toBeLessThan(64)
     await upload.patch(150, bytes.subarray(150))
     await upload.patch(700, bytes.subarray(0, 300))
     expect(await publicBytes(house, locker, 'tiny')).toEqual(Buffer.concat([bytes, bytes.subarray(0, 300)]))

@@ -1,18 +1,20 @@
 // Asks for tus tokens and sends raw requests of the protocol.
 
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { TusToken } from '@svc/api/tus'
 import { expect } from 'vitest'
 import type { Identity, LockerHouse, TestLocker } from '../auth/lockers.ts'
 
+type Headers = Record<string, string>
+
 export interface TusReply {
   status: number
-  headers: Record<string, string>
+  headers: Headers
   error: string | null
   text: string
 }
-
-type Headers = Record<string, string>
 
 export const CHUNK = { 'content-type': 'application/offset+octet-stream' }
 
@@ -27,31 +29,18 @@ export async function tusToken(
 }
 
 /** A request with the version of the protocol, unless the headers say otherwise; '' leaves a header out. */
-export function send(
+export async function send(
   url: string,
   method: string,
   headers: Headers = {},
   body?: Uint8Array | string,
 ): Promise<TusReply> {
   const all = Object.entries({ 'tus-resumable': '1.0.0', ...headers }).filter(([, value]) => value !== '')
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers: Object.fromEntries(all) }, (response) => {
-      const chunks: Buffer[] = []
-      response
-        .on('data', (chunk: Buffer) => chunks.push(chunk))
-        .on('end', () => {
-          const text = Buffer.concat(chunks).toString()
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers as Record<string, string>,
-            error: text.startsWith('{') ? ((JSON.parse(text) as { error?: string }).error ?? null) : null,
-            text,
-          })
-        })
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
+  const sent = request(url, { method, headers: Object.fromEntries(all) }).on('error', () => {})
+  const [response] = (await once(sent.end(body), 'response')) as [IncomingMessage]
+  const answer = await text(response)
+  const { error = null } = answer.startsWith('{') ? (JSON.parse(answer) as { error?: string }) : {}
+  return { status: response.statusCode ?? 0, headers: response.headers as Headers, error, text: answer }
 }
 
 export function metadata(pairs: Record<string, string>): Headers {
@@ -59,22 +48,12 @@ export function metadata(pairs: Record<string, string>): Headers {
   return { 'upload-metadata': text.join(',') }
 }
 
-export interface TestUpload {
-  url: string
-  created: TusReply
-  patch(offset: number, bytes: Uint8Array | string, headers?: Headers): Promise<TusReply>
-  head(): Promise<TusReply>
-}
+export const whole = (length: number, pairs: Record<string, string>): Headers => ({
+  'upload-length': `${length}`,
+  ...metadata(pairs),
+})
 
-function uploadAt(url: string, created: TusReply): TestUpload {
-  return {
-    url,
-    created,
-    patch: (offset, bytes, headers = {}) =>
-      send(url, 'PATCH', { ...CHUNK, 'upload-offset': `${offset}`, ...headers }, bytes),
-    head: () => send(url, 'HEAD'),
-  }
-}
+export type TestUpload = Awaited<ReturnType<typeof create>>
 
 /** The URLs that a gateway gives have its public address; tests call it where it listens. */
 export function here({ gateway }: LockerHouse, url: string): string {
@@ -87,9 +66,16 @@ export async function create(
   token: string,
   headers: Headers,
   body?: Uint8Array | string,
-): Promise<TestUpload> {
+) {
   const endpoint = `${house.gateway.url}/v1/lockers/${locker.lockerId}/tus`
   const created = await send(endpoint, 'POST', { 'x-upload-token': token, ...headers }, body)
   expect(created.status, created.text).toBe(201)
-  return uploadAt(here(house, created.headers.location as string), created)
+  const url = here(house, created.headers.location as string)
+  return {
+    url,
+    created,
+    patch: (offset: number, bytes: Uint8Array | string, more: Headers = {}) =>
+      send(url, 'PATCH', { ...CHUNK, 'upload-offset': `${offset}`, ...more }, bytes),
+    head: () => send(url, 'HEAD'),
+  }
 }

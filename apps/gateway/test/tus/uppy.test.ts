@@ -57,11 +57,8 @@ it('ADD-46 Uppy uploads from a page of another origin, and reads the hash of the
     size: 2_500_000,
   }
   const bytes = Buffer.alloc(task.size, 7)
-  expect(await tab.evaluate((given) => page.upload(given), task)).toEqual({
-    successful: 1,
-    failed: [],
-    hash: `sha256:${sha256(bytes)}`,
-  })
+  const uploaded = { successful: 1, failed: [], hash: `sha256:${sha256(bytes)}` }
+  expect(await tab.evaluate((given) => page.upload(given), task)).toEqual(uploaded)
   expect(await listed(locker, 'from-page.bin')).toMatchObject({ content_type: 'image/x-test', status: 'confirmed' })
   expect(await publicBytes(house, locker, 'from-page.bin')).toEqual(bytes)
 })

@@ -8,11 +8,11 @@ import { finished } from 'node:stream'
 import type { ConfirmedFile, ConfirmedFiles } from '@svc/api/confirm-files'
 import type { FileList, Manifest } from '@svc/api/files'
 import { openLocalProvider } from '@svc/storage/local'
-import type { Providers } from '@svc/storage/open-providers'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { expect } from 'vitest'
 import type { LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
+import { createFile, put } from '../../transfers/transfers.ts'
 
 export interface ErrorReply {
   error: string
@@ -23,23 +23,15 @@ export interface ErrorReply {
 
 export const sha256 = (bytes: string | Uint8Array) => `sha256:${hash('sha256', bytes)}`
 
-/** Further fields of a create, by their names on the wire. */
-interface Promised {
-  expected_hash?: string
-}
-
 export async function upload(
-  { gateway }: LockerHouse,
+  house: LockerHouse,
   locker: TestLocker,
   filename: string,
   bytes: string | Uint8Array,
-  promised: Promised = {},
+  promised: { expected_hash?: string } = {},
 ): Promise<void> {
-  const order = { filename, content_type: 'text/plain', ...promised }
-  const made = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', order)
-  expect(made.status, JSON.stringify(made.body)).toBe(200)
-  const put = { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: bytes as BodyInit }
-  const uploaded = await fetch(gateway.url + new URL(made.body.upload_url).pathname, put)
+  const urls = await createFile(house, locker, filename, promised)
+  const uploaded = await put(urls.upload, bytes as BodyInit)
   expect(uploaded.status, await uploaded.text()).toBe(200)
 }
 
@@ -71,28 +63,10 @@ export async function manifestOf(locker: TestLocker): Promise<Manifest> {
   return (await locker.call<Manifest>(['locker:read'], 'GET', '/manifest')).body
 }
 
-/** A read that waits before it opens the object. */
-interface HeldRead {
-  began: Promise<void>
-  letGo(): void
-}
-
-export interface WatchedStorage {
-  folder: string
-  providers: Providers
-  /** Ids of the objects that were read, in order. */
-  readonly reads: string[]
-  /** The highest number of concurrent reads. */
-  mostAtOnce(): number
-  /** Holds the next read that is not held yet. */
-  holdRead(): HeldRead
-  /** Makes the next read fail, as with an unavailable provider. */
-  failRead(): void
-  remove(): Promise<void>
-}
+export type WatchedStorage = Awaited<ReturnType<typeof watchedStorage>>
 
 /** The local driver, in a folder of its own or in a shared one. */
-export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
+export async function watchedStorage(shared?: string) {
   const folder = shared ?? (await mkdtemp(join(tmpdir(), 'svc-watched-')))
   const local = await openLocalProvider({ folder })
   const reads: string[] = []
@@ -119,8 +93,11 @@ export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
   return {
     folder,
     providers: onlyProvider({ ...local, read }),
+    /** Ids of the objects that were read, in order. */
     reads,
+    /** The highest number of concurrent reads. */
     mostAtOnce: () => mostAtOnce,
+    /** Holds the next read that is not held yet, before it opens the object. */
     holdRead() {
       const began = Promise.withResolvers<void>()
       const held = Promise.withResolvers<void>()
@@ -130,6 +107,7 @@ export async function watchedStorage(shared?: string): Promise<WatchedStorage> {
       })
       return { began: began.promise, letGo: held.resolve }
     },
+    /** Makes the next read fail, as with an unavailable provider. */
     failRead() {
       obstacles.push(() => Promise.reject(new ProviderError('unavailable', new Error('the provider is down'))))
     },

@@ -1,22 +1,18 @@
 import { hash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import {
   createObjectHasher,
   createObjectReader,
   type HashObject,
   hashAlong,
 } from '../../../src/files/confirm/hash-object.ts'
-import { sha256, type WatchedStorage, watchedStorage } from './confirm.ts'
+import { forAllTests } from '../../for-tests.ts'
+import { sha256, watchedStorage } from './confirm.ts'
 
-let storage: WatchedStorage
+const storage = forAllTests(watchedStorage)
 let hashObject: HashObject
-
-beforeAll(async () => {
-  storage = await watchedStorage()
-})
-afterAll(() => storage.remove())
 beforeEach(() => {
   hashObject = createObjectHasher(createObjectReader(storage.providers))
   storage.reads.length = 0
@@ -29,73 +25,61 @@ async function keep(bytes: string | Uint8Array) {
   return { id, ref: null }
 }
 
-describe('the hash of an object', () => {
-  it('FILE-22 a reading has the size and the SHA-256 of all bytes of an object', async () => {
-    for (const bytes of [Buffer.alloc(0), Buffer.from('hello'), Buffer.alloc(1_200_000, 'abc')]) {
-      const reading = await hashObject('gcs', await keep(bytes))
-      expect(reading).toEqual({ size: bytes.length, contentHash: sha256(bytes) })
-    }
-  })
-
-  it('T-10 an object is read once for concurrent and later callers', async () => {
-    const key = await keep('once')
-    const readings = await Promise.all([hashObject('gcs', key), hashObject('gcs', key)])
-    readings.push(await hashObject('gcs', key))
-    expect(new Set(readings.map((reading) => reading?.contentHash))).toEqual(new Set([sha256('once')]))
-    expect(storage.reads).toEqual([key.id])
-  })
-
-  it('AMB-34 the object reader reads again also when the hash is cached', async () => {
-    const key = await keep('anew')
-    const readObject = createObjectReader(storage.providers)
-    for (const _ of ['once', 'twice'])
-      expect(await readObject('gcs', key)).toEqual({ size: 4, contentHash: sha256('anew') })
-    expect(storage.reads).toEqual([key.id, key.id])
-  })
-
-  it('FILE-24 the reading of a missing object is null, and is not cached', async () => {
-    const key = { id: 'c'.repeat(32), ref: null }
-    expect(await hashObject('gcs', key)).toBeNull()
-    expect(await hashObject('gcs', key)).toBeNull()
-    expect(storage.reads).toHaveLength(2)
-  })
-
-  it('T-10 reading does not wait for another provider that hangs', async () => {
-    const gcs = storage.providers.named('gcs')
-    const silent = { ...gcs, read: async () => new PassThrough() }
-    const named = (provider: string) => (provider === 'storj' ? silent : gcs)
-    const readObject = createObjectReader({ named })
-    for (let i = 0; i < 100; i++) void readObject('storj', { id: `${i}`, ref: null })
-    expect(await readObject('gcs', await keep('here'))).toMatchObject({ size: 4 })
-  })
-
-  it('T-31 reading fails while the provider fails, and works afterwards', async () => {
-    const key = await keep('later')
-    storage.failRead()
-    await expect(hashObject('gcs', key)).rejects.toThrow('the storage provider is unavailable')
-    expect(await hashObject('gcs', key)).toMatchObject({ size: 5 })
-  })
+it('FILE-22 a reading has the size and the SHA-256 of all bytes of an object', async () => {
+  for (const bytes of [Buffer.alloc(0), Buffer.from('hello'), Buffer.alloc(1_200_000, 'abc')]) {
+    const reading = await hashObject('gcs', await keep(bytes))
+    expect(reading).toEqual({ size: bytes.length, contentHash: sha256(bytes) })
+  }
 })
 
-describe('hashing along', () => {
-  const source = () => Readable.from([Buffer.from('one '), Buffer.from('two')])
+it('T-10 an object is read once for concurrent and later callers', async () => {
+  const key = await keep('once')
+  const readings = await Promise.all([hashObject('gcs', key), hashObject('gcs', key)])
+  readings.push(await hashObject('gcs', key))
+  expect(new Set(readings.map((reading) => reading?.contentHash))).toEqual(new Set([sha256('once')]))
+  expect(storage.reads).toEqual([key.id])
+})
 
-  it('FILE-26 hashing along takes no bytes from the consumer and does not start the stream', async () => {
-    const stream = source()
-    const contentHash = hashAlong(stream)
-    await new Promise(setImmediate)
-    expect((await buffer(stream)).toString()).toBe('one two')
-    expect(contentHash()).toBe(sha256('one two'))
-  })
+it('AMB-34 the object reader reads again also when the hash is cached', async () => {
+  const key = await keep('anew')
+  const readObject = createObjectReader(storage.providers)
+  for (const _ of ['once', 'twice'])
+    expect(await readObject('gcs', key)).toEqual({ size: 4, contentHash: sha256('anew') })
+  expect(storage.reads).toEqual([key.id, key.id])
+})
 
-  it('FILE-26 hashing along sees the same bytes however the stream is read', async () => {
-    const piped = source()
-    const pipedHash = hashAlong(piped)
-    expect((await buffer(piped.pipe(new PassThrough()))).toString()).toBe('one two')
-    expect(pipedHash()).toBe(sha256('one two'))
-    const stored = source()
-    const storedHash = hashAlong(stored)
-    await storage.providers.named('gcs').write('d'.repeat(32), stored, { contentType: 'text/plain', size: 7 })
-    expect(storedHash()).toBe(sha256('one two'))
-  })
+it('FILE-24 the reading of a missing object is null, and is not cached', async () => {
+  const key = { id: 'c'.repeat(32), ref: null }
+  expect(await hashObject('gcs', key)).toBeNull()
+  expect(await hashObject('gcs', key)).toBeNull()
+  expect(storage.reads).toHaveLength(2)
+})
+
+it('T-10 reading does not wait for another provider that hangs', async () => {
+  const gcs = storage.providers.named('gcs')
+  const silent = { ...gcs, read: async () => new PassThrough() }
+  const named = (provider: string) => (provider === 'storj' ? silent : gcs)
+  const readObject = createObjectReader({ named })
+  for (let i = 0; i < 100; i++) void readObject('storj', { id: `${i}`, ref: null })
+  expect(await readObject('gcs', await keep('here'))).toMatchObject({ size: 4 })
+})
+
+it('T-31 reading fails while the provider fails, and works afterwards', async () => {
+  const key = await keep('later')
+  storage.failRead()
+  await expect(hashObject('gcs', key)).rejects.toThrow('the storage provider is unavailable')
+  expect(await hashObject('gcs', key)).toMatchObject({ size: 5 })
+})
+
+it.each(['buffered', 'piped', 'stored'])('FILE-26 hashing along takes no byte of a stream: %s', async (how) => {
+  const stream = Readable.from([Buffer.from('one '), Buffer.from('two')])
+  const contentHash = hashAlong(stream)
+  await new Promise(setImmediate)
+  if (how === 'stored') {
+    await storage.providers.named('gcs').write('d'.repeat(32), stream, { contentType: 'text/plain', size: 7 })
+  } else {
+    const read = how === 'piped' ? stream.pipe(new PassThrough()) : stream
+    expect((await buffer(read)).toString()).toBe('one two')
+  }
+  expect(contentHash()).toBe(sha256('one two'))
 })

@@ -1,32 +1,17 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { unixNow } from '../../../src/context.ts'
 import { deliverObject } from '../../../src/files/delivery/deliver-object.ts'
 import { sweepDeliveries } from '../../../src/files/delivery/schedule.ts'
 import { renewLocker } from '../../../src/lockers/renew-locker.ts'
-import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'
-import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
+import { deliveryHouse, hex } from './delivery-house.ts'
 
 forEachDatabase('the terms of a locker at a provider that removes nothing', (database) => {
-  let stages: Stages
-  let house: DeliveryHouse
-  let locker: TestLocker
-  beforeAll(async () => {
-    stages = await openStages()
-    const TERMS = JSON.stringify({ arweave: { storage_limit_bytes: 2500 } })
-    house = await openDeliveryHouse(stages, { DATABASE_URL: database.url, TERMS })
-    await house.gateway.context.queue.drain()
-  })
-  afterAll(async () => {
-    await house.close()
-    await stages.remove()
-  })
-  beforeEach(async () => {
-    locker = await house.locker(ed25519Identity())
-  })
+  const TERMS = JSON.stringify({ arweave: { storage_limit_bytes: 2500 } })
+  const { house, locker } = deliveryHouse(() => ({ DATABASE_URL: database.url, TERMS }))
 
   const refOf = async (filename: string) => (await entryOf(locker, filename))?.provider_ref ?? null
   const paid = (...contents: string[]) => contents.map((bytes) => house.server.paid(hex(bytes)))

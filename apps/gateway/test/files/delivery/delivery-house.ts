@@ -6,40 +6,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LockerRecord } from '@svc/api/lockers'
 import type { Drained } from '@svc/queue/queue'
-import { type SlowServer, startSlowServer } from '@svc/storage/test/slow-server'
+import type { SlowStore } from '@svc/storage/slow-store'
+import { startSlowServer } from '@svc/storage/test/slow-server'
+import { beforeEach } from 'vitest'
 import type { Overrides } from '../../../src/context.ts'
-import type { ObjectTable, SettlingObjectTable } from '../../../src/db/schema.ts'
-import { type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
+import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { openStagedProviders, type StagedOptions } from './staged-providers.ts'
 
 /** The staging folder and the provider's server, which several gateways may share. */
-export interface Stages {
-  folder: string
-  server: SlowServer
-  /** Ids of the objects that are staged. */
-  staged(): Promise<string[]>
-  remove(): Promise<void>
-}
-
-export interface DeliveryHouse extends LockerHouse, Pick<Stages, 'server' | 'staged'> {
-  objects(): Promise<ObjectTable[]>
-  deliveries(): Promise<SettlingObjectTable[]>
-  /** Advances the clock and runs the jobs that are due. */
-  later(seconds: number): Promise<Drained>
-  deliveriesOf(locker: TestLocker): Promise<LockerRecord['settling']>
-}
-
-export async function openStages(): Promise<Stages> {
+export async function openStages() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-staged-'))
   const server = await startSlowServer()
   return {
     folder,
     server,
+    /** Ids of the objects that are staged. */
     async staged() {
       const entries = await readdir(join(folder, 'objects'), { recursive: true, withFileTypes: true })
       return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
     },
-    async remove() {
+    async close() {
       await server.stop()
       await rm(folder, { recursive: true })
     },
@@ -47,29 +34,60 @@ export async function openStages(): Promise<Stages> {
 }
 
 export async function openDeliveryHouse(
-  { folder, server, staged }: Stages,
+  { folder, server, staged }: Awaited<ReturnType<typeof openStages>>,
   variables: Record<string, string> = {},
-  { wrap, maxBytes, ...overrides }: Pick<StagedOptions, 'wrap' | 'maxBytes'> & Omit<Overrides, 'providers'> = {},
-): Promise<DeliveryHouse> {
+  { maxBytes, ...overrides }: Pick<StagedOptions, 'maxBytes'> & Omit<Overrides, 'providers'> = {},
+) {
+  const hooks = { beforeDelivery: async () => {} }
+  const wrap = (slow: SlowStore): SlowStore => ({
+    ...slow,
+    async deliver(object) {
+      await hooks.beforeDelivery()
+      return slow.deliver(object)
+    },
+  })
   const db = () => house.gateway.context.database.db
   const providers = await openStagedProviders({ folder, url: server.url, db, wrap, maxBytes })
   const house = await openLockerHouse(variables, { providers, ...overrides })
+  /** Advances the clock and runs the jobs that are due. */
+  async function later(seconds: number): Promise<Drained> {
+    house.clock.advance(seconds)
+    return house.gateway.context.queue.drain()
+  }
   return {
     ...house,
-    locker: (owner, options) => house.locker(owner, { provider: 'arweave', ...options }),
+    locker: (...[owner, options]: Parameters<LockerHouse['locker']>) =>
+      house.locker(owner, { provider: 'arweave', ...options }),
     server,
     staged,
+    /** Run before anything is noted. */
+    hooks,
     objects: () => db().selectFrom('objects').selectAll().execute(),
     deliveries: () => db().selectFrom('settling_objects').selectAll().execute(),
-    async later(seconds) {
-      house.clock.advance(seconds)
-      return house.gateway.context.queue.drain()
-    },
-    async deliveriesOf(locker) {
+    later,
+    async deliveriesOf(locker: TestLocker) {
       const { body } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
       return body.settling
+    },
+    /** Forgets what earlier tests have left. */
+    async reset() {
+      hooks.beforeDelivery = async () => {}
+      Object.assign(server, { isDown: false, isSealing: true, isReadable: true })
+      for (const table of ['settling_objects', 'objects'] as const) await db().deleteFrom(table).execute()
+      for (const id of await staged()) await rm(join(folder, 'objects', id.slice(0, 2), id))
+      // Jobs of theirs find nothing to do.
+      await later(4 * 3600)
     },
   }
 }
 
 export const hex = (bytes: string | Uint8Array) => hash('sha256', bytes)
+
+/** Call it where tests are declared. Each test has a new locker, and nothing of what earlier ones have left. */
+export function deliveryHouse(variables = () => ({}), options: Parameters<typeof openDeliveryHouse>[2] = {}) {
+  const stages = forAllTests(openStages)
+  const house = forAllTests(() => openDeliveryHouse(stages, variables(), options))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  beforeEach(() => house.reset())
+  return { stages, house, locker }
+}

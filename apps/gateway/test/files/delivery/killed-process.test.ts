@@ -15,7 +15,7 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
     tags: ['nightly'],
   }, async () => {
     const stages = await openStages()
-    onTestFinished(stages.remove)
+    onTestFinished(stages.close)
     const heir = await openDeliveryHouse(stages, { DATABASE_URL: database.url })
     onTestFinished(heir.close)
     await heir.gateway.context.queue.drain()

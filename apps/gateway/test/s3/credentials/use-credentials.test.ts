@@ -1,22 +1,17 @@
 // Credentials in the hands of a stock client.
 
-import {
-  CreateMultipartUploadCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  ListPartsCommand,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3'
+import { CreateMultipartUploadCommand, ListObjectsV2Command, ListPartsCommand } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createKeyFinder } from '../../../src/s3/credentials/store.ts'
-import { ed25519Identity, type Identity, type TestLocker } from '../../auth/lockers.ts'
+import { ed25519Identity } from '../../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import {
   expectS3Error,
   type GivenCredentials as Given,
+  objectsOf,
   openS3House,
   putInHalves,
-  type S3House,
   s3Client,
 } from '../s3-house.ts'
 import { askCredentials, askKey, done, revokeKey } from './credentials-house.ts'
@@ -24,60 +19,44 @@ import { askCredentials, askKey, done, revokeKey } from './credentials-house.ts'
 const HOUR = 3600
 
 forEachDatabase('S3 credentials in use', (database) => {
-  let house: S3House
-  let locker: TestLocker
-  let operator: Identity
-  beforeAll(async () => {
-    house = await openS3House({ DATABASE_URL: database.url })
-  })
-  afterAll(() => house.close())
-  beforeEach(async () => {
-    operator = ed25519Identity()
-    locker = await house.locker(ed25519Identity(), { operators: [operator] })
-    await locker.put('a/1.txt', 'one')
-    await locker.put('ab/2.txt', 'two')
+  const operator = ed25519Identity()
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
+  const locker = forEachTest(async () => {
+    const made = await house.locker(ed25519Identity(), { operators: [operator] })
+    await made.put('a/1.txt', 'one')
+    await made.put('ab/2.txt', 'two')
+    return made
   })
 
   const clientOf = (given: Given) => s3Client(house.s3Url, given, { systemClockOffset: house.clock.now() - Date.now() })
-
-  const read = async (given: Given, Key = 'a/1.txt', Bucket = locker.lockerId) => {
-    const { Body } = await clientOf(given).send(new GetObjectCommand({ Bucket, Key }))
-    return Body?.transformToString()
-  }
-  const write = (given: Given, Key = 'a/3.txt') =>
-    clientOf(given).send(new PutObjectCommand({ Bucket: locker.lockerId, Key, Body: 'three' }))
+  const objects = (given: Given, name = locker.lockerId) => objectsOf({ name, client: clientOf(given) })
+  const read = async (given: Given, key = 'a/1.txt', bucket?: string) =>
+    (await objects(given, bucket).bytesOf(key)).toString()
+  const write = (given: Given, key = 'a/3.txt') => objects(given).put(key, 'three')
 
   const given = {
     key: async (scope: object) => done(await askKey(locker, scope)) as Given,
     session: async (scope: object) => done(await askCredentials(locker, scope)) as Given,
   }
 
-  it.each(['key', 'session'] as const)(
-    'T-95 ADD-42 a %s reaches its own folder of its own locker only',
-    { tags: ['nightly'] },
-    async (kind) => {
-      const other = await house.locker(ed25519Identity())
-      await other.put('a/1.txt', 'of another')
-      const held = await given[kind]({ access: 'write', prefix: 'a/' })
-      expect(await read(held)).toBe('one')
-      await write(held)
-      expect(await read(held, 'a/3.txt')).toBe('three')
-      await expectS3Error(read(held, 'ab/2.txt'), 403, 'AccessDenied')
-      await expectS3Error(write(held, 'b.txt'), 403, 'AccessDenied')
-      await expectS3Error(read(held, 'a/1.txt', other.lockerId), 403, 'AccessDenied')
-      await expectS3Error(read(held, 'a/1.txt', 'locker_000000000000'), 403, 'AccessDenied')
-    },
-  )
+  const KINDS = ['key', 'session'] as const
+  it.each(KINDS)('T-95 ADD-42 a %s reaches its own folder only', { tags: ['nightly'] }, async (kind) => {
+    const other = await house.locker(ed25519Identity())
+    await other.put('a/1.txt', 'of another')
+    const held = await given[kind]({ access: 'write', prefix: 'a/' })
+    expect(await read(held)).toBe('one')
+    await write(held)
+    expect(await read(held, 'a/3.txt')).toBe('three')
+    await expectS3Error(read(held, 'ab/2.txt'), 403, 'AccessDenied')
+    await expectS3Error(write(held, 'b.txt'), 403, 'AccessDenied')
+    await expectS3Error(read(held, 'a/1.txt', other.lockerId), 403, 'AccessDenied')
+    await expectS3Error(read(held, 'a/1.txt', 'locker_000000000000'), 403, 'AccessDenied')
+  })
 
-  it.each(['key', 'session'] as const)('T-95 a %s for reading does not write', async (kind) => {
+  it.each(KINDS)('T-95 a %s for reading does not write, and ends when all is revoked', async (kind) => {
     const held = await given[kind]({ access: 'read' })
     expect(await read(held)).toBe('one')
     await expectS3Error(write(held), 403, 'AccessDenied')
-  })
-
-  it.each(['key', 'session'] as const)('T-95 revoking everything ends a %s at once', async (kind) => {
-    const held = await given[kind]({ access: 'read' })
-    expect(await read(held)).toBe('one')
     done(await locker.call(['locker:admin'], 'POST', '/revoke', {}))
     await expectS3Error(read(held), 403, 'AccessDenied')
   })

@@ -1,43 +1,23 @@
-import {
-  CopyObjectCommand,
-  DeleteObjectCommand,
-  DeleteObjectsCommand,
-  GetObjectAclCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3'
+import { DeleteObjectsCommand, GetObjectAclCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { MAX_FOLDERS } from '../../../src/s3/folders/folders.ts'
 import { lockerRow, storeFile } from '../../files/files.ts'
-import { type Bucket, expectS3Error, openS3House, type S3House } from '../s3-house.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
+import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
 
 const NO_BYTES = '"e3b0c44298fc1c149afbf4c8996fb924-1"'
 
 forEachDatabase('folders of S3', (database) => {
-  let house: S3House
-  let bucket: Bucket
-  let Bucket: string
-  beforeAll(async () => {
-    house = await openS3House({ DATABASE_URL: database.url })
-    bucket = await house.bucket()
-    Bucket = bucket.name
-  })
-  afterAll(() => house.close())
-
-  const put = (Key: string, input: object = {}) =>
-    bucket.client.send(new PutObjectCommand({ Bucket, Key, ContentLength: 0, ...input }))
-  const head = (Key: string, input: object = {}) => bucket.client.send(new HeadObjectCommand({ Bucket, Key, ...input }))
-  const remove = (Key: string) => bucket.client.send(new DeleteObjectCommand({ Bucket, Key }))
-  const copy = (Key: string, from: string, input: object = {}) =>
-    bucket.client.send(new CopyObjectCommand({ Bucket, Key, CopySource: `${Bucket}/${from}`, ...input }))
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
+  const bucket = forEachTest(() => house.bucket())
+  const objects = objectsOf(bucket)
+  const { copy, get, head, remove } = objects
+  const put = (Key: string, more: object = {}) => objects.put(Key, '', { ContentLength: 0, ...more })
   const list = async (input: object = {}) => {
-    const { Contents = [], CommonPrefixes = [] } = await bucket.client.send(
-      new ListObjectsV2Command({ Bucket, ...input }),
-    )
+    const command = new ListObjectsV2Command({ Bucket: bucket.name, ...input })
+    const { Contents = [], CommonPrefixes = [] } = await bucket.client.send(command)
     return [...Contents.map(({ Key }) => Key), ...CommonPrefixes.map(({ Prefix }) => `prefix ${Prefix}`)]
   }
 
@@ -46,9 +26,10 @@ forEachDatabase('folders of S3', (database) => {
     expect(await put('dir/', { Metadata, ContentType: 'application/x-directory' })).toMatchObject({ ETag: NO_BYTES })
     const facts = { Metadata, ContentType: 'application/x-directory', ContentLength: 0, ETag: NO_BYTES }
     expect(await head('dir/')).toMatchObject(facts)
-    const { Body, ...rest } = await bucket.client.send(new GetObjectCommand({ Bucket, Key: 'dir/' }))
+    const { Body, ...rest } = await get('dir/')
     expect(rest).toMatchObject(facts)
     expect(await Body!.transformToString()).toBe('')
+    const Bucket = bucket.name
     expect(await bucket.client.send(new GetObjectAclCommand({ Bucket, Key: 'dir/' }))).toHaveProperty('Grants')
     await storeFile(house, bucket.locker, 'dir/file', 'x')
     expect(await list({ Prefix: 'dir' })).toEqual(['dir/', 'dir/file'])
@@ -78,24 +59,25 @@ forEachDatabase('folders of S3', (database) => {
 
   it('ADD-44 copies a folder, with its metadata or with other', async () => {
     await put('from/', { Metadata: { a: '1' }, ContentType: 'application/x-directory' })
-    const { CopyObjectResult } = await copy('to/', 'from/')
+    const { CopyObjectResult } = await copy('from/', 'to/')
     expect(CopyObjectResult).toMatchObject({ ETag: NO_BYTES, LastModified: expect.any(Date) })
     expect(await head('to/')).toMatchObject({ Metadata: { a: '1' }, ContentType: 'application/x-directory' })
     await copy('to/', 'to/', { MetadataDirective: 'REPLACE', Metadata: { b: '2' } })
     expect((await head('to/')).Metadata).toEqual({ b: '2' })
     await expectS3Error(copy('to/', 'to/'), 400, 'InvalidRequest')
-    await expectS3Error(copy('to/', 'nowhere/'), 404, 'NoSuchKey')
-    await expectS3Error(copy('to/', 'from/', { CopySourceIfMatch: '"other"' }), 412, 'PreconditionFailed')
-    await expectS3Error(copy('file', 'from/'), 404, 'NoSuchKey')
+    await expectS3Error(copy('nowhere/', 'to/'), 404, 'NoSuchKey')
+    await expectS3Error(copy('from/', 'to/', { CopySourceIfMatch: '"other"' }), 412, 'PreconditionFailed')
+    await expectS3Error(copy('from/', 'file'), 404, 'NoSuchKey')
     await storeFile(house, bucket.locker, 'full', 'bytes')
-    await expectS3Error(copy('to/', 'full'), 400, 'InvalidArgument')
+    await expectS3Error(copy('full', 'to/'), 400, 'InvalidArgument')
   })
 
   it('ADD-44 deletes folders together with files', async () => {
     await put('many/')
     await storeFile(house, bucket.locker, 'many/1', 'x')
     const Objects = [{ Key: 'many/' }, { Key: 'many/1' }, { Key: 'many/none/' }]
-    const { Deleted, Errors } = await bucket.client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+    const all = new DeleteObjectsCommand({ Bucket: bucket.name, Delete: { Objects } })
+    const { Deleted, Errors } = await bucket.client.send(all)
     expect(Deleted).toEqual(Objects)
     expect(Errors).toBeUndefined()
     expect(await list({ Prefix: 'many' })).toEqual([])
@@ -117,7 +99,7 @@ forEachDatabase('folders of S3', (database) => {
       expect(refused).toMatchObject({ status: 400, code: 'InvalidArgument' })
       expect(refused.text).toContain('<Hint>')
     }
-    for (const key of ['a//', '%2F', '.hidden/', 'a..b/', 'a:b/', 'a%5C/', `${'x'.repeat(512)}/`, 'a%00/']) {
+    for (const key of ['a//', '%2F', 'a:b/', `${'x'.repeat(512)}/`]) {
       const answer = await bucket.send('PUT', key)
       expect(answer, key).toMatchObject({ status: 400, code: 'InvalidArgument' })
     }
@@ -127,32 +109,25 @@ forEachDatabase('folders of S3', (database) => {
 
   it('T-97 folders are written by keys that may write there, while they are good', async () => {
     await put('kept/')
-    const reader = await bucket.clientWith({}, { access: 'read' })
-    const scoped = await bucket.clientWith({}, { prefix: 'mine/' })
-    const into = (client: typeof reader, Key: string) =>
-      client.send(new PutObjectCommand({ Bucket, Key, ContentLength: 0 }))
-    await into(scoped, 'mine/')
-    await expectS3Error(into(scoped, 'theirs/'), 403, 'AccessDenied')
-    await expectS3Error(into(reader, 'kept/'), 403, 'AccessDenied')
-    await expectS3Error(reader.send(new DeleteObjectCommand({ Bucket, Key: 'kept/' })), 403, 'AccessDenied')
-    await expectS3Error(
-      scoped.send(new CopyObjectCommand({ Bucket, Key: 'mine/copy/', CopySource: `${Bucket}/kept/` })),
-      403,
-      'AccessDenied',
-    )
+    const as = async (scope: object) => objectsOf({ name: bucket.name, client: await bucket.clientWith({}, scope) })
+    const [reader, scoped] = [await as({ access: 'read' }), await as({ prefix: 'mine/' })]
+    await scoped.put('mine/', '', { ContentLength: 0 })
+    const denied = (refused: Promise<unknown>) => expectS3Error(refused, 403, 'AccessDenied')
+    await denied(scoped.put('theirs/', '', { ContentLength: 0 }))
+    await denied(scoped.copy('kept/', 'mine/copy/'))
+    await denied(reader.put('kept/', '', { ContentLength: 0 }))
+    await denied(reader.remove('kept/'))
     expect(await head('kept/')).toHaveProperty('ETag')
   })
 
   it('T-97 a locker has a limited number of folders', async () => {
     const { db } = house.gateway.context.database
-    const full = await house.bucket()
     await sql`insert into s3_folders (locker_id, folder, content_type, created_at)
       with recursive counted(i) as (select 1 union all select i + 1 from counted where i < ${sql.lit(MAX_FOLDERS - 1)})
-      select ${full.name}, 'f' || i || '/', 'text/plain', 0 from counted`.execute(db)
-    const store = (Key: string) => full.client.send(new PutObjectCommand({ Bucket: full.name, Key, ContentLength: 0 }))
-    const outcomes = await Promise.allSettled(['x/', 'y/', 'z/'].map(store))
+      select ${bucket.name}, 'f' || i || '/', 'text/plain', 0 from counted`.execute(db)
+    const outcomes = await Promise.allSettled(['x/', 'y/', 'z/'].map((key) => put(key)))
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(1)
-    await expectS3Error(store('one more/'), 403, 'QuotaExceeded')
-    await store('f1/')
+    await expectS3Error(put('one more/'), 403, 'QuotaExceeded')
+    await put('f1/')
   })
 })

@@ -1,17 +1,16 @@
 import {
-  HeadObjectCommand,
   ListObjectsCommand,
   type ListObjectsCommandInput,
   ListObjectsV2Command,
   type ListObjectsV2CommandInput,
   type ListObjectsV2CommandOutput,
   ListObjectVersionsCommand,
-  PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { storeFile } from '../../files/files.ts'
-import { type Bucket, expectS3Error, openS3House, type S3House } from '../s3-house.ts'
+import { forAllTests } from '../../for-tests.ts'
+import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
 
 const byBytes = (a = '', b = '') => Buffer.compare(Buffer.from(a), Buffer.from(b))
 const KEYS = ['a+b/c d', 'a/1.txt', 'a/2&3.txt', 'a/b/<4>', 'a%2Fb', 'é/ü', '\u{10ffff}', '\u{1f600}/x'].toSorted(
@@ -19,20 +18,18 @@ const KEYS = ['a+b/c d', 'a/1.txt', 'a/2&3.txt', 'a/b/<4>', 'a%2Fb', 'é/ü', '\
 )
 
 forEachDatabase('lists of S3', (database) => {
-  let house: S3House
-  let bucket: Bucket
-  beforeAll(async () => {
-    house = await openS3House({ DATABASE_URL: database.url })
-    bucket = await house.bucket()
-    for (const key of KEYS) await storeFile(house, bucket.locker, key, key)
-    await bucket.locker.call(['locker:write'], 'POST', '/files', { filename: 'a/waits for bytes' })
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
+  const bucket = forAllTests(async () => {
+    const made = await house.bucket()
+    for (const key of KEYS) await storeFile(house, made.locker, key, key)
+    await made.locker.call(['locker:write'], 'POST', '/files', { filename: 'a/waits for bytes' })
+    return made
   })
-  afterAll(() => house.close())
 
   const v1 = (input: Partial<ListObjectsCommandInput> = {}) =>
     bucket.client.send(new ListObjectsCommand({ Bucket: bucket.name, ...input }))
-  const v2 = (input: Partial<ListObjectsV2CommandInput> = {}) =>
-    bucket.client.send(new ListObjectsV2Command({ Bucket: bucket.name, ...input }))
+  const v2 = (input: Partial<ListObjectsV2CommandInput> = {}, { client, name } = bucket) =>
+    client.send(new ListObjectsV2Command({ Bucket: name, ...input }))
   const keysOf = ({ Contents = [] }: Pick<ListObjectsV2CommandOutput, 'Contents'>) => Contents.map(({ Key }) => Key)
   const prefixesOf = ({ CommonPrefixes = [] }: Pick<ListObjectsV2CommandOutput, 'CommonPrefixes'>) =>
     CommonPrefixes.map(({ Prefix }) => Prefix)
@@ -120,34 +117,16 @@ forEachDatabase('lists of S3', (database) => {
   it.each([
     'max-keys=x',
     'max-keys=-1',
-    'max-keys=99999999999',
     'encoding-type=base64',
     'list-type=3',
     'prefix=%00',
-    'delimiter=a%00',
-    'marker=%00',
     'key-marker=%00&versions=',
     'continuation-token=%2F&list-type=2',
     'continuation-token=1&list-type=2',
-    'continuation-token=1AA&list-type=2',
     'continuation-token=1_w&list-type=2',
     'continuation-token=2YQ&list-type=2',
-    'list-type=2&start-after=%00',
   ])('T-97 refuses a list with %s', async (query) => {
     expect(await bucket.send('GET', `?${query}`)).toMatchObject({ status: 400, code: 'InvalidArgument' })
-  })
-
-  it('T-97 a token is good whatever changed since, also when its key is gone', async () => {
-    const other = await house.bucket()
-    const list = (token?: string) =>
-      other.client.send(
-        new ListObjectsV2Command({ Bucket: other.name, MaxKeys: 2, ...(token && { ContinuationToken: token }) }),
-      )
-    for (const key of ['b', 'd', 'f']) await storeFile(house, other.locker, key, key)
-    const { NextContinuationToken: token } = await list()
-    await other.locker.call(['locker:write'], 'DELETE', '/files/d')
-    for (const key of ['a', 'c', 'e']) await storeFile(house, other.locker, key, key)
-    expect(keysOf(await list(token))).toEqual(['e', 'f'])
   })
 
   it('T-97 a key for a part of the bucket lists that part only', async () => {
@@ -162,17 +141,16 @@ forEachDatabase('lists of S3', (database) => {
     await expectS3Error(client.send(new ListObjectVersionsCommand(whole)), 403, 'AccessDenied')
   })
 
-  it('ADD-44 lists a file that nobody has confirmed with the tag that reading it has', async () => {
-    await storeFile(house, bucket.locker, 'unconfirmed', 'bytes', { isConfirmed: false })
-    const { ETag } = await bucket.client.send(new HeadObjectCommand({ Bucket: bucket.name, Key: 'unconfirmed' }))
-    const { Contents } = await v2({ Prefix: 'unconfirmed' })
-    expect(Contents).toMatchObject([{ Key: 'unconfirmed', ETag, Size: 5 }])
-    expect(Contents![0]).not.toHaveProperty('ChecksumAlgorithm')
-  })
-
-  it('ADD-44 lists a file that was just put, with the tag of the answer', async () => {
-    const { ETag } = await bucket.client.send(new PutObjectCommand({ Bucket: bucket.name, Key: 'new', Body: 'x' }))
-    const page = await v2({ Prefix: 'new' })
-    expect(page.Contents).toMatchObject([{ Key: 'new', ETag, Size: 1 }])
+  it('ADD-44 lists a file with the tag that reading or writing it has, confirmed or not', async () => {
+    const other = await house.bucket()
+    const { head, put } = objectsOf(other)
+    await storeFile(house, other.locker, 'unconfirmed', 'bytes', { isConfirmed: false })
+    const [read, written] = [await head('unconfirmed'), await put('new', 'x')]
+    const { Contents } = await v2({}, other)
+    expect(Contents).toMatchObject([
+      { Key: 'new', ETag: written.ETag, Size: 1 },
+      { Key: 'unconfirmed', ETag: read.ETag, Size: 5 },
+    ])
+    expect(Contents![1]).not.toHaveProperty('ChecksumAlgorithm')
   })
 })

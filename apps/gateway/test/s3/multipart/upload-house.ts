@@ -4,72 +4,48 @@ import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
-  GetObjectCommand,
   ListPartsCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { type WatchedStorage, watchedStorage } from '../../files/confirm/confirm.ts'
+import { beforeEach } from 'vitest'
+import { watchedStorage } from '../../files/confirm/confirm.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../../transfers/transfers.ts'
-import { type Bucket, openS3House, type S3House } from '../s3-house.ts'
+import { objectsOf, openS3House } from '../s3-house.ts'
 
 export const PART = 5 * 1_048_576
 export const etagOf = (bytes: Uint8Array) => `"${sha256(bytes).slice(0, 32)}-1"`
 
-/** Call it where tests are declared; its values are those of the running test. */
+/** Call it where tests are declared. */
 export function uploadHouse(database: { readonly url: string }) {
-  let storage: WatchedStorage
-  let house: S3House
-  let bucket: Bucket
-  beforeAll(async () => {
-    storage = await watchedStorage()
-    house = await openS3House({ DATABASE_URL: database.url }, { providers: storage.providers })
-  })
-  afterAll(async () => {
-    await house.close()
-    await storage.remove()
-  })
-  beforeEach(async () => {
-    bucket = await house.bucket()
+  const storage = forAllTests(watchedStorage)
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }, { providers: storage.providers }))
+  const bucket = forEachTest(() => house.bucket())
+  beforeEach(() => {
     storage.reads.length = 0
   })
 
-  async function begin(Key: string, more: object = {}) {
-    const { client, name: Bucket } = bucket
-    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...more }))
-    const of = { Bucket, Key, UploadId }
+  async function begin(Key: string, more: object = {}, client = bucket.client) {
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: bucket.name, Key, ...more }))
+    const of = { Bucket: bucket.name, Key, UploadId: UploadId! }
     return {
       of,
       put: (PartNumber: number, Body: Uint8Array, changes: object = {}) =>
         client.send(new UploadPartCommand({ ...of, PartNumber, Body, ...changes })),
-      complete: (parts: readonly (readonly [number, Uint8Array])[], changes: object = {}) =>
-        client.send(
-          new CompleteMultipartUploadCommand({
-            ...of,
-            MultipartUpload: { Parts: parts.map(([PartNumber, bytes]) => ({ PartNumber, ETag: etagOf(bytes) })) },
-            ...changes,
-          }),
-        ),
+      /** Of parts with these numbers, or from 1 on. */
+      complete(
+        parts: readonly Uint8Array[],
+        numbers: readonly number[] = parts.map((_, i) => i + 1),
+        changes: object = {},
+      ) {
+        const Parts = parts.map((part, i) => ({ PartNumber: numbers[i], ETag: etagOf(part) }))
+        return client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload: { Parts }, ...changes }))
+      },
       list: (changes: object = {}) => client.send(new ListPartsCommand({ ...of, ...changes })),
-      abort: () => client.send(new AbortMultipartUploadCommand({ ...of })),
+      abort: () => client.send(new AbortMultipartUploadCommand(of)),
     }
   }
 
-  return {
-    get storage() {
-      return storage
-    },
-    get house() {
-      return house
-    },
-    get bucket() {
-      return bucket
-    },
-    begin,
-    async bytesOf(Key: string): Promise<Buffer> {
-      const { Body } = await bucket.client.send(new GetObjectCommand({ Bucket: bucket.name, Key }))
-      return Buffer.from((await Body?.transformToByteArray()) ?? [])
-    },
-    rows: (table: 'upload_parts' | 'objects') => house.gateway.context.database.db.selectFrom(table).selectAll(),
-  }
+  const rows = (table: 'upload_parts' | 'objects') => house.gateway.context.database.db.selectFrom(table).selectAll()
+  return { storage, house, bucket, begin, rows, bytesOf: objectsOf(bucket).bytesOf }
 }

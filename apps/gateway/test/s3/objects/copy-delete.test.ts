@@ -1,86 +1,54 @@
 import { createHash } from 'node:crypto'
 import {
-  CopyObjectCommand,
-  DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectAclCommand,
   GetObjectAttributesCommand,
-  GetObjectCommand,
   GetObjectTaggingCommand,
-  HeadObjectCommand,
+  type ObjectIdentifier,
   PutObjectAclCommand,
-  PutObjectCommand,
   PutObjectTaggingCommand,
-  type S3Client,
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { lockerRow } from '../../files/files.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { rowOf, sha256 } from '../../transfers/transfers.ts'
-import { type Bucket, expectS3Error, openS3House, type S3House } from '../s3-house.ts'
+import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
 
 forEachDatabase('copies and deletions of S3', (database) => {
-  let house: S3House
-  let bucket: Bucket
-  let client: S3Client
-  let Bucket: string
-  beforeAll(async () => {
-    house = await openS3House({ DATABASE_URL: database.url })
-    bucket = await house.bucket()
-    ;({ client, name: Bucket } = bucket)
-  })
-  afterAll(() => house.close())
-
-  const put = (Key: string, Body: string, more: object = {}) =>
-    client.send(new PutObjectCommand({ Bucket, Key, Body, ...more }))
-  const head = (Key: string) => client.send(new HeadObjectCommand({ Bucket, Key }))
-  const textOf = async (Key: string) =>
-    (await client.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString()
-  const copy = (from: string, Key: string, more: object = {}) =>
-    client.send(new CopyObjectCommand({ Bucket, Key, CopySource: `${Bucket}/${encodeURIComponent(from)}`, ...more }))
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
+  const bucket = forEachTest(() => house.bucket())
+  const { put, head, copy, remove, bytesOf } = objectsOf(bucket)
+  const textOf = async (key: string) => (await bytesOf(key)).toString()
   const row = (key: string) => rowOf(house, bucket.locker, key)
+  const removeAll = (Objects: ObjectIdentifier[], more: object = {}, client = bucket.client) =>
+    client.send(new DeleteObjectsCommand({ Bucket: bucket.name, Delete: { Objects, ...more } }))
 
-  it('ADD-43 CopyObject copies bytes with their hash and headers', async () => {
-    await put('from ü', 'bytes', { ContentType: 'text/plain', Metadata: { a: '1' }, CacheControl: 'no-cache' })
-    const { CopyObjectResult } = await copy('from ü', 'to')
-    expect(CopyObjectResult).toMatchObject({
+  it('ADD-43 CopyObject copies bytes with their hash and headers, or with other headers', async () => {
+    const headers = { ContentType: 'text/plain', Metadata: { a: '1' }, CacheControl: 'no-cache' }
+    await put('from ü', 'bytes', headers)
+    expect((await copy('from ü', 'to')).CopyObjectResult).toMatchObject({
       ETag: `"${sha256('bytes').slice(0, 32)}-1"`,
       LastModified: expect.any(Date),
       ChecksumSHA256: createHash('sha256').update('bytes').digest('base64'),
     })
     expect(await textOf('to')).toBe('bytes')
-    expect(await head('to')).toMatchObject({
-      ContentType: 'text/plain',
-      Metadata: { a: '1' },
-      CacheControl: 'no-cache',
-    })
+    expect(await head('to')).toMatchObject(headers)
     const [source, target] = [await row('from ü'), await row('to')]
     expect(target.content_hash).toBe(source.content_hash)
     expect(target.object_id).not.toBe(source.object_id)
-  })
-
-  it('ADD-43 CopyObject with REPLACE gives the copy other headers', async () => {
-    await put('plain', 'bytes', { ContentType: 'text/plain', Metadata: { a: '1' } })
-    await copy('plain', 'replaced', { MetadataDirective: 'REPLACE', ContentType: 'image/png', Metadata: { b: '2' } })
-    expect(await head('replaced')).toMatchObject({ ContentType: 'image/png', Metadata: { b: '2' } })
+    const others = { ContentType: 'image/png', Metadata: { b: '2' } }
+    await copy('from ü', 'replaced', { MetadataDirective: 'REPLACE', ...others })
+    expect(await head('replaced')).toMatchObject(others)
   })
 
   it('ADD-43 an object that is copied onto itself gets other headers and keeps its bytes and its manifest', async () => {
     await put('self', 'bytes', { Metadata: { mtime: '1' } })
-    const before = await row('self')
-    const manifest = () =>
-      house.gateway.context.database.db
-        .selectFrom('lockers')
-        .select(['manifest_version', 'total_bytes', 'file_count'])
-        .where('locker_id', '=', Bucket)
-        .executeTakeFirstOrThrow()
-    const manifestBefore = await manifest()
+    const [before, manifest] = [await row('self'), await lockerRow(house, bucket.locker)]
     await copy('self', 'self', { MetadataDirective: 'REPLACE', ContentType: 'text/plain', Metadata: { mtime: '2' } })
-    expect(await row('self')).toEqual({
-      ...before,
-      content_type: 'text/plain',
-      metadata: '{"x-amz-meta-mtime":"2"}',
-    })
-    expect(await manifest()).toEqual(manifestBefore)
+    const changed = { content_type: 'text/plain', metadata: '{"x-amz-meta-mtime":"2"}' }
+    expect(await row('self')).toEqual({ ...before, ...changed })
+    expect(await lockerRow(house, bucket.locker)).toEqual(manifest)
     await expectS3Error(copy('self', 'self'), 400, 'InvalidRequest')
   })
 
@@ -103,23 +71,22 @@ forEachDatabase('copies and deletions of S3', (database) => {
 
   it('ADD-43 CopyObject takes its source from the same locker only', async () => {
     const other = await house.bucket()
-    await other.client.send(new PutObjectCommand({ Bucket: other.name, Key: 'theirs', Body: 'x' }))
-    await expectS3Error(copy('x', 'y', { CopySource: `${other.name}/theirs` }), 403, 'AccessDenied')
-    await expectS3Error(copy('x', 'y', { CopySource: 'locker_000000000000/theirs' }), 403, 'AccessDenied')
+    await objectsOf(other).put('theirs', 'x')
+    const from = (CopySource: string) => copy('x', 'y', { CopySource })
+    for (const name of [other.name, 'locker_000000000000'])
+      await expectS3Error(from(`${name}/theirs`), 403, 'AccessDenied')
     await expectS3Error(copy('absent', 'y'), 404, 'NoSuchKey')
-    await expectS3Error(copy('x', 'y', { CopySource: Bucket }), 400, 'InvalidArgument')
-    await expectS3Error(copy('x', 'y', { CopySource: `${Bucket}/%zz` }), 400, 'InvalidArgument')
+    for (const source of [bucket.name, `${bucket.name}/%zz`]) await expectS3Error(from(source), 400, 'InvalidArgument')
   })
 
   it('ADD-43 a key for a folder copies and deletes within that folder only', async () => {
     await put('private', 'x')
     await put('mine/a', 'x')
-    const scoped = await bucket.clientWith({}, { prefix: 'mine/' })
-    const from = (key: string) => ({ Bucket, Key: 'mine/copy', CopySource: `${Bucket}/${key}` })
-    await expectS3Error(scoped.send(new CopyObjectCommand(from('private'))), 403, 'AccessDenied')
-    await scoped.send(new CopyObjectCommand(from('mine/a')))
-    const Delete = { Objects: [{ Key: 'mine/a' }, { Key: 'private' }] }
-    const { Deleted, Errors } = await scoped.send(new DeleteObjectsCommand({ Bucket, Delete }))
+    const client = await bucket.clientWith({}, { prefix: 'mine/' })
+    const scoped = objectsOf({ name: bucket.name, client })
+    await expectS3Error(scoped.copy('private', 'mine/copy'), 403, 'AccessDenied')
+    await scoped.copy('mine/a', 'mine/copy')
+    const { Deleted, Errors } = await removeAll([{ Key: 'mine/a' }, { Key: 'private' }], {}, client)
     expect(Deleted).toEqual([{ Key: 'mine/a' }])
     expect(Errors).toEqual([{ Key: 'private', Code: 'AccessDenied', Message: expect.any(String) }])
     expect(await textOf('private')).toBe('x')
@@ -127,12 +94,11 @@ forEachDatabase('copies and deletions of S3', (database) => {
 
   it('ADD-43 DeleteObjects deletes what is there, by condition too, and says for each what happened', async () => {
     for (const key of ['d/1', 'd/2', 'd/3', 'd/<&>']) await put(key, key)
-    const Objects = [{ Key: 'd/1' }, { Key: 'd/2', ETag: '"other"' }, { Key: 'd/absent' }, { Key: 'd/<&>' }]
-    const { Deleted, Errors } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+    const keys = [{ Key: 'd/1' }, { Key: 'd/2', ETag: '"other"' }, { Key: 'd/absent' }, { Key: 'd/<&>' }]
+    const { Deleted, Errors } = await removeAll(keys)
     expect(Deleted).toEqual([{ Key: 'd/1' }, { Key: 'd/absent' }, { Key: 'd/<&>' }])
     expect(Errors).toEqual([{ Key: 'd/2', Code: 'PreconditionFailed', Message: expect.any(String) }])
-    const quiet = { Objects: [{ Key: 'd/2' }, { Key: 'd/3', VersionId: 'v1' }], Quiet: true }
-    const answer = await client.send(new DeleteObjectsCommand({ Bucket, Delete: quiet }))
+    const answer = await removeAll([{ Key: 'd/2' }, { Key: 'd/3', VersionId: 'v1' }], { Quiet: true })
     expect(answer.Deleted).toBeUndefined()
     expect(answer.Errors).toMatchObject([{ Key: 'd/3', Code: 'InvalidArgument' }])
     await expectS3Error(head('d/2'), 404, 'NotFound')
@@ -143,66 +109,55 @@ forEachDatabase('copies and deletions of S3', (database) => {
     await put('conditional', 'bytes')
     const { LastModified } = await head('conditional')
     const earlier = new Date(LastModified!.getTime() - 1000)
-    const remove = (more: object) => client.send(new DeleteObjectCommand({ Bucket, Key: 'conditional', ...more }))
-    await expectS3Error(remove({ IfMatchSize: 4 }), 412, 'PreconditionFailed')
-    await expectS3Error(remove({ IfMatchLastModifiedTime: earlier }), 412, 'PreconditionFailed')
-    const Objects = [
-      { Key: 'conditional', Size: 4 },
-      { Key: 'conditional', LastModifiedTime: earlier },
-    ]
-    const { Errors } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+    const Key = 'conditional'
+    await expectS3Error(remove(Key, { IfMatchSize: 4 }), 412, 'PreconditionFailed')
+    await expectS3Error(remove(Key, { IfMatchLastModifiedTime: earlier }), 412, 'PreconditionFailed')
+    const { Errors } = await removeAll([
+      { Key, Size: 4 },
+      { Key, LastModifiedTime: earlier },
+    ])
     expect(Errors?.map(({ Code }) => Code)).toEqual(['PreconditionFailed', 'PreconditionFailed'])
     const bad = await bucket.send('DELETE', 'conditional', { headers: { 'x-amz-if-match-size': 'x' } })
     expect(bad.code).toBe('InvalidArgument')
     expect(await textOf('conditional')).toBe('bytes')
-    await remove({ IfMatchSize: 5, IfMatchLastModifiedTime: LastModified })
-    await expectS3Error(remove({ IfMatchSize: 5 }), 404, 'NoSuchKey')
+    await remove(Key, { IfMatchSize: 5, IfMatchLastModifiedTime: LastModified })
+    await expectS3Error(remove(Key, { IfMatchSize: 5 }), 404, 'NoSuchKey')
   })
 
   it('ADD-43 DeleteObjects takes up to a thousand keys, and refuses other bodies', async () => {
-    const many = (count: number) => ({ Objects: Array.from({ length: count }, (_, i) => ({ Key: `absent/${i}` })) })
-    const { Deleted } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: many(1000) }))
-    expect(Deleted).toHaveLength(1000)
-    await expectS3Error(client.send(new DeleteObjectsCommand({ Bucket, Delete: many(1001) })), 400, 'MalformedXML')
-    const post = (body: string) => bucket.send('POST', '', { target: `/s3/${Bucket}?delete=`, body })
-    for (const body of [
-      '',
-      '<Delete>',
-      '<Delete/>',
-      '<Other><Object><Key>a</Key></Object></Other>',
-      '<Delete><Object/></Delete>',
-    ]) {
-      const { status, code } = await post(body)
-      expect([status, code], body).toEqual([400, 'MalformedXML'])
-    }
+    const many = (count: number) => Array.from({ length: count }, (_, i) => ({ Key: `absent/${i}` }))
+    expect((await removeAll(many(1000))).Deleted).toHaveLength(1000)
+    await expectS3Error(removeAll(many(1001)), 400, 'MalformedXML')
+    const post = (body: string) => bucket.send('POST', '?delete=', { body })
+    for (const body of ['', '<Delete>', '<Other><Object><Key>a</Key></Object></Other>', '<Delete><Object/></Delete>'])
+      expect(await post(body), body).toMatchObject({ status: 400, code: 'MalformedXML' })
     expect((await post('x'.repeat(5_000_000))).code).toBe('EntityTooLarge')
   })
 
-  it('ADD-43 GetObjectAttributes, and the ACL and tags that clients ask for', async () => {
+  it('ADD-43 GetObjectAttributes tells what an object is', async () => {
     await put('about', 'bytes')
-    const key = { Bucket, Key: 'about' }
-    const ObjectAttributes = ['ETag', 'Checksum', 'ObjectSize', 'StorageClass'] as const
-    expect(
-      await client.send(new GetObjectAttributesCommand({ ...key, ObjectAttributes: [...ObjectAttributes] })),
-    ).toMatchObject({
+    const ObjectAttributes = ['ETag' as const, 'Checksum' as const, 'ObjectSize' as const, 'StorageClass' as const]
+    const asked = new GetObjectAttributesCommand({ Bucket: bucket.name, Key: 'about', ObjectAttributes })
+    expect(await bucket.client.send(asked)).toMatchObject({
       ETag: `${sha256('bytes').slice(0, 32)}-1`,
       Checksum: { ChecksumSHA256: createHash('sha256').update('bytes').digest('base64'), ChecksumType: 'FULL_OBJECT' },
       ObjectSize: 5,
       StorageClass: 'STANDARD',
       LastModified: expect.any(Date),
     })
-    const ID = Bucket
+  })
+
+  it('ADD-43 an object has the ACL and tags that clients ask for, and no others', async () => {
+    await put('about', 'bytes')
+    const { client, name: Bucket } = bucket
+    const key = { Bucket, Key: 'about' }
     const { Owner, Grants } = await client.send(new GetObjectAclCommand(key))
-    expect(Owner).toMatchObject({ ID })
-    expect(Grants).toMatchObject([{ Grantee: { ID, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }])
+    expect(Owner).toMatchObject({ ID: Bucket })
+    expect(Grants).toMatchObject([{ Grantee: { ID: Bucket, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }])
     expect((await client.send(new GetObjectTaggingCommand(key))).TagSet).toEqual([])
-    const setAcl = (ACL: 'private' | 'public-read') => client.send(new PutObjectAclCommand({ ...key, ACL }))
-    await setAcl('private')
-    const own = (id: string) =>
-      `<AccessControlPolicy><AccessControlList><Grant><Grantee><ID>${id}</ID></Grantee><Permission>FULL_CONTROL</Permission></Grant></AccessControlList></AccessControlPolicy>`
-    expect((await bucket.send('PUT', 'about?acl=', { body: own(ID) })).status).toBe(200)
-    expect((await bucket.send('PUT', 'about?acl=', { body: own('other') })).code).toBe('AccessControlListNotSupported')
-    await expectS3Error(setAcl('public-read'), 400, 'AccessControlListNotSupported')
+    await client.send(new PutObjectAclCommand({ ...key, ACL: 'private' }))
+    const shared = new PutObjectAclCommand({ ...key, ACL: 'public-read' })
+    await expectS3Error(client.send(shared), 400, 'AccessControlListNotSupported')
     const Tagging = { TagSet: [{ Key: 'a', Value: 'b' }] }
     await expectS3Error(client.send(new PutObjectTaggingCommand({ ...key, Tagging })), 501, 'NotImplemented')
     await expectS3Error(client.send(new GetObjectAclCommand({ Bucket, Key: 'absent' })), 404, 'NoSuchKey')

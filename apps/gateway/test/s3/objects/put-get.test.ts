@@ -1,346 +1,215 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  PutObjectCommand,
-  type S3Client,
-} from '@aws-sdk/client-s3'
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { insertDirectUpload, insertObjects } from '../../../src/files/object-store.ts'
+import { lockerRow } from '../../files/files.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { rowOf, sha256 } from '../../transfers/transfers.ts'
-import { type Bucket, expectS3Error, openS3House, type S3House } from '../s3-house.ts'
+import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
 
 const etagOf = (bytes: Uint8Array | string) => `"${sha256(bytes).slice(0, 32)}-1"`
-const base64Sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('base64')
+const base64Sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('base64')
 
 forEachDatabase('objects of S3', (database) => {
-  let house: S3House
-  let bucket: Bucket
-  let client: S3Client
-  let Bucket: string
-  beforeAll(async () => {
-    house = await openS3House({ DATABASE_URL: database.url })
-    bucket = await house.bucket()
-    ;({ client, name: Bucket } = bucket)
-  })
-  afterAll(() => house.close())
+  const house = forAllTests(() => openS3House({ DATABASE_URL: database.url }))
+  const bucket = forEachTest(() => house.bucket())
+  const { put, get, head, remove, bytesOf } = objectsOf(bucket)
 
-  const put = (Key: string, Body: Uint8Array | string | Readable, more: object = {}) =>
-    client.send(new PutObjectCommand({ Bucket, Key, Body, ...more }))
-  const get = (Key: string, more: object = {}) => client.send(new GetObjectCommand({ Bucket, Key, ...more }))
-  const head = (Key: string, more: object = {}) => client.send(new HeadObjectCommand({ Bucket, Key, ...more }))
-  const bytesOf = async (Key: string, more?: object) =>
-    Buffer.from((await (await get(Key, more)).Body?.transformToByteArray()) ?? [])
-  const presignedBy = async (command: PutObjectCommand | GetObjectCommand, options: object = {}) =>
-    getSignedUrl(client, command, { expiresIn: 60, signingDate: new Date(house.clock.now()), ...options })
-
-  describe('PutObject', () => {
-    it('T-96 stores a buffer as a confirmed file of the locker, with its ETag and the checksum that was sent', async () => {
-      const bytes = randomBytes(70_000)
-      const answer = await put('a/buffer.bin', bytes, { ContentType: 'image/png' })
-      expect(answer).toMatchObject({ ETag: etagOf(bytes), ChecksumType: 'FULL_OBJECT' })
-      expect(answer.ChecksumCRC32).toMatch(/^.{8}$/)
-      expect(await rowOf(house, bucket.locker, 'a/buffer.bin')).toMatchObject({
-        content_type: 'image/png',
-        content_hash: `sha256:${sha256(bytes)}`,
-        size_bytes: 70_000,
-        hash_recorded_at: expect.any(String),
-        metadata: null,
-      })
-      expect(await bytesOf('a/buffer.bin')).toEqual(bytes)
-    })
-
-    it.each([0, 1, 600_000, 3_000_001])(
-      'T-96 stores a stream of %i bytes, whose checksum comes behind them',
-      async (length) => {
-        const bytes = randomBytes(length)
-        const pieces = length === 0 ? [] : [bytes.subarray(0, length >> 1), bytes.subarray(length >> 1)]
-        const answer = await put(`stream-${length}`, Readable.from(pieces.filter(({ length }) => length > 0)), {
-          ContentLength: length,
-        })
-        expect(answer.ETag).toBe(etagOf(bytes))
-        expect(await rowOf(house, bucket.locker, `stream-${length}`)).toMatchObject({
-          content_type: 'application/octet-stream',
-          content_hash: `sha256:${sha256(bytes)}`,
-          size_bytes: length,
-        })
-        expect(await bytesOf(`stream-${length}`)).toEqual(bytes)
-      },
-    )
-
-    it('T-96 takes unusual keys to the letter', async () => {
-      const keys = [
-        'späce and ü',
-        'a+b',
-        'per%20cent',
-        'quotes\'"()!*',
-        'emoji-🎉',
-        'a=b&c',
-        'question?mark',
-        'plus/%2F',
-      ]
-      for (const key of keys) await put(key, key)
-      for (const key of keys) expect((await bytesOf(key)).toString(), key).toBe(key)
-      expect(
-        (await bucket.locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', '/files')).body.files.map(
-          ({ filename }) => filename,
-        ),
-      ).toEqual(expect.arrayContaining(keys))
-    })
-
-    it('T-96 keeps metadata and headers, and other bytes under the name have none of them', async () => {
-      const sent = {
-        Metadata: { mtime: '1700000000', 'x-long_name.1': 'a b  c' },
-        CacheControl: 'max-age=5',
-        ContentDisposition: 'attachment; filename="x"',
-        ContentEncoding: 'gzip',
-        ContentLanguage: 'de',
-        Expires: new Date('2030-01-02T03:04:05Z'),
-      }
-      await put('kept', Readable.from([Buffer.from('bytes')]), { ...sent, ContentLength: 5 })
-      expect(await head('kept')).toMatchObject({ ...sent, ContentType: 'application/octet-stream', ContentLength: 5 })
-      await bucket.locker.put('kept', 'other')
-      const after = await head('kept')
-      expect(after).toMatchObject({ Metadata: {}, ContentType: 'text/plain', ETag: etagOf('other') })
-      expect([after.CacheControl, after.ContentEncoding, after.ContentDisposition]).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ])
-    })
-
-    it('T-96 answers binary/octet-stream where no type was sent, and refuses one that is none', async () => {
-      const { status } = await bucket.send('PUT', 'untyped', { body: new Uint8Array([1]) })
-      expect(status).toBe(200)
-      expect((await head('untyped')).ContentType).toBe('binary/octet-stream')
-      await expectS3Error(put('bad-type', 'x', { ContentType: 'no type' }), 400, 'InvalidArgument')
-    })
-
-    it('T-96 refuses metadata of more than 2 kB, and the file stays as it was', async () => {
-      await put('meta', 'before', { Metadata: { a: 'x'.repeat(2047) } })
-      await expectS3Error(put('meta', 'after', { Metadata: { a: 'x'.repeat(2048) } }), 400, 'MetadataTooLarge')
-      expect((await bytesOf('meta')).toString()).toBe('before')
-    })
-
-    it('T-96 refuses wrong bytes, and nothing is changed', async () => {
-      await put('checked', 'before')
-      const wrong = sha256('other')
-      const answer = await bucket.send('PUT', 'checked', { body: 'bytes', payload: wrong })
-      expect([answer.status, answer.code]).toEqual([400, 'XAmzContentSHA256Mismatch'])
-      const headers = { 'content-md5': createHash('md5').update('other').digest('base64') }
-      expect((await bucket.send('PUT', 'checked', { body: 'bytes', headers })).code).toBe('BadDigest')
-      expect((await bytesOf('checked')).toString()).toBe('before')
-      const right = await bucket.send('PUT', 'checked', { body: 'bytes', payload: sha256('bytes') })
-      expect([right.status, right.headers.get('etag')]).toEqual([200, etagOf('bytes')])
-      expect(await rowOf(house, bucket.locker, 'checked')).toMatchObject({ content_hash: `sha256:${sha256('bytes')}` })
-    })
-
-    it('T-96 evaluates If-None-Match and If-Match, also when several write at once', async () => {
-      await put('once', 'first', { IfNoneMatch: '*' })
-      await expectS3Error(put('once', 'second', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
-      await expectS3Error(put('once', 'second', { IfMatch: etagOf('other') }), 412, 'PreconditionFailed')
-      await expectS3Error(put('never', 'x', { IfMatch: '*' }), 404, 'NoSuchKey')
-      await expectS3Error(put('once', 'x', { IfNoneMatch: `"abc", ${etagOf('first')}` }), 412, 'PreconditionFailed')
-      await put('once', 'first', { IfNoneMatch: '"abc"' })
-      await put('once', 'second', { IfMatch: etagOf('first') })
-      expect((await bytesOf('once')).toString()).toBe('second')
-      const writers = Array.from({ length: 8 }, (_, i) => put('race', `writer ${i}`, { IfNoneMatch: '*' }))
-      const outcomes = (await Promise.allSettled(writers)).map(({ status }) => status)
-      expect(outcomes.filter((status) => status === 'fulfilled')).toHaveLength(1)
-    })
-
-    it('T-190 If-None-Match finds bytes that have arrived at the provider and that nobody has read', async () => {
-      const { database, providers, now } = house.gateway.context
-      const { locker } = bucket
-      await locker.call(['locker:write'], 'POST', '/files', { filename: 'arrived' })
-      const { provider } = await database.db
-        .selectFrom('lockers')
-        .selectAll()
-        .where('locker_id', '=', locker.lockerId)
-        .executeTakeFirstOrThrow()
-      const object_id = randomBytes(16).toString('hex')
-      const options = { contentType: 'text/plain', size: null }
-      await providers.named(provider).write(object_id, Readable.from([Buffer.from('theirs')]), options)
-      await database.db.transaction().execute(async (tx) => {
-        const since = Math.floor(now() / 1000)
-        await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
-        await insertDirectUpload(tx, {
-          object_id,
-          locker_id: locker.lockerId,
-          filename: 'arrived',
-          content_type: 'text/plain',
-          expected_hash: null,
-          minted_by: locker.owner.identity,
-          minted_epoch: 0,
-          promised_bytes: 6,
-          look_at: since + 600,
-        })
-      })
-      await expectS3Error(put('arrived', 'mine', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
-      expect((await bytesOf('arrived')).toString()).toBe('theirs')
-    })
-
-    it('T-96 refuses what it does not do, by a header, and ignores nothing that a client relies on', async () => {
-      for (const more of [
-        { ServerSideEncryption: 'AES256' },
-        { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'k'.repeat(32), SSECustomerKeyMD5: 'x' },
-        { Tagging: 'a=b' },
-        { StorageClass: 'GLACIER' },
-        { ObjectLockLegalHoldStatus: 'ON' },
-        { WebsiteRedirectLocation: '/x' },
-      ]) {
-        await expectS3Error(put('refused', 'x', more), 501, 'NotImplemented')
-      }
-      for (const more of [{ ACL: 'public-read' }, { ACL: 'bucket-owner-read' }, { GrantRead: 'id=x' }] as const)
-        await expectS3Error(put('refused', 'x', more), 400, 'AccessControlListNotSupported')
-      await put('accepted', 'x', { ACL: 'private', StorageClass: 'STANDARD' })
-      await put('accepted', 'x', { ACL: 'bucket-owner-full-control' })
-      await expectS3Error(head('refused'), 404, 'NotFound')
-    })
-
-    it.each(['a:b', 'a\\b', 'a/../b', '.hidden', 'a//b', './x', 'x'.repeat(513)])(
-      'T-96 refuses the key %s in words',
-      async (key) => {
-        const answer = await bucket.send('PUT', key.replace('\\', '%5C').replace(':', '%3A'), {
-          body: 'x',
-          target: `/s3/${Bucket}/${encodeURIComponent(key)}`,
-        })
-        expect([answer.status, answer.code]).toEqual([400, 'InvalidArgument'])
-        expect(answer.text).toContain('must')
-      },
-    )
+  it.each([
+    ['a buffer', 70_000],
+    ['an empty stream', 0],
+    ['a stream', 3_000_001],
+  ])('T-96 stores %s as a confirmed file of the locker, with its ETag and checksum', async (kind, length) => {
+    const bytes = randomBytes(length)
+    const pieces = length === 0 ? [] : [bytes.subarray(0, length >> 1), bytes.subarray(length >> 1)]
+    const body = kind === 'a buffer' ? bytes : Readable.from(pieces)
+    const answer = await put('a/b.bin', body, { ContentType: 'image/png', ContentLength: length })
+    const sums = { ChecksumType: 'FULL_OBJECT', ChecksumCRC32: expect.stringMatching(/^.{8}$/) }
+    expect(answer).toMatchObject({ ETag: etagOf(bytes), ...sums })
+    const hashed = { content_hash: `sha256:${sha256(bytes)}`, hash_recorded_at: expect.any(String) }
+    const row = { content_type: 'image/png', size_bytes: length, metadata: null, ...hashed }
+    expect(await rowOf(house, bucket.locker, 'a/b.bin')).toMatchObject(row)
+    expect(await bytesOf('a/b.bin')).toEqual(bytes)
   })
 
-  describe('GetObject and HeadObject', () => {
-    it('T-96 answers ranges, the first part, and what an object is', async () => {
-      await put('read', '0123456789', { ContentType: 'text/plain', Metadata: { a: 'b' } })
-      const whole = await get('read')
-      expect(whole).toMatchObject({
-        AcceptRanges: 'bytes',
-        ContentLength: 10,
-        ETag: etagOf('0123456789'),
-        LastModified: expect.any(Date),
-        Metadata: { a: 'b' },
-      })
-      await whole.Body?.transformToString()
-      expect((await bytesOf('read', { Range: 'bytes=2-4' })).toString()).toBe('234')
-      expect((await bytesOf('read', { Range: 'bytes=-3' })).toString()).toBe('789')
-      await expectS3Error(get('read', { Range: 'bytes=10-' }), 416, 'InvalidRange')
-      const ranged = await bucket.send('HEAD', 'read', { headers: { range: 'bytes=2-4' } })
-      expect([ranged.status, ranged.headers.get('content-range')]).toEqual([206, 'bytes 2-4/10'])
-      expect(ranged.headers.get('content-length')).toBe('3')
-      expect((await bucket.send('HEAD', 'read', { headers: { range: 'bytes=10-' } })).status).toBe(416)
-      const part = await get('read', { PartNumber: 1 })
-      expect(part).toMatchObject({ ContentRange: 'bytes 0-9/10', PartsCount: 1 })
-      expect(await part.Body?.transformToString()).toBe('0123456789')
-      await expectS3Error(get('read', { PartNumber: 2 }), 416, 'InvalidRange')
-      await expectS3Error(head('absent'), 404, 'NotFound')
-      await expectS3Error(get('absent'), 404, 'NoSuchKey')
-    })
-
-    it('T-96 answers the SHA-256 when it is asked for, and never with a range', async () => {
-      const bytes = randomBytes(100)
-      await put('sum', bytes)
-      const answer = await head('sum', { ChecksumMode: 'ENABLED' })
-      expect(answer).toMatchObject({ ChecksumSHA256: base64Sha256(bytes), ChecksumType: 'FULL_OBJECT' })
-      expect((await get('sum', { ChecksumMode: 'ENABLED', Range: 'bytes=0-9' })).ChecksumSHA256).toBeUndefined()
-    })
-
-    it('T-96 evaluates conditions, with and without quotes around tags', async () => {
-      await put('conditions', 'x')
-      const tag = etagOf('x')
-      await get('conditions', { IfMatch: tag })
-      await get('conditions', { IfMatch: tag.slice(1, -1) })
-      await expectS3Error(get('conditions', { IfMatch: '"other"' }), 412, 'PreconditionFailed')
-      for (const IfNoneMatch of [tag, tag.slice(1, -1), '*']) {
-        await expect(head('conditions', { IfNoneMatch })).rejects.toMatchObject({ $metadata: { httpStatusCode: 304 } })
-      }
-      const { LastModified } = await head('conditions')
-      const before = new Date((LastModified as Date).getTime() - 1000)
-      await expectS3Error(get('conditions', { IfUnmodifiedSince: before }), 412, 'PreconditionFailed')
-      await get('conditions', { IfModifiedSince: before })
-    })
-
-    it('T-96 reads files that came by another door, also before they are confirmed', async () => {
-      await bucket.locker.put('by-url', 'bytes', { confirm: false })
-      const before = await head('by-url')
-      expect(before.ETag).toMatch(/^"[0-9a-f]{32}-1"$/)
-      expect((await bytesOf('by-url', { IfMatch: before.ETag })).toString()).toBe('bytes')
-    })
-
-    it('T-96 counts the bytes that it sends', async () => {
-      const other = await house.bucket()
-      await other.client.send(new PutObjectCommand({ Bucket: other.name, Key: 'egress', Body: Buffer.alloc(5000) }))
-      const { Body } = await other.client.send(
-        new GetObjectCommand({ Bucket: other.name, Key: 'egress', Range: 'bytes=0-2999' }),
-      )
-      await Body?.transformToByteArray()
-      await house.gateway.rooms.transfers.egress.save()
-      const row = house.gateway.context.database.db
-        .selectFrom('locker_egress')
-        .select('bytes')
-        .where('locker_id', '=', other.name)
-      expect(Number((await row.executeTakeFirst())?.bytes)).toBe(3000)
-    })
+  it('T-96 keeps metadata and headers, and other bytes under the name have none of them', async () => {
+    const sent = {
+      Metadata: { mtime: '1700000000', 'x-long_name.1': 'a b  c' },
+      CacheControl: 'max-age=5',
+      ContentDisposition: 'attachment; filename="x"',
+      ContentEncoding: 'gzip',
+      ContentLanguage: 'de',
+      Expires: new Date('2030-01-02T03:04:05Z'),
+    }
+    await put('kept', Readable.from([Buffer.from('bytes')]), { ...sent, ContentLength: 5 })
+    expect(await head('kept')).toMatchObject({ ...sent, ContentType: 'application/octet-stream', ContentLength: 5 })
+    await bucket.locker.put('kept', 'other')
+    const after = await head('kept')
+    expect(after).toMatchObject({ Metadata: {}, ContentType: 'text/plain', ETag: etagOf('other') })
+    expect(after).not.toHaveProperty('CacheControl')
+    expect(after).not.toHaveProperty('ContentEncoding')
   })
 
-  describe('presigned URLs', () => {
-    it('T-96 read and write without other headers, until they expire', async () => {
-      const bare = await bucket.clientWith({ requestChecksumCalculation: 'WHEN_REQUIRED' })
-      const options = { expiresIn: 60, signingDate: new Date(house.clock.now()) }
-      const putUrl = await getSignedUrl(
-        bare,
-        new PutObjectCommand({ Bucket, Key: 'signed', Metadata: { a: 'b' } }),
-        options,
-      )
-      const written = await fetch(putUrl, { method: 'PUT', body: 'by url' })
-      expect([written.status, await written.text()]).toEqual([200, ''])
-      const getUrl = await presignedBy(
-        new GetObjectCommand({
-          Bucket,
-          Key: 'signed',
-          ResponseContentType: 'text/html',
-          ResponseContentDisposition: 'attachment; filename="ü"',
-        }),
-      )
-      const read = await fetch(getUrl)
-      expect(await read.text()).toBe('by url')
-      expect(Object.fromEntries(read.headers)).toMatchObject({
-        'content-type': 'text/html',
-        'content-security-policy': "sandbox; default-src 'none'",
-        'x-content-type-options': 'nosniff',
-        'cache-control': 'private, no-store',
-        'x-amz-meta-a': 'b',
-      })
-      const changed = await fetch(getUrl.replace('text%2Fhtml', 'text%2Fplain'))
-      expect([changed.status, await changed.text()]).toEqual([403, expect.stringContaining('SignatureDoesNotMatch')])
-      house.clock.advance(61)
-      const late = await fetch(getUrl)
-      expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('Request has expired')])
-    })
+  it('T-96 answers binary/octet-stream where no type was sent, and refuses one that is none', async () => {
+    const { status } = await bucket.send('PUT', 'untyped', { body: new Uint8Array([1]) })
+    expect(status).toBe(200)
+    expect((await head('untyped')).ContentType).toBe('binary/octet-stream')
+    await expectS3Error(put('bad-type', 'x', { ContentType: 'no type' }), 400, 'InvalidArgument')
+  })
 
-    it('T-96 of a client that puts the checksum of nothing into them are refused with a hint', async () => {
-      const url = await presignedBy(new PutObjectCommand({ Bucket, Key: 'empty-sum' }))
-      const answer = await fetch(url, { method: 'PUT', body: 'bytes' })
-      expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('WHEN_REQUIRED')])
+  it('T-96 refuses metadata of more than 2 kB, and the file stays as it was', async () => {
+    await put('meta', 'before', { Metadata: { a: 'x'.repeat(2047) } })
+    await expectS3Error(put('meta', 'after', { Metadata: { a: 'x'.repeat(2048) } }), 400, 'MetadataTooLarge')
+    expect((await bytesOf('meta')).toString()).toBe('before')
+  })
+
+  it('T-96 refuses wrong bytes, and nothing is changed', async () => {
+    await put('checked', 'before')
+    const sent = (payload: string) => bucket.send('PUT', 'checked', { body: 'bytes', payload })
+    expect(await sent(sha256('other'))).toMatchObject({ status: 400, code: 'XAmzContentSHA256Mismatch' })
+    expect((await bytesOf('checked')).toString()).toBe('before')
+    expect((await sent(sha256('bytes'))).headers.get('etag')).toBe(etagOf('bytes'))
+    expect((await bytesOf('checked')).toString()).toBe('bytes')
+  })
+
+  it('T-96 evaluates If-None-Match and If-Match, also when several write at once', async () => {
+    await put('once', 'first', { IfNoneMatch: '*' })
+    await expectS3Error(put('once', 'second', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
+    await expectS3Error(put('once', 'second', { IfMatch: etagOf('other') }), 412, 'PreconditionFailed')
+    await expectS3Error(put('never', 'x', { IfMatch: '*' }), 404, 'NoSuchKey')
+    await expectS3Error(put('once', 'x', { IfNoneMatch: `"abc", ${etagOf('first')}` }), 412, 'PreconditionFailed')
+    await put('once', 'first', { IfNoneMatch: '"abc"' })
+    await put('once', 'second', { IfMatch: etagOf('first') })
+    expect((await bytesOf('once')).toString()).toBe('second')
+    const writers = Array.from({ length: 8 }, (_, i) => put('race', `writer ${i}`, { IfNoneMatch: '*' }))
+    const outcomes = (await Promise.allSettled(writers)).map(({ status }) => status)
+    expect(outcomes.filter((status) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  it('T-190 If-None-Match finds bytes that have arrived at the provider and that nobody has read', async () => {
+    const { database, providers, now } = house.gateway.context
+    const { locker } = bucket
+    await locker.call(['locker:write'], 'POST', '/files', { filename: 'arrived' })
+    const { provider, locker_id } = await lockerRow(house, locker)
+    const object_id = randomBytes(16).toString('hex')
+    const about = { contentType: 'text/plain', size: null }
+    await providers.named(provider).write(object_id, Readable.from([Buffer.from('theirs')]), about)
+    const since = Math.floor(now() / 1000)
+    const minted = { minted_by: locker.owner.identity, minted_epoch: 0 }
+    const promised = { content_type: 'text/plain', expected_hash: null, promised_bytes: 6, look_at: since + 600 }
+    await database.db.transaction().execute(async (tx) => {
+      await insertObjects(tx, [{ object_id, provider, provider_ref: null, state: 'writing', since }])
+      await insertDirectUpload(tx, { object_id, locker_id, filename: 'arrived', ...promised, ...minted })
     })
+    await expectS3Error(put('arrived', 'mine', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
+    expect((await bytesOf('arrived')).toString()).toBe('theirs')
+  })
+
+  it('T-96 refuses what it does not do, by a header, and ignores nothing that a client relies on', async () => {
+    for (const more of [
+      { ServerSideEncryption: 'AES256' },
+      { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'k'.repeat(32), SSECustomerKeyMD5: 'x' },
+      { Tagging: 'a=b' },
+      { StorageClass: 'GLACIER' },
+      { ObjectLockLegalHoldStatus: 'ON' },
+      { WebsiteRedirectLocation: '/x' },
+    ]) {
+      await expectS3Error(put('refused', 'x', more), 501, 'NotImplemented')
+    }
+    for (const more of [{ ACL: 'public-read' }, { ACL: 'bucket-owner-read' }, { GrantRead: 'id=x' }] as const)
+      await expectS3Error(put('refused', 'x', more), 400, 'AccessControlListNotSupported')
+    await put('accepted', 'x', { ACL: 'private', StorageClass: 'STANDARD' })
+    await put('accepted', 'x', { ACL: 'bucket-owner-full-control' })
+    await expectS3Error(head('refused'), 404, 'NotFound')
+  })
+
+  it('T-96 answers what an object is, whole or the first part of it', async () => {
+    await put('read', '0123456789', { ContentType: 'text/plain', Metadata: { a: 'b' } })
+    const ETag = etagOf('0123456789')
+    const facts = { AcceptRanges: 'bytes', ETag, LastModified: expect.any(Date), Metadata: { a: 'b' } }
+    expect(await head('read')).toMatchObject({ ...facts, ContentLength: 10 })
+    const part = await get('read', { PartNumber: 1 })
+    expect(part).toMatchObject({ ...facts, ContentRange: 'bytes 0-9/10', PartsCount: 1 })
+    expect(await part.Body?.transformToString()).toBe('0123456789')
+    await expectS3Error(get('read', { PartNumber: 2 }), 416, 'InvalidRange')
+    await expectS3Error(head('absent'), 404, 'NotFound')
+    await expectS3Error(get('absent'), 404, 'NoSuchKey')
+  })
+
+  it('T-96 answers ranges, and the SHA-256 of the whole when it is asked for', async () => {
+    await put('read', '0123456789')
+    const sum = { ChecksumMode: 'ENABLED' }
+    const whole = { ChecksumSHA256: base64Sha256('0123456789'), ChecksumType: 'FULL_OBJECT' }
+    expect(await head('read', sum)).toMatchObject(whole)
+    const ranged = await get('read', { ...sum, Range: 'bytes=2-4' })
+    expect([await ranged.Body?.transformToString(), ranged.ChecksumSHA256]).toEqual(['234', undefined])
+    await expectS3Error(get('read', { Range: 'bytes=10-' }), 416, 'InvalidRange')
+    const headOf = (range: string) => bucket.send('HEAD', 'read', { headers: { range } })
+    const { status, headers } = await headOf('bytes=2-4')
+    expect([status, headers.get('content-range'), headers.get('content-length')]).toEqual([206, 'bytes 2-4/10', '3'])
+    expect((await headOf('bytes=10-')).status).toBe(416)
+  })
+
+  it('T-96 evaluates conditions, with and without quotes around tags', async () => {
+    await put('conditions', 'x')
+    const tag = etagOf('x')
+    const { LastModified } = await head('conditions', { IfMatch: tag.slice(1, -1) })
+    for (const IfNoneMatch of [tag, tag.slice(1, -1), '*'])
+      await expect(head('conditions', { IfNoneMatch })).rejects.toMatchObject({ $metadata: { httpStatusCode: 304 } })
+    const IfUnmodifiedSince = new Date(LastModified!.getTime() - 1000)
+    for (const condition of [{ IfMatch: '"other"' }, { IfUnmodifiedSince }])
+      await expectS3Error(get('conditions', condition), 412, 'PreconditionFailed')
+  })
+
+  it('T-96 reads files that came by another door, also before they are confirmed', async () => {
+    await bucket.locker.put('by-url', 'bytes', { confirm: false })
+    const before = await head('by-url')
+    expect(before.ETag).toMatch(/^"[0-9a-f]{32}-1"$/)
+    expect((await bytesOf('by-url', { IfMatch: before.ETag })).toString()).toBe('bytes')
+  })
+
+  it('T-96 counts the bytes that it sends', async () => {
+    await put('egress', Buffer.alloc(5000))
+    await bytesOf('egress', { Range: 'bytes=0-2999' })
+    await house.gateway.rooms.transfers.egress.save()
+    const rows = house.gateway.context.database.db.selectFrom('locker_egress').select('bytes')
+    const row = await rows.where('locker_id', '=', bucket.name).executeTakeFirst()
+    expect(Number(row?.bytes)).toBe(3000)
+  })
+
+  it('T-96 presigned URLs read and write without other headers, until they expire', async () => {
+    const presigned = (command: PutObjectCommand | GetObjectCommand, client = bucket.client) =>
+      getSignedUrl(client, command, { expiresIn: 60, signingDate: new Date(house.clock.now()) })
+    const signed = { Bucket: bucket.name, Key: 'signed' }
+    const bare = await bucket.clientWith({ requestChecksumCalculation: 'WHEN_REQUIRED' })
+    const putUrl = await presigned(new PutObjectCommand({ ...signed, Metadata: { a: 'b' } }), bare)
+    const written = await fetch(putUrl, { method: 'PUT', body: 'by url' })
+    expect([written.status, await written.text()]).toEqual([200, ''])
+    const answers = { ResponseContentType: 'text/html', ResponseContentDisposition: 'attachment; filename="ü"' }
+    const getUrl = await presigned(new GetObjectCommand({ ...signed, ...answers }))
+    const read = await fetch(getUrl)
+    expect(await read.text()).toBe('by url')
+    expect(Object.fromEntries(read.headers)).toMatchObject({
+      'content-type': 'text/html',
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+      'x-amz-meta-a': 'b',
+    })
+    const changed = await fetch(getUrl.replace('text%2Fhtml', 'text%2Fplain'))
+    expect([changed.status, await changed.text()]).toEqual([403, expect.stringContaining('SignatureDoesNotMatch')])
+    house.clock.advance(61)
+    const late = await fetch(getUrl)
+    expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('Request has expired')])
   })
 
   it('T-96 DeleteObject removes a file, and is content when there is none', async () => {
     await put('gone', 'x')
-    await expectS3Error(
-      client.send(new DeleteObjectCommand({ Bucket, Key: 'gone', IfMatch: '"x"' })),
-      412,
-      'PreconditionFailed',
-    )
-    for (let i = 0; i < 2; i++) {
-      const { $metadata } = await client.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }))
-      expect($metadata.httpStatusCode).toBe(204)
-    }
+    await expectS3Error(remove('gone', { IfMatch: '"x"' }), 412, 'PreconditionFailed')
+    for (let i = 0; i < 2; i++) expect((await remove('gone')).$metadata.httpStatusCode).toBe(204)
     await expectS3Error(get('gone'), 404, 'NoSuchKey')
   })
 })

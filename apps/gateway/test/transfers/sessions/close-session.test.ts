@@ -1,31 +1,20 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
-import {
-  ed25519Identity,
-  expectRefusal,
-  type LockerHouse,
-  openLockerHouse,
-  type TestLocker,
-} from '../../auth/lockers.ts'
+import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
 forEachDatabase('expired upload sessions', (database) => {
-  let house: LockerHouse
-  let locker: TestLocker
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
-    locker = await house.locker(ed25519Identity())
-  })
-  afterAll(() => house.close())
+  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url }))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
+  const db = () => house.gateway.context.database.db
 
   const open = (...filenames: string[]) =>
     openTestSession(house, locker, { files: filenames.map((filename) => ({ filename })), ttl_min: 10 })
-  const rows = async (table: 'upload_parts' | 'upload_session_files' | 'upload_sessions', { opened }: TestSession) => {
-    const { db } = house.gateway.context.database
-    return db.selectFrom(table).selectAll().where('session_id', '=', opened.session_id).execute()
-  }
+  const rows = (table: 'upload_parts' | 'upload_session_files' | 'upload_sessions', { opened }: TestSession) =>
+    db().selectFrom(table).selectAll().where('session_id', '=', opened.session_id).execute()
 
   it('STATE-13 SESS-04 an expired session with nothing stored is failed', async () => {
     const session = await open('a')
@@ -47,11 +36,8 @@ forEachDatabase('expired upload sessions', (database) => {
     await session.raw(1, 'x', { file: 1 })
     expect((await session.finalize()).body.status).toBe('partial')
     house.clock.advance(600)
-    expect((await session.finalize()).body).toMatchObject({
-      status: 'partial',
-      files: [{ ok: true }, { ok: false, error: 'SESSION_CLOSED' }],
-      viewer_url: null,
-    })
+    const ended = { status: 'partial', files: [{ ok: true }, { ok: false, error: 'SESSION_CLOSED' }], viewer_url: null }
+    expect((await session.finalize()).body).toMatchObject(ended)
     expectRefusal(await session.raw(0, 'x', { file: 1 }), 409, 'SESSION_CLOSED')
     expect((await session.status()).body.status).toBe('partial')
     expect(await rows('upload_parts', session)).toEqual([])
@@ -85,11 +71,8 @@ forEachDatabase('expired upload sessions', (database) => {
     const { context } = house.gateway
     house.clock.advance(600)
     const lease = { lease_id: 'another', lease_until: Math.floor(house.clock.now() / 1000) + 15 }
-    await context.database.db
-      .updateTable('upload_sessions')
-      .set(lease)
-      .where('session_id', '=', session.opened.session_id)
-      .execute()
+    const { session_id } = session.opened
+    await db().updateTable('upload_sessions').set(lease).where('session_id', '=', session_id).execute()
     await sweepSessions(context)
     expect(await rows('upload_sessions', session)).toMatchObject([{ status: 'partial', closed_at: null }])
     house.clock.advance(16)

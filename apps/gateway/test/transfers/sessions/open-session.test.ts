@@ -1,164 +1,146 @@
+import { randomBytes } from 'node:crypto'
 import type { UploadSession } from '@svc/api/upload-sessions'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  ed25519Identity,
-  evmIdentity,
-  expectRefusal,
-  type LockerHouse,
-  openLockerHouse,
-  type Reply,
-  type TestLocker,
-} from '../../auth/lockers.ts'
+import { expect, it } from 'vitest'
+import { newUploadToken } from '../../../src/transfers/sessions/session-token.ts'
+import { ed25519Identity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../transfers.ts'
 import { openTestSession } from './sessions.ts'
 
 const owner = ed25519Identity()
-const operator = ed25519Identity()
-const stranger = ed25519Identity()
-let house: LockerHouse
-let locker: TestLocker
+const house = forAllTests(() => openLockerHouse({ MAX_UPLOAD_BYTES: '1000' }))
+const locker = forAllTests(() => house.locker(owner))
 
-beforeAll(async () => {
-  house = await openLockerHouse({ MAX_UPLOAD_BYTES: '1000' })
-  locker = await house.locker(owner, { operators: [operator] })
-})
-afterAll(() => house.close())
-
-const open = (request: unknown, who = owner) =>
-  locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request, who)
+const open = (request: unknown) => locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request)
 const a = { filename: 'a.txt' }
+const ADVICE = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
+const locs = ({ body }: Reply<unknown>) => (body as { detail: { loc: unknown[] }[] }).detail.map(({ loc }) => loc)
 
-describe('the caller who opens an upload session', () => {
-  it('SESS-01 the owner and the operators may open an upload session', async () => {
-    expect((await open({ files: [a] })).status).toBe(200)
-    expect((await open({ files: [a] }, operator)).status).toBe(200)
-  })
-
-  it('SESS-01 an owner on the EVM chain may open an upload session', async () => {
-    const evmOwner = evmIdentity()
-    const session = await openTestSession(house, await house.locker(evmOwner), { files: [a] })
-    expect((await session.part(0, 'a')).status).toBe(200)
-  })
-
-  it('SESS-01 strangers, other ops and unsigned requests cannot open an upload session', async () => {
-    expectRefusal(await open({ files: [a] }, stranger), 403, 'SIGNATURE_INVALID')
-    const path = '/upload-sessions'
-    expectRefusal(await locker.call(['locker:read'], 'POST', path, { files: [a] }), 403, 'MISSING_OPS')
-    expectRefusal(
-      await house.send('POST', `/v1/lockers/${locker.lockerId}${path}`, { files: [a] }),
-      422,
-      'validation_error',
-    )
-  })
-
-  it('SESS-01 a receipt in the body must be that of the locker', async () => {
-    expect((await open({ receipt_id: locker.receiptId, files: [a] })).status).toBe(200)
-    const other = await house.receipt(owner)
-    expectRefusal(await open({ receipt_id: other, files: [a] }), 401, 'RECEIPT_ID_MISMATCH')
-  })
-
-  it('AMB-60 T-36 an upload token ends when its operator is removed', async () => {
-    const helper = ed25519Identity()
-    const ours = await house.locker(owner, { operators: [helper] })
-    const session = await openTestSession(house, ours, { files: [a] }, helper)
-    await ours.call(['locker:admin'], 'DELETE', `/operators/${helper.identity}`)
-    expectRefusal(await session.part(0, 'a'), 401, 'UPLOAD_TOKEN_INVALID')
-  })
-
-  it('LIM-11 opening upload sessions counts against the rate limit of the signer', async () => {
-    const strict = await openLockerHouse({ RATE_LIMIT_SIGNER: '1' })
-    try {
-      const ours = await strict.locker(owner)
-      const ask = () => ours.call(['locker:write'], 'POST', '/upload-sessions', { files: [a] })
-      expect((await ask()).status).toBe(200)
-      expectRefusal(await ask(), 429, 'RATE_LIMITED')
-    } finally {
-      await strict.close()
-    }
-  })
+it('SESS-01 who opens a session may name the receipt, which must be that of the locker', async () => {
+  expect((await open({ receipt_id: locker.receiptId, files: [a] })).status).toBe(200)
+  const other = await house.receipt(owner)
+  expectRefusal(await open({ receipt_id: other, files: [a] }), 401, 'RECEIPT_ID_MISMATCH')
 })
 
-describe('the request that opens an upload session', () => {
-  it.each([
-    ['ttl_min', { ttl_min: 0 }],
-    ['ttl_min', { ttl_min: 1441 }],
-    ['ttl_min', { ttl_min: 1.5 }],
-    ['ttl_min', { ttl_min: '30' }],
-    ['files', { files: [] }],
-    ['files', { files: Array.from({ length: 1001 }, (_, i) => ({ filename: `${i}` })) }],
-    ['files', { files: undefined }],
-    ['receipt_id', { receipt_id: 7 }],
-  ])('SHAPE-27 an invalid %s is refused: %o', async (field, change) => {
-    const reply = await open({ files: [a], ...change })
-    expectRefusal(reply, 422, 'validation_error')
-    expect(locs(reply)).toContainEqual(['body', field])
-  })
-
-  it.each([
-    ['filename', '', {}],
-    ['filename', '../a', {}],
-    ['filename', 'a:b', {}],
-    ['filename', '.hidden', {}],
-    ['filename', 'a\u0000b', {}],
-    ['filename', 'x'.repeat(513), {}],
-    ['content_type', 'b.txt', { content_type: 'text' }],
-    ['content_type', 'b.txt', { content_type: 'text/plain\r\nX-Evil: 1' }],
-    ['content_type', 'b.txt', { content_type: 7 }],
-    ['expected_hash', 'b.txt', { expected_hash: 'sha256:abc' }],
-    ['expected_hash', 'b.txt', { expected_hash: `md5:${sha256('')}` }],
-    ['overwrite', 'b.txt', { overwrite: 'no' }],
-    ['size_bytes', 'b.txt', { size_bytes: -1 }],
-    ['size_bytes', 'b.txt', { size_bytes: 1.5 }],
-    ['size_bytes', 'b.txt', { size_bytes: '5' }],
-  ])('AMB-22 AMB-63 AMB-73 an invalid %s of a file is refused: %o %o', async (field, filename, change) => {
-    const reply = await open({ files: [a, { filename, ...change }] })
-    expectRefusal(reply, 422, 'validation_error')
-    expect(locs(reply)).toContainEqual(['body', 'files', 1, field])
-  })
-
-  it('SHAPE-27 a repeated filename is refused; another Unicode form is another name', async () => {
-    const reply = await open({ files: [a, { filename: 'b' }, a] })
-    expectRefusal(reply, 422, 'validation_error')
-    expect(locs(reply)).toEqual([['body', 'files', 2, 'filename']])
-    expect((await open({ files: [{ filename: '\u00e9' }, { filename: 'e\u0301' }] })).status).toBe(200)
-  })
-
-  it('AMB-47 SESS-06 FILE-31 a file with a declared size above the limit is refused', async () => {
-    expect((await open({ files: [{ filename: 'a', size_bytes: 1000 }] })).status).toBe(200)
-    for (const size_bytes of [1001, 2 ** 53, 1e300]) {
-      const reply = await open({ files: [a, { filename: 'b', size_bytes }] })
-      expectRefusal(reply, 413, 'UPLOAD_TOO_LARGE')
-      expect(reply.body).toMatchObject({
-        details: { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) },
-      })
-    }
-  })
-
-  it('SHAPE-27 a session lasts for the requested minutes', async () => {
-    const { expires_at } = (await open({ files: [a], ttl_min: 5 })).body
-    expect(Date.parse(expires_at)).toBe(house.clock.now() + 300_000)
-  })
-
-  it('SHAPE-27 the ids of a thousand files sort in the order of the request', async () => {
-    const files = Array.from({ length: 1000 }, (_, i) => ({ filename: `file ${i}` }))
-    const { body } = await open({ files })
-    expect(body.files.map(({ filename }) => filename)).toEqual(files.map(({ filename }) => filename))
-    expect(body.files.map(({ file_id }) => file_id).toSorted()).toEqual(body.files.map(({ file_id }) => file_id))
-    expect(new Set(body.files.map(({ file_id }) => file_id)).size).toBe(1000)
-  })
-
-  it('T-15 the database holds only a hash of the upload token', async () => {
-    const { body } = await open({ files: [a] })
-    const row = await house.gateway.context.database.db
-      .selectFrom('upload_sessions')
-      .selectAll()
-      .where('session_id', '=', body.session_id)
-      .executeTakeFirstOrThrow()
-    expect(row.token_hash).toBe(sha256(body.upload_token))
-    expect(JSON.stringify(row)).not.toContain(body.upload_token)
-  })
+it.each([
+  ['ttl_min', { ttl_min: 0 }],
+  ['ttl_min', { ttl_min: 1441 }],
+  ['files', { files: [] }],
+  ['files', { files: Array.from({ length: 1001 }, (_, i) => ({ filename: `${i}` })) }],
+])('SHAPE-27 a new session has a valid %s: %o', async (field, change) => {
+  const reply = await open({ files: [a], ...change })
+  expectRefusal(reply, 422, 'validation_error')
+  expect(locs(reply)).toContainEqual(['body', field])
 })
 
-function locs({ body }: Reply<unknown>) {
-  return (body as { detail: { loc: unknown[] }[] }).detail.map(({ loc }) => loc)
-}
+it.each([
+  ['AMB-22', 'filename', '../a'],
+  ['AMB-63', 'content_type', 'text/plain\r\nX-Evil: 1'],
+  ['AMB-73', 'expected_hash', `md5:${sha256('')}`],
+  ['SHAPE-27', 'overwrite', 'no'],
+  ['SHAPE-27', 'size_bytes', -1],
+  ['SHAPE-27', 'size_bytes', 1.5],
+])('%s a new session has files with a valid %s: %o', async (_, field, value) => {
+  const reply = await open({ files: [a, { filename: 'b', [field]: value }] })
+  expectRefusal(reply, 422, 'validation_error')
+  expect(locs(reply)).toEqual([['body', 'files', 1, field]])
+})
+
+it('SHAPE-27 a new session names no file twice; another Unicode form is another name', async () => {
+  const reply = await open({ files: [a, { filename: 'b' }, a] })
+  expectRefusal(reply, 422, 'validation_error')
+  expect(locs(reply)).toEqual([['body', 'files', 2, 'filename']])
+  expect((await open({ files: [{ filename: '\u00e9' }, { filename: 'e\u0301' }] })).status).toBe(200)
+})
+
+it('AMB-47 SESS-06 FILE-31 a new session declares no size above the limit', async () => {
+  expect((await open({ files: [{ filename: 'a', size_bytes: 1000 }] })).status).toBe(200)
+  for (const size_bytes of [1001, 1e300]) {
+    const reply = await open({ files: [a, { filename: 'b', size_bytes }] })
+    expectRefusal(reply, 413, 'UPLOAD_TOO_LARGE')
+    expect(reply.body).toMatchObject({ details: ADVICE })
+  }
+})
+
+it('SHAPE-27 a new session says how long it lasts, and gets ids that sort in its order', async () => {
+  const files = Array.from({ length: 1000 }, (_, i) => ({ filename: `file ${i}` }))
+  const { body } = await open({ files, ttl_min: 5 })
+  expect(Date.parse(body.expires_at)).toBe(house.clock.now() + 300_000)
+  expect(body.files.map(({ filename }) => filename)).toEqual(files.map(({ filename }) => filename))
+  const ids = body.files.map(({ file_id }) => file_id)
+  expect([...new Set(ids)].toSorted()).toEqual(ids)
+})
+
+it('T-15 a new session leaves only a hash of the upload token in the database', async () => {
+  const { session_id, upload_token } = (await open({ files: [a] })).body
+  const rows = house.gateway.context.database.db.selectFrom('upload_sessions').selectAll()
+  const row = await rows.where('session_id', '=', session_id).executeTakeFirstOrThrow()
+  expect(row.token_hash).toBe(sha256(upload_token))
+  expect(JSON.stringify(row)).not.toContain(upload_token)
+})
+
+const session = forEachTest(() => openTestSession(house, locker, { files: [a] }))
+const other = forEachTest(() => openTestSession(house, locker, { files: [a] }))
+const send = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
+  house.send(method, path, body, headers)
+const pathOf = (id: string) => `/v1/upload-sessions/${id}`
+
+it('SESS-02 AMB-60 the upload token is X-Upload-Token, or else a bearer token', async () => {
+  const { session_id, upload_token } = session.opened
+  const statusWith = async (headers: Record<string, string>) => (await send('GET', pathOf(session_id), headers)).status
+  expect(await statusWith({ authorization: `bearer ${upload_token}` })).toBe(200)
+  expect(await statusWith({ 'x-upload-token': upload_token, authorization: 'Basic abc' })).toBe(200)
+  expect(await statusWith({ 'x-upload-token': 'x', authorization: `Bearer ${upload_token}` })).toBe(401)
+})
+
+it('SESS-06 FILE-31 T-15 every endpoint of a session refuses a wrong upload token and says what to do', async () => {
+  const { session_id, upload_token, files } = session.opened
+  const part = { index: 0, data: '' }
+  const requests: [string, string, unknown?][] = [
+    ['GET', pathOf(session_id)],
+    ['POST', `${pathOf(session_id)}/finalize`],
+    ['POST', `${pathOf(session_id)}/files/${files[0]?.file_id}/parts`, part],
+    ['POST', `${pathOf(session_id)}/files/f_9999/parts`, part],
+  ]
+  const wrong: Record<string, string>[] = [
+    {},
+    { 'x-upload-token': '' },
+    { 'x-upload-token': other.opened.upload_token },
+    { 'x-upload-token': upload_token.slice(0, 42) },
+    { 'x-upload-token': `${upload_token}, ${upload_token}` },
+    { 'x-upload-token': session_id },
+    { authorization: upload_token },
+  ]
+  for (const [method, path, body] of requests) {
+    for (const headers of wrong) {
+      const reply = await send(method, path, headers, body)
+      expectRefusal(reply, 401, 'UPLOAD_TOKEN_INVALID')
+      expect(reply.headers.get('www-authenticate')).toBe('Bearer')
+      expect(reply.body).toMatchObject({ details: ADVICE })
+    }
+  }
+  expect((await session.status()).body.status).toBe('partial')
+})
+
+it('T-15 a caller with a wrong token cannot find out whether a session exists', async () => {
+  const headers = { 'x-upload-token': other.opened.upload_token }
+  const known = await send('GET', pathOf(session.opened.session_id), headers)
+  const unknown = await send('GET', pathOf(`us_${'0'.repeat(32)}`), headers)
+  const { request_id: _, ...knownBody } = known.body as Record<string, unknown>
+  const { request_id: __, ...unknownBody } = unknown.body as Record<string, unknown>
+  expect([unknown.status, unknownBody]).toEqual([known.status, knownBody])
+})
+
+it('SESS-04 the right token of a deleted session gets 404', async () => {
+  const { token, sessionId } = newUploadToken({ randomBytes })
+  const reply = await send('GET', pathOf(sessionId), { 'x-upload-token': token })
+  expectRefusal(reply, 404, 'SESSION_NOT_FOUND')
+})
+
+it('T-15 a token that matches the session id but not the stored hash is refused', async () => {
+  const { session_id } = session.opened
+  const { db } = house.gateway.context.database
+  const changed = { token_hash: '0'.repeat(64) }
+  await db.updateTable('upload_sessions').set(changed).where('session_id', '=', session_id).execute()
+  expectRefusal(await session.status(), 401, 'UPLOAD_TOKEN_INVALID')
+})

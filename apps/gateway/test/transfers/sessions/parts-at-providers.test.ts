@@ -1,57 +1,93 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { Upload } from '@aws-sdk/lib-storage'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
-import { create, metadata, tusToken } from '../../tus/uploads.ts'
+import { openS3House } from '../../s3/s3-house.ts'
+import { create, metadata, tusToken, whole } from '../../tus/uploads.ts'
 import { newFolder, stores } from '../object-stores.ts'
 import { sha256 } from '../transfers.ts'
 import { openTestSession, publicBytes } from './sessions.ts'
 
+const MEBIBYTE = 1_048_576
 /** The shortest part of an S3 upload that is not the last. */
-const PART = 5 * 1_048_576
+const PART = 5 * MEBIBYTE
+const PROVIDERS = Object.keys(stores)
+const nightly = { tags: ['nightly'] }
 
-it.each(Object.keys(stores))(
-  'SESS-02 SESS-03 %s makes a file of parts of any order and length',
-  { tags: ['nightly'] },
-  async (provider) => {
-    const { GCS_REDIRECT: _, STORJ_REDIRECT: _off, ...variables } = await stores[provider]!()
-    const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
-    onTestFinished(() => house.close())
-    const locker = await house.locker(ed25519Identity(), { provider })
-    const [large, other, small] = [randomBytes(PART), randomBytes(PART + 1), randomBytes(300_000)]
-    const contents = { even: [large, large, small], uneven: [large, small, other], replaced: [large, other, large] }
-    for (const [filename, parts] of Object.entries(contents)) {
-      const session = await openTestSession(house, locker, { files: [{ filename }] })
-      if (filename === 'replaced') for (const i of [0, 1]) expect((await session.raw(i, large)).status).toBe(200)
-      const sent = await Promise.all([2, 0, 1].map((i) => session.raw(i, parts[i]!)))
-      expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
-      // Whatever becomes of a part that is sent again, it must not touch the one before, nor stay when it is replaced (T-11).
-      const { db } = house.gateway.context.database
-      const rows = db.selectFrom('upload_parts').select('part_ref').where('session_id', '=', session.opened.session_id)
-      const inPlace = (await rows.orderBy('part_index').execute()).map(({ part_ref }) => part_ref !== null)
-      if (filename === 'replaced') expect(inPlace).toEqual([false, false, true])
-      const bytes = Buffer.concat(parts)
-      const { body } = await session.finalize()
-      const content_hash = `sha256:${sha256(bytes)}`
-      expect(body).toMatchObject({ status: 'complete', files: [{ size_bytes: bytes.length, content_hash }] })
-      expect((await publicBytes(house, locker, filename)).equals(bytes)).toBe(true)
+async function openAt(provider: string) {
+  const house = await openS3House({ ...(await stores[provider]!('off')), LOCAL_PROVIDERS: '' })
+  onTestFinished(() => house.close())
+  const locker = await house.locker(ed25519Identity(), { provider })
+  const expectStored = async (filename: string, bytes: Buffer) =>
+    expect((await publicBytes(house, locker, filename)).equals(bytes)).toBe(true)
+  return { house, locker, expectStored }
+}
+
+it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and length', nightly, async (provider) => {
+  const { house, locker, expectStored } = await openAt(provider)
+  const [large, other, small] = [randomBytes(PART), randomBytes(PART + 1), randomBytes(300_000)]
+  const contents = { even: [large, large, small], uneven: [large, small, other], replaced: [large, other, large] }
+  for (const [filename, parts] of Object.entries(contents)) {
+    const session = await openTestSession(house, locker, { files: [{ filename }] })
+    if (filename === 'replaced') for (const i of [0, 1]) expect((await session.raw(i, large)).status).toBe(200)
+    const sent = await Promise.all([2, 0, 1].map((i) => session.raw(i, parts[i]!)))
+    expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
+    // Whatever becomes of a part that is sent again, it must not touch the one before, nor stay when it is replaced (T-11).
+    const { db } = house.gateway.context.database
+    const rows = db.selectFrom('upload_parts').select('part_ref').where('session_id', '=', session.opened.session_id)
+    const inPlace = (await rows.orderBy('part_index').execute()).map(({ part_ref }) => part_ref !== null)
+    if (filename === 'replaced') expect(inPlace).toEqual([false, false, true])
+    const bytes = Buffer.concat(parts)
+    const stored = { size_bytes: bytes.length, content_hash: `sha256:${sha256(bytes)}` }
+    expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [stored] })
+    await expectStored(filename, bytes)
+  }
+})
+
+it.each(PROVIDERS)('T-98 %s makes an object of parts that come at the same time', nightly, async (provider) => {
+  const { house, locker, expectStored } = await openAt(provider)
+  const { client, name: Bucket } = await house.bucketOf(locker)
+  const bytes = randomBytes(3 * PART + 17)
+  const params = { Bucket, Key: 'large', Body: bytes }
+  const { ETag } = await new Upload({ client, params, partSize: PART, queueSize: 4 }).done()
+  expect(ETag).toBe(`"${sha256(bytes).slice(0, 32)}-1"`)
+  await expectStored('large', bytes)
+  const objects = house.gateway.context.database.db.selectFrom('objects').select('object_id')
+  expect(await objects.where('state', '=', 'held').execute()).toHaveLength(1)
+})
+
+it.each(PROVIDERS)('T-99 ADD-46 %s takes chunks of any size, also while memory is short', nightly, async (provider) => {
+  const { house, locker, expectStored } = await openAt(provider)
+  const token = await tusToken(locker)
+  const bytes = randomBytes(18_000_017)
+  const upload = async (filename: string, sizes: readonly number[]) => {
+    const deferred = { 'upload-defer-length': '1', ...metadata({ filename, expected_hash: sha256(bytes) }) }
+    const made = await create(house, locker, token, deferred)
+    let offset = 0
+    for (const size of sizes) {
+      const chunk = bytes.subarray(offset, offset + size)
+      const isLast = offset + chunk.length === bytes.length
+      const reply = await made.patch(offset, chunk, isLast ? { 'upload-length': `${bytes.length}` } : {})
+      expect(reply.status, reply.text).toBe(204)
+      offset += chunk.length
     }
-  },
-)
+    await expectStored(filename, bytes)
+  }
+  await upload('chunks', [1, 3_000_000, 9_000_000, 18_000_000])
+  const held: (() => void)[] = []
+  const { takeBuffer } = house.gateway.rooms.tus
+  for (let release = takeBuffer(); release; release = takeBuffer()) held.push(release)
+  await upload('streamed', [5_000_000, 18_000_000])
+  for (const release of held) release()
+})
 
 it('T-169 parts that were refused or replaced do not stay where each write has a name of its own', async () => {
-  const MEBIBYTE = 1_048_576
   const server = await startGcsServer({ folder: await newFolder() })
   onTestFinished(server.stop)
   const { url, bucket, keyFile } = server
-  const house = await openLockerHouse({
-    GCS_BUCKET: bucket,
-    GCS_CREDENTIALS: keyFile,
-    GCS_ENDPOINT: url,
-    GCS_IAM_ENDPOINT: url,
-    SESSION_PART_MAX_BYTES: `${MEBIBYTE}`,
-    LOCAL_PROVIDERS: '',
-  })
+  const gcs = { GCS_BUCKET: bucket, GCS_CREDENTIALS: keyFile, GCS_ENDPOINT: url, GCS_IAM_ENDPOINT: url }
+  const house = await openLockerHouse({ ...gcs, SESSION_PART_MAX_BYTES: `${MEBIBYTE}`, LOCAL_PROVIDERS: '' })
   onTestFinished(() => house.close())
   const locker = await house.locker(ed25519Identity(), { provider: 'gcs' })
   const partsInPlace = () => server.objects().filter(({ name }) => /\.\d+-/.test(name)).length
@@ -62,8 +98,7 @@ it('T-169 parts that were refused or replaced do not stay where each write has a
   expect((await session.raw(0, randomBytes(MEBIBYTE))).status).toBe(200)
   expect(partsInPlace()).toBe(1)
 
-  const length = { 'upload-length': `${3 * MEBIBYTE}`, ...metadata({ filename: 'b' }) }
-  const upload = await create(house, locker, await tusToken(locker), length)
+  const upload = await create(house, locker, await tusToken(locker), whole(3 * MEBIBYTE, { filename: 'b' }))
   const wrong = { 'upload-checksum': `sha1 ${createHash('sha1').digest('base64')}` }
   expect((await upload.patch(0, randomBytes(2 * MEBIBYTE), wrong)).error).toBe('TUS_CHECKSUM_MISMATCH')
   expect(partsInPlace()).toBe(1)

@@ -2,7 +2,9 @@
 
 import type { FinalizedUpload, UploadedPart, UploadSession, UploadSessionStatus } from '@svc/api/upload-sessions'
 import { expect } from 'vitest'
-import type { Identity, LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
+import type { Identity, LockerHouse, TestLocker } from '../../auth/lockers.ts'
+
+export { entryOf as listed } from '../../files/confirm/confirm.ts'
 
 interface SessionRequest {
   files: { filename: string; content_type?: string; size_bytes?: number; expected_hash?: string; overwrite?: boolean }[]
@@ -10,20 +12,7 @@ interface SessionRequest {
   receipt_id?: string
 }
 
-export interface TestSession {
-  opened: UploadSession
-  /** The path for parts of the n-th file. */
-  partsPath(file: number): string
-  headers: Record<string, string>
-  /** Sends a part as base64 in JSON. */
-  part(index: number, bytes: Uint8Array | string, options?: PartOptions): Promise<Reply<UploadedPart>>
-  /** Sends a part as raw bytes. */
-  raw(index: number | string, bytes: Uint8Array | string, options?: PartOptions): Promise<Reply<UploadedPart>>
-  finalize(): Promise<Reply<FinalizedUpload>>
-  status(): Promise<Reply<UploadSessionStatus>>
-  /** The same session at another gateway. */
-  at(house: LockerHouse): TestSession
-}
+export interface TestSession extends ReturnType<typeof sessionAt> {}
 
 interface PartOptions {
   /** The index of the file; the first by default. */
@@ -31,42 +20,38 @@ interface PartOptions {
   sha256?: string
 }
 
-export async function openTestSession(
-  house: LockerHouse,
-  locker: TestLocker,
-  request: SessionRequest,
-  who?: Identity,
-): Promise<TestSession> {
+export async function openTestSession(house: LockerHouse, locker: TestLocker, request: SessionRequest, who?: Identity) {
   const opened = await locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request, who)
   expect(opened.status, JSON.stringify(opened.body)).toBe(200)
   return sessionAt(house, opened.body)
 }
 
-function sessionAt(house: LockerHouse, opened: UploadSession): TestSession {
+function sessionAt(house: LockerHouse, opened: UploadSession) {
   const path = `/v1/upload-sessions/${opened.session_id}`
   const headers = { 'x-upload-token': opened.upload_token }
   const partsPath = (file: number) => `${path}/files/${opened.files[file]?.file_id}/parts`
   return {
     opened,
+    /** The path for parts of the n-th file. */
     partsPath,
     headers,
-    part: (index, bytes, { file = 0, sha256 } = {}) =>
-      house.send('POST', partsPath(file), { index, data: Buffer.from(bytes).toString('base64'), sha256 }, headers),
-    raw(index, bytes, { file = 0, sha256 } = {}) {
+    /** Sends a part as base64 in JSON. */
+    part(index: number, bytes: Uint8Array | string, { file = 0, sha256 }: PartOptions = {}) {
+      const body = { index, data: Buffer.from(bytes).toString('base64'), sha256 }
+      return house.send<UploadedPart>('POST', partsPath(file), body, headers)
+    },
+    /** Sends a part as raw bytes. */
+    raw(index: number | string, bytes: Uint8Array | string, { file = 0, sha256 }: PartOptions = {}) {
       const query = new URLSearchParams({ index: String(index), ...(sha256 && { sha256 }) })
       const type = { 'content-type': 'application/octet-stream' }
-      return house.send('POST', `${partsPath(file)}?${query}`, Buffer.from(bytes), { ...headers, ...type })
+      const body = Buffer.from(bytes)
+      return house.send<UploadedPart>('POST', `${partsPath(file)}?${query}`, body, { ...headers, ...type })
     },
-    finalize: () => house.send('POST', `${path}/finalize`, undefined, headers),
-    status: () => house.send('GET', path, undefined, headers),
-    at: (other) => sessionAt(other, opened),
+    finalize: () => house.send<FinalizedUpload>('POST', `${path}/finalize`, undefined, headers),
+    status: () => house.send<UploadSessionStatus>('GET', path, undefined, headers),
+    /** The same session at another gateway. */
+    at: (other: LockerHouse): TestSession => sessionAt(other, opened),
   }
-}
-
-/** The entry of a file in the locker's list. */
-export async function listed(locker: TestLocker, filename: string) {
-  const { body } = await locker.call<{ files: Record<string, unknown>[] }>(['locker:list'], 'GET', '/files')
-  return body.files.find((file) => file.filename === filename)
 }
 
 /** The bytes of a file, read by its public link. */

@@ -1,36 +1,24 @@
 // What somebody sees who may only upload: what this upload has stored, and nothing else of the locker.
 
-import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import {
-  ed25519Identity,
-  expectRefusal,
-  type Identity,
-  type LockerHouse,
-  openLockerHouse,
-  type Reply,
-  reply,
-  type TestLocker,
-} from '../../auth/lockers.ts'
-import { openTestSession, type TestSession } from './sessions.ts'
+import { beforeEach, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, openLockerHouse, type Reply, reply } from '../../auth/lockers.ts'
+import { forAllTests, forEachTest } from '../../for-tests.ts'
+import { CHUNK, create, metadata, send as sendTus, tusToken } from '../../tus/uploads.ts'
+import { createFile, put } from '../transfers.ts'
+import { openTestSession } from './sessions.ts'
 
 forEachDatabase('the view of an upload', (database) => {
-  let house: LockerHouse
-  let operator: Identity
-  let locker: TestLocker
-  let session: TestSession
-  let viewer: string
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
-  })
-  afterAll(() => house.close())
-  beforeEach(async () => {
-    operator = ed25519Identity()
-    locker = await house.locker(ed25519Identity(), { operators: [operator] })
-    await locker.put('secret.txt', 'secret')
+  const operator = ed25519Identity()
+  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url }))
+  const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
+  const session = forEachTest(() => {
     const files = [{ filename: 'a.txt', content_type: 'text/plain' }, { filename: 'b.txt' }, { filename: 'never.txt' }]
-    session = await openTestSession(house, locker, { files, ttl_min: 60 }, operator)
+    return openTestSession(house, locker, { files, ttl_min: 60 }, operator)
+  })
+  let viewer: string
+  beforeEach(async () => {
+    await locker.put('secret.txt', 'secret')
     await session.raw(0, 'mine')
     await session.raw(0, 'mine, too', { file: 1 })
     viewer = (await session.finalize()).body.viewer_url as string
@@ -111,77 +99,60 @@ forEachDatabase('the view of an upload', (database) => {
     expect([again.viewer_url, status.viewer_url]).toEqual([null, null])
   })
 
+  /** Neither the head nor the body of an answer has the receipt, the public link or the name of another file. */
+  async function expectNothingTold(...answers: { url: string; headers: object; text: string }[]): Promise<void> {
+    const { body } = await locker.call<{ public_link: { id: string } }>(['locker:read'], 'GET', '/record')
+    for (const { url, headers, text } of answers)
+      for (const hidden of [locker.receiptId, body.public_link.id, 'secret.txt'])
+        if (!url.includes(hidden)) expect(`${JSON.stringify(headers)} ${text}`, url).not.toContain(hidden)
+  }
+
+  const told = async (asked: Response | Promise<Response>) => {
+    const answer = await asked
+    return { url: answer.url, headers: Object.fromEntries(answer.headers), text: await answer.text() }
+  }
+
   it('T-49 no answer to the holder of an upload token names the receipt or the public link', async () => {
-    const rotated = await locker.call<{ public_link: { id: string } }>(['locker:admin'], 'POST', '/public-link', {
-      action: 'rotate',
-    })
-    const mint = await locker.call<{ tus_endpoint: string; headers: Record<string, string> }>(
-      ['locker:write'],
-      'POST',
-      '/tus/tokens',
-      { prefix: 'inbox/' },
-      operator,
+    await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'rotate' })
+    const headers = { ...session.headers, 'content-type': 'application/json' }
+    const send = (path: string, body = '{"index":0,"data":"YQ=="}') =>
+      told(fetch(house.gateway.url + path, { method: 'POST', headers, body }))
+    await expectNothingTold(
+      await told(fetch(house.gateway.url + sessionPath(), { headers })),
+      await send(session.partsPath(2)),
+      await send(session.partsPath(0)),
+      await send(session.partsPath(2), '{"index":0,"data":"not base64"}'),
+      await send(`${sessionPath()}/files/f_9999/parts`),
+      await send(`${sessionPath()}/finalize`, ''),
+      await send(`${sessionPath()}/finalize`, ''),
+      await send(session.partsPath(2)),
+      await told(bytesOf('a.txt')),
+      await told(bytesOf('secret.txt')),
     )
-    const tus = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' }
-    const metadata = { 'upload-metadata': `filename ${Buffer.from('t.txt').toString('base64')}` }
-    const here = (url: string) => url.replace(house.gateway.context.config.http.baseUrl, house.gateway.url)
-    const create = (length: string, body: string, token = mint.body.headers) =>
-      fetch(here(mint.body.tus_endpoint), {
-        method: 'POST',
-        headers: { ...tus, ...metadata, ...token, 'upload-length': length },
-        body,
-      })
-    const created = await create('4', 'te')
-    const upload = here(created.headers.get('location') as string)
-    const chunk = (offset: string) =>
-      fetch(upload, { method: 'PATCH', headers: { ...tus, 'upload-offset': offset }, body: 'xt' })
-    const path = sessionPath()
-    const send = (method: string, at: string, body?: string) =>
-      fetch(house.gateway.url + at, {
-        method,
-        headers: { ...session.headers, 'content-type': 'application/json' },
-        ...(body !== undefined && { body }),
-      })
-    const named = await locker.call<{ upload_url: string; delete_url: string }>(['locker:write'], 'POST', '/files', {
-      filename: 'direct.txt',
-    })
-    const put = (body: string, type = 'application/octet-stream') =>
-      fetch(`${here(named.body.upload_url)}?proxy=1`, { method: 'PUT', headers: { 'content-type': type }, body })
-    const answers = [
-      await send('GET', path),
-      await send('POST', session.partsPath(2), '{"index":0,"data":"YQ=="}'),
-      await send('POST', session.partsPath(0), '{"index":0,"data":"YQ=="}'),
-      await send('POST', session.partsPath(2), '{"index":0,"data":"not base64"}'),
-      await send('POST', `${path}/files/f_9999/parts`, '{"index":0,"data":"YQ=="}'),
-      await send('POST', `${path}/finalize`),
-      await send('POST', `${path}/finalize`),
-      await send('POST', session.partsPath(2), '{"index":0,"data":"YQ=="}'),
-      created,
-      await create('4', 'te', { 'X-Upload-Token': 'wrong' }),
-      await create('99999999999999', ''),
-      await chunk('0'),
-      await fetch(upload, { method: 'HEAD', headers: tus }),
-      await fetch(upload),
-      await chunk('2'),
-      await chunk('4'),
-      await fetch(upload, { method: 'DELETE', headers: tus }),
-      await put('direct'),
-      await put('direct', 'text/plain'),
-      await fetch(here(named.body.delete_url), { method: 'DELETE' }),
-      await bytesOf('a.txt'),
-      await bytesOf('secret.txt'),
-    ]
-    for (const answer of answers) {
-      const text = `${[...answer.headers].join('\n')}\n${await answer.text()}`
-      for (const hidden of [locker.receiptId, rotated.body.public_link.id, 'secret.txt'])
-        if (!answer.url.includes(hidden)) expect(text, answer.url).not.toContain(hidden)
-    }
   })
 
-  it('SESS-05 the job that finalizes answers the same', async () => {
-    const { body } = await house.send<FinalizedUpload>('POST', '/v1/internal/jobs/finalize-upload', {
-      session_id: session.opened.session_id,
-    })
-    expect(body.viewer_url).toBe(viewer)
+  it('T-49 nor does one to the holder of a tus token or of short URLs', async () => {
+    await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'rotate' })
+    const options = { 'upload-length': '4', ...CHUNK, ...metadata({ filename: 't.txt' }) }
+    const upload = await create(house, locker, await tusToken(locker, { prefix: 'inbox/' }, operator), options, 'te')
+    const wrong = { ...options, 'x-upload-token': 'wrong' }
+    const endpoint = `${house.gateway.url}/v1/lockers/${locker.lockerId}/tus`
+    const urls = await createFile(house, locker, 'direct.txt')
+    const replies = [
+      upload.created,
+      await sendTus(endpoint, 'POST', wrong, 'te'),
+      await upload.patch(0, 'xt'),
+      await upload.head(),
+      await sendTus(upload.url, 'GET'),
+      await upload.patch(2, 'xt'),
+      await upload.patch(4, 'xt'),
+      await sendTus(upload.url, 'DELETE'),
+    ]
+    await expectNothingTold(
+      ...replies.map((answer) => ({ ...answer, url: upload.url })),
+      await told(put(`${urls.upload}?proxy=1`, 'direct')),
+      await told(put(`${urls.upload}?proxy=1`, 'direct', { 'content-type': 'image/png' })),
+      await told(fetch(urls.remove, { method: 'DELETE' })),
+    )
   })
 })

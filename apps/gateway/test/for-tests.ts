@@ -1,0 +1,34 @@
+// Set-ups that are named where tests are declared, and exist while these run.
+
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+
+/** Made before the tests of the file or block, and ended after them. */
+export function forAllTests<T extends object>(make: () => Promise<T>): T {
+  return madeBy(make, beforeAll, afterAll)
+}
+
+/** Made anew before each test, and ended after it. */
+export function forEachTest<T extends object>(make: () => Promise<T>): T {
+  return madeBy(make, beforeEach, afterEach)
+}
+
+/** Stands for a value that does not exist yet. Its methods must not need `this`. */
+function madeBy<T extends object>(
+  make: () => Promise<T>,
+  before: (run: () => Promise<void>) => void,
+  after: (run: () => Promise<void>) => void,
+): T {
+  let made: T | undefined
+  before(async () => {
+    made = await make()
+  })
+  after(async () => {
+    const ends = ['close', 'stop', 'drop', 'remove'].map((name) => made && Reflect.get(made, name))
+    made = undefined
+    await ends.find((end) => typeof end === 'function')?.()
+  })
+  return new Proxy({} as T, {
+    get: (_, name) => Reflect.get(made as T, name),
+    set: (_, name, given) => Reflect.set(made as T, name, given),
+  })
+}
