@@ -173,7 +173,7 @@ describe('the request it came with', () => {
     }
   })
 
-  it('ENV-07 as POST without a body binds the hash of no bytes, or the empty string', () => {
+  it('ENV-07 AMB-95 as POST without a body binds the hash of no bytes, or the empty string', () => {
     for (const body_sha256 of [EMPTY_BODY_SHA256, '']) {
       expect(rejection({ body_sha256 }, { body: new Uint8Array() })).toBeNull()
     }

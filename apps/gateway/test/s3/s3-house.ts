@@ -23,7 +23,7 @@ import { askCredentials, done } from './credentials/credentials-house.ts'
 
 const UNSIGNED = 'UNSIGNED-PAYLOAD'
 
-export type S3House = Awaited<ReturnType<typeof openS3House>>
+type S3House = Awaited<ReturnType<typeof openS3House>>
 export type Bucket = Awaited<ReturnType<S3House['bucket']>>
 
 interface RawOptions {
