@@ -6,6 +6,7 @@ import type { DelegateAnswer, Delegation, DelegationSummary } from '@svc/api/age
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { Tasks } from '@svc/api/agent/tasks'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
 import type { Variables } from '@svc/http-service/config'
@@ -14,7 +15,7 @@ import { startTestAgent } from '@svc/testbed/agent'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker, seedReceipt } from '@svc/testbed/seed-lockers'
 import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { Agent } from '../src/agent.ts'
 import type { Overrides } from '../src/context.ts'
 import { lockSubscription, setSubscription } from '../src/subscriptions/store.ts'
@@ -72,12 +73,7 @@ const TERM_SECONDS = 30 * 86_400
 
 /** For the file or the describe block that calls it. The stack is there from `beforeAll` on. */
 export function useAgentStack(variables?: () => Variables, overrides?: Overrides): AgentStack {
-  const stack = {} as AgentStack // Filled before the first test.
-  beforeAll(async () => {
-    Object.assign(stack, await startAgentStack(variables?.(), overrides))
-  })
-  afterAll(() => stack.stop())
-  return stack
+  return forAllTests(() => startAgentStack(variables?.(), overrides))
 }
 
 export async function startAgentStack(variables: Variables = {}, overrides: Overrides = {}): Promise<AgentStack> {

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
@@ -10,7 +11,7 @@ import { type Signer, signerFromSeed } from '@svc/sdk'
 import { type House, openHouse } from '@svc/sdk/test/lockers'
 import type { Market } from '@svc/sdk/test/market'
 import { beforeEach } from 'vitest'
-import { openHome, shared, type TestHome } from './world.ts'
+import { openHome, type TestHome } from './world.ts'
 
 export interface LockerHome extends TestHome {
   house: House
@@ -44,7 +45,7 @@ async function openLockerHome(): Promise<LockerHome> {
 
 /** A locker home that the tests of a file share. Each begins without faults. */
 export function useLockerHome(): LockerHome {
-  const home = shared(openLockerHome)
+  const home = forAllTests(openLockerHome)
   beforeEach(() => {
     home.house.proxy.behave()
     home.house.proxy.seen.length = 0
@@ -54,7 +55,7 @@ export function useLockerHome(): LockerHome {
 
 /** A home with the wallet of a payer, in `id.json`, and the gateway's key pinned. */
 export function useBuyerHome(market: Market, env: () => Record<string, string> = () => ({})): TestHome {
-  return shared(async () => {
+  return forAllTests(async () => {
     const { proxy, chains } = market
     const nodes = { SVC_PRIMARY_RPC: chains.primary.url, SVC_EVM_RPC: chains.evm.url }
     const home = await openHome({ SVC_GATEWAY: proxy.url, ...nodes, ...env() })

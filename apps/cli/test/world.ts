@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expect } from 'vitest'
 import { run } from '../src/run.ts'
 import type { TextStream, World } from '../src/world.ts'
 
@@ -68,15 +69,7 @@ export async function openHome(env: Record<string, string> = {}): Promise<TestHo
   }
 }
 
-/** A home that the tests of a file share. */
-export function shared<T extends TestHome>(open: () => Promise<T>): T {
-  const home = {} as T // filled before the first test
-  beforeAll(async () => void Object.assign(home, await open()))
-  afterAll(() => home.leave())
-  return home
-}
-
-export const useHome = (env?: Record<string, string>) => shared(() => openHome(env))
+export const useHome = (env?: Record<string, string>) => forAllTests(() => openHome(env))
 
 /** A command that ends with this exit code, and has this text on stderr. */
 export const exits = (exitCode: number, text: string | RegExp) => ({ exitCode, stderr: includes(text) })

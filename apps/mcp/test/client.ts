@@ -10,8 +10,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { programEnvironment, type StartedProcess, startProcess } from '@svc/devnet/start-process'
-import { afterAll, beforeAll } from 'vitest'
 import { createContext } from '../src/context.ts'
 import { createCalls } from '../src/server/calls.ts'
 import { createLog } from '../src/server/log.ts'
@@ -49,12 +49,7 @@ export async function openDesk(): Promise<Desk> {
 }
 
 /** A desk that the tests of a file share. */
-export function useDesk(): Desk {
-  const desk = {} as Desk // filled before the first test
-  beforeAll(async () => void Object.assign(desk, await openDesk()))
-  afterAll(() => desk.remove())
-  return desk
-}
+export const useDesk = () => forAllTests(openDesk)
 
 export function environment(desk: Desk, variables: Variables): Variables {
   const { folder, root } = desk

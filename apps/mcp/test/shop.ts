@@ -1,10 +1,11 @@
 // For tests: a gateway that sells on local chains, and servers with a wallet there.
 
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { type Market, openMarket } from '@svc/sdk/test/market'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { beforeEach } from 'vitest'
 import { type Desk, openDesk, startServer, type TestServer, type TransportName, type Variables } from './client.ts'
 
 export type Chain = 'solana' | 'evm'
@@ -22,10 +23,8 @@ export interface Shop {
 
 /** A shop that the tests of a file share. Each begins without faults. */
 export function useShop(open: () => Promise<Market> = openMarket): Shop {
-  const shop = {} as Shop // filled before the first test
-  beforeAll(async () => void Object.assign(shop, await openShopIn(await open())))
+  const shop = forAllTests(async () => openShopIn(await open()))
   beforeEach(() => shop.market.proxy.behave())
-  afterAll(() => shop.close())
   return shop
 }
 

@@ -5,6 +5,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -56,14 +57,12 @@ export async function openHouse(...settings: Settings): Promise<House> {
 
 /** What the tests of a file share. Each begins without faults, recorded requests and waits. */
 export function shared<T extends House>(open: () => Promise<T>): T {
-  const place = {} as T // filled before the first test
-  beforeAll(async () => void Object.assign(place, await open()))
+  const place = forAllTests(open)
   beforeEach(() => {
     place.proxy.behave()
     place.proxy.seen.length = 0
     place.waits.length = 0
   })
-  afterAll(() => place.close())
   return place
 }
 

@@ -4,11 +4,12 @@ import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tasks } from '@svc/api/agent/tasks'
+import { forAllTests } from '@svc/devnet/for-tests'
 import type { Variables } from '@svc/http-service/config'
 import type { SignedFinding } from '@svc/protocol/finding'
 import type { JobRun } from '@svc/queue/queue'
 import type { Locker } from '@svc/sdk'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { afterEach } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import { findingsAfter } from '../../src/work/findings/store.ts'
 import { recentRuns } from '../../src/work/runs/store.ts'
@@ -36,12 +37,8 @@ const WATCH: Tasks = { watch: { every_hours: 24, read_bytes: true } }
 
 /** For the file or the describe block that calls it. The stack is there from `beforeAll` on. */
 export function useWorkStack(variables?: () => Variables, overrides?: Overrides): WorkStack {
-  const stack = {} as WorkStack // Filled before the first test.
-  beforeAll(async () => {
-    Object.assign(stack, await startWorkStack(variables?.(), overrides))
-  })
+  const stack = forAllTests(() => startWorkStack(variables?.(), overrides))
   afterEach(() => stack.endAllDelegations())
-  afterAll(() => stack.stop())
   return stack
 }
 

@@ -1,8 +1,8 @@
 import type { UrlSet } from '@svc/api/file-entries'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { findFile } from '../../src/files/store.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { storeFile } from './files.ts'
 
 const house = forAllTests(() => openLockerHouse({ BASE_URL: 'https://storage.example/svc' }))

@@ -1,6 +1,6 @@
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 interface UrlSets {

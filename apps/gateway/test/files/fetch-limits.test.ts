@@ -1,9 +1,9 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { openSource } from '@svc/outgoing/open-source'
 import { forbiddenUrls, startTrap } from '@svc/outgoing/test/address-forms'
 import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests } from '../for-tests.ts'
 import { type ErrorReply, manifestOf } from './confirm/confirm.ts'
 
 /** With the real network client. */

@@ -1,6 +1,6 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, evmIdentity, expectRefusal, type Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests } from '../for-tests.ts'
 import { insertFiles, lockerRow, storeFile } from './files.ts'
 
 const house = forAllTests(openLockerHouse)

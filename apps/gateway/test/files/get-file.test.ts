@@ -1,11 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { UrlSet } from '@svc/api/file-entries'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests } from '../for-tests.ts'
 import { storeFile } from './files.ts'
 
 const house = forAllTests(openLockerHouse)

@@ -1,8 +1,8 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { confirmBatch } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 

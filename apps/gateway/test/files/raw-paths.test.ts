@@ -1,6 +1,6 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests } from '../for-tests.ts'
 import { callRaw, lockerRow, sendRaw, storeFile } from './files.ts'
 
 const NAMES = ['docs/a.txt', 'docs%2Fb.txt', 'é', 'manifest', 'a+b', 'a b']

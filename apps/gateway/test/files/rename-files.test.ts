@@ -1,11 +1,11 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { moveNames } from '../../src/files/rename-store.ts'
 import { findFile, lockFile, lockFiles } from '../../src/files/store.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { objectRow } from '../transfers/transfers.ts'
 import { lockerRow, storeFile } from './files.ts'
 

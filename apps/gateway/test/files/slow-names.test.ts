@@ -1,11 +1,11 @@
 import { startDnsServer } from '@svc/devnet/dns-server'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { openSource } from '@svc/outgoing/open-source'
 import { createResolver } from '@svc/outgoing/resolve'
 import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
 import { expect, it } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import { ed25519Identity, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { forAllTests } from '../for-tests.ts'
 
 /** Never answers for names that begin with "slow". */
 const dns = forAllTests(() => startDnsServer((hostname) => (hostname.startsWith('slow') ? null : ['127.0.0.1'])))

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it, onTestFinished } from 'vitest'
-import { forAllTests } from '../for-tests.ts'
 import { leftovers } from '../transfers/transfers.ts'
 import { expectS3Error, objectsOf, openS3House, signedLines } from './s3-house.ts'
 

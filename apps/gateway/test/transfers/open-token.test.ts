@@ -1,11 +1,11 @@
 import { createPublicKey, verify } from 'node:crypto'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import type { Json } from '@svc/protocol/canonical'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
 import { statementSigner } from '@svc/testbed/statement-signer'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { createFile, errorOf, type FileUrls, put, sha256, signPayload, tokenOf } from './transfers.ts'
 
 const NAME = 'notes/ä.txt'

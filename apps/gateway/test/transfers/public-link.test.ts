@@ -1,10 +1,10 @@
 // The owner of a locker whose receipt id has leaked rotates its public link, or closes it.
 
 import type { ErrorBody } from '@svc/api/errors'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type Identity, openLockerHouse } from '../auth/lockers.ts'
 import { confirmBatch, confirm as confirmIn } from '../files/confirm/confirm.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 
 const operator = ed25519Identity()
 

@@ -1,10 +1,10 @@
 import { rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { describe, expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { confirm } from '../files/confirm/confirm.ts'
 import { pathOf } from '../files/files.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { createFile, errorOf, rowOf, sha256 } from './transfers.ts'
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'

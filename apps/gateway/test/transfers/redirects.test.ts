@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { redirecting, startRedirectingStore } from '@svc/storage/test/redirecting-store'
 import { startTestGateway } from '@svc/testbed/gateway'
@@ -8,7 +9,6 @@ import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { confirm as confirmIn, watchedStorage } from '../files/confirm/confirm.ts'
 import { limitBytes } from '../files/files.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { openTestSession } from './sessions/sessions.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from './transfers.ts'
 

@@ -3,9 +3,9 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, type Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { openTestSession, publicBytes } from './sessions/sessions.ts'
 import { createFile, errorOf, type FileUrls, leftovers, put, rawUpload, signPayload } from './transfers.ts'
 

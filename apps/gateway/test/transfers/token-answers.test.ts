@@ -1,7 +1,7 @@
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/http-service/log'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { listed } from './sessions/sessions.ts'
 import { createFile, errorOf, leftovers, tokenOf } from './transfers.ts'
 

@@ -3,11 +3,11 @@ import { stat } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf } from './transfers.ts'
 
 const MEBIBYTE = 1_048_576

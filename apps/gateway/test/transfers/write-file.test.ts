@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { Socket } from 'node:net'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from './transfers.ts'
 
 const MAX = 200_000

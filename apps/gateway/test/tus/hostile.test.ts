@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../for-tests.ts'
 import { listed, publicBytes } from '../transfers/sessions/sessions.ts'
 import { CHUNK, create, here, metadata, send, type TestUpload, tusToken, whole } from './uploads.ts'
 

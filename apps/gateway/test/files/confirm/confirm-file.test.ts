@@ -1,6 +1,6 @@
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { rowOf } from '../../transfers/transfers.ts'
 import { confirm, type ErrorReply, entryOf, manifestOf, sha256, upload, watchedStorage } from './confirm.ts'
 

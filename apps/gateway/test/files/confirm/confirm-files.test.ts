@@ -1,7 +1,7 @@
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse, type SignedCall } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { insertFiles, storeFile } from '../files.ts'
 import { confirmBatch, type ErrorReply, entryOf, manifestOf, sha256, upload, watchedStorage } from './confirm.ts'
 

@@ -1,6 +1,6 @@
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { storeFile } from '../files.ts'
 import { confirm, confirmBatch, entryOf, manifestOf, sha256, upload, watchedStorage } from './confirm.ts'
 

@@ -1,7 +1,7 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { confirm, manifestOf, sha256, upload, type WatchedStorage, watchedStorage } from './confirm.ts'
 
 const database = forAllTests(() => createFreshDatabase('postgres'))

@@ -1,6 +1,6 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, type Identity, openLockerHouse, type SignedCall } from '../../auth/lockers.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { storeFile } from '../files.ts'
 import { type ErrorReply, entryOf, sha256 } from './confirm.ts'
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { beforeEach, expect, it } from 'vitest'
 import {
   createObjectHasher,
@@ -8,7 +9,6 @@ import {
   type HashObject,
   hashAlong,
 } from '../../../src/files/confirm/hash-object.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { sha256, watchedStorage } from './confirm.ts'
 
 const storage = forAllTests(watchedStorage)

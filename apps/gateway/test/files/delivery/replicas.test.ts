@@ -1,8 +1,8 @@
 // @module-tag nightly
 
 import { createFreshDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
-import { forAllTests } from '../../for-tests.ts'
 import { entryOf } from '../confirm/confirm.ts'
 import { deliveryHouse, hex, openDeliveryHouse } from './delivery-house.ts'
 

@@ -1,8 +1,8 @@
 import type { DownloadUrls } from '@svc/api/file-entries'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { mapInChunks } from '../../../src/files/urls.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { insertFiles, storeFile } from '../files.ts'
 
 const house = forAllTests(() => openLockerHouse({ BASE_URL: 'https://storage.example/svc' }))

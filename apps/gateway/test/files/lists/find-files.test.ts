@@ -1,10 +1,10 @@
 import type { FileList } from '@svc/api/files'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { compareCodePoints } from '@svc/protocol/order'
 import { expect, it } from 'vitest'
 import { outlineOf } from '../../../src/files/lists/find-files.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { insertFiles } from '../files.ts'
 
 const NAMES = [

@@ -1,7 +1,7 @@
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { insertFiles, storeFile } from '../files.ts'
 
 interface FileList {

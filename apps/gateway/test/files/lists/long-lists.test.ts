@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { json, text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { compareCodePoints } from '@svc/protocol/order'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { beginRaw, callRaw, insertFiles } from '../files.ts'
 
 const COUNT = 20_000

@@ -1,9 +1,9 @@
 import type { DownloadUrls } from '@svc/api/file-entries'
 import type { Manifest } from '@svc/api/files'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { insertFiles, storeFile } from '../files.ts'
 
 const house = forAllTests(openLockerHouse)

@@ -7,9 +7,9 @@ import {
   HeadBucketCommand,
   ListBucketsCommand,
 } from '@aws-sdk/client-s3'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it, onTestFinished } from 'vitest'
 import { lockerRow, storeFile } from '../../files/files.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { expectS3Error, openS3House } from '../s3-house.ts'
 
 const house = forAllTests(openS3House)

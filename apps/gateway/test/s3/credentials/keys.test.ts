@@ -1,5 +1,6 @@
 import { createS3Key, listS3Keys, revokeS3Key } from '@svc/api/s3-credentials'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/http-service/log'
 import { schemaCheck } from '@svc/http-service/validate'
 import { expect, it, onTestFinished } from 'vitest'
@@ -7,7 +8,6 @@ import { secretOfKey } from '../../../src/s3/credentials/key-rows.ts'
 import { createKeyFinder } from '../../../src/s3/credentials/store.ts'
 import { sweepKeys } from '../../../src/s3/credentials/sweep-keys.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { askKey, done, found, KEY, listKeys, revokeKey } from './credentials-house.ts'
 
 const DAY = 86_400

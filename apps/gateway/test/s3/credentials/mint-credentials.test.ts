@@ -1,9 +1,9 @@
 import { mintS3Credentials } from '@svc/api/s3-credentials'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { schemaCheck } from '@svc/http-service/validate'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, evmIdentity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { askCredentials, askKey, done, found, listKeys } from './credentials-house.ts'
 
 forEachDatabase('short-lived S3 credentials', (database) => {

@@ -1,10 +1,10 @@
 import { DeleteObjectsCommand, GetObjectAclCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { MAX_FOLDERS } from '../../../src/s3/folders/folders.ts'
 import { lockerRow, storeFile } from '../../files/files.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
 
 const NO_BYTES = '"e3b0c44298fc1c149afbf4c8996fb924-1"'

@@ -7,9 +7,9 @@ import {
   ListObjectVersionsCommand,
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { storeFile } from '../../files/files.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
 
 const byBytes = (a = '', b = '') => Buffer.compare(Buffer.from(a), Buffer.from(b))

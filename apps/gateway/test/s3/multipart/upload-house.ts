@@ -7,9 +7,9 @@ import {
   ListPartsCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { beforeEach } from 'vitest'
 import { watchedStorage } from '../../files/confirm/confirm.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../../transfers/transfers.ts'
 import { objectsOf, openS3House } from '../s3-house.ts'
 

@@ -9,9 +9,9 @@ import {
   PutObjectTaggingCommand,
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { lockerRow } from '../../files/files.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { rowOf, sha256 } from '../../transfers/transfers.ts'
 import { expectS3Error, objectsOf, openS3House } from '../s3-house.ts'
 

@@ -1,9 +1,9 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
 forEachDatabase('expired upload sessions', (database) => {

@@ -1,12 +1,12 @@
 import { truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
 import { beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { watchedStorage } from '../../files/confirm/confirm.ts'
 import { lockerRow } from '../../files/files.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes, type TestSession } from './sessions.ts'
 

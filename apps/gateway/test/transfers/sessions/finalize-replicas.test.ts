@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { watchedStorage } from '../../files/confirm/confirm.ts'
 import { lockerRow } from '../../files/files.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { leftovers, sha256 } from '../transfers.ts'
 import { openTestSession, publicBytes } from './sessions.ts'
 

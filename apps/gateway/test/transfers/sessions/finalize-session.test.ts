@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import type { StorageProvider } from '@svc/storage/provider'
 import { expect, it } from 'vitest'
 import { createSessionFinalizer } from '../../../src/transfers/sessions/finalize-session.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { lockerRow } from '../../files/files.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { leftovers, rowOf, sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes } from './sessions.ts'
 

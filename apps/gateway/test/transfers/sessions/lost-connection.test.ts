@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests } from '../../for-tests.ts'
 import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
 const house = forAllTests(openLockerHouse)

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { UploadSession } from '@svc/api/upload-sessions'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { newUploadToken } from '../../../src/transfers/sessions/session-token.ts'
 import { ed25519Identity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../transfers.ts'
 import { openTestSession } from './sessions.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes } from './sessions.ts'
 

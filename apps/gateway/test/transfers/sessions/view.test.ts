@@ -1,9 +1,9 @@
 // What somebody sees who may only upload: what this upload has stored, and nothing else of the locker.
 
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, openLockerHouse, type Reply, reply } from '../../auth/lockers.ts'
-import { forAllTests, forEachTest } from '../../for-tests.ts'
 import { CHUNK, create, metadata, send as sendTus, tusToken } from '../../tus/uploads.ts'
 import { createFile, put } from '../transfers.ts'
 import { openTestSession } from './sessions.ts'

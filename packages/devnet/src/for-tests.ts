@@ -12,6 +12,8 @@ export function forEachTest<T extends object>(make: () => Promise<T>): T {
   return madeBy(make, beforeEach, afterEach)
 }
 
+const ENDS = ['close', 'stop', 'drop', 'remove', 'leave']
+
 /** Stands for a value that does not exist yet. Its methods must not need `this`. */
 function madeBy<T extends object>(
   make: () => Promise<T>,
@@ -23,12 +25,19 @@ function madeBy<T extends object>(
     made = await make()
   })
   after(async () => {
-    const ends = ['close', 'stop', 'drop', 'remove'].map((name) => made && Reflect.get(made, name))
+    const ends = ENDS.map((name) => made && Reflect.get(made, name))
     made = undefined
     await ends.find((end) => typeof end === 'function')?.()
   })
+  const existing = (): T => {
+    if (!made) throw new Error('it exists only while tests run')
+    return made
+  }
   return new Proxy({} as T, {
-    get: (_, name) => Reflect.get(made as T, name),
-    set: (_, name, given) => Reflect.set(made as T, name, given),
+    get: (_, name) => Reflect.get(existing(), name),
+    set: (_, name, given) => Reflect.set(existing(), name, given),
+    has: (_, name) => Reflect.has(existing(), name),
+    ownKeys: () => Reflect.ownKeys(existing()),
+    getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(existing(), name),
   })
 }
