@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,32 +12,16 @@ import { examples } from '../src/corpora/examples.ts'
 import { checkInPackages } from '../src/corpora/in-packages.ts'
 import { checkOverHttp } from '../src/corpora/over-http.ts'
 import { readCorpora } from '../src/corpora/read-folder.ts'
-import { publishedFiles, wrongCorpora } from './published-corpora.ts'
 
 const { publicKey, sign } = ed25519Signer(new Uint8Array(32).fill(3))
 const message = utf8('a message')
 const signature = sign(message)
 const [key, msg, sig] = [publicKey, message, signature].map(toHex)
 
-const TEXTS: Record<string, string | Uint8Array> = {
-  'y_array.json': '[1,"a",{"b":null}]',
-  'y_empty_object.json': '{}',
-  'y_key_twice.json': '{"a":1,"a":2}',
-  'y_text.json': ' "\\u00e9\\ud83d\\ude00" ',
-  'n_comma.json': '[1,]',
-  'n_escape.json': '{"a":"\\x00"}',
-  'n_nothing.json': '',
-  'n_number.json': '-01',
-  'n_open.json': '{"a":[',
-  'n_two.json': '{}{}',
-  'i_deep.json': '['.repeat(40) + ']'.repeat(40),
-  'i_half_pair.json': '{"a":"\\ud800"}',
-  'i_huge.json': '[1e999]',
-  'i_mark.json': '\ufeff{}',
-  'i_not_utf8.json': Uint8Array.of(0x22, 0xff, 0x22),
-}
-const bytesOf = (text: string | Uint8Array) => (typeof text === 'string' ? utf8(text) : text)
-const JSON_CASES = Object.entries(TEXTS).map(([name, text]) => ({ name, bytes: bytesOf(text) }))
+const fixtures = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
+/** Small examples of every shape in which corpora are published. */
+const PUBLISHED = fixtures('published')
+const JSON_CASES = (await readCorpora(fixtures('texts'))).json
 
 async function folderOf(files: Record<string, unknown>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-corpora-test-'))
@@ -48,6 +32,22 @@ async function folderOf(files: Record<string, unknown>): Promise<string> {
     await writeFile(join(folder, name), isText ? content : JSON.stringify(content))
   }
   return folder
+}
+
+/** The same cases with wrong expectations. Those that no expectation comes with are left out. */
+function wrongCorpora({ ed25519, secp256k1, canonical, numbers, encodings, trees }: Corpora): Corpora {
+  const [good] = secp256k1.filter(({ isValid, form }) => isValid && form === 'P1363')
+  return {
+    ...emptyCorpora(),
+    ed25519: ed25519.map((one) => ({ ...one, isValid: !one.isValid })),
+    secp256k1: [{ ...good!, isValid: false }],
+    canonical: canonical
+      .filter(({ name }) => name.includes('order'))
+      .map((one) => ({ ...one, output: toBase64(utf8('[3]')) })),
+    numbers: numbers.map((one) => ({ ...one, bits: '3ff8000000000000' })),
+    encodings: encodings.filter(({ text }) => ['2g', 'YWI='].includes(text)).map((one) => ({ ...one, bytes: 'ff' })),
+    trees: trees.map((one) => ({ ...one, holds: !one.holds })),
+  }
 }
 
 describe('outside corpora', () => {
@@ -73,7 +73,7 @@ describe('outside corpora', () => {
       'settings.json': { a: 1 },
     })
     const { json, ed25519, unread } = await readCorpora(folder)
-    expect(json.map(({ name }) => name).sort()).toEqual([...Object.keys(TEXTS), 'n_alone.json'].sort())
+    expect(json.map(({ name }) => name).sort()).toEqual([...JSON_CASES.map(({ name }) => name), 'n_alone.json'].sort())
     expect(ed25519.map(({ name, isValid }) => [name, isValid])).toEqual([
       ['flags.json 0', true],
       ['flags.json 1', false],
@@ -129,7 +129,6 @@ describe('outside corpora', () => {
 
   it('T-193 are read in the shapes in which they are published, and a broken file stops no other', async () => {
     const folder = await folderOf({
-      ...(await publishedFiles()),
       '.git/config': 'y',
       'README.txt': 'What this is.',
       'cut.json': '{"testGroups": [',
@@ -137,6 +136,7 @@ describe('outside corpora', () => {
       'noise.bin': Uint8Array.of(0xff, 0xfe, 0x00),
     })
     await symlink('nowhere', join(folder, 'link'))
+    await cp(PUBLISHED, folder, { recursive: true })
     const { unread, ...cases } = await readCorpora(folder)
     const counts = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, cases[kind as Kind].length]))
     const small = { json: 4, ed25519: 2, secp256k1: 4, canonical: 4, numbers: 5 }
@@ -158,7 +158,7 @@ describe('outside corpora', () => {
   })
 
   it('T-196 are read by our packages as they say, or refused by rule, and a case that is not is told', async () => {
-    const corpora = await readCorpora(await folderOf(await publishedFiles()))
+    const corpora = await readCorpora(PUBLISHED)
     const outcomes = await checkInPackages(examples(), { ...corpora, json: [] }, null)
     expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
     expect(outcomes.every(({ cases, held }) => cases > 0 && held === cases)).toBe(true)
@@ -167,7 +167,7 @@ describe('outside corpora', () => {
   })
 
   const throughDoors = async (dialect: 'sqlite' | 'postgres') => {
-    const { texts, urls } = await readCorpora(await folderOf(await publishedFiles()))
+    const { texts, urls } = await readCorpora(PUBLISHED)
     const outcomes = await checkOverDoors({ ...emptyCorpora(), texts, urls }, [dialect])
     const urlsToo = dialect === 'sqlite' ? ['URLs, fetch-and-store, mirrors and webhooks'] : []
     const uses = ['tags', 'tags to refuse', 'names in lists', 'names at every door', 'names to refuse']
