@@ -18,6 +18,12 @@ const FIXTURE = new URL('./fixtures/1.0.0/', import.meta.url)
 const owner = ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)
 const evmOwner = evmIdentity(fromHex(DEV_PAYERS[0]!.privateKey.slice(2), 32)!)
 
+/** With their receipts and the number of the next statement. */
+const OWNERS = [
+  { who: owner, name: 'receipt-sol.json', next: 3 },
+  { who: evmOwner, name: 'receipt-evm.json', next: 2 },
+]
+
 const answer = (name: string) => readFile(new URL(`answers/${name}`, FIXTURE), 'utf8')
 const jsonAnswer = async (name: string) => JSON.parse(await answer(name))
 
@@ -49,7 +55,7 @@ async function startOnEarlierData() {
 
 it('RCPT-01 receipts of release 1.0.0 are served unchanged, with valid signatures', async () => {
   const { get } = await startOnEarlierData()
-  for (const name of ['receipt-sol.json', 'receipt-evm.json']) {
+  for (const { name } of OWNERS) {
     const receipt = await jsonAnswer(name)
     const served = await get(`/v1/receipts/${receipt.receipt_id}`)
     expect(await served.json()).toEqual(receipt)
@@ -98,10 +104,7 @@ it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 can use their lockers, and th
   tags: ['nightly'],
 }, async () => {
   const { gateway, get, signed } = await startOnEarlierData()
-  for (const [who, name, next] of [
-    [owner, 'receipt-sol.json', 3],
-    [evmOwner, 'receipt-evm.json', 2],
-  ] as const) {
+  for (const { who, name, next } of OWNERS) {
     const { receipt_id: receiptId } = await jsonAnswer(name)
     const ids = { receiptId, lockerId: lockerId(receiptId) }
     const base = `/v1/lockers/${ids.lockerId}`
@@ -129,10 +132,7 @@ it('LOCK-01 ENV-01 EVID-11 owners of release 1.0.0 can use their lockers, and th
 
 it('ADD-16 lockers of release 1.0.0 are found by the wallet that paid', { tags: ['nightly'] }, async () => {
   const { gateway, signed } = await startOnEarlierData()
-  for (const [who, name] of [
-    [owner, 'receipt-sol.json'],
-    [evmOwner, 'receipt-evm.json'],
-  ] as const) {
+  for (const { who, name } of OWNERS) {
     const path = `/v1/lockers?wallet=${who.identity}`
     const { lockers } = await signed(who, { path, ops: ['locker:list'], envelope: { aud: gateway.url } })
     const { receipt_id } = await jsonAnswer(name)

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '@svc/agent/config'
@@ -7,14 +7,11 @@ import { startLocalChains } from '@svc/devnet/local-chains'
 import { AGENT_TREASURY, TOKEN_ASSETS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 describe('the treasuries of a development agent service', () => {
-  let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-chains-'))
-  })
-  afterEach(() => rm(folder, { recursive: true }))
+  const folder = mkdtempSync(join(tmpdir(), 'svc-chains-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
 
   it('AGENT-01 T-01 differ from those of the gateway', async () => {
     const { variables, agentVariables, stop } = await startLocalChains()
@@ -31,7 +28,7 @@ describe('the treasuries of a development agent service', () => {
     const first = await startPrimaryChain({ port: 0, stateFile })
     await call(first.url, 'dev_faucet', [TREASURY.address, 'USDC', 1])
     await first.stop()
-    const kept = await readFile(stateFile, 'utf8')
+    const kept = readFileSync(stateFile, 'utf8')
     for (const address of [AGENT_TREASURY.address, ...accounts]) expect(kept).not.toContain(address)
     const second = await startPrimaryChain({ port: 0, stateFile })
     for (const account of accounts) {

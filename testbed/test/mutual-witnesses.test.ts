@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Checkpoint, readCheckpoint } from '@svc/transparency/checkpoint'
 import { formatKey } from '@svc/transparency/note'
 import { judge, type Policy, readPolicy } from '@svc/transparency/policy'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { startTestGateway } from '../src/gateway.ts'
 import { seedFiles, seedLocker } from '../src/seed-lockers.ts'
 import { seedStatement } from '../src/seed-statements.ts'
@@ -13,14 +13,10 @@ import { startTestWitness } from '../src/witness.ts'
 const OWNER = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi'
 const NAMES = ['one', 'two'] as const
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-mutual-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
-
 it('WIT-09 two gateways witness each other, each log by the other operator', async () => {
   await using running = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'svc-mutual-'))
+  running.defer(() => rm(folder, { recursive: true }))
   const operators = await Promise.all(
     NAMES.map(async (name) => {
       const witness = await startTestWitness([], { WITNESS_NAME: `witness.${name}.example` })

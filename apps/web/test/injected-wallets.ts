@@ -46,14 +46,8 @@ export async function injectStandardWallet(
     wallet.sent.push(await sendTransaction(rpcUrl, signed))
     return signed.subarray(1, 65).toString('base64')
   })
-  const publicKey = Buffer.from(key.address) // only shown
-  await place.addInitScript(registerStandardWallet, {
-    name,
-    icon,
-    sendsItself,
-    address: key.address,
-    publicKey: publicKey.toString('base64'),
-  })
+  const publicKey = Buffer.from(key.address).toString('base64') // only shown
+  await place.addInitScript(registerStandardWallet, { name, icon, sendsItself, address: key.address, publicKey })
   return wallet
 }
 
@@ -80,10 +74,7 @@ function registerStandardWallet({ name, icon, sendsItself, address, publicKey }:
     chains,
     accounts: [account],
     features: {
-      'standard:connect': {
-        version: '1.0.0',
-        connect: async () => ({ accounts: [account] }),
-      },
+      'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
       'standard:events': { version: '1.0.0', on: () => () => {} },
       'solana:signMessage': {
         version: '1.1.0',
@@ -91,25 +82,16 @@ function registerStandardWallet({ name, icon, sendsItself, address, publicKey }:
           { signedMessage: message, signature: bytesOf(await ask('message', textOf(message))) },
         ],
       },
-      ...(sendsItself
-        ? {
-            'solana:signAndSendTransaction': {
-              version: '1.0.0',
-              supportedTransactionVersions: ['legacy', 0],
-              signAndSendTransaction: async ({ transaction }: { transaction: Uint8Array }) => [
-                { signature: bytesOf(await ask('send', textOf(transaction))) },
-              ],
-            },
-          }
-        : {
-            'solana:signTransaction': {
-              version: '1.0.0',
-              supportedTransactionVersions: ['legacy', 0],
-              signTransaction: async ({ transaction }: { transaction: Uint8Array }) => [
-                { signedTransaction: bytesOf(await ask('sign', textOf(transaction))) },
-              ],
-            },
-          }),
+      [paying]: {
+        version: '1.0.0',
+        supportedTransactionVersions: ['legacy', 0],
+        signAndSendTransaction: async ({ transaction }: { transaction: Uint8Array }) => [
+          { signature: bytesOf(await ask('send', textOf(transaction))) },
+        ],
+        signTransaction: async ({ transaction }: { transaction: Uint8Array }) => [
+          { signedTransaction: bytesOf(await ask('sign', textOf(transaction))) },
+        ],
+      },
     },
   }
   const register = (api: { register: (wallet: unknown) => void }) => api.register(wallet)

@@ -7,6 +7,7 @@ import { bucketOf, seriesOf, startsOf, totalsOf } from '../src/pages/operator/se
 import { boundsOf, isRange } from '../src/pages/operator/time-range.ts'
 
 const DAY = 86_400
+const dayOf = (time: number) => new Date(time * 1000).toISOString().slice(0, 10)
 
 function period(start: string, asset: string, more: Partial<SalesPeriod> = {}): SalesPeriod {
   const counts = { purchases: 1, renewals: 0, units: 2, paid_raw: '250000', paid_amount: '0.25', price_usd: 0.25 }
@@ -28,11 +29,7 @@ describe('sales as series', () => {
 
   it('ADD-25 has a value for every period, also where nothing was sold', () => {
     const { times, series } = seriesOf(sales, 'asset', 'price_usd')
-    expect(times.map((time) => new Date(time * 1000).toISOString().slice(0, 10))).toEqual([
-      '2026-01-01',
-      '2026-01-02',
-      '2026-01-03',
-    ])
+    expect(times.map(dayOf)).toEqual(['2026-01-01', '2026-01-02', '2026-01-03'])
     expect(series).toEqual([
       { label: 'USDC', values: [0.5, 0, 0] },
       { label: 'SOL', values: [0, 0, 1] },
@@ -46,21 +43,11 @@ describe('sales as series', () => {
   it('ADD-25 begins weeks on Monday, and hours and days in UTC', () => {
     const weeks = startsOf({ from: '2026-01-01T00:00:00Z', to: '2026-01-13T00:00:00Z', bucket: 'week' })
     // 29 December 2025 was a Monday.
-    expect(weeks.map((start) => new Date(start * 1000).toISOString())).toEqual([
-      '2025-12-29T00:00:00.000Z',
-      '2026-01-05T00:00:00.000Z',
-      '2026-01-12T00:00:00.000Z',
-    ])
-    expect(startsOf({ from: '2026-01-01T10:30:00Z', to: '2026-01-01T12:00:00Z', bucket: 'hour' })).toEqual([
-      Date.parse('2026-01-01T10:00:00Z') / 1000,
-      Date.parse('2026-01-01T11:00:00Z') / 1000,
-    ])
-    expect([DAY, 7 * DAY, 30 * DAY, 365 * DAY].map((to) => bucketOf({ from: 0, to }))).toEqual([
-      'hour',
-      'day',
-      'day',
-      'week',
-    ])
+    expect(weeks.map(dayOf)).toEqual(['2025-12-29', '2026-01-05', '2026-01-12'])
+    const hours = startsOf({ from: '2026-01-01T10:30:00Z', to: '2026-01-01T12:00:00Z', bucket: 'hour' })
+    expect(hours).toEqual(['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'].map((time) => Date.parse(time) / 1000))
+    const buckets = [1, 7, 30, 365].map((days) => bucketOf({ from: 0, to: days * DAY }))
+    expect(buckets).toEqual(['hour', 'day', 'day', 'week'])
   })
 
   it('ADD-25 adds amounts without rounding, for each asset and provider', () => {
@@ -72,10 +59,8 @@ describe('sales as series', () => {
     expect(addDecimals('0.1', '0.2')).toBe('0.3')
     expect(addDecimals('999999999999999999', '0.000000000000000001')).toBe('999999999999999999.000000000000000001')
     expect(addDecimals('0.5', '0.5')).toBe('1')
-    expect(displayAmount('1234567890', 6)).toBe('1,234.56789')
-    expect(displayAmount('5', 18)).toBe('0.000000000000000005')
-    expect(displayAmount('40', 0)).toBe('40')
-    expect(sol(5_000)).toBe('0.000005 SOL')
+    const shown = [displayAmount('1234567890', 6), displayAmount('5', 18), displayAmount('40', 0), sol(5_000)]
+    expect(shown).toEqual(['1,234.56789', '0.000000000000000005', '40', '0.000005 SOL'])
   })
 })
 
@@ -132,11 +117,8 @@ describe('what is wrong', () => {
     price_feed: { state: 'disabled', prices: [] },
   } as unknown as OperatorOverview // only what is judged
 
-  it('ADD-25 is nothing where everything works', () => {
+  it('ADD-25 comes with the worst first, each with where to read on; where everything works there is nothing', () => {
     expect(findingsOf({ overview: well, audit: null, overTerms: null })).toEqual([])
-  })
-
-  it('ADD-25 comes with the worst first, each with where to read on', () => {
     const overview = {
       ...well,
       providers: [{ provider: 'gcs', healthy: false }],
@@ -147,15 +129,8 @@ describe('what is wrong', () => {
     } as OperatorOverview
     const audit = { chain: { intact: false, entries: 4, head: null, broken_at: 3, checked_at: '2026-01-01T00:00:00Z' } }
     const found = findingsOf({ overview, audit, overTerms: { lockers: [1] } })
-    expect(found.map(({ tone, to }) => [tone, to])).toEqual([
-      ['bad', '#audit'],
-      ['bad', '#providers'],
-      ['bad', '#providers'],
-      ['bad', '#prices'],
-      ['bad', '#jobs?state=dead'],
-      ['warn', '#attestations'],
-      ['warn', '#lockers'],
-    ])
+    const bad = ['bad #audit', 'bad #providers', 'bad #providers', 'bad #prices', 'bad #jobs?state=dead']
+    expect(found.map(({ tone, to }) => `${tone} ${to}`)).toEqual([...bad, 'warn #attestations', 'warn #lockers'])
     expect(found[5]?.text).toBe('The oldest unfinished attestation is 2 hours old.')
   })
 })

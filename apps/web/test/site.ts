@@ -1,7 +1,10 @@
 // For tests: a gateway with everything the pages show, at its root and under a prefix, and a browser.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Anchor } from '@svc/api/attestations'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startEvmChain } from '@svc/devnet/evm-chain/start'
@@ -15,7 +18,10 @@ import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
+import { startTestWitness } from '@svc/testbed/witness'
+import { formatKey, type NoteKey } from '@svc/transparency/note'
 import { type Browser, chromium } from 'playwright'
+import { afterAll, beforeAll } from 'vitest'
 import { chromiumPath } from '../../../scripts/chromium.ts'
 import { ensurePages } from '../build/ensure-pages.ts'
 
@@ -41,8 +47,22 @@ export interface Site {
 export interface SiteOptions {
   /** Whether the gateway sells on the EVM chain, too, and for coins. */
   withAllAssets?: boolean
+  /** Whether it has a log, which a witness cosigns. */
+  withLog?: boolean
   /** Settings of the gateway beside the usual ones. */
-  variables?: Parameters<typeof startTestGateway>[0]
+  variables?: () => Promise<Record<string, string>>
+}
+
+const LOG_SEED = Buffer.alloc(32, 7)
+export const LOG_SIGNER = ed25519Signer(LOG_SEED)
+export const LOG_KEY: NoteKey = { name: 'gateway.example/log', type: 'log', publicKey: LOG_SIGNER.publicKey }
+
+/** A site for all tests of a file. */
+export function useSite(options: SiteOptions = {}): Site {
+  const site = {} as Site // until the first test begins
+  beforeAll(async () => void Object.assign(site, await openSite(options)))
+  afterAll(() => site.close())
+  return site
 }
 
 /** One for all test files of a process; it ends with the process. */
@@ -64,7 +84,14 @@ function sharedBrowser(): Promise<Browser> {
   return browser
 }
 
-export async function openSite({ withAllAssets = false, variables }: SiteOptions = {}): Promise<Site> {
+/** A folder on disk for all tests of a file. */
+export function useFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-web-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function openSite({ withAllAssets = false, withLog = false, variables }: SiteOptions): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
   const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
@@ -81,7 +108,8 @@ export async function openSite({ withAllAssets = false, variables }: SiteOptions
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
     AGENT_URL: 'http://localhost:8403',
     ...others.variables,
-    ...variables,
+    ...(withLog && (await startLog(opened))),
+    ...(await variables?.()),
   })
   opened.defer(() => gateway.stop())
   const proxy = await startPrefixProxy(port)
@@ -127,6 +155,16 @@ async function startOthers(opened: AsyncDisposableStack) {
     RATE_LIMIT_ADDRESS: '30000',
   }
   return { evmUrl: evm.url, variables }
+}
+
+async function startLog(opened: AsyncDisposableStack) {
+  const witness = await startTestWitness([`log ${formatKey(LOG_KEY)}`], { WITNESS_NAME: 'one.example' })
+  opened.defer(() => witness.stop())
+  const folder = mkdtempSync(join(tmpdir(), 'svc-log-page-'))
+  opened.defer(async () => rmSync(folder, { recursive: true }))
+  const policy = join(folder, 'policy')
+  writeFileSync(policy, `witness one ${formatKey(witness.context.key)} ${witness.url}\nquorum one\n`)
+  return { LOG_KEY: LOG_SEED.toString('hex'), LOG_ORIGIN: LOG_KEY.name, LOG_POLICY_FILE: policy }
 }
 
 /** As a reverse proxy with `location /svc/`, which takes the prefix away. */

@@ -1,10 +1,12 @@
+// @module-tag nightly
+
 import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
+import { seedLocker } from '@svc/testbed/seed-lockers'
 import type { Page, Route } from 'playwright'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSite, type Site } from './site.ts'
-import { HTML, MARKDOWN, pdf, png, SVG, WEBM, wav } from './view-files.ts'
-import { expectCalm, expectGoodLooks, visit } from './visit.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useSite } from './site.ts'
+import { expectCalm, expectGoodLooks, fixture, visit } from './visit.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 const LONG = { timeout: 60_000 }
@@ -14,20 +16,19 @@ const CODE = `// Adds numbers.\nexport function sum(values: number[]): number {\
 /** Looks like a picture to people, and like markup to careless pages. */
 const HOSTILE = ['reports/<img src=x onerror=window.ran=true>.txt', 'invoice_\u202egnp.txt', "it's #1?%2F & 100%.txt"]
 
-let site: Site
+const site = useSite()
 let client: ReturnType<typeof createClient>
 
 beforeAll(async () => {
-  site = await openSite()
   client = createClient({ baseUrl: site.url, signer: signerFromSolanaKeypair(site.keypair), onWarning: () => {} })
   const files: [string, Uint8Array, string][] = [
-    ['pictures/harbour.png', await png(site.browser), 'image/png'],
-    ['drawing.svg', utf8(SVG), 'image/svg+xml'],
-    ['page.html', utf8(HTML), 'text/html'],
-    ['notes.md', utf8(MARKDOWN), 'text/markdown'],
-    ['report.pdf', pdf(), 'application/pdf'],
-    ['tone.wav', wav(), 'audio/wav'],
-    ['film.webm', WEBM, 'video/webm'],
+    ['pictures/harbour.png', fixture('harbour.png'), 'image/png'],
+    ['drawing.svg', fixture('drawing.svg'), 'image/svg+xml'],
+    ['page.html', fixture('page.html'), 'text/html'],
+    ['notes.md', fixture('notes.md'), 'text/markdown'],
+    ['report.pdf', fixture('report.pdf'), 'application/pdf'],
+    ['tone.wav', fixture('tone.wav'), 'audio/wav'],
+    ['film.webm', fixture('film.webm'), 'video/webm'],
     ['src/sum.ts', utf8(CODE), 'application/octet-stream'],
     ['long.log', utf8(LONG_TEXT), 'text/plain'],
     ['data.bin', Uint8Array.from({ length: 5000 }, (_, i) => (i * 7) % 256), 'application/octet-stream'],
@@ -42,7 +43,6 @@ beforeAll(async () => {
   await client.attest(site.locker)
   await client.put(site.locker, 'late.txt', utf8('late'), { contentType: 'text/plain' })
 })
-afterAll(() => site.close())
 
 const encoded = (filename: string) => filename.split('/').map(encodeURIComponent).join('/')
 const viewPath = (filename: string, id = site.locker.receipt_id) => `/view/${id}/${encoded(filename)}`
@@ -50,9 +50,6 @@ const publicPath = (filename: string) => `/v1/r/${site.locker.receipt_id}/f/${en
 const compared = (page: Page) => page.getByText('Matches what was received').waitFor()
 const proven = (page: Page) => page.getByText('In a statement that was published on chain').waitFor()
 const content = (page: Page) => page.getByLabel('Content of the file', { exact: true })
-
-const answer = async (page: Page, url: string, how: (route: Route) => Promise<void>) =>
-  void (await page.route(url, how))
 
 const KINDS: [name: string, filename: string, ready: (page: Page) => Promise<unknown>][] = [
   ['image', 'pictures/harbour.png', (page) => page.getByRole('button', { name: 'Actual size' }).waitFor()],
@@ -76,27 +73,22 @@ const playable = (page: Page, element: 'audio' | 'video') =>
     .toBeGreaterThanOrEqual(1)
 
 describe('the viewer', () => {
-  it.each(KINDS)('ADD-19 T-61 shows %s, accessible and calm', { tags: ['nightly'] }, async (name, filename, ready) => {
-    const visited = await visit(site, viewPath(filename))
-    await ready(visited.page)
-    await proven(visited.page)
-    await expectGoodLooks(visited, `view-${name}`)
-    // The browser reports that an empty file has no range.
-    visited.problems.splice(0, name === 'empty' ? 1 : 0)
-    expectCalm(visited)
-    await visited.leave()
+  it.each(KINDS)('ADD-19 T-61 shows %s, accessible and calm', async (name, filename, ready) => {
+    const { page } = await visit(site, viewPath(filename))
+    await ready(page)
+    await proven(page)
+    await expectGoodLooks(page, `view-${name}`)
+    expectCalm(page, ...(name === 'empty' ? [416] : [])) // An empty file has no range.
   })
 
   it.each(['page.html', 'drawing.svg', 'notes.md', 'report.pdf'])(
     'T-73 nothing in %s runs or asks for anything',
-    { tags: ['nightly'] },
     async (filename) => {
       const asked: string[] = []
-      const visited = await visit(site, viewPath(filename), undefined, async (page) => {
+      const { page } = await visit(site, viewPath(filename), undefined, async (page) => {
         page.on('request', (request) => asked.push(request.url().slice(site.url.length)))
         page.on('dialog', () => asked.push('a dialog'))
       })
-      const { page } = visited
       await compared(page)
       await KINDS.find(([, name]) => name === filename)![2](page)
       for (const tab of await page.getByRole('tab').all()) await tab.click()
@@ -108,11 +100,11 @@ describe('the viewer', () => {
       expect(await page.evaluate(() => 'ran' in window)).toBe(false)
       expect(await page.locator('iframe, object, embed, script:not([src])').count()).toBe(0)
       expect(await page.locator('main [href^="javascript:"], main [href^="data:"]').count()).toBe(0)
-      expectCalm(visited)
+      expectCalm(page)
       // Nor at its own address. A PDF file is shown there by a program of the browser, which cannot be watched.
       const alone = await page.context().request.get(site.url + publicPath(filename))
       expect(alone.headers()['content-security-policy']).toContain('sandbox')
-      if (filename.endsWith('.pdf')) return visited.leave()
+      if (filename.endsWith('.pdf')) return
       // What a policy forbids is announced, too, but never gets here.
       const sent: string[] = []
       await page.route(/^https?:/, (route) => {
@@ -123,13 +115,11 @@ describe('the viewer', () => {
       await page.waitForLoadState('networkidle')
       expect(sent).toEqual([site.url + publicPath(filename)])
       expect(await page.title()).not.toBe('ran')
-      await visited.leave()
     },
   )
 
   it('T-82 a stored script or style does not load into our pages', async () => {
-    const visited = await visit(site, '/')
-    const { page } = visited
+    const { page } = await visit(site, '/')
     const answers: [string, number][] = []
     page.on('response', (response) => {
       if (response.url().includes('/f/')) answers.push([response.url().split('/f/')[1]!, response.status()])
@@ -158,50 +148,42 @@ describe('the viewer', () => {
       ['run.js', 403],
     ])
     expect(answers).not.toContainEqual(['run.css', 200])
-    await visited.leave()
   })
 
-  it('T-73 shows hostile filenames as what they are, and finds their files', { tags: ['nightly'] }, async () => {
-    for (const filename of HOSTILE) {
-      const visited = await visit(site, viewPath(filename))
-      const { page } = visited
-      await compared(page)
-      expect(await content(page).textContent()).toContain(`content of ${filename}`)
-      const heading = await page.getByRole('heading', { level: 1 }).textContent()
-      expect(heading).toBe(filename.slice(filename.lastIndexOf('/') + 1).replace('\u202e', 'U+202E'))
-      expect(await page.title()).not.toContain('\u202e')
-      expect(await page.getByText('change the direction of writing').count()).toBe(filename.includes('\u202e') ? 1 : 0)
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('link', { name: 'Download' }).click(),
-      ])
-      expect(download.url()).toBe(site.url + publicPath(filename))
-      expect(await page.evaluate(() => 'ran' in window)).toBe(false)
-      await expectGoodLooks(visited, `view-name-${HOSTILE.indexOf(filename)}`)
-      expectCalm(visited)
-      await visited.leave()
-    }
+  it.each(HOSTILE)('T-73 shows the hostile filename %j as what it is, and finds its file', async (filename) => {
+    const { page } = await visit(site, viewPath(filename))
+    await compared(page)
+    expect(await content(page).textContent()).toContain(`content of ${filename}`)
+    const heading = await page.getByRole('heading', { level: 1 }).textContent()
+    expect(heading).toBe(filename.slice(filename.lastIndexOf('/') + 1).replace('\u202e', 'U+202E'))
+    expect(await page.title()).not.toContain('\u202e')
+    expect(await page.getByText('change the direction of writing').count()).toBe(filename.includes('\u202e') ? 1 : 0)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download' }).click(),
+    ])
+    expect(download.url()).toBe(site.url + publicPath(filename))
+    expect(await page.evaluate(() => 'ran' in window)).toBe(false)
+    await expectGoodLooks(page, `view-name-${HOSTILE.indexOf(filename)}`)
+    expectCalm(page)
   })
 
-  it('ADD-19 reads a long text in parts, goes on after a lost connection, and compares it when asked', {
-    tags: ['nightly'],
-  }, async () => {
+  it('ADD-19 reads a long text in parts, goes on after a lost connection, and compares it when asked', async () => {
     const ranges: string[] = []
-    const visited = await visit(site, viewPath('long.log'), undefined, async (page) => {
+    const { page } = await visit(site, viewPath('long.log'), undefined, async (page) => {
       page.on('request', (request) => {
         const { range } = request.headers()
         if (range) ranges.push(range)
       })
     })
-    const { page } = visited
     await page.getByText('The first 256 KiB of 1.2 MiB are shown.').waitFor()
     expect((await content(page).locator('pre').last().textContent())?.length).toBe(256 * 1024)
-    await expectGoodLooks(visited, 'view-part')
+    await expectGoodLooks(page, 'view-part')
     expect(ranges).toEqual(['bytes=0-262143'])
     await page.route('**/f/long.log', (route) => route.abort('connectionreset'))
     await page.getByRole('button', { name: 'Load more' }).click()
     await page.getByText('The connection was lost').waitFor()
-    await expectGoodLooks(visited, 'view-lost')
+    await expectGoodLooks(page, 'view-lost')
     await page.unroute('**/f/long.log')
     await page.getByRole('button', { name: 'Compare now' }).click()
     await compared(page)
@@ -209,12 +191,10 @@ describe('the viewer', () => {
     await page.getByText('of 1.2 MiB are shown').waitFor({ state: 'detached' })
     expect(await content(page).locator('pre').last().textContent()).toBe(LONG_TEXT)
     expect(new Set(ranges)).toEqual(new Set(['bytes=0-262143', `bytes=262144-${LONG_TEXT.length - 1}`]))
-    await visited.leave()
   })
 
-  it('ADD-19 turns the pages of a document and zooms', { tags: ['nightly'] }, async () => {
-    const visited = await visit(site, viewPath('report.pdf'))
-    const { page } = visited
+  it('ADD-19 turns the pages of a document and zooms', async () => {
+    const { page } = await visit(site, viewPath('report.pdf'))
     await page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('There is nothing more to say.').waitFor({ state: 'attached' })
@@ -226,90 +206,65 @@ describe('the viewer', () => {
     await page.getByRole('spinbutton', { name: 'Page' }).fill('1')
     await page.keyboard.press('Enter')
     await page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
-    expectCalm(visited)
-    await visited.leave()
+    expectCalm(page)
   })
 
-  it('ADD-19 says that a file is proven, as the gateway says, and where to check it', {
-    tags: ['nightly'],
-  }, async () => {
-    const visited = await visit(site, viewPath('hello.txt'))
-    await proven(visited.page)
-    const link = visited.page.getByRole('link', { name: 'Verify this receipt' })
+  it('ADD-19 says that a file is proven, as the gateway says, and where to check it', async () => {
+    const { page } = await visit(site, viewPath('hello.txt'))
+    await proven(page)
+    const link = page.getByRole('link', { name: 'Verify this receipt' })
     expect(await link.getAttribute('href')).toBe(`${site.url}/verify/${site.locker.receipt_id}`)
-    await visited.page.goto(site.url + viewPath('late.txt'))
-    await visited.page.getByText('Not proven yet').waitFor()
-    await expectGoodLooks(visited, 'view-unproven')
-    await visited.leave()
+    await page.goto(site.url + viewPath('late.txt'))
+    await page.getByText('Not proven yet').waitFor()
+    await expectGoodLooks(page, 'view-unproven')
   })
 
-  it('T-73 says so when the bytes are not those of the recorded hash', { tags: ['nightly'] }, async () => {
-    const visited = await visit(site, viewPath('hello.txt'), undefined, (page) =>
-      answer(page, '**/f/hello.txt', async (route) => {
-        const response = await route.fetch()
-        await route.fulfill({ response, body: 'hellO' })
-      }),
+  it('T-73 says so when the bytes are not those of the recorded hash', async () => {
+    const { page } = await visit(site, viewPath('hello.txt'), undefined, (page) =>
+      page.route('**/f/hello.txt', async (route) => route.fulfill({ response: await route.fetch(), body: 'hellO' })),
     )
-    await visited.page.getByText('Does not match').waitFor()
-    await visited.page.getByText('Another version is proven').waitFor()
-    await expectGoodLooks(visited, 'view-differs')
-    await visited.leave()
+    await page.getByText('Does not match').waitFor()
+    await page.getByText('Another version is proven').waitFor()
+    await expectGoodLooks(page, 'view-differs')
   })
 
-  it('ADD-19 audio and video play at their own address, too', async () => {
-    for (const [filename, element] of [
-      ['tone.wav', 'video'],
-      ['film.webm', 'video'],
-    ] as const) {
-      const visited = await visit(site, publicPath(filename))
-      await playable(visited.page, element)
-      expect(visited.problems).toEqual([])
-      await visited.leave()
-    }
-  })
-
-  it('ADD-19 works under a prefix', { tags: ['nightly'] }, async () => {
-    const visited = await visit({ ...site, url: site.prefixedUrl }, viewPath('report.pdf'))
-    await visited.page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
-    await compared(visited.page)
-    expectCalm(visited)
-    await visited.leave()
+  it.each(['tone.wav', 'film.webm'])('ADD-19 %s plays at its own address, too', async (filename) => {
+    const { page, problems } = await visit(site, publicPath(filename))
+    await playable(page, 'video')
+    expect(problems).toEqual([])
   })
 })
 
 describe('what cannot be shown', () => {
-  const refused = (status: number, error: string) => (page: Page) =>
-    answer(page, '**/v1/r/**', (route) =>
-      route.fulfill({ status, contentType: 'application/json', body: JSON.stringify({ error, message: error }) }),
-    )
+  const refused = (status: number, error: string) => (route: Route) => route.fulfill({ status, json: { error } })
 
-  it.each([
-    ['missing', 'There is no such file', async () => {}],
+  it.each<[name: string, title: string, answer: (route: Route) => Promise<void>]>([
+    ['missing', 'There is no such file', (route) => route.continue()],
     ['taken-down', 'This file was taken down', refused(451, 'LOCKER_TAKEN_DOWN')],
     ['frozen', 'This locker is frozen', refused(423, 'LOCKER_FROZEN')],
-    ['offline', 'The gateway did not answer', (page: Page) => answer(page, '**/v1/r/**', (route) => route.abort())],
-  ] as const)('ADD-19 %s', { tags: ['nightly'] }, async (name, title, prepare) => {
-    const visited = await visit(site, viewPath('missing.txt'), undefined, prepare)
-    await visited.page.getByText(title).waitFor()
-    await expectGoodLooks(visited, `view-${name}`)
-    await visited.leave()
+    ['offline', 'The gateway did not answer', (route) => route.abort()],
+  ])('ADD-19 %s', async (name, title, answer) => {
+    const { page } = await visit(site, viewPath('missing.txt'), undefined, (page) => page.route('**/v1/r/**', answer))
+    await page.getByText(title).waitFor()
+    await expectGoodLooks(page, `view-${name}`)
   })
 
-  it('ADD-19 T-49 a link that the owner changed or switched off says who can help', { tags: ['nightly'] }, async () => {
-    const handle = await client.changePublicLink(site.locker, 'rotate')
-    const rotated = await visit(site, viewPath('hello.txt', handle.id as string))
-    await rotated.page.getByText('Not shown with this link').waitFor()
-    await compared(rotated.page)
-    expect(await rotated.page.getByRole('link', { name: 'Verify this receipt' }).count()).toBe(0)
-    await rotated.leave()
-    await client.changePublicLink(site.locker, 'close')
-    const visited = await visit(site, viewPath('hello.txt', handle.id as string))
-    await visited.page.getByText('Nothing is shared with this link').waitFor()
-    expect(await visited.page.getByRole('link', { name: 'Is this your locker?' }).getAttribute('href')).toBe(
+  it('ADD-19 T-49 a link that the owner changed or switched off says who can help', async () => {
+    const { address } = signerFromSolanaKeypair(site.keypair)
+    const { locker_id, receipt_id } = await seedLocker(site.gateway.context, { owner: address })
+    const locker = { locker_id, receipt_id }
+    await client.put(locker, 'hello.txt', utf8('hello'))
+    const { id } = await client.changePublicLink(locker, 'rotate')
+    const { page } = await visit(site, viewPath('hello.txt', id as string))
+    await page.getByText('Not shown with this link').waitFor()
+    await compared(page)
+    expect(await page.getByRole('link', { name: 'Verify this receipt' }).count()).toBe(0)
+    await client.changePublicLink(locker, 'close')
+    await page.reload()
+    await page.getByText('Nothing is shared with this link').waitFor()
+    expect(await page.getByRole('link', { name: 'Is this your locker?' }).getAttribute('href')).toBe(
       `${site.url}/locker`,
     )
-    await expectGoodLooks(visited, 'view-off')
-    await client.changePublicLink(site.locker, 'open')
-    await visited.leave()
+    await expectGoodLooks(page, 'view-off')
   })
 })

@@ -15,18 +15,8 @@ function cellsOf(line: string): string[] {
 }
 
 const FORMULAS = [
-  '=cmd()',
-  "=cmd|' /C calc'!A0",
-  '+1',
-  '-1',
-  '@SUM(A1)',
-  '\t=1',
-  '\r=1',
-  '\n=1',
-  ' =1',
-  '\u200b=1',
-  '＝1',
-  '＠a',
+  ...['=cmd()', "=cmd|' /C calc'!A0", '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', ' =1'],
+  ...['\u200b=1', '＝1', '＠a'],
 ]
 const isFormula = (cell: string) => /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]/u.test(cell)
 

@@ -119,6 +119,12 @@ it('VER-22 the endpoints besides those of the interface are the ones that we add
   expect([...new Set(added)].sort()).toEqual(written.added)
 })
 
+it('every POST declares whether it may be repeated, and no other endpoint does', () => {
+  const all = [...gatewayEndpoints, ...agentEndpoints]
+  const posts = all.filter(({ method }) => method === 'POST')
+  expect(all.filter(({ repeatable }) => repeatable !== undefined)).toEqual(posts)
+})
+
 /** What a redacted bundle shows, and what follows from it. */
 const SHOWN = /proof_id|snapshot|digest|root|nonce|leaf|anchor|att_code|content_hash|locker_id/
 

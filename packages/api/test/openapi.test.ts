@@ -3,7 +3,6 @@ import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { agentEndpoints } from '../src/agent/agent.ts'
 import { type Endpoint, endpoint } from '../src/endpoint.ts'
-import { ERROR_STATUS } from '../src/errors.ts'
 import { gatewayEndpoints } from '../src/gateway.ts'
 import { openApiDocument } from '../src/openapi.ts'
 import { witnessEndpoints } from '../src/witness.ts'
@@ -29,18 +28,11 @@ describe.each([
     const result = await validator.validate(structuredClone(document))
     expect(result.errors).toBeUndefined()
     expect(result.valid).toBe(true)
+    const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
+    expect(document.info).toMatchObject({ version: '1.0.0', title: 'svc', description: 'Keeps files.', license })
     expect(document.openapi).toBe('3.1.0')
-    expect(document.info).toMatchObject({ version: '1.0.0', title: 'svc', description: 'Keeps files.' })
-    expect(document.info).toMatchObject({ license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } })
-  })
-
-  it('VER-22 has no dangling reference', () => {
-    const document = documentOf(endpoints)
-    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
-      (match) => match[1],
-    )
-    expect(references.length).toBeGreaterThan(0)
-    for (const name of references) expect(document.components.schemas).toHaveProperty(name!)
+    const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)
+    for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name!)
   })
 
   it('VER-22 has every endpoint once, each with its own operation id', () => {
@@ -99,25 +91,6 @@ describe('an operation', () => {
 describe('the agent service', () => {
   const { paths } = documentOf(agentEndpoints)
 
-  it('AGENT-02 AGENT-03 AGENT-04 offers subscriptions and delegations', () => {
-    expect(Object.entries(paths).map(([path, methods]) => [path, ...Object.keys(methods)])).toEqual([
-      ['/health', 'get'],
-      ['/.well-known/svc-agent.json', 'get'],
-      ['/openapi.json', 'get'],
-      ['/errors', 'get'],
-      ['/errors/{code}', 'get'],
-      ['/v1/service/request', 'get'],
-      ['/v1/service/confirm', 'post'],
-      ['/v1/service/payment/prepare', 'post'],
-      ['/v1/service/payment/send', 'post'],
-      ['/v1/service/payment/outcome', 'post'],
-      ['/v1/service/payment/find', 'post'],
-      ['/v1/delegate', 'post'],
-      ['/v1/delegations', 'get'],
-      ['/v1/delegations/{delegation_id}', 'get', 'delete'],
-    ])
-  })
-
   it('AGENT-03 declares that a confirmation names the payer, and may name the transaction in its body', () => {
     expect(paths['/v1/service/confirm']?.post?.parameters).toMatchObject([
       { name: 'X402-TX', in: 'header', required: false },
@@ -166,31 +139,6 @@ it('T-125 declares what was answered and not declared: wrong inputs, problem det
   expect(Object.keys(exported.content)).toEqual(['application/x-ndjson; charset=utf-8', 'text/csv; charset=utf-8'])
   expect(Object.keys(answers('/f/{token}', 'head'))).toEqual(expect.arrayContaining(['200', '304']))
   expect(answers('/f/{token}', 'head')).not.toHaveProperty('206')
-})
-
-describe('the error table', () => {
-  it.each([
-    ['tx_not_found', 402],
-    ['payment_verification_failed', 402],
-    ['missing_receipt_id', 400],
-    ['missing_result_hash_run_storage_verify_first', 400],
-    ['RECEIPT_ID_MISMATCH', 401],
-    ['SIGNATURE_INVALID', 403],
-    ['BODY_HASH_MISMATCH', 403],
-    ['MISSING_OPS', 403],
-    ['EXPIRED_ENVELOPE', 403],
-    ['CONTENT_NOT_FOUND', 404],
-    ['receipt_not_found', 404],
-    ['delegation_not_found', 404],
-    ['attestation_not_available', 409],
-    ['DELEGATION_LIMIT_EXCEEDED', 409],
-    ['LOCKER_LIMIT_EXCEEDED', 429],
-    ['IAM_SIGNBLOB_PERMISSION_DENIED', 500],
-    ['gateway_unavailable', 503],
-    ['LOCKER_CAPACITY_EXCEEDED', 507],
-  ] as const)('%s travels with %i', (code, status) => {
-    expect(ERROR_STATUS[code]).toBe(status)
-  })
 })
 
 it('ATT-14 declares the token of an attestation code as optional, and that of a sponsor as required', () => {

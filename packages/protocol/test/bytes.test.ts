@@ -26,7 +26,6 @@ describe('encodings', () => {
         expect(fromHex(toHex(bytes))).toEqual(bytes)
         expect(fromBase64Url(toBase64Url(bytes))).toEqual(bytes)
         expect(fromBase64(btoa(String.fromCharCode(...bytes)))).toEqual(bytes)
-        expect(fromBase58(toBase58(bytes), bytes.length)).toEqual(bytes)
       }),
     )
   })
@@ -63,7 +62,7 @@ describe('encodings', () => {
           expect(fromBase58(text, length)).toEqual(bytes?.length === length ? bytes : null)
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
   })
 
@@ -89,7 +88,9 @@ describe('encodings', () => {
 describe('SHA-256', () => {
   it('MERK-01 has known values, and takes text as UTF-8', () => {
     expect(sha256Hex('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
-    expect(sha256Hex('é')).toBe(sha256Hex(Uint8Array.of(0xc3, 0xa9)))
+    const stream = sha256Stream()
+    for (const char of 'é😀a') stream.update(char)
+    expect([sha256Hex('é😀a'), stream.hex()]).toEqual(Array(2).fill(sha256Hex(utf8('é😀a'))))
   })
 
   it('MERK-01 is the same whole, in pieces, and in both implementations', () => {

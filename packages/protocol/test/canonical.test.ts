@@ -25,15 +25,6 @@ describe('canonical text', () => {
     expect(texts.filter(isWrong)).toEqual([])
   })
 
-  it('EVID-05 puts keys in order, however many there are', () => {
-    fc.assert(
-      fc.property(fc.uniqueArray(anyText, { maxLength: 40 }), (keys) => {
-        const object = Object.fromEntries(keys.map((key) => [key, 1]))
-        expect(canonicalJson(object)).toBe(`{${keys.toSorted().map((key) => `${JSON.stringify(key)}:1`)}}`)
-      }),
-    )
-  })
-
   it('EVID-05 is the same for objects in a list as for each alone, whatever keys the one before has', () => {
     const object = fc.dictionary(fc.constantFrom('a', 'b', 'c', '\ud83d\ude00', '\uffff'), fc.integer())
     const nested = fc.oneof(object, fc.dictionary(fc.constantFrom('a', 'b'), object))

@@ -2,8 +2,7 @@
 // shared with the code that it judges.
 
 import { sha512 } from '@noble/hashes/sha2.js'
-import { concat, equalBytes } from '../src/bytes.ts'
-import { bytes32, littleEndian } from './scalars.ts'
+import { concat, equalBytes, fromHex, toHex } from '../src/bytes.ts'
 
 interface Signed {
   publicKey: Uint8Array
@@ -33,6 +32,15 @@ export function isValidByRule({ publicKey, message, signature }: Signed): boolea
   if (!a || !r || s >= L || isSmallOrder(a) || isSmallOrder(r)) return false
   const k = littleEndian(sha512(concat(encodedR, publicKey, message))) % L
   return equalBytes(encode(multiply(BASE, s)), encode(add(r, multiply(a, k))))
+}
+
+/** Numbers of the curve as bytes, the lowest byte first. */
+export function littleEndian(bytes: Uint8Array): bigint {
+  return BigInt(`0x${toHex(Uint8Array.from(bytes).reverse())}`)
+}
+
+export function bytes32(value: bigint): Uint8Array {
+  return fromHex(value.toString(16).padStart(64, '0'))!.reverse()
 }
 
 function mod(value: bigint): bigint {

@@ -64,48 +64,10 @@ describe('verification facts', () => {
     },
   )
 
-  it('VER-10 are always all eight', () => {
-    for (const record of Object.values(records)) {
-      expect(Object.keys(verificationFacts(record, own))).toEqual([...FACTS])
-    }
-  })
-
-  type Name = (typeof FACTS)[number]
-  type Story = string | { never: string }
-
-  /** A record for which the fact fails and one for which it is not checked; or why there is none. */
-  const STORIES: Record<Name, { fails: Story; notChecked: string }> = {
-    commitment_computed: { fails: 'pending stub', notChecked: 'no attestation record' },
-    signature_valid: {
-      fails: 'v2 stored envelope with a bad signature',
-      notChecked: 'v2 unsigned (sig_alg none)',
-    },
-    anchor_submitted: {
-      fails: { never: 'what was not sent has not failed' },
-      notChecked: 'v2 computed, signed, no anchor, recorded_hashes',
-    },
-    anchor_confirmed: {
-      fails: 'v2 computed, last_anchor_error present, no anchor',
-      notChecked: 'v2 pushing, no tx recorded yet',
-    },
-    anchor_finalized: {
-      fails: { never: 'it is only observed, and an anchor that the chain lost is withdrawn' },
-      notChecked: 'v2 complete, anchor tx, finalized false',
-    },
-    payment_verified: { fails: { never: 'it is never looked at here' }, notChecked: 'no attestation record' },
-    bytes_checked: {
-      fails: { never: 'bytes that differ make no statement' },
-      notChecked: 'v2 computed, signed, no anchor, recorded_hashes',
-    },
-    witness: { fails: { never: 'there are no witnesses yet' }, notChecked: 'no attestation record' },
-  }
-
-  it.each(FACTS)('T-38 VER-10 %s has a record for which it fails and one for which it is not checked', (fact) => {
-    const { fails, notChecked } = STORIES[fact]
-    const all = Object.values(records).map((record) => verificationFacts(record, own)[fact])
-    if (typeof fails === 'string') expect(verificationFacts(records[fails]!, own)[fact]).toBe('failed')
-    else expect(all).not.toContain('failed')
-    expect(verificationFacts(records[notChecked]!, own)[fact]).toBe('not_checked')
+  it('T-38 VER-10 are always all eight, and each is left unchecked for some record', () => {
+    const all = Object.values(records).map((record) => verificationFacts(record, own))
+    for (const facts of all) expect(Object.keys(facts)).toEqual([...FACTS])
+    for (const fact of FACTS) expect(all.map((facts) => facts[fact])).toContain('not_checked')
   })
 
   it('VER-05 do not pass a signature without a key', () => {

@@ -5,12 +5,8 @@ import { type FollowedBefore, followKeys } from '../src/follow-keys.ts'
 import { endorsementMessage, namedKey, revocationMessage, signedChange } from '../src/key-changes.ts'
 import { type Ed25519Signer, ed25519Signer, isTrustedKey } from '../src/keys.ts'
 
-const [OLD, NEW, THIEF, RECOVERY] = [1, 2, 3, 4].map((byte) => ed25519Signer(new Uint8Array(32).fill(byte))) as [
-  Ed25519Signer,
-  Ed25519Signer,
-  Ed25519Signer,
-  Ed25519Signer,
-]
+const signerOf = (byte: number) => ed25519Signer(new Uint8Array(32).fill(byte))
+const [OLD, NEW, THIEF, RECOVERY] = [signerOf(1), signerOf(2), signerOf(3), signerOf(4)]
 const hex = ({ publicKey }: Ed25519Signer) => toHex(publicKey)
 const DAY = 86_400
 const THEFT = 1_780_000_000
@@ -50,19 +46,10 @@ describe('keys that were followed', () => {
   const theft = { endorsements: [], revocations: [revoked(RECOVERY, OLD, THEFT)] }
 
   it('T-40 ADD-39 stay trusted when the key that led to them is stolen later, and not if it was stolen before', () => {
-    const legitimate = followKeys({
-      pinned: [pin(OLD)],
-      before: [followedAt(NEW, THEFT - DAY)],
-      recovery,
-      changes: theft,
-    })
+    const common = { pinned: [pin(OLD)], recovery, changes: theft }
+    const legitimate = followKeys({ ...common, before: [followedAt(NEW, THEFT - DAY)] })
     expect([trusts(legitimate.keys, NEW), legitimate.revoked.get(hex(OLD))]).toEqual([true, THEFT])
-    const ofThief = followKeys({
-      pinned: [pin(OLD)],
-      before: [followedAt(THIEF, THEFT + DAY)],
-      recovery,
-      changes: theft,
-    })
+    const ofThief = followKeys({ ...common, before: [followedAt(THIEF, THEFT + DAY)] })
     expect(trusts(ofThief.keys, THIEF)).toBe(false)
   })
 
@@ -77,12 +64,8 @@ describe('keys that were followed', () => {
 
   it('T-40 a thief whom a client followed to cannot revoke the word of the recovery key, nor earlier keys once found out', () => {
     const before = [followedAt(THIEF, THEFT + DAY)]
-    const revocations = [
-      ...theft.revocations,
-      revoked(THIEF, NEW, 0),
-      revoked(THIEF, RECOVERY, 0),
-      revoked(THIEF, OLD, 0),
-    ]
+    const byThief = [NEW, RECOVERY, OLD].map((key) => revoked(THIEF, key, 0))
+    const revocations = [...theft.revocations, ...byThief]
     const endorsements = [endorsed(RECOVERY, NEW, THEFT)]
     const found = followKeys({ pinned: [pin(OLD)], before, recovery, changes: { endorsements, revocations } })
     expect([trusts(found.keys, NEW), trusts(found.keys, THIEF)]).toEqual([true, false])
@@ -93,7 +76,7 @@ describe('keys that were followed', () => {
 describe('revocations among junk', () => {
   const recovery = [hex(RECOVERY)]
   const real = revoked(RECOVERY, OLD, THEFT)
-  const strangers = Array.from({ length: 70 }, (_, i) => ed25519Signer(new Uint8Array(32).fill(100 + i)))
+  const strangers = Array.from({ length: 70 }, (_, i) => signerOf(100 + i))
   const forged = strangers.map((stranger) => ({ ...real, signature: toHex(stranger.sign(new Uint8Array(1))) }))
   const junk = [
     ...strangers.map((stranger) => revoked(stranger, stranger, 0)),

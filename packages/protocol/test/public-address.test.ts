@@ -45,19 +45,9 @@ const PRIVATE_IPV6 = {
 }
 
 const PUBLIC_IPV6 = [
-  '2001:200::1',
-  '2001:4860:4860::8888',
-  '2001:db7:ffff::1',
-  '2001:db9::1',
-  '2003::1',
-  '2606:4700:4700::1111',
-  '2620:4f:7fff::1',
-  '2620:4f:8001::1',
-  '2606:4700::1111',
-  '2a00:1450:4001:80f::200e',
-  '2A00:1450:4001:080F:0000:0000:0000:200E',
-  '3ffd:ffff::1',
-  '3fff:1000::1',
+  ...['2001:200::1', '2001:4860:4860::8888', '2001:db7:ffff::1', '2001:db9::1', '2003::1', '2606:4700:4700::1111'],
+  ...['2620:4f:7fff::1', '2620:4f:8001::1', '2606:4700::1111', '2a00:1450:4001:80f::200e', '3ffd:ffff::1'],
+  ...['2A00:1450:4001:080F:0000:0000:0000:200E', '3fff:1000::1'],
 ]
 
 /** Forms that carry an IPv4 address. */
@@ -91,11 +81,8 @@ describe('IPv6 addresses', () => {
     expect(addresses.filter(isPublicAddress)).toEqual([])
   })
 
-  it.each(PUBLIC_IPV6)('FILE-26 %s is public', (address) => {
-    expect(isPublicAddress(address)).toBe(true)
-  })
-
-  it('T-08 with a zone are not public', () => {
+  it('FILE-26 that can be reached are public, but not with a zone', () => {
+    expect(PUBLIC_IPV6.filter((address) => !isPublicAddress(address))).toEqual([])
     expect(isPublicAddress('2606:4700:4700::1111%eth0')).toBe(false)
   })
 
@@ -110,28 +97,19 @@ describe('IPv6 addresses', () => {
   )
 })
 
-it.each(['', 'localhost', '127.1', '0177.0.0.1', '0x7f000001', '2130706433', '8.8.8.8.', ' 8.8.8.8', '[::1]', '8.8.8'])(
-  'T-08 "%s" is not an address, and so not public',
-  (text) => {
-    expect(isPublicAddress(text)).toBe(false)
-  },
-)
-
-it.each([
-  '1:2:3:4:5:6:7',
-  '1:2:3:4:5:6:7:8:9',
-  '2606:4700::1::1',
-  '2606:4700:::1',
-  '2606:4700::12345',
-  '2606:4700::g',
-  ':2606:4700::1',
-  '2606:4700::1:',
-  '::8.8.8.8:1',
-  '2606:4700:1:2:3:4:5:6::',
-  '2606:4700::8.8.8',
-  '2606:4700::08.8.8.8',
-])('T-08 "%s" is not an IPv6 address, and so not public', (text) => {
-  expect(isPublicAddress(text)).toBe(false)
+it('T-08 what is no address is not public', () => {
+  const noIpv4 = ['', 'localhost', '127.1', '0177.0.0.1', '0x7f000001', '2130706433', '8.8.8.8.', ' 8.8.8.8', '8.8.8']
+  const ends = [
+    '[::1]',
+    ':2606:4700::1',
+    '2606:4700::1:',
+    '1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:8:9',
+    '2606:4700:1:2:3:4:5:6::',
+  ]
+  const parts = ['2606:4700::1::1', '2606:4700:::1', '2606:4700::12345', '2606:4700::g']
+  const mixed = ['::8.8.8.8:1', '2606:4700::8.8.8', '2606:4700::08.8.8.8']
+  expect([...noIpv4, ...ends, ...parts, ...mixed].filter(isPublicAddress)).toEqual([])
 })
 
 it('T-08 a host may be public when it is a public address or a name that is not of a private zone', () => {

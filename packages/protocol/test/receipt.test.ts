@@ -16,10 +16,6 @@ describe.each([
 ])('the claim of a receipt by an %s key', (_, { payer, sign }) => {
   const claim = receiptClaim(CONFIRM_URL, PAY_REQ_ID)
 
-  it('ADD-13 holds when the payer signed it', () => {
-    expect(isClaimSignedBy(payer, claim, sign(claim))).toBe(true)
-  })
-
   it.each([
     ['another quote', receiptClaim(CONFIRM_URL, `pr_${'0b'.repeat(16)}`)],
     ['another service', receiptClaim('https://other.example/v1/storage/confirm', PAY_REQ_ID)],
@@ -28,14 +24,13 @@ describe.each([
     expect(isClaimSignedBy(payer, claim, sign(signed))).toBe(false)
   })
 
-  it.each(['', 'signature', '0x', `0x${'00'.repeat(65)}`, '1'.repeat(64), toHex(seed)])(
-    'ADD-13 fails for what is no signature: "%s"',
-    (text) => {
-      expect(isClaimSignedBy(payer, claim, text)).toBe(false)
-    },
-  )
+  it('ADD-13 fails for what is no signature', () => {
+    const texts = ['', 'signature', '0x', `0x${'00'.repeat(65)}`, '1'.repeat(64), toHex(seed)]
+    expect(texts.filter((text) => isClaimSignedBy(payer, claim, text))).toEqual([])
+  })
 
-  it('ADD-13 fails for the signature of another key', () => {
+  it('ADD-13 holds for the signature of the payer, and fails for that of another key', () => {
+    expect(isClaimSignedBy(payer, claim, sign(claim))).toBe(true)
     const other = new Uint8Array(32).fill(8)
     const signed = payer.startsWith('0x') ? personalSign(claim, other) : toBase58(ed25519Signer(other).sign(claim))
     expect(isClaimSignedBy(payer, claim, signed)).toBe(false)

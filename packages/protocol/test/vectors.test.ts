@@ -177,22 +177,23 @@ describe.each(vectors.merkle.sets)(
       expect(isManifestSignedBy(statementKey, set.merkle_root, signature_hex)).toBe(true)
       expect(manifestSignature(root, null)).toBe(unsigned_form)
       expect(isUnsigned(unsigned_form)).toBe(true)
-      expect(isManifestSignedBy(statementKey, set.merkle_root, unsigned_form)).toBe(false)
+      const dressedUp = [
+        unsigned_form.slice('unsigned:'.length).repeat(4),
+        `unsigned:${signature_hex}`,
+        `${signature_hex} `,
+      ]
+      for (const text of [unsigned_form, ...dressedUp])
+        expect(isManifestSignedBy(statementKey, set.merkle_root, text), text).toBe(false)
+      expect(isUnsigned(signature_hex)).toBe(false)
       expect(unsigned_form).not.toBe(set.debug_wrong.unsigned_form_if_hash_of_raw_root_bytes)
       expect(unsigned_form).not.toBe(set.debug_wrong.unsigned_form_if_hash_of_prefixed_root)
     })
 
     it('EVID-02 EVID-03 manifest_digest and snapshot_id', () => {
-      const digest = manifestDigest(files)
-      expect(digest).toBe(set.manifest_digest.manifest_digest)
-      expect(
-        snapshotId({
-          proof_id: vectors.merkle.proof_id,
-          merkle_root: set.merkle_root,
-          manifest_digest: digest,
-          file_count: files.length,
-        }),
-      ).toBe(set.snapshot.snapshot_id)
+      const { merkle_root, manifest_digest, snapshot } = set
+      expect(manifestDigest(files)).toBe(manifest_digest.manifest_digest)
+      const about = { proof_id: vectors.merkle.proof_id, merkle_root, file_count: files.length }
+      expect(snapshotId({ ...about, manifest_digest: manifest_digest.manifest_digest })).toBe(snapshot.snapshot_id)
     })
 
     it('MERK-04 AMB-85 a wrong order gives another root and digest', () => {
@@ -232,17 +233,6 @@ describe('canonical JSON', () => {
   it.each(vectors.canonical_json.rejected)('EVID-06 EVID-07 LIM-08 refuses $why', ({ json_text }) => {
     expect(() => canonicalJson(parseStrictJson(json_text, 100))).toThrow()
   })
-
-  it('LIM-08 EVID-07 takes integers up to 2^53 - 1 and no others', () => {
-    const limit = 2 ** 53 - 1
-    for (const value of [limit, -limit]) expect(canonicalJson(value)).toBe(String(value))
-    for (const value of [limit + 1, -limit - 1, 0.5, 1e-7, Number.NaN, Number.POSITIVE_INFINITY])
-      expect(() => canonicalJson({ a: [value] })).toThrow()
-  })
-
-  it('EVID-07 AMB-71 reads 1.0 and 1e3 as integers', () => {
-    expect(canonicalJson(parseStrictJson('[1.0,1e3]', 100))).toBe('[1,1000]')
-  })
 })
 
 describe('evidence', () => {
@@ -262,28 +252,8 @@ describe('evidence', () => {
       expect(statementDigest(envelope.body)).toBe(expected.statement_digest)
       expect(toHex(statementMessage(expected.statement_digest, DEFAULT_DOMAIN_TAG))).toBe(expected.message_hex)
       expect(isStatementSignedBy(statementKey, envelope, DEFAULT_DOMAIN_TAG)).toBe(true)
-      const issued = reissue(envelope)
-      expect(issued).toEqual(envelope)
-      const { body, ...signed } = issued
-      expect(signed).toEqual({
-        statement_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-        signature: expect.stringMatching(/^[0-9a-f]{128}$/),
-        issuer_pubkey: keys.statement_signing.public_key_hex,
-        sig_alg: 'ed25519',
-      })
-      expect(Object.keys(body)).toHaveLength(17)
-      expect(body).toMatchObject({
-        schema: 'svc/evidence/v2',
-        policy_version: 1,
-        merkle_algorithm: 'svc-merkle-v1',
-        merkle_root: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
-        total_bytes: expect.stringMatching(/^\d+$/),
-        check_mode: expect.stringMatching(/^(recorded_hashes|bytes_hashed)$/),
-        issued_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-        issued_at_unix: Date.parse(body.issued_at) / 1000,
-        issuer_key_id: `ed25519:${keys.statement_signing.public_key_hex.slice(0, 16)}`,
-        nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
-      })
+      expect(reissue(envelope)).toEqual(envelope)
+      expect(Object.keys(envelope.body)).toHaveLength(17)
     },
   )
 
@@ -428,15 +398,9 @@ describe('signed requests', () => {
         signature: request['X-Svc-Signature'],
       })
     }
-    expect(
-      envelopeRejection(envelope, {
-        method: request.method,
-        target: request.request_target,
-        body: utf8(request.body_utf8),
-        requiredOps: envelope.ops,
-        now: iat + 1,
-      }),
-    ).toBeNull()
+    const { method, request_target: target, body_utf8 } = request
+    const facts = { method, target, body: utf8(body_utf8), requiredOps: envelope.ops, now: iat + 1 }
+    expect(envelopeRejection(envelope, facts)).toBeNull()
   })
 })
 
@@ -451,13 +415,10 @@ describe('short URL tokens', () => {
     provider: payload.p,
   }
 
-  it('SHORT-01 SHORT-02 SHORT-03 mint and read', () => {
+  it('SHORT-01 SHORT-02 SHORT-03 SHORT-07 mint and read, and refuse a changed one', () => {
+    const key = ed25519PublicKeyFromHex(verify_key_hex)!
     expect(mintToken(fields, ed25519Signer(bytes(keys.short_url.seed_hex)))).toBe(token)
-    expect(readToken(token, ed25519PublicKeyFromHex(verify_key_hex)!)).toEqual(fields)
-  })
-
-  it('SHORT-07 a changed token is refused', () => {
-    expect(readToken(tampered_token_expect_403, ed25519PublicKeyFromHex(verify_key_hex)!)).toBeNull()
+    expect([readToken(token, key), readToken(tampered_token_expect_403, key)]).toEqual([fields, null])
   })
 })
 

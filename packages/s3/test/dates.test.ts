@@ -23,19 +23,12 @@ describe('times', () => {
     )
   })
 
-  it.each(['', '20130431T000000Z', '20130524T240000Z', '20130524T000060Z', '20130524t000000z', '2013-05-24T00:00:00Z'])(
-    'T-93 "%s" is not a time of signatures',
-    (text) => {
-      expect(parseAmzDate(text)).toBeNull()
-    },
-  )
-
-  it.each(['', 'yesterday', '1369353600', 'Mon, 24 May 2013 00:00:00 GMT', 'Fri, 24 May 2013 00:00:00 +0000'])(
-    'T-93 "%s" is not a time of HTTP',
-    (text) => {
-      expect(parseHttpDate(text)).toBeNull()
-    },
-  )
+  it('T-93 are none where any part of them is wrong', () => {
+    const amz = ['20130431T000000Z', '20130524T240000Z', '20130524T000060Z', '20130524t000000z', '2013-05-24T00:00:00Z']
+    const http = ['yesterday', '1369353600', 'Mon, 24 May 2013 00:00:00 GMT', 'Fri, 24 May 2013 00:00:00 +0000']
+    expect([...amz, ''].filter((text) => parseAmzDate(text) !== null)).toEqual([])
+    expect([...http, ''].filter((text) => parseHttpDate(text) !== null)).toEqual([])
+  })
 })
 
 describe('ETags', () => {

@@ -3,61 +3,49 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readAuthorization } from '../src/authorization.ts'
 import type { S3Head } from '../src/head.ts'
-import { ACCESS_KEY_ID, check, DATE, NOW, presign, sign } from './signing.ts'
+import { ACCESS_KEY_ID, check, DATE, NOW, presign, SCOPE, sign } from './signing.ts'
 
 const EMPTY = createHash('sha256').digest('hex')
 const HOST = 'examplebucket.s3.amazonaws.com'
 
-function example(head: Partial<S3Head>, signedHeaders: string, signature: string): S3Head {
-  const authorization = `AWS4-HMAC-SHA256 Credential=${ACCESS_KEY_ID}/20130524/us-east-1/s3/aws4_request,SignedHeaders=${signedHeaders},Signature=${signature}`
-  const headers = { host: HOST, 'x-amz-content-sha256': EMPTY, 'x-amz-date': DATE, ...head.headers, authorization }
-  return { method: 'GET', target: '/', ...head, headers }
+function example(head: Partial<S3Head>, signature: string): S3Head {
+  const headers = { host: HOST, 'x-amz-content-sha256': EMPTY, 'x-amz-date': DATE, ...head.headers }
+  const names = Object.keys(headers).sort().join(';')
+  const authorization = `AWS4-HMAC-SHA256 Credential=${ACCESS_KEY_ID}/${SCOPE},SignedHeaders=${names},Signature=${signature}`
+  return { method: 'GET', target: '/', ...head, headers: { ...headers, authorization } }
 }
 
 const PRESIGNED = `/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${ACCESS_KEY_ID}%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=${DATE}&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404`
 const PRESIGNED_HEAD: S3Head = { method: 'GET', target: PRESIGNED, headers: { host: HOST } }
 
 describe('the examples of the documentation of AWS', () => {
+  const put = {
+    date: 'Fri, 24 May 2013 00:00:00 GMT',
+    'x-amz-storage-class': 'REDUCED_REDUNDANCY',
+    'x-amz-content-sha256': createHash('sha256').update('Welcome to Amazon S3.').digest('hex'),
+  }
   it.each<[string, S3Head]>([
     [
       'GET of an object with a range',
       example(
         { target: '/test.txt', headers: { range: 'bytes=0-9' } },
-        'host;range;x-amz-content-sha256;x-amz-date',
         'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41',
       ),
     ],
     [
       'PUT of an object',
       example(
-        {
-          method: 'PUT',
-          target: '/test%24file.text',
-          headers: {
-            date: 'Fri, 24 May 2013 00:00:00 GMT',
-            'x-amz-storage-class': 'REDUCED_REDUNDANCY',
-            'x-amz-content-sha256': createHash('sha256').update('Welcome to Amazon S3.').digest('hex'),
-          },
-        },
-        'date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class',
+        { method: 'PUT', target: '/test%24file.text', headers: put },
         '98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd',
       ),
     ],
     [
       'a subresource without a value',
-      example(
-        { target: '/?lifecycle' },
-        'host;x-amz-content-sha256;x-amz-date',
-        'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543',
-      ),
+      example({ target: '/?lifecycle' }, 'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543'),
     ],
     [
       'a list, with a query in another order',
-      example(
-        { target: '/?prefix=J&max-keys=2' },
-        'host;x-amz-content-sha256;x-amz-date',
-        '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
-      ),
+      example({ target: '/?prefix=J&max-keys=2' }, '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7'),
     ],
     ['a presigned URL', PRESIGNED_HEAD],
   ])('T-93 ADD-41 %s', (_, head) => {
@@ -66,11 +54,12 @@ describe('the examples of the documentation of AWS', () => {
 })
 
 const segment = fc.string({ unit: 'grapheme', maxLength: 12 })
+// Some characters stay as they are, and are signed as they are.
 const requests = fc.record({
   method: fc.constantFrom('GET', 'PUT', 'POST', 'DELETE', 'HEAD'),
   path: fc
     .array(segment, { minLength: 1, maxLength: 5 })
-    .map((segments) => `/${segments.map(escapeSegment).join('/')}`),
+    .map((segments) => `/${segments.map((text) => encodeURIComponent(text.toWellFormed())).join('/')}`),
   query: fc.dictionary(
     segment.map((name) => `q${name}`),
     fc.oneof(segment, fc.array(segment, { minLength: 1, maxLength: 3 })),
@@ -84,11 +73,6 @@ const requests = fc.record({
   region: fc.constantFrom('us-east-1', 'auto', 'eu-central-1'),
   time: fc.integer({ min: NOW - 900, max: NOW + 900 }),
 })
-
-/** Some characters stay as they are, and are signed as they are. */
-function escapeSegment(text: string): string {
-  return encodeURIComponent(text.toWellFormed())
-}
 
 describe('any request that the SDK signs', () => {
   it('T-93 ADD-41 is accepted with its signature in the header', async () => {
@@ -182,11 +166,8 @@ describe('times', () => {
     const codes = [-901, -900, 86_400, 86_401].map((offset) => code(() => check(PRESIGNED_HEAD, NOW + offset)))
     expect(codes).toEqual(['AccessDenied', 'accepted', 'accepted', 'AccessDenied'])
     expect(() => check(PRESIGNED_HEAD, NOW + 86_401)).toThrow('Request has expired')
-  })
-
-  it('T-93 the expiry of a presigned URL cannot be changed', () => {
-    const target = PRESIGNED.replace('X-Amz-Expires=86400', 'X-Amz-Expires=86401')
-    expect(code(() => check({ ...PRESIGNED_HEAD, target }))).toBe('SignatureDoesNotMatch')
+    const longer = PRESIGNED.replace('X-Amz-Expires=86400', 'X-Amz-Expires=86401')
+    expect(code(() => check({ ...PRESIGNED_HEAD, target: longer }))).toBe('SignatureDoesNotMatch')
   })
 
   it('T-93 the date of the credential is that of the request', async () => {
@@ -198,7 +179,7 @@ describe('times', () => {
   })
 
   it('T-93 the header Date is read where x-amz-date is missing', () => {
-    const head = example({}, 'host;x-amz-content-sha256', '0'.repeat(64))
+    const head = example({}, '0'.repeat(64))
     const { 'x-amz-date': _, ...headers } = head.headers
     const dated = { ...head, headers: { ...headers, date: 'Fri, 24 May 2013 00:00:00 GMT' } }
     expect(readAuthorization(dated).requestTime).toBe(NOW)

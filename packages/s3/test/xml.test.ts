@@ -36,39 +36,20 @@ describe('bodies of requests', () => {
   })
 
   it.each([
-    ['nothing', ''],
-    ['text alone', 'hello'],
-    ['two roots', '<a/><b/>'],
-    ['text after the root', '<a/>b'],
-    ['an element that is not closed', '<a><b></b>'],
-    ['tags that do not match', '<a><b></a></b>'],
-    ['a closing tag too many', '<a></a></a>'],
-    ['a tag without end', '<a'],
-    ['an attribute without quotes', '<a b=c/>'],
-    ['an attribute without end', '<a b="c/>'],
-    ['a document type', '<!DOCTYPE a><a/>'],
-    ['an entity of its own', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'],
-    ['an external entity', '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'],
-    ['an unknown entity', '<a>&nbsp;</a>'],
-    ['a bare ampersand', '<a>a & b</a>'],
-    ['a reference to no character', '<a>&#0;</a>'],
-    ['a reference to a surrogate', '<a>&#xD800;</a>'],
-    ['a reference beyond Unicode', '<a>&#x110000;</a>'],
-    ['a reference to a control character', '<a>&#1;</a>'],
-    ['a control character', '<a>\u0001</a>'],
-    ['a processing instruction', '<a><?php evil ?></a>'],
-    ['a comment without end', '<a><!-- </a>'],
-    ['another encoding', '<?xml version="1.0" encoding="UTF-16"?><a/>'],
-    ['another version', '<?xml version="1.1"?><a/>'],
-    ['deep nesting', `${'<a>'.repeat(9)}${'</a>'.repeat(9)}`],
-    ['too many elements', `<a>${'<b/>'.repeat(100)}</a>`],
-    ['too many bytes', `<a>${' '.repeat(100_000)}</a>`],
-  ])('T-94 %s is MalformedXML', (_, text) => {
-    expect(() => read(text)).toThrow(malformed)
-  })
-
-  it('T-94 what is not UTF-8 is MalformedXML', () => {
-    expect(() => read(Uint8Array.of(0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e))).toThrow(malformed)
+    ['no document', ['', 'hello', '<a/><b/>', '<a/>b']],
+    ['tags that do not match', ['<a><b></b>', '<a><b></a></b>', '<a></a></a>', '<a', '<a b=c/>', '<a b="c/>']],
+    ['a document type', ['<!DOCTYPE a><a/>', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>']],
+    ['an external entity', ['<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>']],
+    ['an unknown entity', ['<a>&nbsp;</a>', '<a>a & b</a>']],
+    ['a reference to no character', ['0', 'xD800', 'x110000', '1'].map((number) => `<a>&#${number};</a>`)],
+    ['a control character', ['<a>\u0001</a>']],
+    ['instructions and open comments', ['<a><?php evil ?></a>', '<a><!-- </a>']],
+    ['another encoding or version', ['<?xml version="1.0" encoding="UTF-16"?><a/>', '<?xml version="1.1"?><a/>']],
+    ['deep nesting', [`${'<a>'.repeat(9)}${'</a>'.repeat(9)}`]],
+    ['too much', [`<a>${'<b/>'.repeat(100)}</a>`, `<a>${' '.repeat(100_000)}</a>`]],
+    ['what is not UTF-8', [Uint8Array.of(0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e)]],
+  ])('T-94 %s is MalformedXML', (_, texts) => {
+    for (const text of texts) expect(() => read(text), String(text).slice(0, 80)).toThrow(malformed)
   })
 
   it('T-94 an element that should be there once is there twice', () => {

@@ -10,3 +10,9 @@ export function testKey(name: string, type: KeyType): { key: NoteKey; sign: Sign
   const signer = ed25519Signer(sha256Bytes(new TextEncoder().encode(`${type} ${name}`)))
   return { key: { name, type, publicKey: signer.publicKey }, sign: signer.sign }
 }
+
+/** Throws where a reader answered with a problem. */
+export function readable<T>(read: T | string): T {
+  if (typeof read === 'string') throw new Error(read)
+  return read
+}

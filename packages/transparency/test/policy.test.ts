@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { cosign, readCheckpoint, signCheckpoint } from '../src/checkpoint.ts'
 import { formatKey, formatSignature } from '../src/note.ts'
-import { judge, type Policy, readPolicy } from '../src/policy.ts'
+import { judge, readPolicy } from '../src/policy.ts'
 import { EMPTY_ROOT } from '../src/tree.ts'
-import { testKey } from './keys.ts'
+import { readable, testKey } from './keys.ts'
 
 const LOG = testKey('gateway.example/log', 'log')
 const names = ['X1', 'X2', 'X3', 'Y1', 'Y2']
@@ -16,23 +16,16 @@ group Y any Y1 Y2
 \tgroup both  all X Y
 quorum both`
 
-function policyOf(text: string): Policy {
-  const policy = readPolicy(text)
-  if (typeof policy === 'string') throw new Error(policy)
-  return policy
-}
+const policyOf = (text: string) => readable(readPolicy(text))
 
 async function signedBy(...cosigners: string[]) {
   const text = await signCheckpoint(LOG.key, { size: 0, root: EMPTY_ROOT }, LOG.sign)
-  const read = readCheckpoint(text)
-  if (typeof read === 'string') throw new Error(read)
+  const read = readable(readCheckpoint(text))
   const lines = cosigners.map(async (name) => {
     const { key, sign } = witnesses.get(name)!
     return formatSignature(await cosign(key, read, 1_700_000_000, sign))
   })
-  const whole = readCheckpoint(text + (await Promise.all(lines)).join(''))
-  if (typeof whole === 'string') throw new Error(whole)
-  return whole
+  return readable(readCheckpoint(text + (await Promise.all(lines)).join('')))
 }
 
 it('LOG-07 a quorum is counted by groups of witnesses', async () => {

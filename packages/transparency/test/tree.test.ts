@@ -96,18 +96,15 @@ describe('trees', () => {
       for (const other of garbage) {
         const proofs = [...spoilt(proof, other), [other]]
         expect(proofs.filter((path) => isIncluded(claim, path))).toEqual([])
-        expect([isIncluded({ ...claim, leaf: other }, proof), isIncluded({ ...claim, root: other }, proof)]).toEqual([
-          false,
-          false,
-        ])
+        const claims = [{ leaf: other }, { root: other }].map((change) => ({ ...claim, ...change }))
+        expect(claims.filter((wrong) => isIncluded(wrong, proof))).toEqual([])
       }
       const none = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 2 ** 64]
       const indexes = [...none, index + 7, index ^ 1, index ^ 4]
       expect(indexes.filter((number) => isIncluded({ ...claim, index: number }, proof))).toEqual([])
       expect([...none, 0, index].filter((number) => isIncluded({ ...claim, size: number }, proof))).toEqual([])
-      expect(
-        [proof.slice(1), proof.slice(0, -1), proof.toReversed()].filter((path) => isIncluded(claim, path)),
-      ).toEqual([])
+      const changed = [proof.slice(1), proof.slice(0, -1), proof.toReversed()]
+      expect(changed.filter((path) => isIncluded(claim, path))).toEqual([])
     }
     for (const size of [1, 2, 3, 4, 5, 6]) {
       const earlier = { size, root: slowRoot(leaves.slice(0, size)) }
@@ -158,8 +155,6 @@ describe('trees', () => {
   })
 
   it('LOG-02 count exactly near the largest sizes', () => {
-    expect(floorLog2(2 ** 52 - 1)).toBe(51)
-    expect(floorLog2(2 ** 52)).toBe(52)
     expect(floorLog2(1)).toBe(0)
     for (let exponent = 1; exponent < 53; exponent++) {
       expect(floorLog2(2 ** exponent)).toBe(exponent)

@@ -12,13 +12,9 @@ import { formatKey, formatNote, isSignedBy, type NoteKey, readKey, readNote } fr
 import { judge, readPolicy } from '../src/policy.ts'
 import { proves, readProof } from '../src/proof.ts'
 import { isConsistent, isIncluded, leafHash } from '../src/tree.ts'
+import { readable } from './keys.ts'
 
 const bytes = (hex: string) => fromHex(hex)!
-
-function readable<T>(read: T | string): T {
-  if (typeof read === 'string') throw new Error(read)
-  return read
-}
 
 /** Ours, made by another implementation, and those that others have published. */
 describe.each([

@@ -7,40 +7,23 @@ import {
   preAuthEncoding,
   sigstoreBundle,
 } from '@svc/protocol/dsse'
-import { issueStatement } from '@svc/protocol/evidence'
-import { issuerKeyId, manifestDigest } from '@svc/protocol/ids'
+import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { leafHash, merkleLevels, merkleProof, merkleRoot } from '@svc/protocol/merkle'
-import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
+import { leafHash, merkleLevels, merkleProof } from '@svc/protocol/merkle'
 import { describe, expect, it } from 'vitest'
 import { openDsse } from '../src/dsse.ts'
 import { verifyBundle } from '../src/verify-bundle.ts'
+import { bundleOf, SIGNER } from './bundles.ts'
+import { pinnedKeys } from './pack.ts'
 
-const signer = ed25519Signer(new Uint8Array(32).fill(7))
 const stranger = ed25519Signer(new Uint8Array(32).fill(8))
 const files = ['a', 'b', 'c'].map((filename, i) => ({ filename, size_bytes: i, content_hash: `${i}`.repeat(64) }))
-const envelope = issueStatement(
-  {
-    proofId: '0'.repeat(32),
-    sequence: 1,
-    previousDigest: null,
-    merkleRoot: merkleRoot(files.map(leafHash)),
-    fileCount: 3,
-    manifestFileCount: 3,
-    totalBytes: 3n,
-    manifestDigest: manifestDigest(files),
-    checkMode: 'recorded_hashes',
-    issuedAtUnix: 1_800_000_000,
-    nonce: '3'.repeat(32),
-  },
-  signer,
-  DEFAULT_DOMAIN_TAG,
-)
+const { envelope } = bundleOf(files)
 const proof = merkleProof(merkleLevels(files.map(leafHash)), 1)
 const whole = { envelope, anchor: null, files }
 const ofOne = { envelope, anchor: null, files: [{ ...files[1]!, leaf_index: 1, proof }] as const }
 
-function signed(payload: Uint8Array, by = signer): DsseEnvelope {
+function signed(payload: Uint8Array, by = SIGNER): DsseEnvelope {
   const sig = by.sign(preAuthEncoding(IN_TOTO_PAYLOAD_TYPE, payload))
   return dsseEnvelope(payload, { keyid: issuerKeyId(toHex(by.publicKey)), sig })
 }
@@ -52,16 +35,11 @@ function altered(from: string, to: string): DsseEnvelope {
   return signed(new TextEncoder().encode(text.replace(from, to)))
 }
 
-async function verify(document: unknown, pinned: readonly (typeof signer)[] = [signer]) {
+async function verify(document: unknown, pinned: readonly (typeof SIGNER)[] = [SIGNER]) {
   const opened = openDsse(utf8(JSON.stringify(document)))
   if (!opened || 'refused' in opened) return opened?.refused.code ?? null
-  const pinnedKeys = pinned.map(({ publicKey }) => ({
-    publicKeyHex: toHex(publicKey),
-    use: null,
-    validFrom: null,
-    validTo: null,
-  }))
-  const verification = await verifyBundle([opened.bundle], { pinnedKeys })
+  const keys = pinned.length > 0 ? pinnedKeys(pinned.map(({ publicKey }) => toHex(publicKey))) : []
+  const verification = await verifyBundle([opened.bundle], { pinnedKeys: keys })
   if (verification.refused) return verification.refused.code
   const facts = Object.entries({ ...verification.facts, ...opened.facts(verification.followed) })
   return Object.fromEntries(facts.map(([name, { value }]) => [name, value]))

@@ -22,33 +22,9 @@ function signedParts(some: Uint8Array) {
   return { files, commitment, proof_id, body, statement_digest, signature, sig_alg }
 }
 
-/** The path to every value in a document. */
-function pathsIn(value: unknown, path: string[] = []): string[][] {
-  if (typeof value !== 'object' || value === null) return [path]
-  return Object.entries(value).flatMap(([key, member]) => pathsIn(member, [...path, key]))
-}
-
-function replaced(path: readonly string[], value: unknown): Uint8Array {
-  const copy = structuredClone(bundle)
-  const parent = path
-    .slice(0, -1)
-    .reduce((node, key) => node[key] as Record<string, unknown>, copy as Record<string, unknown>)
-  Object.defineProperty(parent, path.at(-1)!, { value, enumerable: true, configurable: true, writable: true })
-  return utf8(JSON.stringify(copy))
-}
-
-const paths = pathsIn(bundle)
-const signedPaths = paths.filter(([part]) => ['files', 'commitment', 'proof_id', 'envelope'].includes(part as string))
-/** Fields that may be null. */
-const OPTIONAL = ['prev_statement_digest', 'issuer_pubkey']
-const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)))
-
 describe('hostile bundles', () => {
-  it('the bundle that these tests change is valid', async () => {
-    expect(isAccepted(await verify(bytes))).toBe(true)
-  })
-
   it('CLI-05 a bundle that is truncated anywhere is refused', { tags: ['nightly'] }, async () => {
+    expect(isAccepted(await verify(bytes))).toBe(true)
     for (let end = 0; end < bytes.length; end++) {
       expect((await verify(bytes.subarray(0, end))).refused, String(end)).not.toBeNull()
     }
@@ -68,58 +44,14 @@ describe('hostile bundles', () => {
   it('CLI-05 a bundle with text inserted or removed never throws, and passes only when signed values are unchanged', {
     tags: ['nightly'],
   }, async () => {
-    const token = fc.constantFrom(
-      '{',
-      '}',
-      '[',
-      ']',
-      ',',
-      ':',
-      '"',
-      '\\',
-      '0',
-      '-',
-      '1e999',
-      'null',
-      '\u0000',
-      '\ud83d\ude00',
-      ' ',
-    )
+    const token = fc.constantFrom(...'{ } [ ] , : " \\ 0 - 1e999 null \0 😀'.split(' '), ' ')
+    const inserted = fc.array(token, { maxLength: 4 })
     await fc.assert(
-      fc.asyncProperty(
-        fc.nat(text.length),
-        fc.nat(30),
-        fc.array(token, { maxLength: 4 }),
-        async (place, cut, tokens) => {
-          const broken = utf8((text.slice(0, place) + tokens.join('') + text.slice(place + cut)).toWellFormed())
-          if (isAccepted(await verify(broken))) expect(signedParts(broken)).toEqual(signedParts(bytes))
-        },
-      ),
-      { numRuns: 250 },
-    )
-  })
-
-  it('EVID-20 MERK-10 a bundle with any signed value replaced fails a fact or is refused', {
-    tags: ['nightly'],
-  }, async () => {
-    for (const path of signedPaths) {
-      for (const value of ['x', 7, null, [], {}, true]) {
-        if (value === null && OPTIONAL.includes(path.at(-1) as string)) continue
-        expect(isAccepted(await verify(replaced(path, value))), `${path.join('.')} ${JSON.stringify(value)}`).toBe(
-          false,
-        )
-      }
-    }
-  })
-
-  it('CLI-05 a bundle with any value of any type anywhere never throws', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...paths), fc.nat(3), anyJson, async (path, depth, value) => {
-        const changed = replaced(path.slice(0, Math.max(1, path.length - depth)), value)
-        const verification = await verify(changed)
-        expect(Object.keys(verification)).toContain('refused')
+      fc.asyncProperty(fc.nat(text.length), fc.nat(30), inserted, async (place, cut, tokens) => {
+        const broken = utf8((text.slice(0, place) + tokens.join('') + text.slice(place + cut)).toWellFormed())
+        if (isAccepted(await verify(broken))) expect(signedParts(broken)).toEqual(signedParts(bytes))
       }),
-      { numRuns: 150 },
+      { numRuns: 250 },
     )
   })
 

@@ -3,6 +3,7 @@
 import { utf8 } from '@svc/protocol/bytes'
 import { readKey } from '@svc/transparency/note'
 import { readPolicy } from '@svc/transparency/policy'
+import { readable } from '@svc/transparency/test/keys'
 import index from '../../../vectors/bundles/index.json' with { type: 'json' }
 import type { FileSource } from '../src/check-files.ts'
 import { readPinnedKeys } from '../src/pinned-keys.ts'
@@ -56,11 +57,6 @@ export async function givenOf(given: PackGiven): Promise<Given> {
     ...(given.files && { files: folder(given.files) }),
     ...(given.rpc && { rpc: recordedNode(JSON.parse(new TextDecoder().decode(await packBytes(given.rpc)))) }),
   }
-}
-
-function readable<T>(read: T | string): T {
-  if (typeof read === 'string') throw new Error(read)
-  return read
 }
 
 export function pinnedKeys(given: string[] | object) {

@@ -11,11 +11,16 @@ import { checkUrls } from './urls.ts'
 
 const THIS_MACHINE = '127.0.0.1'
 
-/** On SQLite, and texts on PostgreSQL, too. */
-export async function checkOverDoors({ texts, urls }: Corpora): Promise<Outcome[]> {
-  const dialects = texts.length > 0 ? (['sqlite', 'postgres'] as const) : (['sqlite'] as const)
+const DIALECTS = ['sqlite', 'postgres'] as const
+
+/** URLs on SQLite only, which is enough for what does not depend on the database. */
+export async function checkOverDoors(
+  { texts, urls }: Corpora,
+  dialects: readonly (typeof DIALECTS)[number][] = DIALECTS,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const dialect of dialects) {
+    if (texts.length === 0 && dialect !== 'sqlite') continue
     await withDoors(dialect, async (doors) => {
       if (texts.length > 0) outcomes.push(...(await checkNames(texts, doors, dialect)))
       if (urls.length > 0 && dialect === 'sqlite')

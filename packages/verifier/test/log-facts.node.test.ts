@@ -16,7 +16,6 @@ async function verifiedCase(name: string) {
   return verified([await packBytes(file)], await givenOf(given))
 }
 
-const factOf = async (fact: (typeof LOG_FACTS)[number], name: string) => (await verifiedCase(name)).facts[fact]
 const failedWith = (why: string) => ({ value: 'failed', why: expect.stringContaining(why) })
 
 const document = JSON.parse(fromUtf8(await packBytes('log.json'))!)
@@ -28,13 +27,23 @@ async function verifiedWith(log: unknown) {
 }
 
 describe('a bundle with a proof of a log', () => {
-  it('LOG-30 passes where the statement is in a log that the caller knows, by its key or by a policy', async () => {
-    expect((await verifiedCase('log')).facts.log_included).toEqual({ value: 'passed' })
-    expect((await verifiedCase('log-key')).facts.log_included).toEqual({ value: 'passed' })
-    expect(await factOf('log_included', 'log-unknown')).toMatchObject({ value: 'not_checked' })
-    expect(await factOf('log_included', 'log-other-entry')).toMatchObject(failedWith('does not lead'))
-    expect(await factOf('log_included', 'log-impostor')).toMatchObject(failedWith('none of the given logs'))
-    expect(await factOf('log_included', 'log-of-v1')).toMatchObject(failedWith('no statement'))
+  it.each<[id: string, name: string, fact: (typeof LOG_FACTS)[number], value: string, why?: string]>([
+    ['LOG-30', 'log', 'log_included', 'passed'],
+    ['LOG-30', 'log-key', 'log_included', 'passed'],
+    ['LOG-30', 'log-unknown', 'log_included', 'not_checked'],
+    ['LOG-30', 'log-other-entry', 'log_included', 'failed', 'does not lead'],
+    ['LOG-30', 'log-impostor', 'log_included', 'failed', 'none of the given logs'],
+    ['LOG-30', 'log-of-v1', 'log_included', 'failed', 'no statement'],
+    ['LOG-31', 'log-witness-twice', 'log_cosigned', 'failed', '1 of 3 witnesses'],
+    ['LOG-31', 'log-quorum-none', 'log_cosigned', 'not_checked'],
+    ['LOG-32', 'log', 'log_anchored', 'passed'],
+    ['LOG-32', 'log-offline', 'log_anchored', 'not_checked', 'no node was asked'],
+    ['LOG-32', 'log-anchor-payload-offline', 'log_anchored', 'failed', 'another checkpoint'],
+    ['LOG-32', 'log-anchor-no-memo', 'log_anchored', 'failed', 'no memo'],
+    ['LOG-32', 'log-node-down', 'log_anchored', 'unavailable'],
+  ])('%s the case %s: %s is %s', async (_, name, fact, value, why) => {
+    const found = (await verifiedCase(name)).facts[fact]
+    expect(found).toMatchObject(why ? { value, why: expect.stringContaining(why) } : { value })
   })
 
   it('LOG-45 LOG-34 takes the log of a pinned list of keys, unless the caller names one, and asks for no proof by it', async () => {
@@ -70,21 +79,8 @@ describe('a bundle with a proof of a log', () => {
       size: 7,
       cosigned: ['w1', 'w2'].map((name) => ({ name: `${name}.example/witness`, time: 1_781_222_401 })),
     })
-    expect(await factOf('log_cosigned', 'log-witness-twice')).toMatchObject(failedWith('1 of 3 witnesses'))
     expect((await verifiedCase('log-bad-cosignature')).log?.cosigned).toHaveLength(2)
     expect((await verifiedCase('log-key')).log?.cosigned).toEqual([])
-    expect(await factOf('log_cosigned', 'log-quorum-none')).toMatchObject({ value: 'not_checked' })
-  })
-
-  it('LOG-32 passes where a node shows the checkpoint on chain, and fails offline for the anchor of another', async () => {
-    expect((await verifiedCase('log')).facts.log_anchored).toEqual({ value: 'passed' })
-    expect(await factOf('log_anchored', 'log-offline')).toMatchObject({
-      value: 'not_checked',
-      why: 'no node was asked',
-    })
-    expect(await factOf('log_anchored', 'log-anchor-payload-offline')).toMatchObject(failedWith('another checkpoint'))
-    expect(await factOf('log_anchored', 'log-anchor-no-memo')).toMatchObject(failedWith('no memo'))
-    expect(await factOf('log_anchored', 'log-node-down')).toMatchObject({ value: 'unavailable' })
   })
 
   it('LOG-32 shows when a statement of a revoked key was made', async () => {
