@@ -1,6 +1,7 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startProcess } from '@svc/devnet/start-process'
 import { toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
