@@ -4,6 +4,7 @@ import type { Variables } from '@svc/http-service/config'
 import { TOKENS } from './evm-chain/contracts.ts'
 import { DEV_AGENT_TREASURY, DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
 import { type RunningEvmChain, startEvmChain } from './evm-chain/start.ts'
+import type { Landing } from './landing.ts'
 import { AGENT_TREASURY, FAUCET, MINTS, PUBLICATION, TREASURY } from './primary-chain/dev-accounts.ts'
 import { type RunningPrimaryChain, startPrimaryChain } from './primary-chain/start.ts'
 import { type RateServer, startRateServer } from './rate-server.ts'
@@ -31,8 +32,8 @@ export interface LocalChainsOptions {
   replayInBackground?: boolean
   /** Unix milliseconds. */
   now?: () => number
-  /** Whether transactions of the primary chain are final at once, or become final over time as on a real chain. */
-  finalAtOnce?: boolean
+  /** `later` unless given. */
+  landing?: Landing
 }
 
 export async function startLocalChains(options: LocalChainsOptions = {}): Promise<LocalChains> {
@@ -44,7 +45,7 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
     registryProgram,
     replayInBackground = false,
     now,
-    finalAtOnce = false,
+    landing = 'later',
   } = options
   const clock = now && { now }
   const [primary, evm, rates] = await Promise.all([
@@ -53,7 +54,7 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
       ...(primaryWebSocketPort && { webSocketPort: primaryWebSocketPort }),
       ...(stateFolder && { stateFile: `${stateFolder}/primary-chain.jsonl` }),
       ...(registryProgram && { registryProgram }),
-      ...(finalAtOnce && { confirmAfterMs: 0, finalizeAfterMs: 0 }),
+      landing,
       ...clock,
     }),
     startEvmChain({

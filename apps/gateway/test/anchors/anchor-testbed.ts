@@ -43,10 +43,9 @@ export interface AnchorTestbed {
   stop(): Promise<void>
 }
 
-/** Transactions are final at once unless the options say otherwise. */
-export async function startAnchorTestbed({ confirmAfterMs = 0, finalizeAfterMs = 0 } = {}): Promise<AnchorTestbed> {
+export async function startAnchorTestbed(): Promise<AnchorTestbed> {
   const clock = testClock()
-  const primary = await startPrimaryChain({ port: 0, confirmAfterMs, finalizeAfterMs, now: clock.now })
+  const primary = await startPrimaryChain({ port: 0, now: clock.now })
   const node = await startFaultyNode(primary.url)
   const rates = await startRateServer({ now: clock.now })
   const folder = await mkdtemp(join(tmpdir(), 'svc-anchors-'))
@@ -161,7 +160,9 @@ export async function expectAnchors(
 
 /** How many transactions the chain took during `work`. */
 export async function transactionsOf(chain: PrimaryChain, work: () => Promise<unknown>): Promise<number> {
-  const before = chain.timeline.transactionCount()
+  chain.settle()
+  const before = chain.transactions().length
   await work()
-  return chain.timeline.transactionCount() - before
+  chain.settle()
+  return chain.transactions().length - before
 }

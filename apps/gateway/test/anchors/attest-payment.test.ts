@@ -9,9 +9,13 @@ import { blindly, DOWN, forgetfully, muteFor } from './node-faults.ts'
 describe('the code of a payment', () => {
   let testbed: AnchorTestbed
   let house: LockerHouse
+  /** Does not wait for an outcome. */
+  let impatient: LockerHouse
   beforeAll(async () => {
     testbed = await startAnchorTestbed()
-    house = await testbed.open({ PAYMENT_ATTEST_PUSH: 'true', ANCHOR_WAIT_SECONDS: '0' })
+    const DATABASE_URL = `sqlite:${testbed.variables.STORAGE_DIR}/gateway.db`
+    house = await testbed.open({ DATABASE_URL, PAYMENT_ATTEST_PUSH: 'true' })
+    impatient = await testbed.open({ DATABASE_URL, PAYMENT_ATTEST_PUSH: 'true', ANCHOR_WAIT_SECONDS: '0' })
   })
   afterEach(() => testbed.node.behave(honestly))
   afterAll(() => testbed.stop())
@@ -47,11 +51,11 @@ describe('the code of a payment', () => {
     const receiptId = await newReceipt()
     const count = await transactionsOf(testbed.chain, async () => {
       testbed.node.behave(DOWN)
-      expectRefusal(await attestPayment(receiptId), 502, 'anchor_failed')
+      expectRefusal(await attestPayment(receiptId, impatient), 502, 'anchor_failed')
       testbed.node.behave(muteFor('sendTransaction', 'getSignatureStatuses'))
-      expectRefusal(await attestPayment(receiptId), 502, 'anchor_failed')
+      expectRefusal(await attestPayment(receiptId, impatient), 502, 'anchor_failed')
       testbed.node.behave(blindly)
-      expectRefusal(await attestPayment(receiptId), 502, 'anchor_failed')
+      expectRefusal(await attestPayment(receiptId, impatient), 502, 'anchor_failed')
       testbed.node.behave(honestly)
       expect((await attestPayment(receiptId)).status).toBe(200)
     })
@@ -61,7 +65,7 @@ describe('the code of a payment', () => {
   it('T-19 the memo of a payment is sent again once the first transaction has expired', async () => {
     const receiptId = await newReceipt()
     testbed.node.behave(forgetfully)
-    expectRefusal(await attestPayment(receiptId), 502, 'anchor_failed')
+    expectRefusal(await attestPayment(receiptId, impatient), 502, 'anchor_failed')
     const { tx } = await noted(receiptId)
     testbed.node.behave(honestly)
     testbed.clock.advance(3600)

@@ -24,9 +24,12 @@ afterEach(() => testbed.node.behave(honestly))
 
 forEachDatabase('a statement that follows one whose transaction is pending', (database) => {
   let house: LockerHouse
+  /** Does not wait for an outcome. */
+  let impatient: LockerHouse
   let locker: TestLocker
   beforeAll(async () => {
-    house = await testbed.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
+    house = await testbed.open({ DATABASE_URL: database.url })
+    impatient = await testbed.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
   })
   beforeEach(async () => {
     locker = await filledLocker(house)
@@ -34,13 +37,13 @@ forEachDatabase('a statement that follows one whose transaction is pending', (da
 
   it('T-19 ATT-04 a statement waits while an earlier transaction is pending, and is published when that has expired', async () => {
     testbed.node.behave(forgetfully)
-    await attest(house, locker)
+    await attest(impatient, locker)
     await locker.put('b', 'b')
-    const { push_result, attestation } = await attest(house, locker)
+    const { push_result, attestation } = await attest(impatient, locker)
     const error = { retryable: true, ambiguous: false, tx_signature: null }
     expect(push_result).toMatchObject({ status: 'failed', reason: 'earlier_statement_open', error })
     expect(attestation).toMatchObject({ evidence_seq: 2, anchor: null, last_anchor_error: push_result.error })
-    const again = await askToPush<{ details: AnchorError }>(house, locker)
+    const again = await askToPush<{ details: AnchorError }>(impatient, locker)
     expectRefusal(again, 502, 'anchor_failed')
     const { status, anchor_error } = (await statusOf(house, locker))!
     expect([status, JSON.parse(anchor_error!)]).toEqual(['computed', again.body.details])
@@ -52,7 +55,7 @@ forEachDatabase('a statement that follows one whose transaction is pending', (da
 
   it('T-19 ATT-03 a push records that an earlier transaction has landed, and gives the newest statement its own anchor', async () => {
     testbed.node.behave(muteFor('getSignatureStatuses'))
-    await attest(house, locker)
+    await attest(impatient, locker)
     testbed.node.behave(honestly)
     await locker.put('b', 'b')
     const sent = await transactionsOf(testbed.chain, async () => {

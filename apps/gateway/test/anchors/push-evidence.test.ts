@@ -13,7 +13,7 @@ let testbed: AnchorTestbed
 let house: LockerHouse
 let locker: TestLocker
 beforeAll(async () => {
-  testbed = await startAnchorTestbed({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
+  testbed = await startAnchorTestbed()
   house = await testbed.open({ ATTEST_PUSH: 'false' })
 })
 afterAll(() => testbed.stop())

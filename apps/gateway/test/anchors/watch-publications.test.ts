@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly, withResult } from '@svc/devnet/faulty-node'
+import { call } from '@svc/devnet/primary-chain/dev-client'
 import { toBase58 } from '@svc/protocol/bytes'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
@@ -16,14 +17,17 @@ import {
   startAnchorTestbed,
   transactionsOf,
 } from './anchor-testbed.ts'
-import { blindly, forgetfully } from './node-faults.ts'
+import { forgetfully } from './node-faults.ts'
 
 let testbed: AnchorTestbed
 beforeAll(async () => {
-  testbed = await startAnchorTestbed({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
+  testbed = await startAnchorTestbed()
 })
 afterAll(() => testbed.stop())
-afterEach(() => testbed.node.behave(honestly))
+afterEach(() => {
+  testbed.node.behave(honestly)
+  testbed.chain.resume()
+})
 
 /** Expires every transaction that is in no block, finally. */
 function expire(): void {
@@ -59,7 +63,7 @@ forEachDatabase('watching publications', (database) => {
     expect(anchor).toMatchObject({ commitment: 'confirmed', finalized: false, fee_lamports: 5000 })
     await watch()
     expect(await expectAnchors(house, testbed.chain, locker, [true])).toEqual([anchor])
-    testbed.clock.advance(2)
+    testbed.chain.settle()
     const other = await testbed.open({ DATABASE_URL: database.url })
     await watch(other)
     const final = { ...anchor, commitment: 'finalized', finalized: true }
@@ -71,7 +75,7 @@ forEachDatabase('watching publications', (database) => {
     await attest(house, locker)
     await locker.put('b', 'b')
     await house.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
-    testbed.clock.advance(2)
+    testbed.chain.settle()
     await watch()
     const [anchor] = await expectAnchors(house, testbed.chain, locker, [true, false])
     expect(anchor).toMatchObject({ finalized: true })
@@ -80,17 +84,20 @@ forEachDatabase('watching publications', (database) => {
 
   it('ATT-03 ATT-04 an anchor that the chain has lost is withdrawn, and its statement published again', async () => {
     const { anchor } = (await attest(house, locker)).push_result
+    testbed.chain.hold()
     await drain()
-    testbed.node.behave(blindly)
+    const { wire } = testbed.chain.transaction(anchor!.tx)!
+    testbed.chain.fork({ drop: [anchor!.tx] })
     await watch()
-    // The block may come back until the transaction has expired.
-    expect(await expectAnchors(house, testbed.chain, locker, [true])).toEqual([anchor])
+    // Somebody may send it again until it has expired.
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'complete' })
     expire()
     await watch()
     await expectAnchors(house, testbed.chain, locker, [false])
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed' })
     expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: anchor?.tx })
-    testbed.node.behave(honestly)
+    testbed.chain.resume()
+    await call(testbed.chainUrl, 'sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }])
     expect(await transactionsOf(testbed.chain, drain)).toBe(1)
     const [second] = await expectAnchors(house, testbed.chain, locker, [true])
     expect(second?.tx).not.toBe(anchor?.tx)
@@ -120,6 +127,7 @@ forEachDatabase('watching publications', (database) => {
     const sent = await transactionsOf(testbed.chain, async () => {
       await watch()
       expect(await anchorError()).toMatchObject({ ambiguous: true, tx_signature: tx })
+      testbed.chain.settle()
       await watch()
     })
     expect(sent).toBe(1)

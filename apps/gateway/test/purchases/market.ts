@@ -59,7 +59,7 @@ export const WITHOUT_EVM = { EVM_RPC_URLS: '', EVM_TREASURY: '', X402_EVM_FACILI
 /** Payments are final at once, except for tests about finality. */
 export async function openMarket(options: LocalChainsOptions = {}): Promise<Market> {
   const clock = testClock()
-  const chains = await startLocalChains({ finalAtOnce: true, now: clock.now, ...options })
+  const chains = await startLocalChains({ landing: 'at once', now: clock.now, ...options })
   const shops: Shop[] = []
   return {
     chains,

@@ -58,7 +58,7 @@ export interface FaultyTestbed {
 
 /** The gateway does not wait: a payment that is not there at once is pending. */
 export async function startFaultyTestbed(): Promise<FaultyTestbed> {
-  const chains = await startLocalChains({ finalAtOnce: true })
+  const chains = await startLocalChains({ landing: 'at once' })
   const nodes = { primary: await startFaultyNode(chains.primary.url), evm: await startFaultyNode(chains.evm.url) }
   const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
   const open = (variables: Variables, overrides?: Overrides) =>

@@ -10,7 +10,7 @@ let chains: LocalChains
 let database: FreshDatabase
 let gateways: Gateway[]
 beforeAll(async () => {
-  chains = await startLocalChains({ finalAtOnce: true })
+  chains = await startLocalChains({ landing: 'at once' })
   database = await createFreshDatabase('postgres')
   const start = () => startTestGateway({ ...chains.variables, DATABASE_URL: database.url })
   gateways = [await start(), await start()]

@@ -147,7 +147,7 @@ export interface X402Testbed {
 }
 
 export async function startX402Testbed(variables: Variables = {}, overrides?: Overrides): Promise<X402Testbed> {
-  const chains = await startLocalChains({ finalAtOnce: true })
+  const chains = await startLocalChains({ landing: 'at once' })
   const gateway = await startTestGateway({ ...chains.variables, ...variables }, overrides)
   return {
     chains,

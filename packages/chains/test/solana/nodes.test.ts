@@ -22,7 +22,7 @@ let nodes: SolanaNodes
 let signed: SignedTransaction
 let stop: () => Promise<void>
 beforeAll(async () => {
-  const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
+  const chain = await startPrimaryChain({ port: 0 })
   chainUrl = chain.url
   node = await startFaultyNode(chainUrl)
   stop = async () => {

@@ -89,6 +89,7 @@ function call(chain: PrimaryChain, name: string, params: unknown): unknown {
   const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
   if (method === undefined) throw new RpcError(RPC_CODES.methodNotFound, 'Method not found')
   if (!Array.isArray(params)) throw invalidParams('Invalid params: `params` must be a list')
+  chain.pass(name)
   return method(chain, params)
 }
 

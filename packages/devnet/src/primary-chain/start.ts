@@ -1,4 +1,5 @@
 import { startHttpServer } from '../http-server.ts'
+import type { Landing } from '../landing.ts'
 import { createChain, type PrimaryChain } from './chain.ts'
 import { createFront } from './front.ts'
 import { createGenesis } from './genesis.ts'
@@ -15,8 +16,8 @@ export interface PrimaryChainOptions {
   readonly host?: string
   /** File that keeps the chain between starts; without it the chain is in memory only. */
   readonly stateFile?: string
-  readonly confirmAfterMs?: number
-  readonly finalizeAfterMs?: number
+  /** `later` unless given. */
+  readonly landing?: Landing
   /** File with the registry's real program; without it the chain uses a stand-in. */
   readonly registryProgram?: string
   /** Unix milliseconds. */
@@ -31,8 +32,7 @@ export interface RunningPrimaryChain {
 }
 
 export async function startPrimaryChain(options: PrimaryChainOptions): Promise<RunningPrimaryChain> {
-  const { port, webSocketPort, host = '127.0.0.1', stateFile, now = Date.now } = options
-  const { confirmAfterMs = 400, finalizeAfterMs = 2_000 } = options
+  const { port, webSocketPort, host = '127.0.0.1', stateFile, landing = 'later', now = Date.now } = options
   const svm = await createGenesis()
   const withRegistry = installRegistry(svm, options.registryProgram)
   let chain: PrimaryChain
@@ -45,7 +45,7 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
   try {
     if (webSocketPort) servers.push(await startHttpServer(front, { port: webSocketPort, host, onUpgrade }))
     const { journal, past } = stateFile ? openJournal(stateFile) : { journal: NO_JOURNAL, past: NO_PAST }
-    chain = createChain({ svm, withRegistry, now, journal, past, confirmAfterMs, finalizeAfterMs })
+    chain = createChain({ svm, withRegistry, now, journal, past, landing })
   } catch (error) {
     await Promise.all(servers.map(({ stop }) => stop()))
     throw error

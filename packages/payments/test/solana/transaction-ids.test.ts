@@ -4,13 +4,16 @@ import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Payments, paySol, SOL, startPayments, TO_TREASURY } from './payments.ts'
 
-const AGEING = { confirmAfterMs: 400, finalizeAfterMs: 2_000 }
+/** A transaction lands with the next slot, and the slot after that confirms it. */
+const CONFIRMED_MS = 800
+const FINALIZED_MS = 13_200
 
 describe('finding a transaction', () => {
   let payments: Payments
   let payer: KeyPairSigner
   beforeAll(async () => {
-    payments = await startPayments(AGEING)
+    payments = await startPayments()
+    payments.chain.hold()
     payer = payments.people.payer
   })
   afterAll(() => payments.stop())
@@ -18,14 +21,14 @@ describe('finding a transaction', () => {
   it('PAY-49 a transaction is not found until it is confirmed', async () => {
     const tx = await payments.send(payer, paySol(payer, SOL))
     expect(await payments.reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
-    payments.chain.advanceTime(AGEING.confirmAfterMs)
+    payments.chain.advanceTime(CONFIRMED_MS)
     expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
   })
 
   it('AMB-76 a transaction is not found until it is final, where that is configured', async () => {
     const reader = payments.readerOf({ commitment: 'finalized' })
     const tx = await payments.send(payer, paySol(payer, SOL))
-    payments.chain.advanceTime(AGEING.finalizeAfterMs - 1)
+    payments.chain.advanceTime(FINALIZED_MS - 1)
     expect(await reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
     payments.chain.advanceTime(1)
     expect(await reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
@@ -40,7 +43,7 @@ describe('finding a transaction', () => {
   it('T-01 only the first of several signatures is the id', async () => {
     const { relay } = payments.people
     const tx = await payments.send(relay, paySol(payer, SOL))
-    payments.chain.advanceTime(AGEING.confirmAfterMs)
+    payments.chain.advanceTime(CONFIRMED_MS)
     const seen = await payments.rpc.getTransaction(tx, { encoding: 'json', maxSupportedTransactionVersion: 0 }).send()
     const [first, second] = seen!.transaction.signatures
     expect(await payments.reader.read(first!, TO_TREASURY)).toMatchObject({ outcome: 'found', tx })

@@ -9,7 +9,7 @@ let market: Market
 let shop: Shop
 let evm: DevClient
 beforeAll(async () => {
-  market = await openMarket({ finalAtOnce: false })
+  market = await openMarket({ landing: 'later' })
   shop = await market.open()
   evm = connectAs(DEV_PAYERS[7]!, market.chains.evm.url)
 })

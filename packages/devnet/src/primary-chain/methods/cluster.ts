@@ -18,7 +18,7 @@ export const clusterMethods: Methods = {
       epoch: Math.floor(slot / SLOTS_PER_EPOCH),
       slotIndex: slot % SLOTS_PER_EPOCH,
       slotsInEpoch: SLOTS_PER_EPOCH,
-      transactionCount: chain.timeline.transactionCount(),
+      transactionCount: chain.transactions().length,
     }
   },
 
