@@ -59,6 +59,7 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
     }),
     startEvmChain({
       port: evmPort,
+      landing,
       replayInBackground,
       ...(stateFolder && { stateFile: `${stateFolder}/evm-chain.jsonl` }),
       ...clock,

@@ -39,7 +39,7 @@ export type Held = 'SOL' | 'USDC' | 'MON' | 'USDC on EVM'
 export async function openMarket(variables: Record<string, string> = {}): Promise<Market> {
   let lead = 0
   const now = () => Date.now() + lead
-  const chains = await startLocalChains({ landing: 'at once', now })
+  const chains = await startLocalChains({ now })
   const house = await openHouse({ ...chains.variables, ...variables }, { now })
   return {
     ...house,

@@ -33,7 +33,7 @@ const STEPS: Step[] = [
   { at: 'simulateTransaction', options: { when: 'after' } },
   { at: 'sendTransaction', isNoted: true },
   { at: 'sendTransaction', options: { when: 'after' }, isNoted: true },
-  { at: 'getBlockHeight', isNoted: true },
+  { at: 'getEpochInfo', isNoted: true },
   { at: 'getSignatureStatuses', isNoted: true },
   { at: 'getSignatureStatuses', isSecond: true, isNoted: true },
   { at: 'getSignatureStatuses', options: { when: 'after' }, isNoted: true },

@@ -80,8 +80,8 @@ describe('a node that stands still', () => {
     const locker = await filledLocker(house)
     testbed.chain.hold()
     // The node drops what is sent, and claims that it has expired.
-    const claimed = '{"jsonrpc":"2.0","id":1,"result":4000000000}'
-    testbed.node.behave((call) => (call.method === 'getBlockHeight' ? { body: claimed } : forgetfully(call)))
+    const claim = withResult('getEpochInfo', (info: object) => ({ ...info, blockHeight: 4_000_000_000 }))
+    testbed.node.behave((call) => (call.method === 'getEpochInfo' ? claim(call) : forgetfully(call)))
     expect((await attest(house, locker)).push_result).toMatchObject({ reason: 'transaction_expired' })
     await expectFailure(house, locker, { retryable: true, ambiguous: false })
     expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'expired' }])

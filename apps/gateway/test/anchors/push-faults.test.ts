@@ -91,7 +91,7 @@ forEachDatabase('a chain that fails', (database) => {
   it.each([
     ['sendTransaction', 'getSignatureStatuses'],
     ['getSignatureStatuses'],
-    ['getBlockHeight'],
+    ['getEpochInfo'],
     ['getTransaction'],
   ])(
     'T-19 ATT-04 a sent transaction is found by its signature when %s gave no answer, and nothing more is paid',

@@ -16,7 +16,7 @@ import { FAMILIES, type Family, PRICE, pay, responseIn, signFor, treasuryUsdc, w
 
 let chains: LocalChains
 beforeAll(async () => {
-  chains = await startLocalChains({ landing: 'at once' })
+  chains = await startLocalChains()
 })
 afterAll(() => chains.stop())
 

@@ -9,6 +9,7 @@ import {
   expectPending,
   type FaultyTestbed,
   PREPARE,
+  payPatiently,
   READ,
   SEND,
   startFaultyTestbed,
@@ -64,6 +65,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     testbed.calm()
     const { network, extra } = payload.accepted
     const claim = { pay_req_id: extra.pay_req_id, pay_network: network, pay_asset: 'USDC' }
+    await testbed.chains[family].chain.settle()
     const confirmed = await shopOf(testbed.gateway).confirm(claim, transaction)
     expect(confirmed.status, JSON.stringify(confirmed.body)).toBe(200)
     expect((await pay(testbed.gateway.url, text)).body.receipt).toEqual(confirmed.body.receipt)
@@ -78,6 +80,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect((await buyWith(client, testbed.gateway.url, { units: 1 }, key)).status).toBe(503)
     const transaction = expectPending(await post(testbed.gateway.url, { units: 1 }, key))
     testbed.calm()
+    await testbed.chains[family].chain.settle()
     const response = await buyWith(client, testbed.gateway.url, { units: 1 }, key)
     expect(await response.json()).toMatchObject({ ok: true, idempotent: true, receipt: { tx_hash: transaction } })
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
@@ -90,7 +93,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     const transaction = expectPending(await pay(testbed.gateway.url, text))
     expect(await testbed.paidSince(family, before)).toBe(0n)
     testbed.calm()
-    const { body } = await pay(testbed.gateway.url, text)
+    const { body } = await payPatiently(testbed.gateway.url, text)
     expect(body).toMatchObject({ ok: true, receipt: { tx_hash: transaction } })
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
@@ -105,7 +108,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
       expectError(reply, 503, 'chain_unavailable', 'unavailable')
       expect(responseIn(reply.headers)).toMatchObject({ success: false, transaction: '' })
       testbed.calm()
-      expect((await pay(testbed.gateway.url, text)).status).toBe(200)
+      expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
       expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
@@ -121,7 +124,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expectError(await pay(gateway.url, text), 503, 'chain_unavailable', 'unavailable')
     expect(new Set(calls.slice(asked))).toEqual(new Set([method]))
     testbed.calm()
-    expect((await pay(gateway.url, text)).status).toBe(200)
+    expect((await payPatiently(gateway.url, text)).status).toBe(200)
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
     await gateway.stop()
   })
@@ -131,12 +134,12 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     const slow = await testbed.open({}, { now: () => Date.now() - behind })
     const client = await walletOn(family, testbed.chains)
     const [shown, noted] = [await signFor(client, slow.url), await signFor(client, slow.url)]
-    expect((await pay(slow.url, shown.text)).status).toBe(200)
+    expect((await payPatiently(slow.url, shown.text)).status).toBe(200)
     testbed.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
     expectPending(await pay(slow.url, noted.text))
     testbed.calm()
     behind = 0
-    expect((await pay(slow.url, noted.text)).status).toBe(200)
+    expect((await payPatiently(slow.url, noted.text)).status).toBe(200)
     await slow.stop()
   })
 
@@ -151,7 +154,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(reply.body).toMatchObject({ hint: expect.stringContaining('/v1/storage/request') })
     const address = legOn(family, quote).extra.feePayer ?? privateKeyToAccount(`0x${key.toString('hex')}`).address
     await call(testbed.chains[family].url, 'dev_faucet', [address, family === 'evm' ? 'MON' : 'SOL', '1'])
-    expect((await pay(unfunded.url, text)).status).toBe(200)
+    expect((await payPatiently(unfunded.url, text)).status).toBe(200)
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
     await unfunded.stop()
   })
@@ -167,7 +170,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(await testbed.paidSince(family, before)).toBe(0n)
     await poor.stop()
     const one = await testbed.open({ X402_FAILED_PER_PAYER: '1', X402_FAILED_PER_ADDRESS: '1' })
-    for (let i = 0; i < 3; i++) expect((await pay(one.url, (await signFor(client, one.url)).text)).status).toBe(200)
+    for (let i = 0; i < 3; i++) expect((await payPatiently(one.url, (await signFor(client, one.url)).text)).status).toBe(200)
     const { db } = one.context.database
     expect(await db.selectFrom('spending').selectAll().execute()).toEqual([])
     const [day] = await db.selectFrom('budget_days').select(['budget', 'amount', 'transactions']).execute()
@@ -208,7 +211,7 @@ describe('a transaction of the primary chain that has expired', () => {
     for (let times = 0; times < 3; times++) testbed.chains.primary.chain.expireBlockhashes()
     testbed.calm()
     expectRefused(await pay(testbed.gateway.url, text), 'transaction_simulation_failed')
-    expect((await pay(testbed.gateway.url, await testbed.signAgain('primary', payload))).status).toBe(200)
+    expect((await payPatiently(testbed.gateway.url, await testbed.signAgain('primary', payload))).status).toBe(200)
     expect(await testbed.paidSince('primary', before)).toBe(PRICE)
   })
 })

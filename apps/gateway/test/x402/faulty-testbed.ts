@@ -1,5 +1,6 @@
 // Starts a gateway that takes signed payments through nodes with faults.
 
+import type { X402Purchase } from '@svc/api/x402'
 import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import type { Variables } from '@svc/http-service/config'
@@ -13,6 +14,7 @@ import {
   encoded,
   FAMILIES,
   type Family,
+  pay,
   responseIn,
   type SignedHeader,
   signFor,
@@ -58,7 +60,7 @@ export interface FaultyTestbed {
 
 /** The gateway does not wait: a payment that is not there at once is pending. */
 export async function startFaultyTestbed(): Promise<FaultyTestbed> {
-  const chains = await startLocalChains({ landing: 'at once' })
+  const chains = await startLocalChains()
   const nodes = { primary: await startFaultyNode(chains.primary.url), evm: await startFaultyNode(chains.evm.url) }
   const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
   const open = (variables: Variables, overrides?: Overrides) =>
@@ -84,6 +86,15 @@ export async function startFaultyTestbed(): Promise<FaultyTestbed> {
       for (const family of FAMILIES) await nodes[family].stop()
       await chains.stop()
     },
+  }
+}
+
+/** Shows the payment again until the gateway sees it, as the answer to a pending payment asks for. */
+export async function payPatiently(url: string, text: string): Promise<Reply<X402Purchase>> {
+  for (let attempt = 1; ; attempt++) {
+    const reply = await pay(url, text)
+    const { details } = reply.body as { details?: { reason?: string } } // of an error
+    if (details?.reason !== 'settlement_pending' || attempt === 10) return reply
   }
 }
 

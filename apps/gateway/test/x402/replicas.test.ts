@@ -10,9 +10,9 @@ let chains: LocalChains
 let database: FreshDatabase
 let gateways: Gateway[]
 beforeAll(async () => {
-  chains = await startLocalChains({ landing: 'at once' })
+  chains = await startLocalChains()
   database = await createFreshDatabase('postgres')
-  const start = () => startTestGateway({ ...chains.variables, DATABASE_URL: database.url })
+  const start = () => startTestGateway({ ...chains.variables, DATABASE_URL: database.url, X402_WAIT_SECONDS: '300' })
   gateways = [await start(), await start()]
 })
 afterAll(async () => {
@@ -30,7 +30,10 @@ describe.each(FAMILIES)('two gateways with one database and the same keys, on th
     const { text } = await signFor(await walletOn(family, chains), urlOf(0))
     const before = await treasuryUsdc(family, chains)
     const replies = await Promise.all(Array.from({ length: 10 }, (_, turn) => pay(urlOf(turn), text)))
-    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(
+      replies.map(({ status }) => status),
+      JSON.stringify(replies.map(({ body }) => body)),
+    ).toEqual(Array(10).fill(200))
     expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
     expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
     expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)

@@ -21,7 +21,10 @@ async function signed(account: EvmAccount): Promise<SignedTransaction> {
   return account.sign({ ...call, ...(await account.costs(call)) })
 }
 const nonceOf = ({ raw }: SignedTransaction) => parseTransaction(raw).nonce ?? 0
-const landed = async ({ tx }: SignedTransaction) => (await chain.dev.getTransactionReceipt({ hash: tx })).status
+async function landed({ tx }: SignedTransaction) {
+  await chain.settle()
+  return (await chain.dev.getTransactionReceipt({ hash: tx })).status
+}
 const silentOn = (method: string): Behaviour => withBody(method, OUT_OF_ORDER)
 
 describe('an account', () => {
@@ -71,6 +74,7 @@ describe('sending a transaction', () => {
     const first = await other.sign({ to: call.to, data: '0x', ...(await other.costs(call)) })
     expect([nonceOf(late), nonceOf(first)]).toEqual([0, 0])
     expect(await other.send(first.raw)).toBe('sent')
+    await chain.settle()
     expect(await mine.send(late.raw)).toBe('nonce_taken')
     expect(await mine.canStillLand(late.raw)).toBe(false)
     expect(nonceOf(await signed(mine))).toBe(1)
@@ -81,11 +85,8 @@ describe('sending a transaction', () => {
     const [mine, other] = [chain.open(key), chain.open(key)]
     const late = await signed(mine)
     const first = await other.sign({ to: call.to, data: '0x', ...(await other.costs(call)) })
-    await chain.dev.setAutomine(false)
     expect(await other.send(first.raw)).toBe('sent')
     expect(await mine.send(late.raw)).toBe('nonce_taken')
-    await chain.dev.setAutomine(true)
-    await chain.dev.mine({ blocks: 1 })
     expect(await landed(first)).toBe('success')
   })
 
@@ -93,13 +94,11 @@ describe('sending a transaction', () => {
     const account = chain.open(await chain.fundedKey())
     const one = await signed(account)
     await account.send(one.raw)
+    await chain.settle()
     expect(await account.send(one.raw)).toBe('sent')
-    await chain.dev.setAutomine(false)
     const waiting = await signed(account)
     expect(await account.send(waiting.raw)).toBe('sent')
     expect(await account.send(waiting.raw)).toBe('sent')
-    await chain.dev.setAutomine(true)
-    await chain.dev.mine({ blocks: 1 })
     expect(await landed(waiting)).toBe('success')
   })
 

@@ -1,3 +1,4 @@
+import { FINALITY_DEPTH } from '@svc/devnet/evm-chain/chain'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type Behaviour, withBody, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -5,14 +6,14 @@ import type { EvmAccount, SignedTransaction } from '../../src/evm/account.ts'
 import { outcomeOf, watchTransaction } from '../../src/evm/outcome.ts'
 import { FUNDS, OUT_OF_ORDER, startTestChain, TAKEN, type TestChain } from './test-chain.ts'
 
-const DEPTH = 3
 const RECEIPT = 'eth_getTransactionReceipt'
 
 let chain: TestChain
 let account: EvmAccount
 let key: Uint8Array
 beforeAll(async () => {
-  chain = await startTestChain({ finalityDepth: DEPTH })
+  chain = await startTestChain()
+  await chain.dev.setAutomine(false)
 })
 beforeEach(async () => {
   key = await chain.fundedKey()
@@ -21,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => chain.calm())
 afterAll(() => chain.stop())
 
-const finalize = () => chain.dev.mine({ blocks: DEPTH })
+const finalize = () => chain.dev.mine({ blocks: 1 + FINALITY_DEPTH })
 
 async function sign(data: `0x${string}` = '0x'): Promise<SignedTransaction> {
   const call = { to: DEV_TREASURY.address, data }
@@ -38,6 +39,8 @@ describe('the outcome of a transaction', () => {
   it('T-24 is landed once its block is final, and not before', async () => {
     const signed = await sign()
     await account.send(signed.raw)
+    expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
+    await chain.dev.mine({ blocks: 1 })
     expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
     await finalize()
     const { blockNumber, gasUsed, effectiveGasPrice } = await chain.dev.getTransactionReceipt({ hash: signed.tx })

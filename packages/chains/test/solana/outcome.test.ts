@@ -1,9 +1,25 @@
-import { describe, expect, it } from 'vitest'
-import type { Sighting } from '../../src/solana/nodes.ts'
-import { outcomeFrom } from '../../src/solana/outcome.ts'
+import { address, type Instruction } from '@solana/kit'
+import { honestly, startFaultyNode } from '@svc/devnet/faulty-node'
+import type { LocalNode } from '@svc/devnet/node-faults'
+import { GENESIS_HASH, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
+import { startTestChain } from '@svc/devnet/primary-chain/dev-client'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSolanaNodes, type Sighting } from '../../src/solana/nodes.ts'
+import { outcomeFrom, outcomesOf } from '../../src/solana/outcome.ts'
+import { type SignedTransaction, signTransaction } from '../../src/solana/sign-transaction.ts'
+
+const LOCAL_CHAIN = { genesisHash: GENESIS_HASH }
+const MEMO: Instruction = {
+  programAddress: address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
+  data: Buffer.from('hello'),
+}
 
 const LAST_VALID = 1000
-const at = (finalizedHeight: number, status: Sighting['status'] = null): Sighting => ({ finalizedHeight, status })
+const at = (finalizedHeight: number, status: Sighting['status'] = null): Sighting => ({
+  isPast: finalizedHeight > LAST_VALID,
+  status,
+})
 const confirmed = { slot: 7, commitment: 'confirmed', error: null } as const
 const finalized = { slot: 7, commitment: 'finalized', error: null } as const
 const failed = { slot: 7, commitment: 'confirmed', error: '"AccountInUse"' } as const
@@ -49,8 +65,8 @@ describe('the outcome of a transaction', () => {
       { ...LANDED, commitment: 'confirmed' },
     ],
   ] as const)('T-19 ANCH-07 is told when %s', (_name, sightings, outcome) => {
-    expect(outcomeFrom(sightings, LAST_VALID)).toEqual(outcome)
-    expect(outcomeFrom(sightings.toReversed(), LAST_VALID)).toEqual(outcome)
+    expect(outcomeFrom(sightings)).toEqual(outcome)
+    expect(outcomeFrom(sightings.toReversed())).toEqual(outcome)
   })
 
   it.each([
@@ -68,7 +84,40 @@ describe('the outcome of a transaction', () => {
     ['only one answers, for whom it has expired', [at(9999)], { outcome: 'pending' }],
     ['for two it has expired', [at(9999), at(9999)], { outcome: 'expired' }],
   ] as const)('T-133 is what two nodes say when %s', (_name, sightings, outcome) => {
-    expect(outcomeFrom(sightings, LAST_VALID, 2)).toEqual(outcome)
-    expect(outcomeFrom(sightings.toReversed(), LAST_VALID, 2)).toEqual(outcome)
+    expect(outcomeFrom(sightings, 2)).toEqual(outcome)
+    expect(outcomeFrom(sightings.toReversed(), 2)).toEqual(outcome)
+  })
+})
+
+describe('a transaction that landed long ago', () => {
+  let chain: Awaited<ReturnType<typeof startTestChain>>
+  let node: LocalNode
+  let sent: SignedTransaction
+  beforeAll(async () => {
+    chain = await startTestChain()
+    node = await chain.startNode()
+    const nodes = createSolanaNodes(LOCAL_CHAIN, [chain.url])
+    sent = signTransaction(ed25519Signer(PUBLICATION.privateKeyBytes), [MEMO], await nodes.lifetime())
+    await nodes.send(sent.raw)
+    chain.chain.settle()
+    chain.chain.expireBlockhashes()
+    const [outcome] = await outcomesOf(nodes, [sent])
+    expect(outcome).toMatchObject({ outcome: 'landed', commitment: 'finalized' })
+  })
+  afterAll(() => chain.stop())
+
+  it('T-19 has not expired because a node has forgotten it', async () => {
+    node.faults.keeps = 100
+    expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [node.url]), [sent])).toEqual([{ outcome: 'pending' }])
+    delete node.faults.keeps
+  })
+
+  it('T-19 T-133 has not expired because one of the machines behind an address has not seen it yet', async () => {
+    const machines = await startFaultyNode(node.url, (call) => {
+      node.faults.behind = call.method === 'getSignatureStatuses' ? 300 : 0
+      return honestly(call)
+    })
+    expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [machines.url]), [sent])).toEqual([{ outcome: 'pending' }])
+    await machines.stop()
   })
 })

@@ -1,6 +1,8 @@
 import { startHttpServer } from '../http-server.ts'
+import { createRefusals, type LocalNode, type NodeFaults } from '../node-faults.ts'
 import { type ChainOptions, type EvmChain, openChain } from './chain.ts'
 import { createFront } from './front.ts'
+import { nodeOf } from './node.ts'
 
 export type EvmChainOptions = ChainOptions & {
   /** 0 takes any free port. */
@@ -10,7 +12,13 @@ export type EvmChainOptions = ChainOptions & {
   replayInBackground?: boolean
 }
 
-export type RunningEvmChain = { url: string; chain: EvmChain; stop(): Promise<void> }
+export type RunningEvmChain = {
+  url: string
+  chain: EvmChain
+  /** Starts another node of the chain. */
+  startNode(faults?: NodeFaults): Promise<LocalNode>
+  stop(): Promise<void>
+}
 
 export async function startEvmChain(options: EvmChainOptions): Promise<RunningEvmChain> {
   const { port, host = '127.0.0.1', replayInBackground = false, ...chainOptions } = options
@@ -20,11 +28,17 @@ export async function startEvmChain(options: EvmChainOptions): Promise<RunningEv
     await chain.close()
     throw error
   })
+  const servers = [server]
   return {
     url: server.url,
     chain,
+    async startNode(faults = {}) {
+      const node = await startHttpServer(createFront(nodeOf(chain, faults), createRefusals(faults)))
+      servers.push(node)
+      return { url: node.url, faults }
+    },
     async stop() {
-      await server.stop()
+      await Promise.all(servers.map(({ stop }) => stop()))
       await chain.close()
     },
   }

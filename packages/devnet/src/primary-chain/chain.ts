@@ -11,6 +11,7 @@ import {
   type Commitment,
   createBlockhashes,
   createTimeline,
+  FIRST_SLOT,
   type IssuedBlockhash,
   LATER,
   MAX_AGE_IN_BLOCKS,
@@ -45,6 +46,8 @@ export interface PrimaryChain {
   readonly svm: LiteSVM
   readonly timeline: Timeline
   view(commitment: Commitment): View
+  /** The oldest slot whose transactions are known. */
+  firstSlot(): number
   account(address: Address, view: View): Account | null
   programAccounts(program: Address, view: View): Account[]
   transaction(signature: string): TransactionRecord | undefined
@@ -150,6 +153,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
     svm,
     timeline,
     view,
+    firstSlot: () => FIRST_SLOT,
     account,
     refusal,
     programAccounts(program, at) {

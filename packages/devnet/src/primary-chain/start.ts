@@ -1,9 +1,11 @@
 import { startHttpServer } from '../http-server.ts'
 import type { Landing } from '../landing.ts'
+import { createRefusals, type LocalNode, type NodeFaults } from '../node-faults.ts'
 import { createChain, type PrimaryChain } from './chain.ts'
 import { createFront } from './front.ts'
 import { createGenesis } from './genesis.ts'
 import { NO_JOURNAL, openJournal } from './journal.ts'
+import { nodeOf } from './node.ts'
 import { installRegistry } from './registry/stand-in.ts'
 import { NO_PAST } from './snapshot.ts'
 import { createSubscriptions } from './subscriptions.ts'
@@ -28,6 +30,8 @@ export interface RunningPrimaryChain {
   readonly url: string
   readonly webSocketUrl: string
   readonly chain: PrimaryChain
+  /** Starts another node of the chain. */
+  startNode(faults?: NodeFaults): Promise<LocalNode>
   stop(): Promise<void>
 }
 
@@ -54,6 +58,12 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
     url: server.url,
     webSocketUrl: server.url.replace(/^http/, 'ws'),
     chain,
+    async startNode(faults = {}) {
+      const node = nodeOf(chain, faults)
+      const started = await startHttpServer(createFront(() => node, createRefusals(faults)))
+      servers.push(started)
+      return { url: started.url, faults }
+    },
     async stop() {
       subscriptions.stop()
       await Promise.all(servers.map(({ stop }) => stop()))

@@ -6,7 +6,7 @@ import { Clock, type LiteSVM } from 'litesvm'
 
 export const SLOT_MS = 400
 export const SLOTS_PER_EPOCH = 432_000
-const FIRST_SLOT = 440_208_000
+export const FIRST_SLOT = 440_208_000
 
 export type Timeline = ReturnType<typeof createTimeline>
 
@@ -48,6 +48,9 @@ export function createTimeline(now: () => number, genesisTime: number, resumeAt:
     },
     heightAt,
     slotAt,
+    /** Of the block in a slot. */
+    heightOf: (slot: number) =>
+      slot - FIRST_SLOT - addedSlots.findLastIndex((time, index) => FIRST_SLOT + heightAt(time) + index < slot) - 1,
   }
 }
 

@@ -90,7 +90,7 @@ export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): S
 
   /** What is on chain already is refused, too. */
   async function isKnown(tx: string): Promise<boolean> {
-    const [sightings = []] = await nodes.sightings([tx])
+    const [sightings = []] = await nodes.sightings([{ tx }])
     return sightings.some(({ status }) => status !== null)
   }
 }

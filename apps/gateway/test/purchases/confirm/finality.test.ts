@@ -1,17 +1,17 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
-import { startEvmChain } from '@svc/devnet/evm-chain/start'
-import { payLeg } from '@svc/devnet/pay-leg'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
 let evm: DevClient
 beforeAll(async () => {
-  market = await openMarket({ landing: 'later' })
+  market = await openMarket()
+  market.chains.primary.chain.hold()
   shop = await market.open()
   evm = connectAs(DEV_PAYERS[7]!, market.chains.evm.url)
+  await evm.setAutomine(false)
 })
 afterAll(() => market.close())
 
@@ -28,7 +28,7 @@ it('PAY-49 ERR-02 AMB-76 a payment counts once the primary chain has confirmed i
   const quote = await shop.quote()
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
-  market.clock.advance(0.399)
+  market.clock.advance(0.799)
   await expectNotYet(shop, payReqId(quote), tx)
   market.clock.advance(0.001)
   await expectPaid(shop, payReqId(quote), tx)
@@ -38,7 +38,7 @@ it('AMB-76 with PRIMARY_COMMITMENT=finalized a payment counts once the primary c
   const strict = await market.open({ PRIMARY_COMMITMENT: 'finalized' })
   const quote = await strict.quote()
   const tx = await market.pay(quote.accepts[0]!)
-  market.clock.advance(1.9)
+  market.clock.advance(13.1)
   await expectNotYet(strict, payReqId(quote), tx)
   market.clock.advance(0.1)
   await expectPaid(strict, payReqId(quote), tx)
@@ -46,10 +46,8 @@ it('AMB-76 with PRIMARY_COMMITMENT=finalized a payment counts once the primary c
 
 it('PAY-49 AMB-76 a pending payment on the EVM chain counts once it is in a block', async () => {
   const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
-  await evm.setAutomine(false)
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
-  await evm.setAutomine(true)
   await evm.mine({ blocks: 1 })
   await expectPaid(shop, payReqId(quote), tx)
 })
@@ -58,22 +56,18 @@ it('AMB-76 T-24 with EVM_CONFIRMATIONS=3 a payment counts once three blocks hold
   const strict = await market.open({ EVM_CONFIRMATIONS: '3' })
   const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
   const tx = await market.pay(quote.accepts[0]!)
-  await evm.mine({ blocks: 1 })
+  await evm.mine({ blocks: 2 })
   await expectNotYet(strict, payReqId(quote), tx)
   await evm.mine({ blocks: 1 })
   await expectPaid(strict, payReqId(quote), tx)
 })
 
 it('AMB-76 T-24 with EVM_FINALITY=finalized a payment counts once the EVM chain has finalized its block', async () => {
-  const chain = await startEvmChain({ port: 0, finalityDepth: 4, now: market.clock.now })
-  onTestFinished(() => chain.stop())
-  const strict = await market.open({ EVM_FINALITY: 'finalized', EVM_RPC_URLS: chain.url })
+  const strict = await market.open({ EVM_FINALITY: 'finalized' })
   const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet' })
-  const tx = await payLeg({ ...market.chains, evm: chain }, quote.accepts[0]!)
-  const miner = connectAs(DEV_PAYERS[7]!, chain.url)
-  await miner.mine({ blocks: 3 })
+  const tx = await market.pay(quote.accepts[0]!)
+  await evm.mine({ blocks: 2 })
   await expectNotYet(strict, payReqId(quote), tx)
-  await miner.mine({ blocks: 1 })
+  await evm.mine({ blocks: 1 })
   await expectPaid(strict, payReqId(quote), tx)
-  await strict.stop()
 })
