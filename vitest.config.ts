@@ -28,7 +28,7 @@ export default defineConfig({
           setupFiles: [WATCH_FILE, LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,
           hookTimeout: HANGS_MS,
-          expect: { poll: { timeout: HANGS_MS / 2 } },
+          expect: { requireAssertions: true, poll: { timeout: HANGS_MS / 2 } },
         },
       },
       {
@@ -39,7 +39,7 @@ export default defineConfig({
           setupFiles: [WATCH_FILE],
           testTimeout: HANGS_MS,
           hookTimeout: HANGS_MS,
-          expect: { poll: { timeout: HANGS_MS / 2 } },
+          expect: { requireAssertions: true, poll: { timeout: HANGS_MS / 2 } },
         },
       },
       {
@@ -50,10 +50,12 @@ export default defineConfig({
           isolate: false,
           setupFiles: [LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,
+          expect: { requireAssertions: true },
           browser: {
             enabled: true,
             headless: true,
             screenshotFailures: false,
+            connectTimeout: HANGS_MS,
             provider: playwright({
               launchOptions: {
                 executablePath: chromiumPath(),

@@ -174,7 +174,7 @@ describe("ADD-34 the files of the operator's guide on a host with systemd", () =
     return spawn(here(command), args.map(here), { cwd: here(workingDirectory), env, stdio: ['ignore', 'pipe', 'pipe'] })
   }
 
-  it('start the gateway, and its commands beside it', async () => {
+  it('start the gateway, and its commands beside it', { tags: ['nightly'] }, async () => {
     const port = String(await freePort())
     const gateway = startAs(serviceOf('svc-gateway.service', read('systemd/svc-gateway.service')), port)
     onTestFinished(() => void gateway.kill('SIGKILL'))

@@ -36,10 +36,13 @@ export function gatewayRequests(installation: Pick<Installation, 'gateway' | 'pr
     const chains = { primary: { url: installation.primaryChain }, evm: { url: installation.evmChain } }
     const tx = await payLeg(chains, chosen, { payer })
     const body = { pay_req_id: chosen.extra.pay_req_id, ...leg }
-    const confirm = () => send('POST', '/v1/storage/confirm', body, { 'x402-tx': tx })
-    const confirmed = async () => expect((await confirm()).status).toBe(200)
-    await vi.waitFor(confirmed, { timeout: 60_000, interval: 500 })
-    const receiptId = (await confirm()).body.receipt_id as string
+    const confirm = async () => {
+      const answer = await send('POST', '/v1/storage/confirm', body, { 'x402-tx': tx })
+      return answer.status !== 402 && answer
+    }
+    const confirmed = await vi.waitUntil(confirm, { timeout: 150_000, interval: 500 })
+    expect(confirmed.status, JSON.stringify(confirmed.body)).toBe(200)
+    const receiptId = confirmed.body.receipt_id as string
     const order = { receipt_id: receiptId, tags: ['acceptance'] }
     const request = { method: 'POST', path: '/v1/storage/signed_provision', body: order, receiptId }
     const { space } = await call(owner, { ...request, ops: ['locker:provision'] })

@@ -31,7 +31,7 @@ function programOf(source: string): string {
 describe('the programs of the repository', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it('start from their launchers', () => {
+  it('start from their launchers', { tags: ['nightly'] }, () => {
     expect(run(fileURLToPath(new URL('apps/cli/bin/svc.mjs', root)), '--version')).toMatchObject({
       status: 0,
       stdout: VERSION,
@@ -40,12 +40,14 @@ describe('the programs of the repository', () => {
     expect(gateway).toMatchObject({ status: 0, stdout: expect.stringContaining('set-up-registry') })
   })
 
-  it('run on the installed Node where the one of the shell is too old, with arguments and exit code', () => {
+  it('run on the installed Node where the one of the shell is too old, with arguments and exit code', {
+    tags: ['nightly'],
+  }, () => {
     const program = programOf('console.log(process.argv.slice(2).join()); process.exitCode = 7')
     expect(runOnOldNode(program, process.execPath, 'a', '--b')).toMatchObject({ status: 7, stdout: 'a,--b' })
   })
 
-  it('end by the signal that ended the program', () => {
+  it('end by the signal that ended the program', { tags: ['nightly'] }, () => {
     const program = programOf("process.kill(process.pid, 'SIGTERM'); setTimeout(() => {}, 60_000)")
     expect(runOnOldNode(program, process.execPath)).toMatchObject({ status: null, signal: 'SIGTERM' })
   })

@@ -108,7 +108,9 @@ for (const { file, start } of proxies) {
       expect([response.status, await response.json()]).toMatchObject([200, { receipt: { pay_asset: 'USDC' } }])
     })
 
-    it('ADD-34 a stock S3 client stores an object, whole and in parts, and its signed URLs work', async () => {
+    it('ADD-34 a stock S3 client stores an object, whole and in parts, and its signed URLs work', {
+      tags: ['nightly'],
+    }, async () => {
       const given = (await post('/s3/credentials', { access: 'write' }, 'locker:write')) as Record<string, string>
       const client = new S3Client({
         endpoint: `${proxy.url}/s3`,
@@ -132,7 +134,9 @@ for (const { file, start } of proxies) {
       expect(await proxy.logs()).not.toContain(new URL(signed).searchParams.get('X-Amz-Signature'))
     })
 
-    it('ADD-34 T-99 what has arrived of a tus upload that is cut is kept, and a stock client resumes there', async () => {
+    it('ADD-34 T-99 what has arrived of a tus upload that is cut is kept, and a stock client resumes there', {
+      tags: ['nightly'],
+    }, async () => {
       const bytes = randomBytes(40 * MB)
       const { headers, tus_endpoint } = (await post('/tus/tokens', {}, 'locker:write')) as TusToken
       const metadata = `filename ${Buffer.from('cut').toString('base64')}`
@@ -239,7 +243,9 @@ const CAPABILITIES = [
 
 for (const { file, start } of proxies) {
   describe.skipIf(!canRun(file))(`the logs of ${file}`, () => {
-    it('T-12 hold nothing that opens a file, also when gateways fail and clients go away', async () => {
+    it('T-12 hold nothing that opens a file, also when gateways fail and clients go away', {
+      tags: ['nightly'],
+    }, async () => {
       const gateway = await startFailingGateway()
       onTestFinished(() => void gateway.close())
       const proxy = await start((gateway.address() as AddressInfo).port, port)

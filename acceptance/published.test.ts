@@ -60,7 +60,7 @@ describe('the packed packages', () => {
     }
   })
 
-  it('contain JavaScript and types, but no tests, sources, secrets or local paths', async () => {
+  it('contain JavaScript and types, but no tests, sources, secrets or local paths', { tags: ['nightly'] }, async () => {
     for (const { name, files } of project.packed) {
       const paths = files.map(({ path }) => path)
       for (const path of paths) {
@@ -83,7 +83,9 @@ describe('the packed packages', () => {
 })
 
 describe('@svc/verifier, @svc/protocol, @svc/transparency and @svc/api', () => {
-  it('CLI-02 CLI-04 the program of the README accepts the good bundle and rejects the tampered one', async () => {
+  it('CLI-02 CLI-04 the program of the README accepts the good bundle and rejects the tampered one', {
+    tags: ['nightly'],
+  }, async () => {
     const program = await readmeProgram(project, '@svc/verifier')
     const good = await runProgram(project, 'good.js', program.replace('bundle.json', 'good.json'))
     expect(good).toMatch(/^signature_valid passed/m)
@@ -95,7 +97,9 @@ describe('@svc/verifier, @svc/protocol, @svc/transparency and @svc/api', () => {
     })
   })
 
-  it('MERK-04 LOG-02 the programs of the READMEs commit to files, prove an entry of a log and list the whole interface', async () => {
+  it('MERK-04 LOG-02 the programs of the READMEs commit to files, prove an entry of a log and list the whole interface', {
+    tags: ['nightly'],
+  }, async () => {
     expect(await runProgram(project, 'root.js', await readmeProgram(project, '@svc/protocol'))).toMatch(
       /^[0-9a-f]{64}\n$/,
     )

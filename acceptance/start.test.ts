@@ -13,7 +13,7 @@ const getJson = async (url: string) => (await fetch(url)).json()
 const POLL = { timeout: 60_000, interval: 500 }
 
 describe('npm start', () => {
-  it('VER-20 GEN-06 AGENT-01 WIT-09 starts everything and prints the addresses', async () => {
+  it('VER-20 GEN-06 AGENT-01 WIT-09 starts everything and prints the addresses', { tags: ['nightly'] }, async () => {
     const { gateway, agent, witness, primaryChain, evmChain } = service
     for (const address of [gateway, agent, witness, primaryChain, evmChain]) expect(service.output).toContain(address)
     await expect
@@ -39,12 +39,13 @@ describe('npm start', () => {
     expect(await keys()).toEqual(before)
   })
 
-  it('CFG-01 reports all wrong settings together and starts nothing', async () => {
+  it('CFG-01 reports all wrong settings together and starts nothing', { tags: ['nightly'] }, async () => {
     await expect(npmStart(service, { PORT: 'x', LOG_LEVEL: 'loud' })).rejects.toThrow(/PORT.*LOG_LEVEL/s)
   })
 
   it.each(['PORT', 'AGENT_PORT', 'WITNESS_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT'])(
     'CFG-01 names the port that is taken, and its variable: %s',
+    { tags: ['nightly'] },
     async (name) => {
       const other = await newInstallation()
       const port = service.variables[name] as string

@@ -31,8 +31,10 @@ const runsAll = process.argv[2] === '--all'
 const filters = process.argv.slice(runsAll ? 3 : 2)
 const isWhole = filters.length === 0
 
-const [checks, tests] = await Promise.all([isWhole ? runChecks() : { passed: 0, failed: 0 }, runTests()])
-const problems = isWhole && !runsAll ? [...requirementsNotShown(tests), ...checkCpuBudget()] : []
+const [checks, first] = await Promise.all([isWhole ? runChecks() : { passed: 0, failed: 0 }, runTests()])
+const isGate = isWhole && !runsAll
+const problems = isGate ? [...requirementsNotShown(first), ...checkCpuBudget()] : []
+const tests = isGate ? [...first, ...(await runNightlyOfChanges())] : first
 for (const problem of problems) console.log(`✗ ${problem}`)
 if (!runsAll) list(`tests of the gate over ${SLOW_MS / 1000} s`, tests.filter(isSlow))
 const skipped = tests.filter(({ status, isNightly }) => status === 'skipped' && (runsAll || !isNightly))
@@ -44,12 +46,14 @@ process.exit(failed > 0 ? 1 : 0)
 
 async function runTests(): Promise<Test[]> {
   await buildOnce()
-  if (runsAll) return runVitest(filters, freshSeed())
-  const gate = await runVitest(['--tags-filter=!nightly', ...filters])
-  const folders = isWhole ? changedFolders() : []
-  if (folders.length === 0) return gate
-  const nightly = await runVitest(['--tags-filter=nightly', ...folders], freshSeed())
-  return [...gate, ...nightly.filter(({ isNightly }) => isNightly)]
+  return runsAll ? runVitest(filters, freshSeed()) : runVitest(['--tags-filter=!nightly', ...filters])
+}
+
+async function runNightlyOfChanges(): Promise<Test[]> {
+  const folders = changedFolders()
+  if (folders.length === 0) return []
+  const tests = await runVitest(['--tags-filter=nightly', ...folders], freshSeed())
+  return tests.filter(({ isNightly }) => isNightly)
 }
 
 /** What several test files that run at the same time would build, each for itself. */

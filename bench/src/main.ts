@@ -9,6 +9,7 @@
 import { parseArgs } from 'node:util'
 import { canonicalRows } from './canonical.ts'
 import { coresRows } from './cores.ts'
+import { eventLoopRows } from './event-loop.ts'
 import { evidenceRows } from './evidence.ts'
 import { fileRows } from './files.ts'
 import { growthRows, largeGrowthRows } from './growth.ts'
@@ -36,6 +37,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['Merkle', merkleRows],
   ['canonical JSON', canonicalRows],
   ['HTTP', httpRows],
+  ['event loop', eventLoopRows],
   ['signed requests', signedRows],
   ['cores', coresRows],
   ['start', startRows],

@@ -1,16 +1,20 @@
-// For tests: a gateway behind a faulty proxy, and a home whose owner has a locker there.
+// For tests: homes whose owner has a locker at a gateway behind a faulty proxy, or money to buy one.
 
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Signer, signerFromSeed } from '@svc/sdk'
 import { type House, openHouse } from '@svc/sdk/test/lockers'
-import { openHome, type TestHome } from './world.ts'
+import type { Market } from '@svc/sdk/test/market'
+import { beforeEach } from 'vitest'
+import { openHome, shared, type TestHome } from './world.ts'
 
 export interface LockerHome extends TestHome {
   house: House
+  signer: Signer
   receiptId: string
 }
 
@@ -25,10 +29,11 @@ export async function openLockerHome(): Promise<LockerHome> {
     ['config', 'set', 'wallet', file],
     ['keys', 'pin', gatewayKey],
   ]
-  for (const args of settings) await home.svc(args)
+  for (const args of settings) await home.ok(...args)
   return {
     ...home,
     house,
+    signer,
     receiptId: receipt_id,
     async leave() {
       await house.close()
@@ -37,9 +42,35 @@ export async function openLockerHome(): Promise<LockerHome> {
   }
 }
 
+/** A locker home that the tests of a file share. Each begins without faults. */
+export function useLockerHome(): LockerHome {
+  const home = shared(openLockerHome)
+  beforeEach(() => {
+    home.house.proxy.behave()
+    home.house.proxy.seen.length = 0
+  })
+  return home
+}
+
+/** A home with the wallet of a payer, in `id.json`, and the gateway's key pinned. */
+export function useBuyerHome(market: Market, env: () => Record<string, string> = () => ({})): TestHome {
+  return shared(async () => {
+    const { proxy, chains } = market
+    const nodes = { SVC_PRIMARY_RPC: chains.primary.url, SVC_EVM_RPC: chains.evm.url }
+    const home = await openHome({ SVC_GATEWAY: proxy.url, ...nodes, ...env() })
+    const { file } = await newWallet(home.folder, 'id.json', DEMO_PAYERS[0]!.privateKeyBytes)
+    await home.ok('config', 'set', 'wallet', file)
+    await home.ok('keys', 'pin', market.key)
+    return home
+  })
+}
+
 /** Writes a keypair file in the format of the Solana tools. */
-export async function newWallet(folder: string, name: string): Promise<{ file: string; signer: Signer }> {
-  const seed = randomBytes(32)
+export async function newWallet(
+  folder: string,
+  name: string,
+  seed: Uint8Array = randomBytes(32),
+): Promise<{ file: string; signer: Signer }> {
   const file = join(folder, name)
   await writeFile(file, JSON.stringify([...seed, ...ed25519Signer(seed).publicKey]), { mode: 0o600 })
   return { file, signer: signerFromSeed(seed) }

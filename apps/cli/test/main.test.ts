@@ -2,23 +2,18 @@
 
 import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, readdir } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { programEnvironment } from '@svc/devnet/program-environment'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LockerHome, openLockerHome } from './locker.ts'
+import { describe, expect, it } from 'vitest'
+import { useLockerHome } from './locker.ts'
 import { jsonLines } from './world.ts'
 
 const main = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
-let home: LockerHome
-beforeAll(async () => {
-  home = await openLockerHome()
-})
-afterAll(() => home.leave())
+const home = useLockerHome()
 
 interface StartOptions {
   env?: Record<string, string>
@@ -36,20 +31,17 @@ function start(args: readonly string[], { env = {}, stdio = ['ignore', 'pipe', '
 
 describe('when the reader of the output closes the pipe', () => {
   it('put still uploads every file and exits with 0', { tags: ['nightly'] }, async () => {
-    const folder = join(home.folder, 'many')
-    await mkdir(folder)
-    for (let i = 0; i < 250; i++) await writeFile(join(folder, `${i}.txt`), `${i}`)
-    const child = start(['put', folder])
+    const locker = ['-l', (await home.house.locker(home.signer)).receipt_id]
+    const names = Array.from({ length: 250 }, (_, i) => [`${i}.txt`, `${i}`])
+    const child = start(['put', await home.write('many', Object.fromEntries(names)), ...locker])
     child.stdout?.destroy()
     child.stderr?.destroy()
     expect(await once(child, 'exit')).toEqual([0, null])
-    expect(jsonLines((await home.svc(['ls', '--json'])).stdout)).toHaveLength(250)
+    expect(jsonLines((await home.ok('ls', '--json', ...locker)).stdout)).toHaveLength(250)
   })
 
   it('get and ls stop and exit with 0', { tags: ['nightly'] }, async () => {
-    const large = join(home.folder, 'large')
-    await writeFile(large, Buffer.alloc(5_000_000))
-    await home.svc(['put', large])
+    await home.ok('put', await home.write('in', { large: Buffer.alloc(5_000_000) }))
     for (const args of [['get', 'large', '-o', '-'], ['ls']]) {
       const child = start(args)
       await once(child.stdout as Readable, 'readable')
@@ -69,7 +61,7 @@ it('svc fails with a clear message when a full disk rejects its result', { tags:
 })
 
 it('svc refuses to store keys in the working directory when HOME is not an absolute path', async () => {
-  const cwd = join(home.folder, 'cwd')
+  const cwd = home.path('cwd')
   await mkdir(cwd)
   const child = start(['keys', 'pin', 'a'.repeat(64)], {
     cwd,

@@ -47,15 +47,9 @@ describe('the report of an error', () => {
     })
   })
 
-  it('suggests checking the address when the gateway does not answer', () => {
-    expect(describeError(new NoAnswer('no answer'))).toMatchObject({
-      exitCode: 1,
-      hint: expect.stringContaining('--gateway'),
-    })
-  })
-
-  it('suggests checking the address when another service answers', () => {
-    expect(describeError(new GatewayError(404, null, null)).hint).toContain('--gateway')
+  it('suggests checking the address when nothing or another service answers', () => {
+    for (const error of [new NoAnswer('no answer'), new GatewayError(404, null, null)])
+      expect(describeError(error)).toMatchObject({ exitCode: 1, hint: expect.stringContaining('--gateway') })
   })
 
   it('suggests NODE_USE_ENV_PROXY when a proxy is configured but unused', () => {
@@ -103,9 +97,10 @@ describe('the report of an error', () => {
     expect(describeError(new NoAnswer('no answer', { cause })).hint).toContain(hint)
   })
 
-  it('says where missing money comes from', () => {
-    const error = new PaymentError('not_moved', 'Fg6P needs 0.25 USDC, holds 0: 0.25 USDC is missing')
-    expect(describeError(error).hint).toContain('svc faucet')
+  it('says that nothing was paid, and where missing money comes from', () => {
+    const missing = 'Fg6P needs 0.25 USDC, holds 0: 0.25 USDC is missing'
+    const { message, hint } = describeError(new PaymentError('not_moved', missing))
+    expect([message, hint]).toEqual([`${missing}. Nothing was paid`, expect.stringContaining('svc faucet')])
   })
 
   it('says what else listens on this machine when the port of the gateway is closed', async () => {
@@ -141,10 +136,6 @@ describe('the report of an error', () => {
     expect(JSON.parse(reported(page, true))).toMatchObject({ error: { docs_url: page } })
     for (const other of ['javascript:alert(1)', 'https://a b', 'https://a\u001b[2J'])
       expect(reported(other, false)).not.toContain('more:')
-  })
-
-  it('says that nothing was paid when no money moved', () => {
-    expect(describeError(new PaymentError('not_moved', 'no')).message).toBe('no. Nothing was paid')
   })
 
   it.each([{}, { SVC_DEBUG: '1' }])('T-121 escapes control characters in messages of the gateway: %j', (env) => {

@@ -1,9 +1,10 @@
 // For tests: runs `svc` inside the test process, with a temporary home folder and captured output.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { run } from '../src/run.ts'
 import type { TextStream, World } from '../src/world.ts'
 
@@ -25,23 +26,64 @@ export interface TestHome {
   env: Record<string, string>
   /** Runs a command line; `env` adds to the variables of the home. */
   svc(args: readonly string[], more?: RunOptions): Promise<Ended>
+  /** Runs a command line that must succeed. */
+  ok(...args: string[]): Promise<Ended>
+  /** The JSON document that a command prints. */
+  json<T = Record<string, unknown>>(...args: string[]): Promise<T>
+  /** A path below the home folder. */
+  path(...parts: string[]): string
+  /** Writes files below a folder of the home, and returns the folder. */
+  write(folder: string, files: Record<string, string | Buffer>): Promise<string>
   leave(): Promise<void>
 }
 
 export async function openHome(env: Record<string, string> = {}): Promise<TestHome> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-cli-'))
   const own = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), NO_COLOR: '1', ...env }
+  async function svc(args: readonly string[], { env: more = {}, stdin = '', isTerminal = false }: RunOptions = {}) {
+    const { world, stdout, stderr } = testWorld({ ...own, ...more }, stdin, isTerminal)
+    const exitCode = await run(args, world)
+    return { exitCode, stdout: stdout(), stderr: stderr() }
+  }
+  async function ok(...args: string[]) {
+    const ended = await svc(args)
+    expect(ended.exitCode, ended.stderr + ended.stdout).toBe(0)
+    return ended
+  }
   return {
     folder,
     env: own,
-    async svc(args, { env: more = {}, stdin = '', isTerminal = false } = {}) {
-      const { world, stdout, stderr } = testWorld({ ...own, ...more }, stdin, isTerminal)
-      const exitCode = await run(args, world)
-      return { exitCode, stdout: stdout(), stderr: stderr() }
+    svc,
+    ok,
+    json: async (...args) => jsonDocument((await ok(...args, '--json')).stdout),
+    path: (...parts) => join(folder, ...parts),
+    async write(name, files) {
+      for (const [file, content] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, name, file)), { recursive: true })
+        await writeFile(join(folder, name, file), content)
+      }
+      return join(folder, name)
     },
     leave: () => rm(folder, { recursive: true }),
   }
 }
+
+/** A home that the tests of a file share. */
+export function shared<T extends TestHome>(open: () => Promise<T>): T {
+  const home = {} as T // filled before the first test
+  beforeAll(async () => void Object.assign(home, await open()))
+  afterAll(() => home.leave())
+  return home
+}
+
+export const useHome = (env?: Record<string, string>) => shared(() => openHome(env))
+
+/** A command that ends with this exit code, and has this text on stderr. */
+export const exits = (exitCode: number, text: string | RegExp) => ({ exitCode, stderr: includes(text) })
+
+/** Matches a text that has this in it. */
+export const includes = (text: string | RegExp): unknown =>
+  typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text)
 
 export function testWorld(env: Record<string, string>, stdin = '', isTerminal = false) {
   const out = captured(isTerminal)

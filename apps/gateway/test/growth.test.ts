@@ -60,35 +60,37 @@ forEachDatabase('the tables of the gateway', (database) => {
     const receipt_id = `rcpt_${randomBytes(16).toString('hex')}`
     const { pay_req_id } = (await shop.quote({ units: 1 }, headers)).accepts[0]!.extra
     await shop.quote({ units: 2 }, keyed)
-    const posts: [path: string, body: unknown][] = [
-      ['/v1/storage/request', { units: 0 }],
-      ['/v1/x402/storage', { units: 1 }],
-      ['/v1/storage/confirm', { pay_req_id, tx_sig: tx }],
-      ['/v1/storage/confirm', { pay_req_id: 'pr_unknown', tx_sig: tx }],
-      ['/v1/storage/verify', { receipt_id }],
-      ['/v1/attest/simulate', { receipt_id }],
-      [`/v1/files/confirm?receipt_id=${receipt_id}&filename=a`, {}],
-      [`/v1/files/confirm-batch?receipt_id=${receipt_id}&filenames=a`, {}],
-      [`/v1/upload-sessions/us_${'0'.repeat(32)}/finalize`, {}],
-      ['/v1/storage/provision', { receipt_id }],
+    const posts: [path: string, body: unknown, status: number, error: string][] = [
+      ['/v1/storage/request', { units: 0 }, 422, 'validation_error'],
+      ['/v1/x402/storage', { units: 1 }, 402, expect.stringContaining('Payment required')],
+      ['/v1/storage/confirm', { pay_req_id, tx_sig: tx }, 402, 'payment_verification_failed'],
+      ['/v1/storage/confirm', { pay_req_id: 'pr_unknown', tx_sig: tx }, 404, 'pay_req_not_found'],
+      ['/v1/storage/verify', { receipt_id }, 404, 'receipt_not_found'],
+      ['/v1/attest/simulate', { receipt_id }, 404, 'receipt_not_found'],
+      [`/v1/files/confirm?receipt_id=${receipt_id}&filename=a`, {}, 404, 'receipt_not_found'],
+      [`/v1/files/confirm-batch?receipt_id=${receipt_id}&filenames=a`, {}, 404, 'receipt_not_found'],
+      [`/v1/upload-sessions/us_${'0'.repeat(32)}/finalize`, {}, 401, 'UPLOAD_TOKEN_INVALID'],
+      ['/v1/storage/provision', { receipt_id }, 401, 'MISSING_ENVELOPE'],
     ]
     const answers = await Promise.all(posts.map(([path, body]) => shop.post(path, body, headers)))
-    for (const { status } of answers) expect(status).toBeLessThan(500)
-    const gets = [
-      '/health',
-      '/v1/price',
-      `/v1/receipts/${receipt_id}`,
-      `/v1/retrieve?receipt_id=${receipt_id}`,
-      '/f/AAAA',
-    ]
-    await Promise.all(gets.map((path) => fetch(shop.gateway.url + path, { headers })))
+    expect(answers).toMatchObject(posts.map(([, , status, error]) => ({ status, body: { error } })))
+    const gets = {
+      '/health': 200,
+      '/v1/price': 200,
+      [`/v1/receipts/${receipt_id}`]: 404,
+      [`/v1/retrieve?receipt_id=${receipt_id}`]: 404,
+      '/f/AAAA': 403,
+    }
+    const got = await Promise.all(Object.keys(gets).map((path) => fetch(shop.gateway.url + path, { headers })))
+    expect(got.map(({ status }) => status)).toEqual(Object.values(gets))
     const path = '/v1/lockers/locker_000000000000/files'
     const signed = signCall(
       ed25519Identity(),
       { method: 'POST', path, body: {}, ops: ['locker:write'] },
       market.clock.now(),
     )
-    await shop.post(path, bytesOf({}), { ...headers, ...signed.headers })
+    const unknown = await shop.post(path, bytesOf({}), { ...headers, ...signed.headers })
+    expect(unknown).toMatchObject({ status: 401, body: { error: 'LOCKER_ID_MISMATCH' } })
     const nobody = ed25519Identity()
     const list = `/v1/lockers?wallet=${nobody.identity}`
     const envelope = { aud: shop.gateway.url }

@@ -1,29 +1,21 @@
 // The tools for subscriptions and delegations.
 
 import { join } from 'node:path'
-import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { type AgentMarket, openAgentMarket } from '@svc/sdk/test/agents'
-import { seedLocker } from '@svc/testbed/seed-lockers'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, type TestServer, textOf } from './client.ts'
-import { openShopIn, type Shop } from './shop.ts'
+import { type Chain, useShop } from './shop.ts'
 
 let market: AgentMarket
-let shop: Shop
-let server: TestServer
-beforeAll(async () => {
+const shop = useShop(async () => {
   market = await openAgentMarket()
-  shop = await openShopIn(market)
-  server = await start('solana')
+  return market
 })
-afterAll(() => shop.close())
-afterEach(() => {
-  market.proxy.behave()
-  market.agentProxy.behave()
-})
+beforeEach(() => market.agentProxy.behave())
 
 let count = 0
-const start = (chain: 'solana' | 'evm' | null, variables = {}) =>
+/** A server that has spent nothing yet. */
+const start = (chain: Chain | null, variables = {}) =>
   shop.start('memory', chain, {
     SVC_GATEWAY: market.proxy.url,
     SVC_AGENT: market.agentProxy.url,
@@ -33,17 +25,16 @@ const start = (chain: 'solana' | 'evm' | null, variables = {}) =>
     ...variables,
   })
 
-async function newLocker(): Promise<string> {
-  return (await seedLocker(market.gateway.context, { owner: DEMO_PAYERS[0]!.address })).receipt_id
-}
-
 describe('subscribe', () => {
   it('AGENT-01 AGENT-02 shows the price for free, pays once, and returns the same purchase when called again', async () => {
-    const receipt_id = await newLocker()
-    const status = await server.call('agent_status')
-    expect(status).toMatchObject({ subscription: null, delegations: [] })
-    expect(textOf(await server.ask('agent_status'))).toContain('ask the user')
-    expect(status.thirty_days_cost).toContainEqual(expect.objectContaining({ asset: 'USDC', amount: '5' }))
+    const server = await start('solana', { SVC_WALLET: (await shop.variables('solana', 1)).SVC_WALLET })
+    const status = await server.ask('agent_status')
+    expect(status.structuredContent).toMatchObject({
+      subscription: null,
+      thirty_days_cost: expect.arrayContaining([expect.objectContaining({ asset: 'USDC', amount: '5' })]),
+    })
+    expect(textOf(status)).toContain('ask the user')
+    const { receipt_id } = await market.locker(market.solana(1).signer)
     expect(codeOf(await server.ask('delegate', { receipt_id }))).toBe('not_subscribed')
 
     const before = await market.agentTreasury('USDC')
@@ -57,43 +48,42 @@ describe('subscribe', () => {
 
     const { intent } = first
     expect(await server.call('purchase_status', { intent })).toMatchObject({ of: 'subscription', state: 'complete' })
-    expect((await server.call('purchase_status')).purchases).toMatchObject([
-      { intent, of: 'subscription', usd: '5.00' },
-    ])
+    const { purchases } = await server.call('purchase_status')
+    expect(purchases).toMatchObject([{ intent, of: 'subscription', usd: '5.00' }])
   })
 
   it('adds thirty days for another intent; storage and subscriptions share the daily limit', async () => {
     const limited = await start('solana', { SVC_MCP_MAX_USD_PER_DAY: '10' })
     const [a, b] = [await limited.call('subscribe', { intent: 'a' }), await limited.call('subscribe', { intent: 'b' })]
     expect(Date.parse(String(b.expires_at)) - Date.parse(String(a.expires_at))).toBe(30 * 86_400_000)
-    const before = [await market.agentTreasury('USDC'), await market.treasury('USDC')]
     expect(codeOf(await limited.ask('subscribe', { intent: 'c' }))).toBe('over_day_limit')
     expect(codeOf(await limited.ask('buy', { units: 1, intent: 'a' }))).toBe('over_day_limit')
-    expect([await market.agentTreasury('USDC'), await market.treasury('USDC')]).toEqual(before)
   })
 
   it('pays nothing above the purchase limit, without a wallet or without an agent service', async () => {
     const before = await market.agentTreasury('USDC')
-    const poor = await start('solana', { SVC_MCP_MAX_USD: '1' })
-    const refused = await poor.ask('subscribe')
-    expect(codeOf(refused)).toBe('over_purchase_limit')
-    expect(textOf(refused)).toMatch(/SVC_MCP_MAX_USD to 5\.00 or more/)
-    const poorDay = await start('solana', { SVC_MCP_MAX_USD_PER_DAY: '4' })
-    expect(textOf(await poorDay.ask('subscribe'))).toMatch(/over_day_limit.*SVC_MCP_MAX_USD_PER_DAY to 5\.00 or more/)
-    expect(codeOf(await (await start(null)).ask('subscribe'))).toBe('no_wallet')
-    const alone = await start('solana', { SVC_GATEWAY: 'https://gateway.example', SVC_AGENT: '' })
-    expect(codeOf(await alone.ask('subscribe'))).toBe('no_agent')
+    const subscribe = async (chain: Chain | null, variables = {}) => (await start(chain, variables)).ask('subscribe')
+    const poor = await subscribe('solana', { SVC_MCP_MAX_USD: '1' })
+    expect([codeOf(poor), textOf(poor)]).toEqual([
+      'over_purchase_limit',
+      expect.stringMatching(/SVC_MCP_MAX_USD to 5\.00 or more/),
+    ])
+    const poorDay = await subscribe('solana', { SVC_MCP_MAX_USD_PER_DAY: '4' })
+    expect(textOf(poorDay)).toMatch(/over_day_limit.*SVC_MCP_MAX_USD_PER_DAY to 5\.00 or more/)
+    expect(codeOf(await subscribe(null))).toBe('no_wallet')
+    const alone = { SVC_GATEWAY: 'https://gateway.example', SVC_AGENT: '' }
+    expect(codeOf(await subscribe('solana', alone))).toBe('no_agent')
     expect(await market.agentTreasury('USDC')).toBe(before)
   })
 
   it('T-16 resumes a paid but unfinished purchase by the same intent without paying again', async () => {
     const fresh = await start('evm', { SVC_MCP_MAX_USD: '5.01' })
-    const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }
-    market.agentProxy.always(/service\/confirm/, { answer: gone })
+    const body = { error: 'pay_req_not_found', message: 'gone', request_id: 'r' }
+    market.agentProxy.always(/service\/confirm/, { answer: { status: 404, body } })
     const before = await market.agentTreasury('USDC on EVM')
-    const failed = await fresh.ask('subscribe', { intent: 'cut short' })
-    expect([codeOf(failed), textOf(failed)]).toEqual(['paid_but_unfinished', expect.stringContaining('SAME intent')])
     const intent = 'cut short'
+    const cut = await fresh.ask('subscribe', { intent })
+    expect([codeOf(cut), textOf(cut)]).toEqual(['paid_but_unfinished', expect.stringContaining('SAME intent')])
     expect(await fresh.call('purchase_status', { intent })).toMatchObject({ state: 'receipt_missing' })
     market.agentProxy.behave()
     expect(await fresh.call('subscribe', { intent })).toMatchObject({ new_payment: false })
@@ -102,8 +92,14 @@ describe('subscribe', () => {
 })
 
 describe('delegate', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await start('solana')
+    await server.call('subscribe')
+  })
+
   it('AGENT-04 gives the agent access, reports its findings, and ends the delegation', async () => {
-    const receipt_id = await newLocker()
+    const receipt_id = await shop.locker()
     const { delegation_id, agent_pubkey, tasks } = await server.call('delegate', { receipt_id })
     expect(tasks).toMatchObject({ watch: { every_hours: 24 } })
     await market.work()
@@ -111,8 +107,11 @@ describe('delegate', () => {
     const { delegations, log } = await server.call('agent_status', { delegation_id })
     expect(delegations).toMatchObject([{ delegation_id, receipt_id, status: 'active', agent_pubkey, alerts: 0 }])
     expect(log).toMatchObject([{ sequence: 1, kind: 'baseline' }])
+    market.agentProxy.plan(/delegations\/dlg/, {
+      lie: (body: { log: object[] }) => ({ ...body, log: body.log.map((one) => ({ ...one, kind: 'file_gone' })) }),
+    })
+    expect(codeOf(await server.ask('agent_status', { delegation_id }))).toBe('untrue_answer')
     expect(await server.call('end_delegation', { delegation_id })).toMatchObject({ receipt_id, status: 'ended' })
-    expect(await server.call('end_delegation', { delegation_id })).toMatchObject({ status: 'ended' })
   })
 
   it('T-197 of a receipt that nobody knows leads to list_lockers', async () => {
@@ -122,41 +121,31 @@ describe('delegate', () => {
   })
 
   it('never shows the webhook secret to the model', async () => {
-    const receipt_id = await newLocker()
     const tasks = { tell: { url: 'https://example.com/hook' }, watch: { every_hours: 6 } }
-    const delegated = await server.ask('delegate', { receipt_id, tasks })
+    const delegated = await server.ask('delegate', { receipt_id: await shop.locker(), tasks })
     const { delegation_id } = delegated.structuredContent as { delegation_id: string }
     const status = await server.ask('agent_status', { delegation_id })
     expect(JSON.stringify([delegated, status])).not.toContain('whsec_')
     expect(textOf(delegated)).toContain(`svc delegations ${delegation_id} --json`)
-    await server.call('end_delegation', { delegation_id })
   })
 
   it('retries a failed registration or removal of the key when the call is repeated', async () => {
-    const receipt_id = await newLocker()
-    const refused = { status: 409, body: { error: 'OPERATOR_LIMIT_EXCEEDED', message: 'too many', request_id: 'r' } }
-    market.proxy.plan(/operators/, { answer: refused })
-    expect(codeOf(await server.ask('delegate', { receipt_id }))).toBe('OPERATOR_LIMIT_EXCEEDED')
+    const receipt_id = await shop.locker()
+    const code = 'OPERATOR_LIMIT_EXCEEDED'
+    const refuse = () =>
+      market.proxy.plan(/operators/, {
+        answer: { status: 409, body: { error: code, message: 'too many', request_id: 'r' } },
+      })
+    refuse()
+    expect(codeOf(await server.ask('delegate', { receipt_id }))).toBe(code)
     const { delegation_id } = await server.call('delegate', { receipt_id })
-    market.proxy.plan(/operators/, { answer: refused })
-    expect(codeOf(await server.ask('end_delegation', { delegation_id }))).toBe('OPERATOR_LIMIT_EXCEEDED')
+    refuse()
+    expect(codeOf(await server.ask('end_delegation', { delegation_id }))).toBe(code)
     expect(await server.call('end_delegation', { delegation_id })).toMatchObject({ status: 'ended' })
-  })
-
-  it('rejects an altered log', async () => {
-    const receipt_id = await newLocker()
-    const { delegation_id } = await server.call('delegate', { receipt_id })
-    await market.work()
-    await market.work(60)
-    market.agentProxy.always(/delegations\/dlg/, {
-      lie: (body: { log: object[] }) => ({ ...body, log: body.log.map((one) => ({ ...one, kind: 'file_gone' })) }),
-    })
-    expect(codeOf(await server.ask('agent_status', { delegation_id }))).toBe('untrue_answer')
   })
 
   it.each([
     ['delegate', { receipt_id: 'rcpt_1' }],
-    ['delegate', { receipt_id: `rcpt_${'0'.repeat(32)}`, tasks: { mirror: { sources: [] } } }],
     ['delegate', { receipt_id: `rcpt_${'0'.repeat(32)}`, tasks: { tell: { url: 'http://plain.example' } } }],
     ['agent_status', { delegation_id: '../..' }],
     ['end_delegation', {}],

@@ -4,28 +4,18 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
-import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { seedLocker } from '@svc/testbed/seed-lockers'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from './client.ts'
-import { openShop, type Shop } from './shop.ts'
+import { useShop } from './shop.ts'
 
-let shop: Shop
+const shop = useShop()
 let node: FaultyProxy
 let server: TestServer
 beforeAll(async () => {
-  shop = await openShop()
   node = await startFaultyProxy(shop.market.chains.primary.url)
   server = await shop.start('memory', 'solana', { SVC_GATEWAY: shop.market.proxy.url, SVC_PRIMARY_RPC: node.url })
 })
-afterAll(async () => {
-  await shop.close()
-  await node.stop()
-})
-afterEach(() => {
-  shop.market.proxy.behave()
-  node.behave()
-})
+afterAll(() => node.stop())
 
 const requests = () => shop.market.proxy.seen.length + node.seen.length
 
@@ -98,7 +88,7 @@ describe('a purchase', () => {
 
 describe('an upload', () => {
   it('that is cancelled keeps the previous file, and the same call completes it', { tags: ['nightly'] }, async () => {
-    const { receipt_id } = await seedLocker(shop.market.gateway.context, { owner: DEMO_PAYERS[0]!.address })
+    const receipt_id = await shop.locker()
     const large = randomBytes(9 * 1024 * 1024)
     await writeFile(join(shop.desk.root, 'small'), 'as it was')
     await writeFile(join(shop.desk.root, 'large'), large)

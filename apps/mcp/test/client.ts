@@ -13,6 +13,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { programEnvironment } from '@svc/devnet/program-environment'
+import { afterAll, beforeAll } from 'vitest'
 import { createContext } from '../src/context.ts'
 import { createCalls } from '../src/server/calls.ts'
 import { createLog } from '../src/server/log.ts'
@@ -47,6 +48,14 @@ export async function openDesk(): Promise<Desk> {
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+/** A desk that the tests of a file share. */
+export function useDesk(): Desk {
+  const desk = {} as Desk // filled before the first test
+  beforeAll(async () => void Object.assign(desk, await openDesk()))
+  afterAll(() => desk.remove())
+  return desk
 }
 
 export function environment(desk: Desk, variables: Variables): Variables {

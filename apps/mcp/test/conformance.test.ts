@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { programEnvironment } from '@svc/devnet/program-environment'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Desk, environment, type HttpProcess, openDesk, spawnHttp } from './client.ts'
+import { environment, type HttpProcess, spawnHttp, useDesk } from './client.ts'
 
 /** Scenarios for features that this server does not offer. All others must pass. */
 const NOT_OURS: Record<string, string> = {
@@ -38,16 +38,12 @@ const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/co
 const RUNNER = join(dirname(PACKAGE), 'dist/index.js')
 const run = promisify(execFile)
 
-let desk: Desk
+const desk = useDesk()
 let server: HttpProcess
 beforeAll(async () => {
-  desk = await openDesk()
   server = await spawnHttp(environment(desk, { SVC_GATEWAY: 'http://127.0.0.1:9' }))
 })
-afterAll(async () => {
-  await server.stop()
-  await desk.remove()
-})
+afterAll(() => server.stop())
 
 const conformance = (...args: string[]) => run(process.execPath, [RUNNER, ...args], { env: programEnvironment({}) })
 

@@ -3,13 +3,12 @@ import { text } from 'node:stream/consumers'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isLoopbackHost } from '../src/server/http-guard.ts'
-import { type Desk, environment, type HttpProcess, openDesk, spawnHttp } from './client.ts'
+import { environment, type HttpProcess, spawnHttp, useDesk } from './client.ts'
 
-let desk: Desk
+const desk = useDesk()
 let open: HttpProcess
 let guarded: HttpProcess
 beforeAll(async () => {
-  desk = await openDesk()
   const env = environment(desk, { SVC_GATEWAY: 'http://127.0.0.1:9' })
   open = await spawnHttp(env)
   guarded = await spawnHttp({ ...env, SVC_MCP_TOKEN: 'a long secret' }, '--host', '0.0.0.0')
@@ -17,7 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await open.stop()
   await guarded.stop()
-  await desk.remove()
 })
 
 const BEGIN = JSON.stringify({

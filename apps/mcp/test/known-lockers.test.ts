@@ -1,13 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Desk, openDesk, startServer } from './client.ts'
+import { expect, it } from 'vitest'
+import { startServer, useDesk } from './client.ts'
 
-let desk: Desk
-beforeAll(async () => {
-  desk = await openDesk()
-})
-afterAll(() => desk.remove())
+const desk = useDesk()
 
 it('ADD-16 list_lockers without a key lists what the command line remembers of this gateway', async () => {
   const state = join(desk.root, '..', 'remembered')

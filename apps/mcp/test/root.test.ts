@@ -1,14 +1,13 @@
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openRoot } from '../src/root.ts'
 import { readSettings } from '../src/settings.ts'
-import { codeOf, type Desk, openDesk, startServer, textOf } from './client.ts'
+import { codeOf, startServer, textOf, useDesk } from './client.ts'
 
-let desk: Desk
+const desk = useDesk()
 let home: string
 beforeAll(async () => {
-  desk = await openDesk()
   home = join(desk.folder, 'users/me')
   await mkdir(join(home, 'project'), { recursive: true })
   await writeFile(join(home, 'notes.txt'), 'private')
@@ -16,7 +15,6 @@ beforeAll(async () => {
   await symlink(home, join(desk.folder, 'link-to-home'))
   await symlink('/', join(desk.folder, 'link-to-all'))
 })
-afterAll(() => desk.remove())
 
 /** The root of a server that a client starts in a folder. */
 const rootIn = (folder: string, variables = {}) => openRoot(readSettings({ HOME: home, ...variables }, folder))

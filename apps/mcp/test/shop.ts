@@ -4,6 +4,7 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { fromBase58 } from '@svc/protocol/bytes'
 import { type Market, openMarket } from '@svc/sdk/test/market'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { type Desk, openDesk, startServer, type TestServer, type TransportName, type Variables } from './client.ts'
 
 export type Chain = 'solana' | 'evm'
@@ -11,17 +12,28 @@ export type Chain = 'solana' | 'evm'
 export interface Shop {
   market: Market
   desk: Desk
+  /** Makes an open locker of the payer whose key servers have on the primary chain; returns its receipt id. */
+  locker(): Promise<string>
   /** The settings of a server that pays on this chain, or that has no wallet if `chain` is null. */
   variables(chain: Chain | null, payer?: number): Promise<Variables>
   start(transport: TransportName, chain: Chain | null, variables?: Variables, now?: () => number): Promise<TestServer>
   close(): Promise<void>
 }
 
+/** A shop that the tests of a file share. Each begins without faults. */
+export function useShop(open: () => Promise<Market> = openMarket): Shop {
+  const shop = {} as Shop // filled before the first test
+  beforeAll(async () => void Object.assign(shop, await openShopIn(await open())))
+  beforeEach(() => shop.market.proxy.behave())
+  afterAll(() => shop.close())
+  return shop
+}
+
 export async function openShop(): Promise<Shop> {
   return openShopIn(await openMarket())
 }
 
-export async function openShopIn(market: Market): Promise<Shop> {
+async function openShopIn(market: Market): Promise<Shop> {
   const desk = await openDesk()
   const servers: TestServer[] = []
   const keyFiles = new Map<string, Promise<string>>()
@@ -48,6 +60,7 @@ export async function openShopIn(market: Market): Promise<Shop> {
   return {
     market,
     desk,
+    locker: async () => (await market.locker(market.solana().signer)).receipt_id,
     variables,
     async start(transport, chain, others = {}, now) {
       const server = await startServer(transport, desk, { ...(await variables(chain)), ...others }, now)

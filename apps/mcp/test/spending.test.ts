@@ -2,23 +2,20 @@ import { randomBytes } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { amountText } from '@svc/sdk/money'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { codeOf, textOf } from './client.ts'
-import { openShop, type Shop } from './shop.ts'
+import { useShop } from './shop.ts'
 
-let shop: Shop
-beforeAll(async () => {
-  shop = await openShop()
-})
-afterEach(() => shop.market.proxy.behave())
-afterAll(() => shop.close())
+const shop = useShop()
 
 let count = 0
 /** The settings of a server that has spent nothing yet. */
 const fresh = (variables: Record<string, string> = {}) => ({
+  SVC_GATEWAY: shop.market.proxy.url,
   SVC_MCP_STATE: `${shop.desk.folder}/state-${++count}`,
   ...variables,
 })
+const start = (variables?: Record<string, string>) => shop.start('memory', 'solana', fresh(variables))
 const usdc = () => shop.market.treasury('USDC')
 
 /** Asks for a hundred times the price, in both amounts. */
@@ -29,7 +26,7 @@ function dearer({ amount, extra, ...leg }: PaymentLeg): PaymentLeg {
 
 describe('the spending limits', () => {
   it('reject a purchase above the purchase limit with the reason, and nothing is paid', async () => {
-    const server = await shop.start('memory', 'solana', fresh({ SVC_MCP_MAX_USD: '0.20' }))
+    const server = await start({ SVC_MCP_MAX_USD: '0.20' })
     const before = await usdc()
     const result = await server.ask('buy', { units: 1 })
     expect(codeOf(result)).toBe('over_purchase_limit')
@@ -53,20 +50,20 @@ describe('the spending limits', () => {
   })
 
   it('allow coins only with a configured price', async () => {
-    const without = await shop.start('memory', 'solana', fresh())
+    const without = await start()
     const order = { units: 1, asset: 'SOL', intent: 'with coins' }
     expect(codeOf(await without.ask('buy', order))).toBe('asset_not_allowed')
     const before = await shop.market.treasury('SOL')
-    const dear = await shop.start('memory', 'solana', fresh({ SVC_MCP_USD_PER_SOL: '100000' }))
+    const dear = await start({ SVC_MCP_USD_PER_SOL: '100000' })
     expect(codeOf(await dear.ask('buy', order))).toBe('over_purchase_limit')
     expect(await shop.market.treasury('SOL')).toBe(before)
-    const fair = await shop.start('memory', 'solana', fresh({ SVC_MCP_USD_PER_SOL: '150' }))
+    const fair = await start({ SVC_MCP_USD_PER_SOL: '150' })
     expect(await fair.call('buy', order)).toMatchObject({ paid: { asset: 'SOL' } })
     expect((await shop.market.treasury('SOL')) > before).toBe(true)
   })
 
   it('take the asset in any case, and list what can be paid with for one that is not accepted', async () => {
-    const server = await shop.start('memory', 'solana', fresh())
+    const server = await start()
     const order = { units: 1, intent: 'in lower case' }
     expect(await server.call('buy', { ...order, asset: 'usdc' })).toMatchObject({ paid: { asset: 'USDC' } })
     expect(await server.call('buy', { ...order, asset: 'USDC' })).toMatchObject({ new_payment: false })
@@ -97,21 +94,18 @@ describe('the spending limits', () => {
 
   it('hold against a gateway that raises the price or swaps the token', async () => {
     const { proxy } = shop.market
-    const server = await shop.start('memory', 'solana', fresh({ SVC_GATEWAY: proxy.url }))
-    proxy.always(/storage\/request/, {
-      lie: ({ accepts, ...quote }: Quote) => ({ ...quote, accepts: accepts.map(dearer) }),
-    })
+    const server = await start()
+    const codeWith = async (change: (leg: PaymentLeg) => PaymentLeg) => {
+      proxy.behave()
+      proxy.always(/storage\/request/, {
+        lie: ({ accepts, ...quote }: Quote) => ({ ...quote, accepts: accepts.map(change) }),
+      })
+      return codeOf(await server.ask('buy', { units: 1 }))
+    }
     const before = await usdc()
-    expect(codeOf(await server.ask('buy', { units: 1 }))).toBe('over_purchase_limit')
-    proxy.behave()
-    proxy.always(/storage\/request/, {
-      // Another token under a trusted name.
-      lie: ({ accepts, ...quote }: Quote) => ({
-        ...quote,
-        accepts: accepts.map((leg) => ({ ...leg, asset: '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs' })),
-      }),
-    })
-    expect(codeOf(await server.ask('buy', { units: 1 }))).toBe('untrue_answer')
+    expect(await codeWith(dearer)).toBe('over_purchase_limit')
+    const otherToken = '7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs'
+    expect(await codeWith((leg) => ({ ...leg, asset: otherToken }))).toBe('untrue_answer')
     expect(await usdc()).toBe(before)
   })
 })
@@ -144,7 +138,7 @@ describe('a purchase', () => {
 
   it('that fails after money moved says so, and the same intent resumes it without paying', async () => {
     const { proxy } = shop.market
-    const server = await shop.start('memory', 'solana', fresh({ SVC_GATEWAY: proxy.url }))
+    const server = await start()
     const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }
     // The first confirmation only checks for an earlier payment.
     proxy.plan(/storage\/confirm/, { lie: (answer) => answer }, { answer: gone })
@@ -155,18 +149,15 @@ describe('a purchase', () => {
     expect(textOf(failed)).toContain('SAME intent')
     const paid = (await usdc()) - before
     expect(paid).toBe(250_000n)
-    const { intent } = order
-    expect(await server.call('purchase_status', { intent })).toMatchObject({
-      state: 'receipt_missing',
-      receipt_id: null,
-    })
-    expect(await server.call('buy', order)).toMatchObject({ new_payment: false, intent })
+    const status = () => server.call('purchase_status', { intent: order.intent })
+    expect(await status()).toMatchObject({ state: 'receipt_missing', receipt_id: null })
+    expect(await server.call('buy', order)).toMatchObject({ new_payment: false })
     expect((await usdc()) - before).toBe(paid)
-    expect(await server.call('purchase_status', { intent })).toMatchObject({ state: 'complete' })
+    expect(await status()).toMatchObject({ state: 'complete' })
   })
 
   it('that is rejected before it begins has state unknown and leaves its intent free', async () => {
-    const server = await shop.start('memory', 'solana', fresh())
+    const server = await start()
     expect(codeOf(await server.ask('buy', { units: 100, intent: 'never' }))).toBe('over_purchase_limit')
     expect(await server.call('purchase_status', { intent: 'never' })).toMatchObject({ state: 'unknown', payments: [] })
     expect(await server.call('buy', { units: 1, intent: 'never' })).toMatchObject({ new_payment: true })
@@ -175,7 +166,7 @@ describe('a purchase', () => {
 
 describe('a renewal', () => {
   it('ADD-17 PAY-52 extends the locker, pays once for an intent, and is within the limits of purchases', async () => {
-    const server = await shop.start('memory', 'solana', fresh({ SVC_MCP_MAX_USD_PER_DAY: '0.60' }))
+    const server = await start({ SVC_MCP_MAX_USD_PER_DAY: '0.60' })
     const { receipt_id, locker_id } = await server.call('buy', { units: 1, intent: 'to be renewed' })
     const before = await usdc()
     const first = await server.call('renew_locker', { receipt_id })
@@ -183,11 +174,8 @@ describe('a renewal', () => {
     expect(Date.parse(first.expires_at as string)).toBeGreaterThan(Date.now() + 700 * 86_400_000)
     expect(await server.call('renew_locker', { receipt_id })).toMatchObject({ new_payment: false })
     expect((await usdc()) - before).toBe(250_000n)
-    expect(await server.call('purchase_status', { intent: first.intent })).toMatchObject({
-      state: 'complete',
-      receipt_id,
-      locker_id,
-    })
+    const status = await server.call('purchase_status', { intent: first.intent })
+    expect(status).toMatchObject({ state: 'complete', receipt_id, locker_id })
     expect(codeOf(await server.ask('renew_locker', { receipt_id, intent: 'third' }))).toBe('over_day_limit')
     expect(codeOf(await server.ask('renew_locker', { receipt_id, units: 1000 }))).toBe('over_purchase_limit')
     const renewal = first.renewal_receipt_id

@@ -5,20 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CODE_MEANINGS } from '../src/explain/codes.ts'
 import { FACT_MEANINGS } from '../src/explain/facts.ts'
 import { CODES_HERE } from '../src/explain/topics.ts'
-import { codeOf, type Desk, openDesk, startServer, type TestServer, textOf } from './client.ts'
+import { codeOf, startServer, type TestServer, textOf, useDesk } from './client.ts'
 
-let desk: Desk
+const desk = useDesk()
 let server: TestServer
 beforeAll(async () => {
-  desk = await openDesk()
   const SVC_WALLET = await desk.keyFile('key', '11'.repeat(32))
   // Nothing listens on the discard port.
   server = await startServer('memory', desk, { SVC_GATEWAY: 'http://127.0.0.1:9', SVC_WALLET })
 })
-afterAll(async () => {
-  await server.stop()
-  await desk.remove()
-})
+afterAll(() => server.stop())
 
 const receipt_id = `rcpt_${'0'.repeat(32)}`
 const PAYING = ['buy', 'renew_locker', 'subscribe']

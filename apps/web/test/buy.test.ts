@@ -176,7 +176,7 @@ describe('a wallet of the wallet standard', () => {
     await visited.leave()
   })
 
-  it('T-67 offers to stop waiting for a payment only after it has taken long', async () => {
+  it('T-67 offers to stop waiting for a payment only after it has taken long', { tags: ['nightly'] }, async () => {
     const visited = await visit(site, '/buy', {}, async (page) => {
       await injectStandardWallet(page, { key: DEMO_PAYERS[0]!, rpcUrl: site.chains.primary.url })
       await page.clock.install()

@@ -208,7 +208,9 @@ describe('with a key', () => {
     await visited.leave()
   })
 
-  it('T-49 SHORT-07 says what the public link opens, and what closing it leaves open, as the gateway does', async () => {
+  it('T-49 SHORT-07 says what the public link opens, and what closing it leaves open, as the gateway does', {
+    tags: ['nightly'],
+  }, async () => {
     const locker = await newLocker()
     const client = clientOf(payerSigner)
     await client.attest(locker)

@@ -243,7 +243,9 @@ describe('every section', () => {
     },
   )
 
-  it('ADD-25 the growth chart of a new gateway is drawn around its only sample, not years after it', async () => {
+  it('ADD-25 the growth chart of a new gateway is drawn around its only sample, not years after it', {
+    tags: ['nightly'],
+  }, async () => {
     const visited = await visit(site, '/operator#lockers', undefined, async (page) => {
       await page.addInitScript(watchCanvases)
       await page.route('**/operations/growth?*', async (route) => {

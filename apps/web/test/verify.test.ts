@@ -388,7 +388,9 @@ describe('the verify page', () => {
     node.close()
   })
 
-  it('T-63 keeps the chosen files when keys or a node are given while it hashes, or when it is cancelled', async () => {
+  it('T-63 keeps the chosen files when keys or a node are given while it hashes, or when it is cancelled', {
+    tags: ['nightly'],
+  }, async () => {
     // Hashing lasts until the test lets it begin: the page's messages to its worker are held back.
     const holdHashing = () => {
       const held: (() => void)[] = []

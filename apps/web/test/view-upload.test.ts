@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 // The viewer, opened by the `viewer_url` of an upload session.
 
 import { type FinalizedUpload, openUploadSession, type UploadSession } from '@svc/api/upload-sessions'

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { afterEach, expect, it } from 'vitest'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
+import { bundleOf } from '../src/bundle.ts'
 
 let started: ChildProcess | undefined
 afterEach(() => started?.kill('SIGKILL'))
@@ -69,25 +72,23 @@ it('a process that cannot answer the others goes on, and is left out', { tags: [
 it('a process that is replaced runs the same code as the others, although a source changed', {
   tags: ['nightly'],
 }, async () => {
-  const folder = new URL('.changing/', import.meta.url)
-  const write = (version: string) =>
-    writeFileSync(new URL('version.ts', folder), `export const version = '${version}'\n`)
-  mkdirSync(folder, { recursive: true })
-  try {
-    writeFileSync(
-      new URL('program.ts', folder),
-      "export { run } from '../programs/idle.ts'\nimport { version } from './version.ts'\nconsole.log(JSON.stringify({ msg: 'runs', version, pid: process.pid }))\n",
-    )
-    write('old')
-    const processes = start('two-processes.ts', new URL('program.ts', folder).href)
-    const untilRunning = (count: number) => expect.poll(() => processes.logged('runs').length).toBe(count)
-    await untilRunning(2)
-    write('new')
-    process.kill(processes.logged('runs')[1]?.pid as number, 'SIGKILL')
-    await untilRunning(3)
-    expect(processes.logged('runs').map(({ version }) => version)).toEqual(['old', 'old', 'old'])
-    await processes.stop()
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const folder = mkdtempSync(join(tmpdir(), 'svc-changing-'))
+  const program = pathToFileURL(join(folder, 'program.ts'))
+  const idle = fileURLToPath(new URL('programs/idle.ts', import.meta.url))
+  const log = "console.log(JSON.stringify({ msg: 'runs', version, pid: process.pid }))"
+  writeFileSync(program, `export { run } from '${idle}'\nimport { version } from './version.ts'\n${log}\n`)
+  const write = (version: string) => writeFileSync(join(folder, 'version.ts'), `export const version = '${version}'\n`)
+  write('old')
+  const bundle = bundleOf(program)!
+  onTestFinished(() => {
+    for (const made of [folder, dirname(dirname(bundle))]) rmSync(made, { recursive: true })
+  })
+  const processes = start('two-processes.ts', program.href)
+  const untilRunning = (count: number) => expect.poll(() => processes.logged('runs').length).toBe(count)
+  await untilRunning(2)
+  write('new')
+  process.kill(processes.logged('runs')[1]?.pid as number, 'SIGKILL')
+  await untilRunning(3)
+  expect(processes.logged('runs').map(({ version }) => version)).toEqual(['old', 'old', 'old'])
+  await processes.stop()
 })

@@ -47,7 +47,9 @@ const redirect = (status: number, target: string) => `${base}/${status}/${encode
 const statusOf = (i: number) => REDIRECTS[i % REDIRECTS.length] as number
 
 describe('an address that is not public', () => {
-  it('T-124 is refused in every notation, by its text, before a lookup or a connection', async () => {
+  it('T-124 is refused in every notation, by its text, before a lookup or a connection', {
+    tags: ['nightly'],
+  }, async () => {
     expect(urls.length).toBeGreaterThan(500)
     const options = { resolve: mustNotResolve }
     const message = { headers: {}, body: '' }

@@ -111,7 +111,7 @@ describe('revocations among junk', () => {
     expect(later.revoked.get(hex(OLD))).toBe(THEFT)
   })
 
-  it('T-40 ADD-39 keeps valid ones only, each once, the recovery key first', () => {
+  it('T-40 ADD-39 keeps valid ones only, each once, the recovery key first', { tags: ['nightly'] }, () => {
     const [earlier, later] = [revoked(OLD, OLD, THEFT - DAY), revoked(OLD, OLD, THEFT)]
     const revocations = [...forged, ...strangers.map((one) => revoked(one, one, 0)), later, earlier, later, real, real]
     const given = { pinned: [pin(OLD)], recovery, changes: { endorsements: [], revocations } }

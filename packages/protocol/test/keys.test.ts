@@ -154,7 +154,7 @@ describe('personal sign', () => {
     expect(recoverPersonalSigner(message, signature.slice(0, 66) + high + flipped)).toBeNull()
   })
 
-  it('ENV-03 ENV-17 T-14 accepts with a known key exactly what recovers to it', () => {
+  it('ENV-03 ENV-17 T-14 accepts with a known key exactly what recovers to it', { tags: ['nightly'] }, () => {
     const isSignedBy = personalVerifier(recoverPersonalKey(message, signature) as Uint8Array)
     const order = secp256k1.Point.Fn.ORDER
     const hex = (value: bigint) => value.toString(16).padStart(64, '0')

@@ -19,7 +19,7 @@ describe('strict JSON', () => {
     )
   })
 
-  it('ENV-23 reads a text in its plain form and in any other form the same way', () => {
+  it('ENV-23 reads a text in its plain form and in any other form the same way', { tags: ['nightly'] }, () => {
     const piece = fc.constantFrom(
       '{',
       '}',

@@ -5,10 +5,12 @@ import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { AGENT_TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { toHex } from '@svc/protocol/bytes'
 import { startTestAgent } from '@svc/testbed/agent'
+import { beforeEach } from 'vitest'
 import { type AgentClient, createAgentClient } from '../src/client.ts'
 import type { ClientOptions, Overrides } from '../src/context.ts'
 import type { Locker } from '../src/lockers.ts'
 import type { Signer } from '../src/signers.ts'
+import { shared } from './lockers.ts'
 import { type Buyer, type Held, holdings, type Market, openMarket } from './market.ts'
 
 export interface AgentMarket extends Market {
@@ -62,4 +64,10 @@ export async function openAgentMarket(): Promise<AgentMarket> {
       await market.close()
     },
   }
+}
+
+export function useAgentMarket(): AgentMarket {
+  const market = shared(openAgentMarket)
+  beforeEach(() => market.agentProxy.behave())
+  return market
 }

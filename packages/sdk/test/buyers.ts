@@ -1,14 +1,19 @@
 // For tests: purchases that are interrupted and resumed.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import type { ClientOptions, Overrides } from '../src/context.ts'
+import type { Overrides } from '../src/context.ts'
 import { memoryJournal } from '../src/journal.ts'
-import { type Intention, readPurchase } from '../src/purchases/purchase.ts'
+import { readPurchase } from '../src/purchases/purchase.ts'
 import type { SignedPayment } from '../src/wallets/wallet.ts'
-import { type Interruption, interruptible } from './effects.ts'
 import type { Buyer, Market } from './market.ts'
 
-export interface InterruptedPurchase {
+interface Interruption {
+  /** The number of the effect, or a name for the first effect of that name. */
+  effect: number | string
+  when: 'before' | 'after'
+}
+
+interface InterruptedPurchase {
   /** The names of the effects so far. */
   effects: string[]
   /** Whether the purchase was interrupted. */
@@ -19,49 +24,51 @@ export interface InterruptedPurchase {
   signed(): Promise<SignedPayment[]>
 }
 
-/** Buys something from some service and returns its receipt. */
-type Buy = (options: Partial<ClientOptions>, overrides: Overrides, intention: Intention) => Promise<SignedReceipt>
-
 let count = 0
 
 /** Buys storage and stops at one effect, as if the process had crashed there. */
-export function interruptPurchase(
+export async function interruptPurchase(
   market: Market,
-  buyer: Buyer,
+  { signer, wallet }: Buyer,
   asset: string,
-  interruption: Interruption,
-): Promise<InterruptedPurchase> {
-  const buy: Buy = async (options, overrides, intention) => {
-    const client = market.client({ ...options, pinnedKeys: [market.key] }, overrides)
-    return (await client.buy({ ...intention, units: 1 })).receipt
-  }
-  return interruptBuy(market.proxy.url, buyer, asset, interruption, buy)
-}
-
-export async function interruptBuy(
-  baseUrl: string,
-  buyer: Buyer,
-  asset: string,
-  interruption: Interruption,
-  buy: Buy,
+  { effect, when }: Interruption,
 ): Promise<InterruptedPurchase> {
   const journal = memoryJournal()
-  const order = { intent: `purchase ${++count}`, asset }
-  const { signer } = buyer
+  const order = { intent: `purchase ${++count}`, units: 1, asset }
+  const effects: string[] = []
   const { promise: interrupted, resolve: end } = Promise.withResolvers<null>()
-  const environment = interruptible({ fetch, journal, wallet: buyer.wallet }, interruption, () => {
-    end(null)
-    return new Promise<never>(() => {})
-  })
-  const options = { signer, fetch: environment.fetch, journal: environment.journal }
-  const outcome = await Promise.race([interrupted, buy(options, {}, { ...order, wallet: environment.wallet })])
+  function watched<Args extends unknown[], Result>(name: string, work: (...args: Args) => Promise<Result>) {
+    return async (...args: Args): Promise<Result> => {
+      const number = effects.push(name)
+      const isLast = number === effect || (name === effect && effects.indexOf(name) === number - 1)
+      const stop = () => {
+        end(null)
+        return new Promise<never>(() => {})
+      }
+      if (isLast && when === 'before') return stop()
+      const result = await work(...args)
+      return isLast ? stop() : result
+    }
+  }
+  const pinnedKeys = [market.key]
+  const watchedJournal = { get: journal.get, put: watched('put', journal.put) }
+  const client = market.client({ signer, pinnedKeys, fetch: watched('fetch', fetch), journal: watchedJournal }, {})
+  const watchedWallet = {
+    ...wallet,
+    sign: watched('sign', wallet.sign),
+    send: watched('send', wallet.send),
+    outcomeOf: watched('outcomeOf', wallet.outcomeOf),
+  }
+  const outcome = await Promise.race([interrupted, client.buy({ ...order, wallet: watchedWallet })])
   return {
-    effects: environment.effects,
+    effects,
     isInterrupted: outcome === null,
-    resume: ({ wallet } = buyer, { signal, ...overrides } = {}) =>
-      buy({ signer, journal }, overrides, { ...order, wallet, signal }),
+    async resume(buyer = { signer, wallet }, { signal, ...overrides } = {}) {
+      const again = market.client({ signer, pinnedKeys, journal }, overrides)
+      return (await again.buy({ ...order, wallet: buyer.wallet, signal })).receipt
+    },
     async signed() {
-      const record = await readPurchase({ journal, baseUrl }, order.intent)
+      const record = await readPurchase({ journal, baseUrl: market.proxy.url }, order.intent)
       return record!.attempts.map(({ payment }) => payment)
     },
   }

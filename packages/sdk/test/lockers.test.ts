@@ -1,19 +1,14 @@
 import type { ListedLocker, LockerList } from '@svc/api/lockers'
 import { MAX_TAG_CHARACTERS } from '@svc/api/lockers'
 import { lockerId } from '@svc/protocol/ids'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Client } from '../src/client.ts'
 import { isGatewayError, UntrueAnswer } from '../src/errors.ts'
 import { lockerName, nameObjection } from '../src/locker-names.ts'
 import { namedTags } from '../src/lockers.ts'
-import { errorOf, type House, newEd25519, newEvm, openHouse } from './lockers.ts'
+import { errorOf, newEd25519, newEvm, useHouse } from './lockers.ts'
 
-let house: House
-beforeAll(async () => {
-  house = await openHouse()
-})
-afterAll(() => house.close())
-afterEach(() => house.proxy.behave())
+const house = useHouse()
 
 async function all(client: Client): Promise<ListedLocker[]> {
   const lockers: ListedLocker[] = []
@@ -82,10 +77,6 @@ describe('the lockers of a wallet', () => {
     })
     expect(isGatewayError(await errorOf(all(elsewhere)), 'AUDIENCE_MISMATCH')).toBe(true)
   })
-
-  it('need a signer', async () => {
-    expect(await errorOf(all(house.client()))).toBeInstanceOf(TypeError)
-  })
 })
 
 describe('the name of a locker', () => {
@@ -103,23 +94,8 @@ describe('the name of a locker', () => {
   it('ADD-16 can be typed and shown as it is, and is not like an id', () => {
     for (const name of ['photos', '2026 Q1', 'a.b_c@d+e-f', 'Übung', 'फ़ोटो', '写真', 'n'.repeat(59)])
       expect([name, nameObjection(name)]).toEqual([name, null])
-    const lone = '\ud800'
-    const bad = [
-      '',
-      ' ',
-      '-rf',
-      '.hidden',
-      'a/b',
-      'a:b',
-      'a\nb',
-      'a\u001b[2J',
-      '📷',
-      'a\u202eb',
-      lone,
-      'rcpt_1',
-      'locker_1',
-    ]
-    for (const name of [...bad, 'n'.repeat(60), 'n'.repeat(300)])
+    const unsafe = ['', ' ', '-rf', '.hidden', 'a/b', 'a:b', 'a\nb', 'a\u001b[2J', '📷', 'a\u202eb', '\ud800']
+    for (const name of [...unsafe, 'rcpt_1', 'locker_1', 'n'.repeat(60), 'n'.repeat(300)])
       expect([name, nameObjection(name)]).toEqual([name, expect.stringContaining('1 to 59 letters')])
     expect(namedTags(undefined, 'a/b')).toBeUndefined()
   })

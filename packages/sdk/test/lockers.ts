@@ -1,9 +1,13 @@
 // For tests: a real gateway behind a faulty proxy, and clients that record their waits instead of waiting.
 
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { type Client, createClient } from '../src/client.ts'
 import type { ClientOptions, Overrides } from '../src/context.ts'
 import { type Signer, signerFromEvmKey, signerFromSeed } from '../src/signers.ts'
@@ -48,6 +52,29 @@ export async function openHouse(...settings: Settings): Promise<House> {
       await gateway.stop()
     },
   }
+}
+
+/** What the tests of a file share. Each begins without faults, recorded requests and waits. */
+export function shared<T extends House>(open: () => Promise<T>): T {
+  const place = {} as T // filled before the first test
+  beforeAll(async () => void Object.assign(place, await open()))
+  beforeEach(() => {
+    place.proxy.behave()
+    place.proxy.seen.length = 0
+    place.waits.length = 0
+  })
+  afterAll(() => place.close())
+  return place
+}
+
+export const useHouse = (...settings: Settings) => shared(() => openHouse(...settings))
+
+/** A temporary folder for the tests of a file. */
+export function useFolder(): string {
+  const folder = join(tmpdir(), `svc-sdk-${randomUUID()}`)
+  beforeAll(() => mkdir(folder))
+  afterAll(() => rm(folder, { recursive: true }))
+  return folder
 }
 
 export const newEd25519 = () => signerFromSeed(randomBytes(32))

@@ -9,11 +9,13 @@ import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain
 import { call as callPrimary } from '@svc/devnet/primary-chain/dev-client'
 import { toHex } from '@svc/protocol/bytes'
 import { erc20Abi } from 'viem'
+import type { Client } from '../src/client.ts'
+import { type Journal, memoryJournal } from '../src/journal.ts'
 import { type Signer, signerFromEvmKey, signerFromSeed } from '../src/signers.ts'
 import { evmWallet } from '../src/wallets/evm-wallet.ts'
 import { solanaWallet } from '../src/wallets/solana-wallet.ts'
 import type { Wallet } from '../src/wallets/wallet.ts'
-import { type House, openHouse } from './lockers.ts'
+import { type House, openHouse, shared } from './lockers.ts'
 
 export interface Buyer {
   signer: Signer
@@ -30,6 +32,8 @@ export interface Market extends House {
   key: string
   solana(payer?: number): Buyer
   evm(payer?: number): Buyer
+  /** A client that trusts the key of the gateway. */
+  clientOf(buyer: Buyer, journal?: Journal): Client
   /** The balance of the treasury, in atomic units. */
   treasury(asset: Held): Promise<bigint>
 }
@@ -41,6 +45,7 @@ export async function openMarket(variables: Record<string, string> = {}): Promis
   const now = () => Date.now() + lead
   const chains = await startLocalChains({ now })
   const house = await openHouse({ ...chains.variables, ...variables }, { now })
+  const key = toHex(house.gateway.context.signers.statement.publicKey)
   return {
     ...house,
     chains,
@@ -48,7 +53,7 @@ export async function openMarket(variables: Record<string, string> = {}): Promis
     advance(seconds) {
       lead += seconds * 1000
     },
-    key: toHex(house.gateway.context.signers.statement.publicKey),
+    key,
     solana(payer = 0) {
       const signer = signerFromSeed(DEMO_PAYERS[payer]!.privateKeyBytes)
       return { signer, wallet: solanaWallet({ rpcUrl: chains.primary.url, signer }) }
@@ -58,6 +63,7 @@ export async function openMarket(variables: Record<string, string> = {}): Promis
       const wallet = evmWallet({ rpcUrl: chains.evm.url, account: privateKey })
       return { signer: signerFromEvmKey(privateKey), wallet }
     },
+    clientOf: ({ signer }, journal = memoryJournal()) => house.client({ signer, journal, pinnedKeys: [key] }),
     treasury: (asset) => holdings(chains, { primary: TREASURY, evm: DEV_TREASURY }, asset),
     async close() {
       await house.close()
@@ -65,6 +71,8 @@ export async function openMarket(variables: Record<string, string> = {}): Promis
     },
   }
 }
+
+export const useMarket = (variables?: Record<string, string>) => shared(() => openMarket(variables))
 
 interface Treasuries {
   primary: typeof TREASURY

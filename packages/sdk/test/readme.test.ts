@@ -2,58 +2,35 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { programEnvironment } from '@svc/devnet/program-environment'
-import { expect, it, onTestFinished } from 'vitest'
-import { openAgentMarket } from './agents.ts'
-import { type Market, openMarket } from './market.ts'
+import { expect, it } from 'vitest'
+import { useAgentMarket } from './agents.ts'
+import { useFolder } from './lockers.ts'
 
 const home = fileURLToPath(new URL('..', import.meta.url))
+const market = useAgentMarket()
+const folder = useFolder()
 
-/** The first programs of the README as one program, with the addresses of this market. */
-async function readmeProgram(market: Market, folder: string, blocks: number): Promise<string> {
+it('GEN-09 AGENT-04 the programs of the README buy, upload, attest and delegate, and a second run pays nothing more', async () => {
   const readme = await readFile(join(home, 'README.md'), 'utf8')
-  const all = [...readme.matchAll(/```js\n(.*?)```/gs)].map(([, program]) => program)
-  return all
-    .slice(0, blocks)
-    .join('')
+  const [buying, delegating] = [...readme.matchAll(/```js\n(.*?)```/gs)].map(([, program]) => program)
+  const program = `${buying}${delegating}`
     .replace('http://localhost:8402', market.gateway.url)
     .replace('http://localhost:8899', market.chains.primary.url)
+    .replace('http://localhost:8403', market.agent.url)
     .replaceAll("'.svc'", JSON.stringify(folder))
-}
-
-it('GEN-09 the first program of the README buys, uploads and attests, and a second run pays nothing more', async () => {
-  const market = await openMarket()
-  const folder = await mkdtemp(join(tmpdir(), 'svc-readme-'))
-  onTestFinished(async () => {
-    await market.close()
-    await rm(folder, { recursive: true })
-  })
-  const program = await readmeProgram(market, folder, 1)
-  const before = await market.treasury('SOL')
+  const treasuries = () => Promise.all([market.treasury('SOL'), market.agentTreasury('SOL')])
   const first = await run(program)
-  expect(first).toMatch(/^locker_[0-9a-f]{12} sha256:[0-9a-f]{64}\n$/)
-  const paid = (await market.treasury('SOL')) - before
-  expect(await run(program)).toBe(first)
-  expect((await market.treasury('SOL')) - before).toBe(paid)
-})
-
-it('AGENT-04 the second program of the README delegates the locker to the agent', async () => {
-  const market = await openAgentMarket()
-  const folder = await mkdtemp(join(tmpdir(), 'svc-readme-'))
-  onTestFinished(async () => {
-    await market.close()
-    await rm(folder, { recursive: true })
-  })
-  const program = (await readmeProgram(market, folder, 2)).replace('http://localhost:8403', market.agent.url)
-  expect(await run(program)).toMatch(/\npending 0\n$/)
+  expect(first).toMatch(/^locker_[0-9a-f]{12} sha256:[0-9a-f]{64}\n(.*\n)*pending 0\n$/)
+  const paid = await treasuries()
   await market.work()
   await market.work(60)
-  expect(await run(program)).toMatch(/\nactive 1\n$/)
+  expect(await run(program)).toBe(first.replace('pending 0', 'active 1'))
+  expect(await treasuries()).toEqual(paid)
 })
 
 async function run(program: string): Promise<string> {

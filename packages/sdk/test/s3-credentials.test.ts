@@ -1,21 +1,18 @@
 import type { NewS3Key, S3Credentials } from '@svc/api/s3-credentials'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../src/client.ts'
 import { UntrueAnswer } from '../src/errors.ts'
 import type { Locker } from '../src/lockers.ts'
-import { errorOf, type House, newEd25519, newEvm, openHouse } from './lockers.ts'
+import { errorOf, newEvm, useHouse } from './lockers.ts'
 
-let house: House
 let client: Client
 let locker: Locker
+const house = useHouse()
 beforeAll(async () => {
-  house = await openHouse()
   const signer = newEvm()
   client = house.client({ signer })
   locker = await house.locker(signer)
 })
-afterAll(() => house.close())
-afterEach(() => house.proxy.behave())
 
 describe('S3 credentials', () => {
   it('ADD-42 are asked for with an envelope that allows no more than they do', async () => {
@@ -24,23 +21,14 @@ describe('S3 credentials', () => {
     expect(await client.s3Credentials(locker, options)).toMatchObject({ access: 'write', prefix: 'a/' })
   })
 
-  it('ADD-42 are for operators, too; keys are for the owner', async () => {
-    const operator = newEd25519()
-    await client.addOperator(locker, operator.address)
-    const acting = house.client({ signer: operator })
-    expect(await acting.s3Credentials(locker, { access: 'write' })).toMatchObject({ access: 'write' })
-    const error = await errorOf(acting.createS3Key(locker, { name: 'a', days: 1 }))
-    expect(error).toMatchObject({ code: 'OWNER_REQUIRED' })
-  })
-
   it('ADD-42 keys are made, listed and revoked, also when an answer is lost', async () => {
     const made = await client.createS3Key(locker, { name: 'backup', access: 'write', prefix: 'b/', days: 2 })
     expect(made).toMatchObject({ name: 'backup', access: 'write', prefix: 'b/' })
     const { secret_access_key: _, endpoint, region, bucket, ...listed } = made
-    expect(await client.s3Keys(locker)).toEqual([listed])
+    expect(await client.s3Keys(locker)).toContainEqual(listed)
     house.proxy.plan(/s3\/keys\/SVCK/, { cut: 'answer' })
     await client.revokeS3Key(locker, made.access_key_id)
-    expect(await client.s3Keys(locker)).toEqual([])
+    expect(await client.s3Keys(locker)).not.toContainEqual(listed)
     expect(await errorOf(client.revokeS3Key(locker, made.access_key_id))).toMatchObject({ code: 'S3_KEY_NOT_FOUND' })
   })
 

@@ -3,7 +3,7 @@ import { lockerRecord } from '@svc/api/lockers'
 import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { createWalletClient, custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type Signer,
   signerFromEvmKey,
@@ -12,13 +12,9 @@ import {
   signerFromViem,
   signerFromWalletStandard,
 } from '../src/signers.ts'
-import { type House, openHouse } from './lockers.ts'
+import { useHouse } from './lockers.ts'
 
-let house: House
-beforeAll(async () => {
-  house = await openHouse()
-})
-afterAll(() => house.close())
+const house = useHouse()
 
 const seed = randomBytes(32)
 const privateKey = `0x${randomBytes(32).toString('hex')}` as const

@@ -6,12 +6,8 @@ import { openStagedProvider } from '../src/staged.ts'
 import { makeFolder } from './local/open-folder.ts'
 import { deliverStaged } from './slow-store.ts'
 
-/** A staged provider whose objects up to a size are delivered when they are written. */
-export async function openDeliveredProvider(
-  slow: SlowStore,
-  closeSlow: () => Promise<void>,
-  maxDeliveredBytes = Infinity,
-) {
+/** A staged provider whose objects are delivered when they are written. */
+export async function openDeliveredProvider(slow: SlowStore, closeSlow: () => Promise<void>) {
   const folder = await makeFolder()
   const staging = await openLocalProvider({ folder })
   const staged = openStagedProvider({ staging, slow, findRefs: async () => new Map() })
@@ -19,7 +15,6 @@ export async function openDeliveredProvider(
     ...staged,
     async write(id, bytes, about) {
       const { size } = await staged.write(id, bytes, about)
-      if (size > maxDeliveredBytes) return { size, ref: null }
       const ref = await deliverStaged(slow, staging, id, about.contentType)
       await staging.remove({ id, ref: null })
       return { size, ref }

@@ -16,7 +16,7 @@ import { deliverStaged, openTestSlowStore } from './slow-store.ts'
 
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
-describeProvider('a staged provider', async () => {
+const openStaged = async () => {
   const folder = await makeFolder()
   const server = await startSlowServer()
   const staging = await openLocalProvider({ folder })
@@ -27,7 +27,8 @@ describeProvider('a staged provider', async () => {
       await rm(folder, { recursive: true })
     },
   }
-})
+}
+describeProvider('a staged provider', openStaged, { isStaged: true })
 
 describe('a staged provider', () => {
   let at: TestFolder
@@ -63,12 +64,6 @@ describe('a staged provider', () => {
     expect(provider.maxBytes).toBe(1000)
     const staging = { ...at.provider, maxBytes: 10 }
     expect(openStagedProvider({ staging, slow, findRefs: async () => refs }).maxBytes).toBe(10)
-  })
-
-  it('redirects no client', async () => {
-    const terms = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
-    expect(await provider.uploadTarget(newId(), terms)).toBeNull()
-    expect(await provider.downloadTarget({ id: newId(), ref: 'ref' }, terms)).toBeNull()
   })
 
   it('reads delivered objects from the slow store, also with a key from before their delivery', async () => {

@@ -88,7 +88,9 @@ describe('the registration of a delegation key', () => {
     expect(await row(id)).toMatchObject({ state: 'ended', registered_at: null, watch_at: null })
   })
 
-  it('AGENT-04 leaves no dead letters while the gateway fails for hours, and is found afterwards', async () => {
+  it('AGENT-04 leaves no dead letters while the gateway fails for hours, and is found afterwards', {
+    tags: ['nightly'],
+  }, async () => {
     const locker = await stack.seedLocker(owner)
     const { delegation_id: id, agent_pubkey } = await stack.delegate(owner, locker)
     await stack.client(owner).addOperator(locker, agent_pubkey)

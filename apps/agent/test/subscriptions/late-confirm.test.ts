@@ -9,7 +9,7 @@ const api = subscriptionApi(() => stack.agent)
 describe('AMB-06 a payment that was made in time', () => {
   const HOUR = 3600
 
-  it('AMB-06 may be confirmed a day later, and the thirty days begin then', async () => {
+  it('AMB-06 may be confirmed a day later, and the thirty days begin then', { tags: ['nightly'] }, async () => {
     const payer = primaryPayer(2)
     const quote = await api.quote()
     const tx = await pay(stack, quote.accepts[0]!, payer)

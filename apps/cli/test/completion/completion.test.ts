@@ -1,17 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Words, wordsOf } from '../../src/completion/words.ts'
 import { createProgram } from '../../src/program.ts'
 import { run } from '../../src/run.ts'
-import { openHome, type TestHome, testWorld } from '../world.ts'
+import { testWorld, useHome } from '../world.ts'
 
-let home: TestHome
+const home = useHome()
 let words: Words[]
 beforeAll(async () => {
-  home = await openHome()
   words = wordsOf(await createProgram(['completion'], testWorld({}).world, run))
 })
-afterAll(() => home.leave())
 
 describe('shell completion', () => {
   it('offers commands, subcommands and options in bash, and files elsewhere', async () => {

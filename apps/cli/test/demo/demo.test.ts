@@ -1,12 +1,8 @@
 import { readdir } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { jsonLines, openHome, type TestHome } from '../world.ts'
+import { describe, expect, it } from 'vitest'
+import { exits, jsonLines, useHome } from '../world.ts'
 
-let home: TestHome
-beforeAll(async () => {
-  home = await openHome({ PATH: process.env.PATH ?? '' })
-})
-afterAll(() => home.leave())
+const home = useHome({ PATH: process.env.PATH ?? '' })
 
 describe('svc demo', () => {
   it('GEN-09 CLI-04 runs every step on its own local chains, detects the tampered file and leaves nothing behind', {
@@ -22,13 +18,8 @@ describe('svc demo', () => {
   })
 
   it('uses only its own wallet, and fails where the chain has no faucet', async () => {
-    const { exitCode, stderr } = await home.svc([
-      'demo',
-      '--gateway',
-      'http://127.0.0.1:9',
-      '--primary-rpc',
-      'http://127.0.0.1:9',
-    ])
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has no faucet')])
+    const nowhere = 'http://127.0.0.1:9'
+    const ended = await home.svc(['demo', '--gateway', nowhere, '--primary-rpc', nowhere])
+    expect(ended).toMatchObject(exits(1, 'has no faucet'))
   })
 })

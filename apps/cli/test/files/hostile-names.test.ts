@@ -1,26 +1,25 @@
+// @module-tag nightly
+
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { foldingOf } from '../../src/files/same-names.ts'
-import { type LockerHome, openLockerHome } from '../locker.ts'
+import { useLockerHome } from '../locker.ts'
 import { jsonLines } from '../world.ts'
 
 const named = (isAccepted: boolean) =>
   HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted).map(({ name }) => name)
 
-let home: LockerHome
+const home = useLockerHome()
 /** The names that the disk takes. */
 const onDisk: string[] = []
 
 beforeAll(async () => {
-  home = await openLockerHome()
   for (const name of named(true).filter((_, i) => i % 4 === 0)) if (await write(join(work(), name))) onDisk.push(name)
 })
-afterAll(() => home.leave())
-afterEach(() => home.house.proxy.behave())
 
-const work = (...path: string[]) => join(home.folder, 'work', ...path)
+const work = (...path: string[]) => home.path('work', ...path)
 
 /** Some names are too long for a disk, or need a folder where another one is a file. */
 async function write(path: string): Promise<boolean> {
@@ -46,17 +45,15 @@ async function svc(...args: string[]) {
   return ended
 }
 
-it('T-121 names go from a disk to the locker and back byte for byte, and none acts on the terminal', {
-  tags: ['nightly'],
-}, async () => {
+it('T-121 names go from a disk to the locker and back byte for byte, and none acts on the terminal', async () => {
   expect(onDisk.length).toBeGreaterThan(80)
   expect(await svc('sync', work(), ':')).toMatchObject({ exitCode: 0 })
   const { stdout } = await svc('ls', '--json')
   const listed = jsonLines<{ filename: string }>(stdout).map(({ filename }) => filename)
   expect(listed.sort()).toEqual(onDisk.toSorted())
-  expect(await svc('get', '-o', join(home.folder, 'out'))).toMatchObject({ exitCode: 0 })
-  expect(await found(join(home.folder, 'out'))).toEqual(onDisk.toSorted())
-  for (const name of onDisk) expect(await readFile(join(home.folder, 'out', name), 'utf8')).toBe(name)
+  expect(await svc('get', '-o', home.path('out'))).toMatchObject({ exitCode: 0 })
+  expect(await found(home.path('out'))).toEqual(onDisk.toSorted())
+  for (const name of onDisk) expect(await readFile(home.path('out', name), 'utf8')).toBe(name)
   for (const command of ['ls', 'du']) expect(await svc(command)).toMatchObject({ exitCode: 0 })
   for (const name of onDisk.filter((_, i) => i % 10 === 0))
     expect(await svc('stat', '--', name)).toMatchObject({ exitCode: 0 })
@@ -64,13 +61,17 @@ it('T-121 names go from a disk to the locker and back byte for byte, and none ac
 })
 
 it('T-121 a gateway that lists a name that it may not have writes nothing, and nothing on the terminal', async () => {
+  const locker = ['-l', (await home.house.locker(home.signer)).receipt_id]
+  await home.ok('put', await home.write('one', { a: 'a' }), ...locker)
   const before = await found(home.folder)
   for (const filename of named(false).filter((name, i) => i % 12 === 0 && name.length < 1000)) {
     home.house.proxy.behave()
     home.house.proxy.always(/manifest/, {
       lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], filename }] }),
     })
-    expect(await svc('get', '-o', join(home.folder, 'lied')), JSON.stringify(filename)).toMatchObject({ exitCode: 3 })
+    expect(await svc('get', '-o', home.path('lied'), ...locker), JSON.stringify(filename)).toMatchObject({
+      exitCode: 3,
+    })
   }
   expect(await found(home.folder)).toEqual(before)
 })
@@ -82,8 +83,8 @@ it('T-121 names that this disk takes for one are known as one, and only those', 
     ['p\u00e9', 'pe\u0301'],
   ] as const
   for (const [first, second] of pairs) {
-    await writeFile(join(home.folder, first), '')
-    const isOne = await readFile(join(home.folder, second)).then(
+    await writeFile(home.path(first), '')
+    const isOne = await readFile(home.path(second)).then(
       () => true,
       () => false,
     )

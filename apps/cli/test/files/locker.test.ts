@@ -2,413 +2,299 @@
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { run } from '../../src/run.ts'
-import { type LockerHome, newWallet, openLockerHome } from '../locker.ts'
-import { jsonDocument, jsonLines, testWorld } from '../world.ts'
+import { newWallet, useLockerHome } from '../locker.ts'
+import { exits, includes, jsonLines, testWorld } from '../world.ts'
 
-let home: LockerHome
-beforeAll(async () => {
-  home = await openLockerHome()
-})
-afterAll(() => home.leave())
-afterEach(() => home.house.proxy.behave())
+const home = useLockerHome()
+const ok = (...args: string[]) => home.ok(...args)
+const path = (...parts: string[]) => home.path(...parts)
 
-const inHome = (...parts: string[]) => join(home.folder, ...parts)
 const names = (text: string) => jsonLines(text).map(({ filename }) => filename)
 const statuses = (text: string) => Object.fromEntries(jsonLines(text).map(({ filename, status }) => [filename, status]))
 
-async function folderOf(name: string, files: Record<string, string | Buffer>): Promise<string> {
-  for (const [file, text] of Object.entries(files)) {
-    await mkdir(dirname(inHome(name, file)), { recursive: true })
-    await writeFile(inHome(name, file), text)
-  }
-  return inHome(name)
-}
+const FILES = { 'a.txt': 'A', 'sub/ü b.md': '# b', 'sub/empty': '' }
+beforeAll(async () => {
+  await ok('put', await home.write('in', FILES))
+})
 
-const svc = async (...args: string[]) => {
-  const result = await home.svc(args)
-  expect([result.exitCode, result.stderr.includes('error')], result.stderr + result.stdout).toEqual([0, false])
-  return result
+/** The options for a locker that no other test knows, with these files. */
+async function newLocker(files: Record<string, string> = {}): Promise<[string, string]> {
+  const { receipt_id } = await home.house.locker(home.signer)
+  if (Object.keys(files).length > 0) await ok('put', await home.write(receipt_id, files), '-l', receipt_id)
+  return ['-l', receipt_id]
 }
 
 describe('put, ls, get', () => {
-  const large = Buffer.alloc(9 * 1024 * 1024, 'large')
-  const FILES = { 'a.txt': 'a', 'sub/ü b.md': '# b', 'sub/empty': '', 'large.bin': large }
-
   it('never upload key files or the config folder of svc, even through a symbolic link', async () => {
-    const folder = await folderOf('with-keys', { 'a.txt': 'a' })
-    await symlink('..', join(folder, 'home'))
-    const { stderr } = await home.svc(['put', folder, '--follow', '--exclude', '*.txt', '--to', 'backup'])
-    expect(stderr).toContain('left out: home/owner.json (it holds your keys)')
-    expect(stderr).toContain('left out: home/config/svc (it holds your keys)')
-    expect(await home.svc(['put', inHome('owner.json')])).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('it is not sent'),
-    })
-    await svc('profile', 'new', 'other', '--gateway', home.house.proxy.url)
-    const ofOther = inHome('config', 'svc', 'profiles', 'other')
+    const locker = await newLocker()
+    const folder = await home.write('with-keys', { 'a.txt': 'a' })
+    for (const name of ['owner.json', 'config']) await symlink(`../${name}`, join(folder, name))
+    const { stderr } = await home.svc(['put', folder, '--follow', '--exclude', '*.txt', ...locker])
+    expect(stderr).toContain('left out: owner.json (it holds your keys)')
+    expect(stderr).toContain('left out: config/svc (it holds your keys)')
+    expect(await home.svc(['put', path('owner.json'), ...locker])).toMatchObject(exits(2, 'it is not sent'))
+    await ok('profile', 'new', 'other', '--gateway', home.house.proxy.url)
+    const ofOther = path('config', 'svc', 'profiles', 'other')
     await newWallet(ofOther, 'wallet.json')
-    for (const path of [join(ofOther, 'wallet.json'), ofOther, inHome('config', 'svc', 'config.json')])
-      for (const more of [[], ['--profile', 'other', '--locker', home.receiptId]])
-        expect((await home.svc(['put', path, ...more])).stderr).toContain('holds your keys: it is not sent')
-    expect(names((await svc('ls', '--json')).stdout)).toEqual([])
+    for (const file of [join(ofOther, 'wallet.json'), ofOther, path('config', 'svc', 'config.json')])
+      for (const more of [[], ['--profile', 'other']])
+        expect((await home.svc(['put', file, ...locker, ...more])).stderr).toContain('holds your keys: it is not sent')
+    expect(names((await ok('ls', '--json', ...locker)).stdout)).toEqual([])
   })
 
-  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', {
-    tags: ['nightly'],
-  }, async () => {
-    const folder = await folderOf('in', FILES)
+  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', async () => {
+    const locker = await newLocker()
+    const large = Buffer.alloc(9 * 1024 * 1024, 'large')
+    const files = { ...FILES, 'large.bin': large }
+    const folder = await home.write('folder', files)
     await symlink('a.txt', join(folder, 'link'))
-    const first = await svc('put', folder)
+    const first = await ok('put', folder, ...locker)
     expect(first.stderr).toContain('left out: link (a symbolic link)')
     expect(first.stdout.split('\n').filter((line) => line.startsWith('✓'))).toHaveLength(4)
     const { proxy } = home.house
-    const before = proxy.seen.length
-    expect(Object.values(statuses((await svc('put', folder, '--json')).stdout))).toEqual(Array(4).fill('unchanged'))
-    expect(proxy.seen.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual([
-      expect.stringMatching(/^POST .*files\/urls$/),
-    ])
-    await writeFile(join(folder, 'a.txt'), 'A')
-    expect(statuses((await svc('put', folder, '--json')).stdout)).toMatchObject({
-      'a.txt': 'stored',
-      'large.bin': 'unchanged',
-    })
+    proxy.seen.length = 0
+    const put = async () => statuses((await ok('put', folder, '--json', ...locker)).stdout)
+    expect(Object.values(await put())).toEqual(Array(4).fill('unchanged'))
+    expect(proxy.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([includes(/^POST .*files\/urls$/)])
+    await writeFile(join(folder, 'a.txt'), 'changed')
+    expect(await put()).toMatchObject({ 'a.txt': 'stored', 'large.bin': 'unchanged' })
 
-    expect(names((await svc('ls', '--json')).stdout)).toEqual(['a.txt', 'large.bin', 'sub/empty', 'sub/ü b.md'])
-    expect((await svc('ls', 'sub')).stdout).toMatch(/SIZE +RECORDED +NAME\n +0 B .* sub\/empty\n +3 B .* sub\/ü b\.md/)
-    await svc('get', '-o', inHome('out'))
-    for (const [name, content] of Object.entries({ ...FILES, 'a.txt': 'A' }))
-      expect(Buffer.compare(await readFile(inHome('out', name)), Buffer.from(content)), name).toBe(0)
-    expect(Object.values(statuses((await svc('get', '-o', inHome('out'), '--json')).stdout))).toEqual(
-      Array(4).fill('unchanged'),
+    expect((await ok('ls', 'sub', ...locker)).stdout).toMatch(
+      /SIZE +RECORDED +NAME\n +0 B .* sub\/empty\n +3 B .* sub\/ü b\.md/,
     )
-    expect(await readdir(inHome('out'))).toEqual(['a.txt', 'large.bin', 'sub'])
-  })
-
-  it('SESS-02 SESS-04 resume a large file that failed, with only the part that is missing', {
-    tags: ['nightly'],
-  }, async () => {
-    const { proxy } = home.house
-    const refusal = { error: 'service_unavailable', message: 'not now', request_id: 'r' }
-    proxy.plan(/index=2&/, { answer: { status: 500, body: refusal } })
-    const bytes = Buffer.alloc(17 * 1024 * 1024, 'resumed')
-    const file = join(await folderOf('cut', { 'resumed.bin': bytes }), 'resumed.bin')
-    expect(await home.svc(['put', file])).toMatchObject({ exitCode: 1 })
-    const before = proxy.seen.length
-    await svc('put', file)
-    const sent = proxy.seen.slice(before).flatMap(({ path }) => /index=(\d+)&/.exec(path)?.[1] ?? [])
-    expect(sent).toEqual(['2'])
-    await svc('get', 'resumed.bin', '-o', inHome('cut-out'))
-    expect((await readFile(inHome('cut-out', 'resumed.bin'))).equals(bytes)).toBe(true)
-    await svc('rm', 'resumed.bin', '--yes')
+    await ok('get', '-o', path('out'), ...locker)
+    for (const [name, content] of Object.entries({ ...files, 'a.txt': 'changed' }))
+      expect(Buffer.compare(await readFile(path('out', name)), Buffer.from(content)), name).toBe(0)
+    const again = await ok('get', '-o', path('out'), '--json', ...locker)
+    expect(Object.values(statuses(again.stdout))).toEqual(Array(4).fill('unchanged'))
+    expect(await readdir(path('out'))).toEqual(['a.txt', 'large.bin', 'sub'])
   })
 
   it('derive the content type from the name, and accept --as, --to and standard input', async () => {
-    await svc('put', inHome('in', 'a.txt'), '--as', 'b.png', '--to', 'pictures')
-    expect(await home.svc(['put', '-', '--as', 'piped.json', '--quiet'], { stdin: '{}' })).toMatchObject({
-      exitCode: 0,
-    })
-    const entries = jsonLines((await svc('ls', 'pictures', 'piped.json', '--json')).stdout)
+    const locker = await newLocker()
+    await ok('put', path('in', 'a.txt'), '--as', 'b.png', '--to', 'pictures', ...locker)
+    const piped = ['put', '-', '--as', 'piped.json', '--quiet', ...locker]
+    expect(await home.svc(piped, { stdin: '{}' })).toMatchObject({ exitCode: 0 })
+    const entries = jsonLines((await ok('ls', 'pictures', 'piped.json', '--json', ...locker)).stdout)
     expect(entries.map(({ content_type }) => content_type)).toEqual(['image/png', 'application/json'])
-    expect((await svc('get', 'piped.json', '-o', '-')).stdout).toBe('{}')
-    expect((await home.svc(['put', '-'])).exitCode).toBe(2)
+    expect((await ok('get', 'piped.json', '-o', '-', ...locker)).stdout).toBe('{}')
   })
 
   it('replace files on disk only with --overwrite', async () => {
-    await folderOf('mine', { 'a.txt': 'my own words' })
-    const args = ['get', 'a.txt', '-o', inHome('mine')]
-    expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('with other bytes') })
-    expect(await readFile(inHome('mine', 'a.txt'), 'utf8')).toBe('my own words')
-    await svc(...args, '--overwrite')
-    expect(await readFile(inHome('mine', 'a.txt'), 'utf8')).toBe('A')
+    await home.write('mine', { 'a.txt': 'my own words' })
+    const args = ['get', 'a.txt', '-o', path('mine')]
+    expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: includes('with other bytes') })
+    expect(await readFile(path('mine', 'a.txt'), 'utf8')).toBe('my own words')
+    await ok(...args, '--overwrite')
+    expect(await readFile(path('mine', 'a.txt'), 'utf8')).toBe('A')
   })
 
   it('cat, stat and du show what is in a file, what it is, and how much there is', async () => {
-    expect((await svc('cat', 'a.txt', 'piped.json')).stdout).toBe('A{}')
-    const { stdout } = await svc('stat', 'large.bin')
-    expect(stdout).toMatch(
-      /size +9\.00 MiB \(9437184 bytes\)\ntype +application\/octet-stream\nhash +sha256:[0-9a-f]{64}/,
-    )
-    expect(jsonDocument((await svc('stat', 'a.txt', '--json')).stdout)).toMatchObject({ size_bytes: 1 })
-    const totals = jsonLines((await svc('du', '--json')).stdout)
-    expect(totals[0]).toEqual({ name: 'large.bin', files: 1, size_bytes: large.length })
-    expect(totals).toContainEqual({ name: 'sub/', files: 2, size_bytes: 3 })
-    expect((await svc('du', 'sub')).stdout).toMatch(/SIZE +FILES +NAME\n +3 B +2 +sub/)
+    expect((await ok('cat', 'a.txt', 'sub/ü b.md')).stdout).toBe('A# b')
+    const { stdout } = await ok('stat', 'a.txt')
+    expect(stdout).toMatch(/size +1 B \(1 bytes?\)\ntype +text\/plain.*\nhash +sha256:[0-9a-f]{64}/)
+    expect(await home.json('stat', 'a.txt')).toMatchObject({ size_bytes: 1 })
+    expect(jsonLines((await ok('du', '--json')).stdout)).toEqual([
+      { name: 'sub/', files: 2, size_bytes: 3 },
+      { name: 'a.txt', files: 1, size_bytes: 1 },
+    ])
+    expect((await ok('du', 'sub')).stdout).toMatch(/SIZE +FILES +NAME\n +3 B +2 +sub/)
   })
 
   it('fail for names and paths that do not exist', async () => {
     for (const command of [['get'], ['ls'], ['du'], ['stat'], ['rm', '-r', '--yes']])
-      expect(await home.svc([...command, 'nothing']), command.join(' ')).toMatchObject({
-        exitCode: 1,
-        stderr: expect.stringContaining('no nothing'),
-      })
-    expect(await home.svc(['cat', 'nothing'])).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(await home.svc([...command, 'nothing']), command.join(' ')).toMatchObject(exits(1, 'no nothing'))
+    for (const args of [
+      ['rm', 'sub', '--yes'],
+      ['cat', 'sub'],
+      ['cat', 'nowhere.txt'],
+    ]) {
+      const { exitCode, stdout, stderr } = await home.svc(args)
+      expect([exitCode, stdout, stderr]).toEqual([1, '', includes(/hint: .*`svc ls`.*`svc get`.*`svc rm -r`/)])
+      expect(stderr).not.toContain('create the file')
+    }
     expect(await home.svc(['get', 'a.txt', 'b.txt', '-o', '-'])).toMatchObject({ exitCode: 2 })
-    expect(await home.svc(['put', inHome('nowhere')])).toMatchObject({ exitCode: 2 })
+    expect(await home.svc(['put', path('nowhere')])).toMatchObject({ exitCode: 2 })
+  })
+
+  it('get -o takes a folder: a file, or what looks like the name of one, is refused', async () => {
+    const get = (out: string) => home.svc(['get', 'a.txt', '-o', out])
+    expect(await get(path('in', 'a.txt'))).toMatchObject(exits(2, 'is a file: -o takes a folder'))
+    const copy = path('copy.txt')
+    expect(await get(copy)).toMatchObject(exits(2, `-o - > ${copy}`))
+    for (const folder of [`${copy}/`, copy]) expect(await get(folder)).toMatchObject({ exitCode: 0 })
+    expect(await readFile(join(copy, 'a.txt'), 'utf8')).toBe('A')
   })
 
   it('FILE-30 let a stranger with the receipt id download files by name, but not list them', async () => {
-    const env = { SVC_LOCKER: home.receiptId, XDG_CONFIG_HOME: inHome('stranger') }
+    const env = { SVC_LOCKER: home.receiptId, XDG_CONFIG_HOME: path('stranger') }
     const stranger = (...args: string[]) => home.svc(args, { env })
-    expect(await stranger('get', 'a.txt', '-o', inHome('public'))).toMatchObject({ exitCode: 0 })
-    expect(await readFile(inHome('public', 'a.txt'), 'utf8')).toBe('A')
     expect((await stranger('get', 'a.txt', '-o', '-')).stdout).toBe('A')
-    expect(await stranger('get')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('name the files') })
-    expect(await stranger('ls')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('needs a wallet') })
-    expect((await svc('get', '--public', 'a.txt', '-o', '-')).stdout).toBe('A')
+    expect(await stranger('get')).toMatchObject(exits(2, 'name the files'))
+    expect(await stranger('ls')).toMatchObject(exits(2, 'needs a wallet'))
+    expect((await ok('get', '--public', 'a.txt', '-o', '-')).stdout).toBe('A')
+  })
+
+  it('rm removes only the files that were confirmed', async () => {
+    const locker = await newLocker(FILES)
+    expect(await home.svc(['rm', 'a.txt', ...locker])).toMatchObject(exits(2, '--yes'))
+    expect(names((await ok('rm', '-r', 'sub', '--yes', '--json', ...locker)).stdout)).toHaveLength(2)
+    expect(names((await ok('ls', '--json', ...locker)).stdout)).toEqual(['a.txt'])
+    expect(await home.svc(['rm', 'sub/empty', '--yes', ...locker])).toMatchObject(exits(1, 'svc ls'))
   })
 })
 
 describe('an untrue answer of the gateway', () => {
-  const get = () => home.svc(['get', '-o', inHome('lied-to')])
-
-  it('FILE-05 about filenames cannot write outside the target folder', async () => {
-    home.house.proxy.always(/manifest/, {
-      lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], filename: '../../evil' }] }),
-    })
-    expect(await get()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('"../../evil"') })
-    home.house.proxy.behave()
-    home.house.proxy.always(/files\/urls/, {
-      lie: (body: { urls: object[] }) => ({ ...body, urls: [{ ...body.urls[0], filename: '../evil' }] }),
-    })
-    const { exitCode, stdout } = await get()
-    expect([exitCode, stdout]).toEqual([3, expect.stringContaining('nobody asked for')])
-    expect(await readdir(inHome('lied-to'))).not.toContain('evil')
+  it.each<[string, RegExp, object, string]>([
+    ['filenames', /manifest/, { filename: '../../evil' }, '"../../evil"'],
+    ['the filename of a URL', /files\/urls/, { filename: '../evil' }, 'nobody asked for'],
+    ['a hash', /manifest/, { content_hash: `sha256:${'0'.repeat(64)}` }, 'the service does not tell the truth'],
+  ])('FILE-05 about %s is reported, and nothing is saved', async (_, pattern, change, why) => {
+    const lie = (body: { files?: object[]; urls?: object[] }) => {
+      const changed = (all: object[] | undefined) => all && [{ ...all[0], ...change }]
+      return { ...body, files: changed(body.files), urls: changed(body.urls) }
+    }
+    home.house.proxy.always(pattern, { lie })
+    const { exitCode, stdout, stderr } = await home.svc(['get', '-o', path('lied-to')])
+    expect([exitCode, stdout + stderr]).toEqual([3, includes(why)])
+    expect(await readdir(path('lied-to'), { recursive: true }).catch(() => [])).not.toContain('a.txt')
     expect(await readdir(home.folder)).not.toContain('evil')
   })
 
-  it('about a hash is reported, and nothing is saved', async () => {
-    const hash = `sha256:${'0'.repeat(64)}`
-    home.house.proxy.always(/manifest/, {
-      lie: (body: { files: object[] }) => ({ ...body, files: [{ ...body.files[0], content_hash: hash }] }),
-    })
-    const { exitCode, stdout } = await get()
-    expect([exitCode, stdout]).toEqual([3, expect.stringMatching(/✗ a\.txt: the service does not tell the truth/)])
-    expect(await readdir(inHome('lied-to'))).not.toContain('a.txt')
-  })
-
   it('about its keys is detected when the keys are pinned', async () => {
+    const strange = { public_key_hex: '22'.repeat(32), key_id: `ed25519:${'22'.repeat(8)}` }
     home.house.proxy.always(/v1\/keys/, {
-      lie: (body: { keys: object[] }) => ({
-        ...body,
-        keys: [{ ...body.keys[0], public_key_hex: '22'.repeat(32), key_id: `ed25519:${'22'.repeat(8)}` }],
-      }),
+      lie: (body: { keys: object[] }) => ({ ...body, keys: [{ ...body.keys[0], ...strange }] }),
     })
-    expect(await home.svc(['keys'])).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('not pinned') })
+    expect(await home.svc(['keys'])).toMatchObject(exits(3, 'not pinned'))
   })
 })
 
-describe('url, operators and rm', () => {
+describe('url, share and link', () => {
   it('SHORT-05 a URL gives the file to anyone who has it', async () => {
-    const { stdout } = await svc('url', 'a.txt', '--ttl', '5', '--json')
-    const { url, expires_in_sec } = jsonDocument<{ url: string; expires_in_sec: number }>(stdout)
+    const { url, expires_in_sec } = await home.json<{ url: string; expires_in_sec: number }>(
+      'url',
+      'a.txt',
+      '--ttl',
+      '5',
+    )
     expect([await (await fetch(url)).text(), expires_in_sec]).toEqual(['A', 300])
-    const lasting = (await svc('url', 'sub/ü b.md', '--public')).stdout.trim()
+    const lasting = (await ok('url', 'sub/ü b.md', '--public')).stdout.trim()
     expect(await (await fetch(lasting)).text()).toBe('# b')
     expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
   })
 
   it('SHORT-01 share gives a URL for the time that is named, also as a QR code', async () => {
-    const { stdout } = await svc('share', 'a.txt', '--expires', '2h', '--json')
-    const { url, expires_in_sec } = jsonDocument<{ url: string; expires_in_sec: number }>(stdout)
-    expect([await (await fetch(url)).text(), expires_in_sec]).toEqual(['A', 7200])
-    const shown = await svc('share', 'a.txt', '--expires', '45m', '--qr')
+    expect(await home.json('share', 'a.txt', '--expires', '2h')).toMatchObject({ expires_in_sec: 7200 })
+    const shown = await ok('share', 'a.txt', '--expires', '45m', '--qr')
     expect(shown.stderr).toMatch(/[▀▄█]{20}.*It works for 45 minutes/s)
-    expect((await svc('share', 'a.txt', '--public')).stdout).toContain('/a.txt')
+    expect((await ok('share', 'a.txt', '--public')).stdout).toContain('/a.txt')
     for (const time of ['2', '0m', '25h', '2d', 'soon', '-1h'])
       expect(await home.svc(['share', 'a.txt', '--expires', time]), time).toMatchObject({ exitCode: 2 })
     expect(await home.svc(['share', 'a.txt', '--expires', '2h', '--public'])).toMatchObject({ exitCode: 2 })
   })
 
   it('T-36 revoking ends the URLs of the locker, after a question', async () => {
-    const url = async () => (await svc('url', 'a.txt')).stdout.trim()
-    const before = await url()
-    expect((await home.svc(['revoke'], { stdin: 'n\n' })).exitCode).not.toBe(0)
-    expect((await fetch(before)).status).toBe(200)
-    await svc('revoke', '--yes')
-    expect([(await fetch(before)).status, (await fetch(await url())).status]).toEqual([403, 200])
+    const locker = await newLocker(FILES)
+    const url = (await ok('url', 'a.txt', ...locker)).stdout.trim()
+    expect((await home.svc(['revoke', ...locker], { stdin: 'n\n' })).exitCode).not.toBe(0)
+    expect((await fetch(url)).status).toBe(200)
+    await ok('revoke', '--yes', ...locker)
+    expect((await fetch(url)).status).toBe(403)
   })
 
-  it('T-49 the public link is shown, rotated, closed and opened again', async () => {
-    const lasting = async () => (await svc('url', 'a.txt', '--public')).stdout.trim()
+  it('T-49 the public link is shown, rotated, closed and opened again, and the command says what that means', async () => {
+    const locker = await newLocker(FILES)
+    const lasting = async () => (await ok('url', 'a.txt', '--public', ...locker)).stdout.trim()
     const first = await lasting()
-    expect((await svc('link')).stdout).toContain(`/v1/r/${home.receiptId}/f/<name>`)
-    await svc('link', 'rotate', '--yes')
+    const link = await ok('link', ...locker)
+    expect(link.stdout).toContain(`/v1/r/${locker[1]}/f/<name>`)
+    expect(link.stderr).toMatch(
+      /open every file in the locker\. Once .* attested, the evidence at the same id lists all/,
+    )
+    const rotated = await ok('link', 'rotate', '--yes', ...locker)
+    expect(rotated.stderr).toMatch(/open every file in the locker whose name they know.*not at this id/)
     const second = await lasting()
     expect([(await fetch(first)).status, await (await fetch(second)).text()]).toEqual([404, 'A'])
-    const { id } = jsonDocument<{ id: string }>((await svc('link', '--json')).stdout)
+    const { id } = await home.json<{ id: string }>('link', ...locker)
     expect(second).toContain(id)
-    expect((await svc('link', 'close')).stdout).toContain('closed')
+    const closed = await ok('link', 'close', ...locker)
+    expect(closed.stdout).toContain('closed')
+    expect(closed.stderr).toMatch(/already handed out .*work until they expire.*`svc revoke`.*Evidence stays public/)
     expect((await fetch(second)).status).toBe(404)
-    expect(await home.svc(['url', 'a.txt', '--public'])).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('svc link open'),
-    })
-    await svc('link', 'open')
+    expect(await home.svc(['url', 'a.txt', '--public', ...locker])).toMatchObject(exits(1, 'svc link open'))
+    await ok('link', 'open', ...locker)
     expect((await fetch(second)).status).toBe(200)
   })
+})
 
-  it('T-49 what the CLI says of the public link is what the gateway does', async () => {
-    const own = await openLockerHome()
-    onTestFinished(() => own.leave())
-    const { receiptId: receipt_id } = own
-    const inOwn = async (...args: string[]) => {
-      const result = await own.svc(args)
-      expect(result.exitCode, result.stderr).toBe(0)
-      return result
-    }
-    const bundleUrl = (id: string) => `${own.house.gateway.url}/v1/storage/evidence-bundle?receipt_id=${id}`
-    const publicly = async (id: string) => {
-      const [file, evidence] = await Promise.all([
-        fetch(`${own.house.gateway.url}/v1/r/${id}/f/a.txt`),
-        fetch(bundleUrl(id)),
-      ])
-      return [file.status, (await evidence.text()).includes('"a.txt"')]
-    }
-    await inOwn('put', join(await folderOf('linked', { 'a.txt': 'a' }), 'a.txt'))
-    await inOwn('attest')
-    const temporary = (await inOwn('share', 'a.txt')).stdout.trim()
-
-    const opened = 'open every file in the locker. Once the locker is attested, the evidence at the same id lists all'
-    expect((await inOwn('share', 'a.txt', '--public')).stderr).toContain(opened)
-    expect((await inOwn('link')).stderr).toContain(opened)
-    expect(await publicly(receipt_id)).toEqual([200, true])
-
-    const rotated = await inOwn('link', 'rotate', '--yes')
-    expect(rotated.stderr).toMatch(/open every file in the locker whose name they know.*not at this id/)
-    const { id } = jsonDocument<{ id: string }>((await inOwn('link', '--json')).stdout)
-    expect([await publicly(receipt_id), await publicly(id)]).toEqual([
-      [404, true],
-      [200, false],
-    ])
-
-    const closed = await inOwn('link', 'close')
-    expect(closed.stderr).toMatch(/already handed out .*work until they expire.*`svc revoke`.*Evidence stays public/)
-    expect([await publicly(receipt_id), await publicly(id)]).toEqual([
-      [404, true],
-      [404, false],
-    ])
-    expect((await fetch(temporary)).status).toBe(200)
-    await inOwn('put', join(home.folder, 'linked', 'a.txt'), '--as', 'later.txt')
-    await inOwn('attest')
-    expect(await (await fetch(bundleUrl(receipt_id))).text()).toContain('"later.txt"')
-    await inOwn('revoke', '--yes')
-    expect((await fetch(temporary)).status).toBe(403)
-  })
-
-  it('LOG-27 anchoring is shown, left to the log and taken back', async () => {
-    expect((await svc('anchoring')).stdout).toContain('each')
-    expect((await svc('anchoring', 'log')).stdout).toContain('checkpoints of the log')
-    expect(jsonDocument((await svc('anchoring', '--json')).stdout)).toMatchObject({ anchoring: 'log' })
-    expect((await svc('anchoring', 'each')).stdout).toContain('each')
-  })
+describe('tus', () => {
+  /** Runs the snippet that `svc tus token` prints, with another library. */
+  async function upload(snippet: string, library: [is: string, becomes: string]): Promise<string> {
+    const folder = await home.write('tus', { 'upload.mjs': snippet.replace(...library), 'by-tus.txt': 'by tus' })
+    const args = [join(folder, 'upload.mjs'), join(folder, 'by-tus.txt')]
+    return (await promisify(execFile)(process.execPath, args)).stdout.trim()
+  }
 
   it('ADD-46 a tus token is printed with a snippet that uploads', async () => {
-    const snippet = (await svc('tus', 'token', '--ttl', '5', '--prefix', 'in/')).stdout
-    const [script, source] = [join(home.folder, 'upload.mjs'), join(home.folder, 'by-tus.txt')]
+    const locker = await newLocker()
+    const snippet = (await ok('tus', 'token', '--ttl', '5', '--prefix', 'in/', ...locker)).stdout
     const client = pathToFileURL(createRequire(import.meta.url).resolve('tus-js-client')).href
-    await writeFile(script, snippet.replace("'tus-js-client'", `'${client}'`))
-    await writeFile(source, 'by tus')
-    const { stdout } = await promisify(execFile)(process.execPath, [script, source])
-    expect(stdout.trim()).toBe(`sha256:${createHash('sha256').update('by tus').digest('hex')}`)
-    expect((await svc('cat', 'in/by-tus.txt')).stdout).toBe('by tus')
-    await svc('rm', 'in/by-tus.txt', '--yes')
-    expect(jsonDocument((await svc('tus', 'token', '--json')).stdout)).toMatchObject({
-      tus_endpoint: expect.stringContaining('/tus'),
-    })
+    const hash = `sha256:${createHash('sha256').update('by tus').digest('hex')}`
+    expect(await upload(snippet, ["'tus-js-client'", `'${client}'`])).toBe(hash)
+    expect((await ok('cat', 'in/by-tus.txt', ...locker)).stdout).toBe('by tus')
+    expect(await home.json('tus', 'token', ...locker)).toMatchObject({ tus_endpoint: includes('/tus') })
   })
 
   it('ADD-46 T-95 nothing that the gateway answers is code in the snippet', async () => {
-    const { proxy } = home.house
-    const normal = (await svc('tus', 'token')).stdout
+    const normal = (await ok('tus', 'token')).stdout
     const hostile = "'}, }); process.exit(9)\n/*\u2028"
-    proxy.always(/tus\/tokens/, {
-      lie: () => ({ tus_endpoint: hostile, headers: { 'X-Upload-Token': hostile }, expires_at: `now\n${hostile}` }),
-    })
-    const snippet = (await svc('tus', 'token')).stdout
+    const answer = { tus_endpoint: hostile, headers: { 'X-Upload-Token': hostile }, expires_at: `now\n${hostile}` }
+    home.house.proxy.always(/tus\/tokens/, { lie: () => answer })
+    const snippet = (await ok('tus', 'token')).stdout
     expect(snippet.split('\n')).toHaveLength(normal.split('\n').length)
-    const script = join(home.folder, 'hostile.mjs')
-    const upload =
+    const printing =
       'class Upload { constructor(_, { endpoint, headers }) { console.log(JSON.stringify({ endpoint, headers })) } start() {} }'
-    const source = join(home.folder, 'hostile.txt')
-    await writeFile(source, 'x')
-    await writeFile(script, snippet.replace("import { Upload } from 'tus-js-client'", upload))
-    const { stdout } = await promisify(execFile)(process.execPath, [script, source])
-    expect(JSON.parse(stdout)).toEqual({ endpoint: hostile, headers: { 'X-Upload-Token': hostile } })
+    const printed = await upload(snippet, ["import { Upload } from 'tus-js-client'", printing])
+    expect(JSON.parse(printed)).toEqual({ endpoint: hostile, headers: answer.headers })
   })
+})
 
-  it('OPER-04 an operator can work with files and nothing else, until the owner removes the key', async () => {
-    const { file, signer } = await newWallet(home.folder, 'operator.json')
-    const { address } = signer
-    const operator = (...args: string[]) => home.svc([...args, '--wallet', file])
-    expect(await operator('ls')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc whoami') })
-    await svc('operators', 'add', address)
-    expect((await svc('operators')).stdout).toContain(`${address}  operator`)
-    expect(await operator('ls')).toMatchObject({ exitCode: 0 })
-    const refused = await operator('operators', 'add', address)
-    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('OWNER_REQUIRED') })
-    await svc('operators', 'rm', address)
-    expect(await operator('ls')).toMatchObject({ exitCode: 1 })
-    expect(await home.svc(['operators', 'add', '0xabc'])).toMatchObject({ exitCode: 2 })
-  })
+it('LOG-27 anchoring is shown, left to the log and taken back', async () => {
+  const locker = await newLocker()
+  expect((await ok('anchoring', ...locker)).stdout).toContain('each')
+  expect((await ok('anchoring', 'log', ...locker)).stdout).toContain('checkpoints of the log')
+  expect(await home.json('anchoring', ...locker)).toMatchObject({ anchoring: 'log' })
+  expect((await ok('anchoring', 'each', ...locker)).stdout).toContain('each')
+})
 
-  it('a command reports that it waits for a rate-limiting gateway, and stops when interrupted', async () => {
-    const busy = { error: 'RATE_LIMITED', message: 'slower', request_id: 'r' }
-    home.house.proxy.always(/./, { answer: { status: 429, headers: { 'retry-after': '60' }, body: busy } })
-    const controller = new AbortController()
-    const { world, stdout, stderr } = testWorld(home.env)
-    const exitCode = run(['ls'], { ...world, signal: controller.signal })
-    await expect.poll(stderr).toBe('The gateway answers RATE_LIMITED; trying again in 60 s…\n')
-    controller.abort(new Interrupted('interrupted'))
-    expect([await exitCode, stdout()]).toEqual([130, ''])
-  })
+it('OPER-04 an operator can work with files and nothing else, until the owner removes the key', async () => {
+  const { file, signer } = await newWallet(home.folder, 'operator.json')
+  const operator = (...args: string[]) => home.svc([...args, '--wallet', file])
+  expect(await operator('ls')).toMatchObject(exits(1, 'svc whoami'))
+  await ok('operators', 'add', signer.address)
+  expect((await ok('operators')).stdout).toContain(`${signer.address}  operator`)
+  expect(await operator('ls')).toMatchObject({ exitCode: 0 })
+  expect(await operator('operators', 'add', signer.address)).toMatchObject(exits(1, 'OWNER_REQUIRED'))
+  await ok('operators', 'rm', signer.address)
+  expect(await operator('ls')).toMatchObject({ exitCode: 1 })
+})
 
-  it('a folder in place of a file is answered with what to do, and never with advice to create it', async () => {
-    await svc('put', await folderOf('foldered', { 'docs/one.txt': '1' }))
-    for (const args of [
-      ['rm', 'docs', '--yes'],
-      ['cat', 'docs'],
-      ['cat', 'nowhere.txt'],
-    ]) {
-      const { exitCode, stderr } = await home.svc(args)
-      expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/hint: .*`svc ls`.*`svc get`.*`svc rm -r`/)])
-      expect(stderr).not.toContain('create the file')
-    }
-    await svc('rm', '-r', 'docs', '--yes')
-  })
-
-  it('get -o takes a folder: a file, or what looks like the name of one, is refused', async () => {
-    await svc('put', await folderOf('single', { 'single.txt': '1' }))
-    const file = join(await folderOf('there', { 'a.txt': '1' }), 'a.txt')
-    expect(await home.svc(['get', 'single.txt', '-o', file])).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('is a file: -o takes a folder'),
-    })
-    const copy = inHome('copy.txt')
-    expect(await home.svc(['get', 'single.txt', '-o', copy])).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining(`-o - > ${copy}`),
-    })
-    await svc('get', 'single.txt', '-o', `${copy}/`)
-    await svc('get', 'single.txt', '-o', copy)
-    expect(await readFile(join(copy, 'single.txt'), 'utf8')).toBe('1')
-    await svc('rm', 'single.txt', '--yes')
-  })
-
-  it('rm removes only the files that were confirmed', async () => {
-    expect(await home.svc(['rm', 'a.txt'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--yes') })
-    expect(names((await svc('rm', '-r', 'sub', 'pictures', '--yes', '--json')).stdout)).toHaveLength(3)
-    expect(names((await svc('ls', '--json')).stdout)).toEqual(['a.txt', 'large.bin', 'piped.json'])
-    expect(await home.svc(['rm', 'sub/empty', '--yes'])).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('svc ls'),
-    })
-  })
+it('a command reports that it waits for a rate-limiting gateway, and stops when interrupted', async () => {
+  const body = { error: 'RATE_LIMITED', message: 'slower', request_id: 'r' }
+  home.house.proxy.always(/./, { answer: { status: 429, headers: { 'retry-after': '60' }, body } })
+  const controller = new AbortController()
+  const { world, stdout, stderr } = testWorld(home.env)
+  const exitCode = run(['ls'], { ...world, signal: controller.signal })
+  await expect.poll(stderr).toBe('The gateway answers RATE_LIMITED; trying again in 60 s…\n')
+  controller.abort(new Interrupted('interrupted'))
+  expect([await exitCode, stdout()]).toEqual([130, ''])
 })

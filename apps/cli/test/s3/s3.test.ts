@@ -1,22 +1,12 @@
 import type { NewS3Key, S3Credentials, S3Key } from '@svc/sdk'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { shellWord } from '../../src/output/shell-word.ts'
 import { keySetup } from '../../src/s3/setup.ts'
-import { type LockerHome, openLockerHome } from '../locker.ts'
+import { useLockerHome } from '../locker.ts'
 import { jsonDocument, jsonLines } from '../world.ts'
 
-let home: LockerHome
-beforeAll(async () => {
-  home = await openLockerHome()
-})
-afterAll(() => home.leave())
-afterEach(() => home.house.proxy.behave())
-
-const svc = async (...args: string[]) => {
-  const result = await home.svc(['s3', ...args])
-  expect(result.exitCode, result.stderr + result.stdout).toBe(0)
-  return result
-}
+const home = useLockerHome()
+const svc = (...args: string[]) => home.ok('s3', ...args)
 const endpoint = () => `${home.house.gateway.context.config.http.baseUrl}/s3`
 
 describe('svc s3 credentials', () => {
@@ -81,30 +71,28 @@ describe('svc s3 credentials', () => {
 
 describe('svc s3 keys', () => {
   it('ADD-42 are made, listed without their secrets, and revoked', async () => {
-    const made = await svc('keys', 'new', 'backup', '--prefix', 'b', '--days', '7')
+    const locker = ['-l', (await home.house.locker(home.signer)).receipt_id]
+    const keys = (...args: string[]) => svc('keys', ...args, ...locker)
+    const made = await keys('new', 'backup', '--prefix', 'b', '--days', '7')
     const [id] = /SVCK[A-Z2-7]{16}/.exec(made.stdout) as RegExpExecArray
     const [, secret] = /secret access key +(\S{40})$/m.exec(made.stdout) as RegExpExecArray
     expect(made.stderr).toContain('not shown again')
     expect(made.stderr).toContain('restic, s3fs and mc need an endpoint without a path')
-    const key = {
-      access_key_id: id,
-      endpoint: 'https://s3.example',
-      region: 'us-east-1',
-      bucket: 'locker_0',
-      prefix: 'b/',
-    }
-    expect(keySetup(key as NewS3Key)).toContain('s3fs locker_0:/b MOUNTPOINT -o url=https://s3.example ')
+    const place = { endpoint: 'https://s3.example', region: 'us-east-1', bucket: 'locker_0', prefix: 'b/' }
+    expect(keySetup({ access_key_id: id, ...place } as NewS3Key)).toContain(
+      's3fs locker_0:/b MOUNTPOINT -o url=https://s3.example ',
+    )
     const named = [`aws --endpoint-url ${endpoint()} s3 ls`, `boto3.client('s3', endpoint_url="${endpoint()}")`]
     for (const client of named) expect(made.stderr).toContain(client)
     expect(made.stderr).not.toContain(secret as string)
-    const { stdout } = await svc('keys')
+    const { stdout } = await keys()
     expect(stdout).toMatch(new RegExp(`^${id} +backup +write +b/ +`, 'm'))
     expect(stdout).not.toContain(secret as string)
-    expect(jsonLines<S3Key>((await svc('keys', 'list', '--json')).stdout)).toMatchObject([{ name: 'backup' }])
-    await svc('keys', 'revoke', id)
-    expect((await svc('keys')).stderr).toContain('None')
-    expect(await home.svc(['s3', 'keys', 'revoke', id])).toMatchObject({ exitCode: 1 })
-    const read = jsonDocument<NewS3Key>((await svc('keys', 'new', 'reader', '--read-only', '--json')).stdout)
+    expect(jsonLines<S3Key>((await keys('list', '--json')).stdout)).toMatchObject([{ name: 'backup' }])
+    await keys('revoke', id)
+    expect((await keys()).stderr).toContain('None')
+    expect(await home.svc(['s3', 'keys', 'revoke', id, ...locker])).toMatchObject({ exitCode: 1 })
+    const read = jsonDocument<NewS3Key>((await keys('new', 'reader', '--read-only', '--json')).stdout)
     expect(read).toMatchObject({ access: 'read', prefix: '' })
   })
 

@@ -1,17 +1,12 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { configFolder, writeJson } from '../../src/setup/folder.ts'
+import { describe, expect, it } from 'vitest'
+import { writeJson } from '../../src/setup/folder.ts'
 import type { Settings } from '../../src/setup/settings.ts'
-import { jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
+import { exits, jsonDocument, jsonLines, useHome } from '../world.ts'
 
-let home: TestHome
-let folder: string
-beforeAll(async () => {
-  home = await openHome()
-  folder = join(home.folder, 'config', 'svc')
-})
-afterAll(() => home.leave())
+const home = useHome()
+const inConfig = (name: string) => home.path('config', 'svc', name)
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 const gatewayNow = async (args: string[] = [], env = {}) => {
@@ -19,26 +14,19 @@ const gatewayNow = async (args: string[] = [], env = {}) => {
   return jsonDocument<{ settings: Settings }>(stdout).settings.gateway!
 }
 
-describe('the config folder', () => {
-  it('follows XDG_CONFIG_HOME and ignores a relative one', () => {
-    expect(configFolder({ XDG_CONFIG_HOME: '/x', HOME: '/home/a' })).toBe('/x/svc')
-    expect(configFolder({ XDG_CONFIG_HOME: 'x', HOME: '/home/a' })).toBe('/home/a/.config/svc')
-    expect(configFolder({ HOME: '/home/a' })).toBe('/home/a/.config/svc')
-  })
-
-  it('is made private to the user and holds no temporary files', async () => {
-    await mkdir(folder, { recursive: true, mode: 0o755 })
-    await writeJson(join(folder, 'a.json'), { a: 1 })
-    expect([await modeOf(folder), await modeOf(join(folder, 'a.json'))]).toEqual(['700', '600'])
-    expect(await readdir(folder)).toEqual(['a.json'])
-  })
+it('the config folder is made private to the user and holds no temporary files', async () => {
+  const folder = home.path('other')
+  await mkdir(folder, { mode: 0o755 })
+  await writeJson(home.path('other', 'a.json'), { a: 1 })
+  expect([await modeOf(folder), await modeOf(home.path('other', 'a.json'))]).toEqual(['700', '600'])
+  expect(await readdir(folder)).toEqual(['a.json'])
 })
 
 describe('settings', () => {
   it('come from the option, then the variable, then the file, then the default', async () => {
     expect(await gatewayNow()).toEqual({ value: 'http://localhost:8402', from: 'default' })
     expect(await home.svc(['config', 'set', 'gateway', 'https://a.example/'])).toMatchObject({ exitCode: 0 })
-    expect(await gatewayNow()).toEqual({ value: 'https://a.example', from: join(folder, 'config.json') })
+    expect(await gatewayNow()).toEqual({ value: 'https://a.example', from: inConfig('config.json') })
     const env = { SVC_GATEWAY: 'https://b.example' }
     expect(await gatewayNow([], env)).toEqual({ value: 'https://b.example', from: 'SVC_GATEWAY' })
     const option = ['--gateway', 'https://c.example']
@@ -64,11 +52,11 @@ describe('settings', () => {
   })
 
   it('report what is wrong with an edited config file', async () => {
-    const file = join(folder, 'config.json')
+    const file = inConfig('config.json')
     await writeFile(file, '{')
-    expect(await home.svc(['config'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is not JSON') })
+    expect(await home.svc(['config'])).toMatchObject(exits(1, 'is not JSON'))
     await writeFile(file, '{"gatway": "x"}')
-    expect(await home.svc(['config'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('gatway') })
+    expect(await home.svc(['config'])).toMatchObject(exits(2, 'gatway'))
     await writeFile(file, '{}')
   })
 

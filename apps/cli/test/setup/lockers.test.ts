@@ -1,7 +1,7 @@
 import { lockerId } from '@svc/protocol/ids'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findLocker, type KnownLocker } from '../../src/setup/known-lockers.ts'
-import { jsonLines, openHome, type TestHome } from '../world.ts'
+import { jsonLines, useHome } from '../world.ts'
 
 const RECEIPTS = ['a', 'b', 'c'].map((digit) => `rcpt_${digit.repeat(32)}`) as [string, string, string]
 const HERE = 'https://here.example'
@@ -37,11 +37,7 @@ describe('finding a locker', () => {
 })
 
 describe('svc lockers', () => {
-  let home: TestHome
-  beforeAll(async () => {
-    home = await openHome({ SVC_GATEWAY: HERE })
-  })
-  afterAll(() => home.leave())
+  const home = useHome({ SVC_GATEWAY: HERE })
 
   it('remembers, lists and forgets lockers', async () => {
     expect(await home.svc(['lockers'])).toMatchObject({ exitCode: 0, stdout: '' })

@@ -6,7 +6,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Settings } from '../../src/setup/settings.ts'
 import { newWallet } from '../locker.ts'
-import { jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
+import { exits, jsonDocument, jsonLines, openHome, type TestHome } from '../world.ts'
 
 let home: TestHome
 beforeEach(async () => {
@@ -77,22 +77,16 @@ describe('a profile', () => {
     expect(wallets).toMatchObject([{ from: file }])
   })
 
-  it('keeps its journal of payments apart', async () => {
-    await makeWork()
-    const { folder } = await json<{ folder: string }>(['whoami', '--profile', 'work'])
-    expect(folder).toBe(join(home.folder, 'config', 'svc', 'profiles', 'work'))
-  })
-
   it('that is missing is an error, never another profile', async () => {
     for (const [args, env] of [
       [['--profile', 'gone', 'whoami'], {}],
       [['whoami'], { SVC_PROFILE: 'gone' }],
     ] as const) {
-      const { exitCode, stdout, stderr } = await home.svc(args, { env })
-      expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining('there is no profile "gone"')])
+      const missing = await home.svc(args, { env })
+      expect(missing).toMatchObject({ stdout: '', ...exits(2, 'there is no profile "gone"') })
     }
     expect((await home.svc(['profile', 'use', 'gone'])).exitCode).toBe(2)
-    await writeFile(join(home.folder, 'config', 'svc', 'profile.json'), '{"profile":"gone"}')
+    await writeFile(home.path('config', 'svc', 'profile.json'), '{"profile":"gone"}')
     expect((await home.svc(['whoami'])).stderr).toContain('svc profile use')
     expect((await home.svc(['profile', 'use', 'default'])).exitCode).toBe(0)
     expect((await home.svc(['whoami'])).exitCode).toBe(0)
@@ -105,7 +99,7 @@ describe('a profile', () => {
 
   it('is made once, and only with valid settings', async () => {
     await makeWork()
-    expect(await makeWork()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already') })
+    expect(await makeWork()).toMatchObject(exits(2, 'already'))
     expect((await home.svc(['profile', 'new', 'default'])).exitCode).toBe(2)
     expect((await home.svc(['profile', 'new', 'bad', '--gateway', 'ftp://x'])).exitCode).toBe(2)
     expect((await home.svc(['--profile', 'bad', 'whoami'])).exitCode).toBe(2)
@@ -115,10 +109,9 @@ describe('a profile', () => {
     await makeWork()
     await home.svc(['profile', 'use', 'work'])
     expect((await home.svc(['profile', 'rm', 'work'], { stdin: 'n\n', isTerminal: true })).exitCode).toBe(1)
-    const key = join(home.folder, 'config', 'svc', 'profiles', 'work', 'wallet.json')
+    const key = home.path('config', 'svc', 'profiles', 'work', 'wallet.json')
     await writeFile(key, '[]')
-    const kept = await home.svc(['profile', 'rm', 'work', '--yes'])
-    expect([kept.exitCode, kept.stderr]).toEqual([1, expect.stringContaining('wallet.json')])
+    expect(await home.svc(['profile', 'rm', 'work', '--yes'])).toMatchObject(exits(1, 'wallet.json'))
     expect((await home.svc(['profile', 'rm', 'default', '--yes'])).exitCode).toBe(2)
     await home.svc(['profile', 'new', 'empty'])
     await home.svc(['profile', 'use', 'empty'])
@@ -126,12 +119,14 @@ describe('a profile', () => {
     expect(await gateway()).toBe('https://first.example')
   })
 
-  it('makes its wallet in its own folder', async () => {
+  it('keeps its journal of payments and its wallet in its own folder', async () => {
     await makeWork()
+    const { folder } = await json<{ folder: string }>(['whoami', '--profile', 'work'])
+    expect(folder).toBe(home.path('config', 'svc', 'profiles', 'work'))
     const { file } = await json<{ file: string }>(['wallet', 'new', '--profile', 'work'])
-    expect(file).toBe(join(home.folder, 'config', 'svc', 'profiles', 'work', 'wallet.json'))
+    expect(file).toBe(join(folder, 'wallet.json'))
     expect((await json<{ wallets: object[] }>(['whoami'])).wallets).toEqual([])
-    await mkdir(join(home.folder, 'config', 'svc', 'profiles', 'not a profile'))
+    await mkdir(home.path('config', 'svc', 'profiles', 'not a profile'))
     expect((await json<{ profiles: object[] }>(['profile'])).profiles).toHaveLength(2)
   })
 })

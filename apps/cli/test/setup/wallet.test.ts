@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, writeFile } from 'node:fs/promises'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
-import { fromBase58, toBase58 } from '@svc/protocol/bytes'
+import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { jsonDocument, openHome, type TestHome } from '../world.ts'
+import { describe, expect, it } from 'vitest'
+import { exits, jsonDocument, useHome } from '../world.ts'
 
 const seed = randomBytes(32)
 const publicKey = ed25519Signer(seed).publicKey
@@ -13,17 +12,12 @@ const keypair = [...seed, ...publicKey]
 const address = toBase58(publicKey)
 const [evm, otherEvm] = DEV_PAYERS as [(typeof DEV_PAYERS)[0], (typeof DEV_PAYERS)[0]]
 
-let home: TestHome
-beforeAll(async () => {
-  home = await openHome()
-})
-afterAll(() => home.leave())
+const home = useHome()
 
 async function keyFile(name: string, text: string, mode = 0o600): Promise<string> {
-  const path = join(home.folder, name)
-  await writeFile(path, text)
-  await chmod(path, mode)
-  return path
+  await writeFile(home.path(name), text)
+  await chmod(home.path(name), mode)
+  return home.path(name)
 }
 
 async function walletsOf(args: string[], env: Record<string, string> = {}): Promise<string[]> {
@@ -34,8 +28,8 @@ async function walletsOf(args: string[], env: Record<string, string> = {}): Prom
 describe('the wallet', () => {
   it('is rejected if others can read its file, with a hint to run chmod', async () => {
     const file = await keyFile("it's.json", JSON.stringify(keypair), 0o640)
-    const { exitCode, stderr } = await home.svc(['whoami', '--wallet', file])
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`chmod 600 '${file.replace("'", `'\\''`)}'`)])
+    const hint = `chmod 600 '${file.replace("'", `'\\''`)}'`
+    expect(await home.svc(['whoami', '--wallet', file])).toMatchObject(exits(1, hint))
   })
 
   it('comes from the option, else the variables, else the default file of the Solana tools', async () => {
@@ -45,7 +39,7 @@ describe('the wallet', () => {
     expect(await walletsOf([])).toEqual([])
     expect(await walletsOf([], env)).toEqual([address, evm.address.toLowerCase()])
     expect(await walletsOf(['--wallet', other], env)).toEqual([otherEvm.address.toLowerCase()])
-    await mkdir(join(home.folder, '.config', 'solana'), { recursive: true })
+    await home.write('.config/solana', { 'id.json': '' })
     await keyFile('.config/solana/id.json', JSON.stringify(keypair))
     expect(await walletsOf([])).toEqual([address])
     expect(await walletsOf([], { SVC_EVM_KEY: evm.privateKey })).toEqual([evm.address.toLowerCase()])
@@ -60,19 +54,11 @@ describe('the wallet', () => {
   })
 
   it('must exist and hold a valid key', async () => {
-    expect(await home.svc(['whoami', '--wallet', '/nowhere'])).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('no such file'),
-    })
-    expect(await home.svc(['whoami', '--wallet', home.folder])).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringMatching(/is a folder.*\nhint: {2}name a key file/),
-    })
+    expect(await home.svc(['whoami', '--wallet', '/nowhere'])).toMatchObject(exits(1, 'no such file'))
+    expect(await home.svc(['whoami', '--wallet', home.folder])).toMatchObject(
+      exits(1, /is a folder.*\nhint: {2}name a key file/),
+    )
     const env = { SVC_EVM_KEY: toBase58(Uint8Array.from(keypair)) }
-    expect(await home.svc(['whoami'], { env })).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('no EVM'),
-    })
-    expect(fromBase58(address, 32)).not.toBeNull()
+    expect(await home.svc(['whoami'], { env })).toMatchObject(exits(2, 'no EVM'))
   })
 })

@@ -1,28 +1,17 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type Market, openMarket } from '@svc/sdk/test/market'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { jsonDocument, openHome, type RunOptions, type TestHome } from '../world.ts'
+import { useMarket } from '@svc/sdk/test/market'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { exits, jsonDocument, openHome, type RunOptions, type TestHome } from '../world.ts'
 
-let market: Market
-beforeAll(async () => {
-  market = await openMarket()
-})
-afterAll(() => market.close())
+const market = useMarket()
 
 let home: TestHome
 beforeEach(async () => {
   const { chains, proxy } = market
-  home = await openHome({
-    SVC_GATEWAY: proxy.url,
-    SVC_PRIMARY_RPC: chains.primary.url,
-    SVC_EVM_RPC: chains.evm.url,
-  })
+  const nodes = { SVC_PRIMARY_RPC: chains.primary.url, SVC_EVM_RPC: chains.evm.url }
+  home = await openHome({ SVC_GATEWAY: proxy.url, ...nodes })
 })
-afterEach(async () => {
-  market.proxy.behave()
-  await home.leave()
-})
+afterEach(() => home.leave())
 
 interface Kept {
   address: string
@@ -41,8 +30,7 @@ const ABANDON_ADDRESS = 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk'
 
 describe('svc wallet', () => {
   it('makes a key that further commands use, and a faucet fills it', async () => {
-    const none = await home.svc(['wallet'])
-    expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining('svc wallet new')])
+    expect(await home.svc(['wallet'])).toMatchObject(exits(2, 'svc wallet new'))
     const { address, file, in_use } = await json<Kept>(['wallet', 'new'])
     expect(in_use).toBe(true)
     expect((await stat(file)).mode & 0o777).toBe(0o600)
@@ -61,8 +49,7 @@ describe('svc wallet', () => {
     const { address } = await json<Kept>(['wallet', 'new', '--evm'])
     expect(address).toMatch(/^0x[0-9a-f]{40}$/)
     expect(await json(['faucet', 'mon', '2.5'])).toMatchObject({ balances: [{ asset: 'MON', amount: '2.5' }] })
-    const huge = await home.svc(['faucet', 'mon', '1000000000'])
-    expect([huge.exitCode, huge.stderr]).toEqual([2, expect.stringContaining('999,999,999 at most')])
+    expect(await home.svc(['faucet', 'mon', '1000000000'])).toMatchObject(exits(2, '999,999,999 at most'))
     expect(await json(['wallet'])).toMatchObject({
       wallets: [{ address, balances: [{ asset: 'MON', amount: '2.5' }] }],
     })
@@ -71,10 +58,9 @@ describe('svc wallet', () => {
   it('never overwrites a key, and leaves the wallet in use as it is', async () => {
     const first = await json<Kept>(['wallet', 'new'])
     const before = await readFile(first.file, 'utf8')
-    const again = await home.svc(['wallet', 'new'])
-    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('--out')])
+    expect(await home.svc(['wallet', 'new'])).toMatchObject(exits(2, '--out'))
     expect(await readFile(first.file, 'utf8')).toBe(before)
-    const out = join(home.folder, 'second.json')
+    const out = home.path('second.json')
     expect(await json<Kept>(['wallet', 'new', '--out', out])).toMatchObject({ file: out, in_use: false })
     expect(await json(['whoami'])).toMatchObject({ wallets: [{ address: first.address }] })
   })
@@ -82,7 +68,7 @@ describe('svc wallet', () => {
   it('imports words from a pipe, and a keypair from a file', async () => {
     const { file } = await json<Kept>(['wallet', 'import'], { stdin: `${ABANDON}\n` })
     expect(await json(['whoami'])).toMatchObject({ wallets: [{ address: ABANDON_ADDRESS }] })
-    const out = join(home.folder, 'copy.json')
+    const out = home.path('copy.json')
     expect(await json(['wallet', 'import', file, '--out', out])).toMatchObject({ address: ABANDON_ADDRESS })
     const evm = await json<Kept>(['wallet', 'import', '--evm'], { stdin: ABANDON })
     expect(evm.address).toBe('0x9858effd232b4033e47d90003d41ec34ecaeda94')
@@ -98,23 +84,16 @@ describe('svc wallet', () => {
       expect([exitCode, stdout]).toEqual([1, ''])
       expect(stderr).not.toContain('secret')
     }
-    const missing = await home.svc(['wallet', 'import', join(home.folder, 'none')])
-    expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('no such file')])
+    expect(await home.svc(['wallet', 'import', home.path('none')])).toMatchObject(exits(2, 'no such file'))
     expect(await home.svc(['wallet', 'import', '--path', 'm/x'], { stdin: ABANDON })).toMatchObject({ exitCode: 1 })
   })
 
   it('says why it does not know a balance, and offers no faucet for real money', async () => {
     await json(['wallet', 'new'])
-    const closed = await json<{ wallets: { balances: null; problem: string }[] }>([
-      'wallet',
-      '--primary-rpc',
-      'http://127.0.0.1:9',
-    ])
-    expect(closed.wallets).toMatchObject([{ balances: null, problem: expect.stringContaining('127.0.0.1:9') }])
-    const real = await home.svc(['faucet', '--primary-rpc', 'https://node.example'])
-    expect([real.exitCode, real.stderr]).toEqual([2, expect.stringContaining('real money')])
-    const wrong = await home.svc(['faucet', 'GOLD'])
-    expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('SOL')])
+    const closed = await json(['wallet', '--primary-rpc', 'http://127.0.0.1:9'])
+    expect(closed).toMatchObject({ wallets: [{ balances: null, problem: expect.stringContaining('127.0.0.1:9') }] })
+    expect(await home.svc(['faucet', '--primary-rpc', 'https://node.example'])).toMatchObject(exits(2, 'real money'))
+    expect(await home.svc(['faucet', 'GOLD'])).toMatchObject(exits(1, 'SOL'))
     expect(await home.svc(['faucet', 'SOL', 'much'])).toMatchObject({ exitCode: 2 })
   })
 })
@@ -138,16 +117,11 @@ describe('svc doctor', () => {
     const first = await examine()
     expect(first.get('wallet')).toMatchObject({ state: 'failed', next: expect.stringContaining('svc wallet new') })
     expect(first.get('keys')).toMatchObject({ state: 'warning', next: '`svc keys pin`' })
-    for (const args of [
-      ['wallet', 'new'],
-      ['keys', 'pin'],
-    ])
-      await json(args)
-    expect((await examine()).get('balance')).toMatchObject({
-      state: 'warning',
-      next: expect.stringContaining('svc faucet'),
-    })
-    await json(['faucet'])
+    await home.ok('wallet', 'new')
+    await home.ok('keys', 'pin')
+    const { state, next } = (await examine()).get('balance')!
+    expect([state, next]).toEqual(['warning', expect.stringContaining('svc faucet')])
+    await home.ok('faucet')
     const last = await examine()
     expect([...last.values()].filter(({ state }) => state !== 'ok')).toEqual([])
     expect([...last.keys()]).toEqual(['svc', 'gateway', 'versions', 'clock', 'keys', 'wallet', 'node', 'balance'])

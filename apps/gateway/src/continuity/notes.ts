@@ -45,6 +45,8 @@ export function createNotes({ folder, database, log, now }: Parts): Notes {
   let isFailing = false
   /** What was committed already. */
   let unnoted: Entry[] = []
+  /** The last nonce, where it was not kept. */
+  let unkept: NonceTable | null = null
   let hasCaughtUp = false
 
   async function open(history: string): Promise<string | null> {
@@ -84,8 +86,10 @@ export function createNotes({ folder, database, log, now }: Parts): Notes {
       hasCaughtUp = true
     },
     keepNonce(nonce) {
+      unkept = nonce
       try {
         logbook?.keepNonce(nonce)
+        unkept = null
       } catch (error) {
         failed(error)
       }
@@ -95,10 +99,12 @@ export function createNotes({ folder, database, log, now }: Parts): Notes {
     },
     async tryAgain() {
       if (!isFailing || !logbook) return
+      if (unkept) logbook.keepNonce(unkept)
+      unkept = null
       const entries = unnoted
       await logbook.append(entries, now())
       unnoted = unnoted.slice(entries.length)
-      isFailing = unnoted.length > 0
+      isFailing = unnoted.length > 0 || unkept !== null
     },
     isFailing: () => isFailing,
     async close() {

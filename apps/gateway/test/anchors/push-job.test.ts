@@ -64,7 +64,9 @@ forEachDatabase('the job that publishes', (database) => {
     expect(await counts()).toEqual(NONE)
   })
 
-  it('T-19 the push job finds what was sent, and sends again only after that has expired', async () => {
+  it('T-19 the push job finds what was sent, and sends again only after that has expired', {
+    tags: ['nightly'],
+  }, async () => {
     testbed.node.behave(forgetfully)
     await queueToAttest(house, locker)
     await drain(impatient)
@@ -87,7 +89,9 @@ forEachDatabase('the job that publishes', (database) => {
     expect([sent, await counts()]).toEqual([1, NONE])
   })
 
-  it('ANCH-11 the push job becomes a dead letter after its attempts, and can be retried', async () => {
+  it('ANCH-11 the push job becomes a dead letter after its attempts, and can be retried', {
+    tags: ['nightly'],
+  }, async () => {
     const { queue } = house.gateway.context
     testbed.node.behave(DOWN)
     await queueToAttest(house, locker)

@@ -57,6 +57,7 @@ describe('where nothing is published', () => {
     ['when there is no primary chain', { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '' }],
   ])(
     'ATT-12 AMB-38 AMB-64 attesting and pushing answer that nothing was published, without an error, %s',
+    { tags: ['nightly'] },
     async (_why, variables) => {
       const house = await testbed.open(variables)
       const locker = await filledLocker(house)

@@ -47,7 +47,9 @@ it('ANCH-12 deploy-evm-registry deploys a registry that the key can write to, an
   await rm(folder, { recursive: true })
 })
 
-it('deploy-evm-registry does nothing when the configured registry belongs to the key', async () => {
+it('deploy-evm-registry does nothing when the configured registry belongs to the key', {
+  tags: ['nightly'],
+}, async () => {
   const before = await test.owner.balance()
   expect(await run({ EVM_REGISTRY_KEY: hex(test.ownerKey), EVM_REGISTRY_CONTRACT: test.contract })).toEqual({
     status: 0,
@@ -68,7 +70,7 @@ it('deploy-evm-registry fails when the configured registry belongs to another ke
   expect(await test.open(key).balance()).toBe(FUNDS)
 })
 
-it('deploy-evm-registry without coins reports which account needs how many', async () => {
+it('deploy-evm-registry without coins reports which account needs how many', { tags: ['nightly'] }, async () => {
   const { status, stdout, stderr } = await run({ EVM_REGISTRY_KEY: hex(randomBytes(32)) })
   expect([status, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^0x[0-9a-fA-F]{40} has 0 of the 0\.\d+ MON that the transaction may cost\n$/)

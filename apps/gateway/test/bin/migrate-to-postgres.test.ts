@@ -6,7 +6,7 @@ import { createPostgresDialect } from '@svc/database/postgres'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { openTestSession, publicBytes } from '../transfers/sessions/sessions.ts'
 import { outcomeOf, startCommand } from './command.ts'
@@ -15,11 +15,11 @@ const REAL_TIME = { now: Date.now, advance: () => {} }
 
 let folder: string
 let target: FreshDatabase
-beforeAll(async () => {
+beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-move-'))
   target = await createFreshDatabase('postgres')
 })
-afterAll(async () => {
+afterEach(async () => {
   await target.drop()
   await rm(folder, { recursive: true, force: true })
 })
@@ -164,13 +164,12 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
 })
 
 it('ADD-30 refuses a target that is not empty, a source that is none, and addresses of the wrong kind', async () => {
+  await (await openHouse()).close()
+  await inTarget((db) => sql`create table something (a text)`.execute(db))
   const filled = await move(target.url)
   expect([filled.status, filled.stdout]).toEqual([1, ''])
+  expect(filled.stderr).toContain('the PostgreSQL database is not empty (it has the tables something')
   expect((await move('mysql://x')).stderr).toContain('TARGET_DATABASE_URL must be')
   const nowhere = { SVC_MODE: 'development', DATA_DIR: join(folder, 'none'), TARGET_DATABASE_URL: target.url }
   expect((await outcomeOf(startCommand(['migrate-to-postgres'], nowhere))).stderr).toContain('there is no SQLite file')
-  await rm(join(folder, 'gateway.db'))
-  const fresh = await openHouse()
-  await fresh.close()
-  expect((await move(target.url)).stderr).toContain('the PostgreSQL database is not empty (it has the tables')
 })

@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -62,9 +64,7 @@ describe('a gateway of two processes', () => {
     return metrics!
   }
 
-  it('says once where it serves, and answers metrics of both processes from either', {
-    tags: ['nightly'],
-  }, async () => {
+  it('says once where it serves, and answers metrics of both processes from either', async () => {
     await expect.poll(() => logged('gateway started').length).toBe(1)
     await untilBothAnswer()
     for (let i = 0; i < 4; i++)
@@ -82,7 +82,7 @@ describe('a gateway of two processes', () => {
     expect(logged('gateway started')).toMatchObject([{ url, processes: 2 }])
   })
 
-  it('T-16 goes on while one process is killed, and starts another in its place', { tags: ['nightly'] }, async () => {
+  it('T-16 goes on while one process is killed, and starts another in its place', async () => {
     process.kill(newestProcess(), 'SIGKILL')
     await expect.poll(() => logged('a process ended, and another takes its place').length).toBe(1)
     expect((await fetch(`${url}/health`)).status).toBe(200)

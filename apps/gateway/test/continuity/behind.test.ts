@@ -330,7 +330,9 @@ describe('a gateway whose database is behind', () => {
   })
 })
 
-it('T-37 T-109 an upload that began before the database was exchanged changes nothing', async () => {
+it('T-37 T-109 an upload that began before the database was exchanged changes nothing', {
+  tags: ['nightly'],
+}, async () => {
   const story = await openStory('postgres')
   const { urls } = await fillDoors(story)
   await story.house().close()

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -91,6 +91,13 @@ it('ADD-29 a line that a full disk cut off takes no other entry with it', async 
   expect(Number(failures)).toBeGreaterThan(3)
   const entries = (await pagesIn()).flat().map(({ entry }) => entry as { sequence: number })
   expect(new Set(entries.map(({ sequence }) => sequence))).toEqual(new Set(Array.from({ length: 40 }, (_, i) => i + 1)))
+})
+
+it('T-37 ADD-29 a nonce that a full disk did not take keeps the logbook failing until it is kept', async () => {
+  const program = fileURLToPath(new URL('./programs/keep-nonce-on-full-disk.ts', import.meta.url))
+  const isFailing = execFileSync(process.execPath, [program, folder], { env: programEnvironment({}), encoding: 'utf8' })
+  expect(JSON.parse(isFailing)).toEqual([true, true, false])
+  expect(await readNonces(folder)).toEqual([{ signer: 'a-wallet', nonce: 'c'.repeat(32), forget_at: 180 }])
 })
 
 const SALE: Sale = {

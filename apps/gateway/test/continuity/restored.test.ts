@@ -214,7 +214,9 @@ forEachDatabase('a restored database', (database) => {
     await expectAccepted(story, blind, { sequence: 6, digest: sixth.digest })
   })
 
-  it('T-37 ADD-29 what was committed right before a crash, and not noted, is noted at the next start', async () => {
+  it('T-37 ADD-29 what was committed right before a crash, and not noted, is noted at the next start', {
+    tags: ['nightly'],
+  }, async () => {
     const story = createStory(database, folder, 'logbook of the crash')
     const first = await story.open()
     await nextStatement(first, '1')

@@ -21,6 +21,8 @@ export interface Bound {
    * what has to be worked out counts. `none`: it is answered from memory or by a short query.
    */
   limit: 'address' | 'work' | 'none'
+  /** Of each answer that is not limited; 200 by default. */
+  status?: number
   /** Where an address may send fewer than usual. */
   perMinute?: number
   /** Rows that a request which is served may leave, by table. All other tables stay as they are. */
@@ -68,16 +70,20 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
 
   requestStorage: {
     limit: 'address',
+    status: 402,
     rows: { pay_requests: 1, quote_templates: 1 },
     request: () => ({ method: 'POST', path: '/v1/storage/request', body: { units: 3 } }),
   },
-  confirmStorage: ofQuote(
-    '/v1/storage/confirm',
-    () => ({ tx_sig: UNKNOWN_TX, pay_network: 'evm-mainnet', pay_asset: 'USDC' }),
-    READING,
-  ),
+  confirmStorage: {
+    ...ofQuote(
+      '/v1/storage/confirm',
+      () => ({ tx_sig: UNKNOWN_TX, pay_network: 'evm-mainnet', pay_asset: 'USDC' }),
+      READING,
+    ),
+    status: 402,
+  },
   preparePayment: ofQuote('/v1/storage/payment/prepare', ({ network, asset }) => ({ network, asset }), READING),
-  sendPayment: ofQuote('/v1/storage/payment/send', () => ({ transaction: 'A'.repeat(4000) })),
+  sendPayment: { ...ofQuote('/v1/storage/payment/send', () => ({ transaction: 'A'.repeat(4000) })), status: 400 },
   paymentOutcome: ofQuote(
     '/v1/storage/payment/outcome',
     () => ({ tx: UNKNOWN_TX, payer: ADDRESS, life: { nonce: '1', block: '1' } }),
@@ -87,10 +93,11 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   findPayment: ofQuote('/v1/storage/payment/find', () => ({}), READING),
   buyStorage: {
     limit: 'address',
+    status: 402,
     rows: { pay_requests: 1, quote_templates: 1 },
     request: () => ({ method: 'POST', path: '/v1/x402/storage', body: { units: 4 } }),
   },
-  listBought: { limit: 'address', request: () => ({ path: `/v1/x402/storage?wallet=${ADDRESS}` }) },
+  listBought: { limit: 'address', status: 402, request: () => ({ path: `/v1/x402/storage?wallet=${ADDRESS}` }) },
 
   readReceipt: free(({ receiptId }) => `/v1/receipts/${receiptId}`),
   verifyReceipt: free(({ receiptId }) => `/v1/receipts/${receiptId}/verify`),
@@ -102,10 +109,12 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
 
   provision: {
     limit: 'none',
+    status: 401,
     request: ({ receiptId }) => ({ method: 'POST', path: '/v1/storage/provision', body: { receipt_id: receiptId } }),
   },
   confirmFile: {
     limit: 'address',
+    status: 404,
     request: ({ receiptId }) => ({ method: 'POST', path: `/v1/files/confirm?receipt_id=${receiptId}&filename=b` }),
   },
   confirmFiles: {
@@ -116,14 +125,14 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
     }),
   },
 
-  readByToken: free(`/f/${TOKEN}`),
-  writeByToken: free(`/f/${TOKEN}`, 'PUT', 'bytes'),
-  deleteByToken: free(`/f/${TOKEN}`, 'DELETE'),
+  readByToken: { ...free(`/f/${TOKEN}`), status: 403 },
+  writeByToken: { ...free(`/f/${TOKEN}`, 'PUT', 'bytes'), status: 403 },
+  deleteByToken: { ...free(`/f/${TOKEN}`, 'DELETE'), status: 403 },
   readPublicly: free(({ receiptId }) => `/v1/r/${receiptId}/f/a.txt`),
-  readTusUpload: free(`/v1/tus/${TOKEN}`),
-  writeTusUpload: free(`/v1/tus/${TOKEN}`, 'PATCH', 'bytes'),
-  terminateTusUpload: free(`/v1/tus/${TOKEN}`, 'DELETE'),
-  overrideTusMethod: free(`/v1/tus/${TOKEN}`, 'POST', 'bytes'),
+  readTusUpload: { ...free(`/v1/tus/${TOKEN}`), status: 404 },
+  writeTusUpload: { ...free(`/v1/tus/${TOKEN}`, 'PATCH', 'bytes'), status: 412 },
+  terminateTusUpload: { ...free(`/v1/tus/${TOKEN}`, 'DELETE'), status: 412 },
+  overrideTusMethod: { ...free(`/v1/tus/${TOKEN}`, 'POST', 'bytes'), status: 412 },
 
   verify: ofReceipt('/v1/storage/verify?'),
   verifyByPost: {
@@ -131,7 +140,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
     request: ({ receiptId }) => ({ method: 'POST', path: '/v1/storage/verify', body: { receipt_id: receiptId } }),
   },
   statements: ofReceipt('/v1/storage/statements?envelopes=true&'),
-  publishedAnchor: free(({ digest }) => `/v1/anchors/${digest}`),
+  publishedAnchor: { ...free(({ digest }) => `/v1/anchors/${digest}`), status: 404 },
   retrieve: ofReceipt('/v1/retrieve?'),
   retrievePayment: ofReceipt('/v1/retrieve/payment?'),
   attestCode: ofReceipt('/v1/attest-code?'),
@@ -142,7 +151,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   merkleProof: ofReceipt('/v1/storage/merkle-proof?filename=a.txt&'),
   verificationBundle: ofReceipt('/v1/storage/verification-bundle?'),
   evidenceBundle: ofReceipt('/v1/storage/evidence-bundle?'),
-  redactedBundle: ofReceipt('/v1/storage/redacted-bundle?filenames=a.txt&'),
+  redactedBundle: ofReceipt('/v1/storage/redacted-bundle?filename=a.txt&'),
   dsse: ofReceipt('/v1/storage/dsse?', 'work'),
   recomputeVerify: ofReceipt('/v1/storage/recompute-verify?', 'address'),
   selfVerify: ofReceipt('/v1/self-verify?', 'address'),
@@ -163,13 +172,13 @@ export const UNDECLARED: Readonly<Record<string, Bound>> = {
     calls: 20,
     request: () => ({ method: 'POST', path: '/dev/chains/faucet', body: { namespace: 'eip155', address: ADDRESS } }),
   },
-  'a preflight': free('/v1/storage/request', 'OPTIONS'),
-  'a preflight of the tus door': free(`/v1/tus/${TOKEN}`, 'OPTIONS'),
+  'a preflight': { ...free('/v1/storage/request', 'OPTIONS'), status: 204 },
+  'a preflight of the tus door': { ...free(`/v1/tus/${TOKEN}`, 'OPTIONS'), status: 204 },
   'an upgrade': {
     limit: 'none',
     request: () => ({ path: '/v1/keys', headers: { connection: 'upgrade', upgrade: 'websocket' } }),
   },
-  'a path that does not exist': free(`/${'a/'.repeat(4_000)}`),
+  'a path that does not exist': { ...free(`/${'a/'.repeat(4_000)}`), status: 404 },
   'a long query': free(`/v1/price?units=1&x=${'a'.repeat(15_000)}`),
   'many headers': {
     limit: 'none',
@@ -178,9 +187,10 @@ export const UNDECLARED: Readonly<Record<string, Bound>> = {
       headers: Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`x-${i}`, '1'])),
     }),
   },
-  'the S3 door without a signature': free('/s3/bucket/key', 'PUT', 'bytes'),
+  'the S3 door without a signature': { ...free('/s3/bucket/key', 'PUT', 'bytes'), status: 403 },
   'the S3 door with a key that does not exist': {
     limit: 'address',
+    status: 403,
     request: () => ({
       path: '/s3/bucket/key',
       headers: {
@@ -192,6 +202,7 @@ export const UNDECLARED: Readonly<Record<string, Bound>> = {
   },
   'a compressed body': {
     limit: 'address',
+    status: 415,
     request: () => ({
       method: 'POST',
       path: '/v1/storage/request',

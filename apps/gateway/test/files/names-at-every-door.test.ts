@@ -47,7 +47,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     return body
   }
 
-  it('T-120 is stored by every door under exactly that name', { tags: ['nightly'] }, async () => {
+  it('T-120 is stored by every door under exactly that name', async () => {
     const few = inOrder.filter((_, i) => i % 5 === 0)
     for (const [door, put] of Object.entries(doors.put)) {
       // Those of one kind of request read names alike.

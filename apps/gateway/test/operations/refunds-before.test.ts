@@ -6,7 +6,7 @@ import type { Schema } from '../../src/db/schema.ts'
 import { findRefunds } from '../../src/purchases/store.ts'
 
 forEachDatabase('refunds of a database from before', (database) => {
-  it('T-83 stay as they were decided, with what arrived as far as it is known', async () => {
+  it('T-83 stay as they were decided, with what arrived as far as it is known', { tags: ['nightly'] }, async () => {
     const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '0026'))
     const old = await database.open<Schema>(before)
     for (const [tx, asset] of [

@@ -84,7 +84,9 @@ describe('Content-Disposition', () => {
     for (const name of hostileNames) expectHarmless(name)
   })
 
-  it('T-09 T-30 any accepted name becomes one harmless header that decodes to its last part', () => {
+  it('T-09 T-30 any accepted name becomes one harmless header that decodes to its last part', {
+    tags: ['nightly'],
+  }, () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(...hostileNames, '/', '"', "'", ';', '%0A', '*='),

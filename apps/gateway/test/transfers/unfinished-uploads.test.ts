@@ -238,7 +238,9 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(await open.execute()).toHaveLength(1000)
   })
 
-  it('T-112 LOCK-15 are ten thousand at most of a locker by sessions and by tus each, whether or not terms are enforced', async () => {
+  it('T-112 LOCK-15 are ten thousand at most of a locker by sessions and by tus each, whether or not terms are enforced', {
+    tags: ['nightly'],
+  }, async () => {
     const lenient = await openS3House({ DATABASE_URL: database.url })
     onTestFinished(() => lenient.close())
     for (const at of [house, lenient]) {

@@ -76,7 +76,7 @@ it('T-99 ADD-46 after a cut in the middle it goes on where it was, and the file 
   expect(object_id).toMatch(/^[0-9a-f]{32}$/)
 })
 
-it('T-99 ADD-46 parallel uploads are joined in their order', async () => {
+it('T-99 ADD-46 parallel uploads are joined in their order', { tags: ['nightly'] }, async () => {
   const bytes = randomBytes(5_000_003)
   const requests = await upload(bytes, 'parallel', { parallelUploads: 4 })
   expect(requests.filter((method) => method === 'POST')).toHaveLength(5)

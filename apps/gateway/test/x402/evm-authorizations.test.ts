@@ -223,7 +223,9 @@ describe('an authorization of the EVM chain', () => {
     return shopOf(testbed.gateway).confirm(body, tx)
   }
 
-  it('an authorization that its payer cancels in between pays nothing, and another pays the same quote', async () => {
+  it('an authorization that its payer cancels in between pays nothing, and another pays the same quote', {
+    tags: ['nightly'],
+  }, async () => {
     const before = await treasuryUsdc('evm', testbed.chains)
     const { text, payload } = await testbed.sign('evm')
     await cancelBeforeSending(payload)
@@ -243,7 +245,7 @@ describe('an authorization of the EVM chain', () => {
       return { body: JSON.stringify(Array.isArray(answer) ? answer.map(emptied) : emptied(answer)) }
     }
 
-    it('T-158 a stranger uses it, and a node does not show the event yet', async () => {
+    it('T-158 a stranger uses it, and a node does not show the event yet', { tags: ['nightly'] }, async () => {
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text, payload } = await testbed.sign('evm')
       let theirs: Hex | undefined
@@ -308,7 +310,9 @@ describe('an authorization of the EVM chain', () => {
       expect(reply.body).toMatchObject({ details: { valid_until: expect.stringMatching(/Z$/) } })
     }
 
-    it('T-60 a payment that failed is sent again with the same signature, and no other one is taken', async () => {
+    it('T-60 a payment that failed is sent again with the same signature, and no other one is taken', {
+      tags: ['nightly'],
+    }, async () => {
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text, payload } = await signed()
       const giveBack = emptyBeforeSending(2)
@@ -522,7 +526,9 @@ describe('an authorization of the EVM chain', () => {
   })
 
   // Last, because it leaves the clock of the chain far ahead.
-  it('T-60 an authorization that a stranger uses long after it was sent gets its receipt, however far the search is', async () => {
+  it('T-60 an authorization that a stranger uses long after it was sent gets its receipt, however far the search is', {
+    tags: ['nightly'],
+  }, async () => {
     let ahead = 0
     const gateway = await testbed.open({}, { now: () => Date.now() + ahead })
     onTestFinished(() => gateway.stop())

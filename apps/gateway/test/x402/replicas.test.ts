@@ -39,7 +39,7 @@ describe.each(FAMILIES)('two gateways with one database and the same keys, on th
     expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
   })
 
-  it('two gateways with the same keys serve several buyers at once', async () => {
+  it('two gateways with the same keys serve several buyers at once', { tags: ['nightly'] }, async () => {
     const client = await walletOn(family, chains)
     const before = await treasuryUsdc(family, chains)
     const responses = await Promise.all(Array.from({ length: 6 }, (_, turn) => buyWith(client, urlOf(turn))))

@@ -2,22 +2,21 @@ import type { Delegation, Finding } from '@svc/api/agent/delegations'
 import { toHex } from '@svc/protocol/bytes'
 import { type SignedFinding, signFinding } from '@svc/protocol/finding'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
 import type { Signer } from '../../src/signers.ts'
-import { type AgentMarket, openAgentMarket } from '../agents.ts'
+import { useAgentMarket } from '../agents.ts'
 
 const FILES = 5
 /** More than one page holds. */
 const MORE = 600
 const DAY = 86_400
 
-let market: AgentMarket
+const market = useAgentMarket()
 let signer: Signer
 let id: string
 let log: Finding[]
 beforeAll(async () => {
-  market = await openAgentMarket()
   const buyer = market.solana()
   signer = buyer.signer
   const { locker, delegationId } = await market.subscriber(buyer)
@@ -30,8 +29,6 @@ beforeAll(async () => {
   await lengthenLog((await client().delegation(id)).log as SignedFinding[])
   log = (await client().delegation(id)).log
 })
-afterAll(() => market.close())
-afterEach(() => market.agentProxy.behave())
 
 /** Appends findings as further runs of the agent would. */
 async function lengthenLog(before: SignedFinding[]): Promise<void> {

@@ -1,40 +1,27 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { createFile } from '@svc/api/files'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { BytesDiffer } from '../../src/errors.ts'
 import type { Download } from '../../src/files/download.ts'
 import type { Locker } from '../../src/lockers.ts'
 import { saveAs } from '../../src/node/files.ts'
-import type { Signer } from '../../src/signers.ts'
-import { errorOf, type House, newEd25519, openHouse } from '../lockers.ts'
+import { errorOf, newEd25519, useFolder, useHouse } from '../lockers.ts'
 
-let house: House
-let folder: string
-let signer: Signer
+const signer = newEd25519()
 let locker: Locker
 const bytes = randomBytes(3_000_000)
 const filename = 'folder/a file.bin'
 const sha256 = (of: Uint8Array) => `sha256:${createHash('sha256').update(of).digest('hex')}`
+const folder = useFolder()
+const house = useHouse()
 beforeAll(async () => {
-  house = await openHouse()
-  folder = await mkdtemp(join(tmpdir(), 'svc-get-'))
-  signer = newEd25519()
   locker = await house.locker(signer)
   const client = house.client({ signer })
   await client.put(locker, filename, bytes, { contentType: 'image/png' })
   await client.put(locker, 'empty', new Uint8Array())
 })
-afterAll(async () => {
-  await house.close()
-  await rm(folder, { recursive: true })
-})
-beforeEach(() => {
-  house.proxy.seen.length = 0
-})
-afterEach(() => house.proxy.behave())
 
 const READ = /^\/(f|v1\/r)\//
 const reads = () => house.proxy.seen.filter(({ path }) => READ.test(path))
@@ -79,8 +66,9 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(error).toBeInstanceOf(BytesDiffer)
     expect(error).toMatchObject({ filename, expected: sha256(bytes) })
     await expect(new Response((await read()).stream).arrayBuffer()).rejects.toThrow()
-    await expect(saveAs(await read(), join(folder, 'bad'))).rejects.toBeInstanceOf(BytesDiffer)
-    expect(await readdir(folder)).toEqual([])
+    const target = await mkdtemp(join(folder, 'bad-'))
+    await expect(saveAs(await read(), join(target, 'bad'))).rejects.toBeInstanceOf(BytesDiffer)
+    expect(await readdir(target)).toEqual([])
   })
 
   it('is checked against the hash that the reader expects', async () => {
@@ -90,27 +78,16 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     await expect((await read({ expectedHash: other })).bytes()).rejects.toMatchObject({ expected: other })
   })
 
-  it('gets its name on disk once it is complete', async () => {
-    const path = join(folder, 'saved')
+  it('gets its name on disk once it is complete, and replaces a file only if that is allowed', async () => {
+    const path = join(await mkdtemp(join(folder, 'saved-')), 'a')
     house.proxy.plan(READ, { cut: 1_000_000 })
-    await saveAs(await read(), path)
-    expect((await readFile(path)).equals(bytes)).toBe(true)
-    await rm(path)
     await saveAs(await read(), path, { replace: false })
     expect((await readFile(path)).equals(bytes)).toBe(true)
-    expect(await readdir(folder)).toEqual(['saved'])
-    await rm(path)
-  })
-
-  it('replaces a file on disk only if that is allowed', async () => {
-    const path = join(folder, 'taken')
-    const download = await read()
     await writeFile(path, 'mine')
-    await expect(saveAs(download, path, { replace: false })).rejects.toThrow('exists already')
-    expect([await readFile(path, 'utf8'), await readdir(folder)]).toEqual(['mine', ['taken']])
+    await expect(saveAs(await read(), path, { replace: false })).rejects.toThrow('exists already')
+    expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['mine', ['a']])
     await saveAs(await read(), path)
     expect((await readFile(path)).equals(bytes)).toBe(true)
-    await rm(path)
   })
 
   it('stops when the signal aborts', async () => {
@@ -146,9 +123,8 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
 })
 
 it('FILE-34 SHORT-07 an expired short URL is renewed at the start and in the middle of a download', async () => {
-  const expired = {
-    answer: { status: 403, body: { error: 'SHORT_URL_EXPIRED', message: 'over', request_id: 'req_0' } },
-  }
+  const body = { error: 'SHORT_URL_EXPIRED', message: 'over', request_id: 'req_0' }
+  const expired = { answer: { status: 403, body } }
   house.proxy.plan(READ, expired, { cut: 1_000_000 }, expired)
   const download = await house.client({ signer }).get(locker, filename)
   expect(Buffer.from(await download.bytes()).equals(bytes)).toBe(true)
@@ -161,28 +137,16 @@ it('T-36 a download goes on when the owner has revoked all URLs, and ends when t
   const operator = newEd25519()
   const owner = house.client({ signer })
   await owner.addOperator(locker, operator.address)
-  const client = house.client({ signer: operator })
-  const outcomes = await client.getMany(
-    locker,
-    [filename, 'empty'],
-    async (download) => {
+  const getBoth = (afterFirst: () => Promise<unknown>) => {
+    const onDownload = async (download: Download) => {
       await download.bytes()
-      await owner.revokeAccess(locker)
-    },
-    { atOnce: 1 },
-  )
-  expect(outcomes).toEqual([{ filename }, { filename: 'empty' }])
-  const [first, second] = await client.getMany(
-    locker,
-    [filename, 'empty'],
-    async (download) => {
-      await download.bytes()
-      await owner.removeOperator(locker, operator.address)
-    },
-    { atOnce: 1 },
-  )
-  expect(first).toEqual({ filename })
-  expect(second?.error).toMatchObject({ code: 'SIGNATURE_INVALID' })
+      await afterFirst()
+    }
+    return house.client({ signer: operator }).getMany(locker, [filename, 'empty'], onDownload, { atOnce: 1 })
+  }
+  expect(await getBoth(() => owner.revokeAccess(locker))).toEqual([{ filename }, { filename: 'empty' }])
+  const outcomes = await getBoth(() => owner.removeOperator(locker, operator.address))
+  expect(outcomes).toMatchObject([{ filename }, { filename: 'empty', error: { code: 'SIGNATURE_INVALID' } }])
 })
 
 it('an empty file is read as zero bytes', async () => {

@@ -1,35 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { BytesDiffer } from '../../src/errors.ts'
 import { type SourceLike, streamSource } from '../../src/files/source.ts'
 import type { Locker } from '../../src/lockers.ts'
 import { fileSource } from '../../src/node/files.ts'
-import type { Signer } from '../../src/signers.ts'
-import { errorOf, type House, newEd25519, newEvm, openHouse } from '../lockers.ts'
+import { errorOf, newEd25519, useFolder, useHouse } from '../lockers.ts'
 
 const MiB = 1024 * 1024
-let house: House
-let folder: string
-let signer: Signer
+const signer = newEd25519()
 let locker: Locker
+const folder = useFolder()
+const house = useHouse({ SESSION_PART_MAX_BYTES: String(4 * MiB) })
 beforeAll(async () => {
-  house = await openHouse({ SESSION_PART_MAX_BYTES: String(4 * MiB) })
-  folder = await mkdtemp(join(tmpdir(), 'svc-put-'))
-  signer = newEd25519()
   locker = await house.locker(signer)
 })
-afterAll(async () => {
-  await house.close()
-  await rm(folder, { recursive: true })
-})
-beforeEach(() => {
-  house.proxy.seen.length = 0
-})
-afterEach(() => house.proxy.behave())
 
 const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 const small = randomBytes(100_000)
@@ -97,19 +84,6 @@ it('FILE-09 the content type is the one given, or else the one of the source', a
     typed: 'text/css',
     given: 'text/plain; charset=utf-8',
     unknown: 'application/octet-stream',
-  })
-})
-
-it('OPER-01 OPER-04 OPER-06 OPER-08 put works for the owner of an EVM locker and for an operator', async () => {
-  const owner = newEvm()
-  const operator = newEd25519()
-  const evmLocker = await house.locker(owner)
-  expect(await house.client({ signer: owner }).addOperator(evmLocker, operator.address)).toEqual([operator.address])
-  for (const who of [owner, operator])
-    expect((await house.client({ signer: who }).put(evmLocker, 'a', small)).content_hash).toBe(sha256(small))
-  await house.client({ signer: owner }).removeOperator(evmLocker, operator.address)
-  await expect(house.client({ signer: operator }).put(evmLocker, 'a', small)).rejects.toMatchObject({
-    code: 'SIGNATURE_INVALID',
   })
 })
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { KeyFileError, parseKey, readKeyFile } from '../../src/node/key-file.ts'
+import { useFolder } from '../lockers.ts'
 
 const seed = randomBytes(32)
 const publicKey = ed25519Signer(seed).publicKey
@@ -46,11 +46,7 @@ describe('parseKey', () => {
 })
 
 describe('readKeyFile', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-keys-'))
-  })
-  afterAll(() => rm(folder, { recursive: true }))
+  const folder = useFolder()
 
   async function keyFile(name: string, text: string, mode: number): Promise<string> {
     const path = join(folder, name)

@@ -1,21 +1,17 @@
 import { createCipheriv, scryptSync } from 'node:crypto'
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseKey, readKeyFile } from '../../src/node/key-file.ts'
 import { keyTextOfKeystore, keyTextOfMnemonic, newKeyText, writeKeyFile } from '../../src/node/make-key.ts'
+import { useFolder } from '../lockers.ts'
 
 const addressOf = (text: string) => parseKey(text, 'the test').signer.address
 
 describe('a new key', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-key-'))
-  })
-  afterAll(() => rm(folder, { recursive: true }))
+  const folder = useFolder()
 
   it.each(['solana', 'eip155'] as const)(
     'is a key of %s, in a file that only its owner can read',
@@ -32,7 +28,6 @@ describe('a new key', () => {
   it('never takes the place of a file that exists', async () => {
     const file = join(folder, 'existing')
     await writeKeyFile(file, 'the only copy')
-    await chmod(file, 0o600)
     await expect(writeKeyFile(file, newKeyText('solana'))).rejects.toMatchObject({ code: 'EEXIST' })
     expect(await readFile(file, 'utf8')).toBe('the only copy\n')
   })
@@ -118,28 +113,23 @@ describe('a keystore', () => {
   })
 
   it('T-129 is refused when it is of another form or asks for too much', () => {
-    const { crypto } = PBKDF2
-    const others: unknown[] = [
-      {},
-      { ...PBKDF2, version: 1 },
-      { version: 3, crypto: { ...crypto, cipher: 'aes-256-gcm' } },
-      { version: 3, crypto: { ...crypto, ciphertext: 5 } },
-      { version: 3, crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, c: 1e12 } } },
-      { version: 3, crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 2 ** 40, r: 8, p: 1 } } },
-      {
-        version: 3,
-        crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, n: 1024, r: 8, p: 2 ** 18 } },
-      },
-      { version: 3, crypto: { ...crypto, kdf: 'scrypt', kdfparams: { ...crypto.kdfparams, p: 1 } } },
-      { version: 3, crypto: { ...crypto, kdfparams: null } },
-      { version: 3, crypto: { ...crypto, cipherparams: { iv: '00' } } },
-      { version: 3, crypto: { ...crypto, ciphertext: '00' } },
+    const { kdfparams } = PBKDF2.crypto
+    const scrypt = (more: object) => ({ kdf: 'scrypt', kdfparams: { ...kdfparams, ...more } })
+    const changes = [
+      { cipher: 'aes-256-gcm' },
+      { ciphertext: 5 },
+      { ciphertext: '00' },
+      { cipherparams: { iv: '00' } },
+      { kdfparams: null },
+      { kdfparams: { ...kdfparams, c: 1e12 } },
+      scrypt({ n: 2 ** 40, r: 8, p: 1 }),
+      scrypt({ n: 1024, r: 8, p: 2 ** 18 }),
+      scrypt({ p: 1 }),
     ]
-    for (const other of others) {
-      expect(() => keyTextOfKeystore(JSON.stringify(other), 'testpassword')).toThrow(
-        expect.objectContaining({ code: 'no_key' }),
-      )
-    }
+    const changed = changes.map((change) => ({ version: 3, crypto: { ...PBKDF2.crypto, ...change } }))
+    const noKey = expect.objectContaining({ code: 'no_key' })
+    for (const other of [{}, { ...PBKDF2, version: 1 }, ...changed])
+      expect(() => keyTextOfKeystore(JSON.stringify(other), 'testpassword')).toThrow(noKey)
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(() => keyTextOfKeystore(text, '')).toThrow(expect.objectContaining({ name: 'KeyFileError' }))

@@ -3,19 +3,11 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { publishedBy } from '@svc/devnet/published'
 import { utf8 } from '@svc/protocol/bytes'
 import { paymentReference, receiptId } from '@svc/protocol/ids'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { memoryJournal } from '../../src/journal.ts'
+import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../src/sha256.ts'
-import { type Buyer, type Market, openMarket } from '../market.ts'
+import { type Buyer, useMarket } from '../market.ts'
 
-let market: Market
-beforeAll(async () => {
-  market = await openMarket()
-})
-afterAll(() => market.close())
-
-const clientOf = ({ signer }: Buyer, journal = memoryJournal()) =>
-  market.client({ signer, journal, pinnedKeys: [market.key] })
+const market = useMarket()
 
 /** Release 1.0.0 asked for the `pay_req_id` itself in the memo, on the legs that have one. */
 function asOfRelease1({ accepts, extensions, ...quote }: Quote) {
@@ -37,15 +29,9 @@ describe.each([
     tags: ['nightly'],
   }, async () => {
     const buyer = buyerOf()
-    const client = clientOf(buyer)
+    const client = market.clientOf(buyer)
     const before = await market.treasury(held)
-    const purchase = {
-      intent: `a locker for ${held}`,
-      units: 2,
-      provider: 'mongodb',
-      wallet: buyer.wallet,
-      asset,
-    } as const
+    const purchase = { intent: held, units: 2, provider: 'mongodb', wallet: buyer.wallet, asset } as const
     const bought = await client.buy(purchase)
     const { receipt } = bought
     expect((await market.treasury(held)) - before).toBe(BigInt(receipt.paid_raw))
@@ -55,9 +41,9 @@ describe.each([
     expect((await market.treasury(held)) - before).toBe(BigInt(receipt.paid_raw))
   })
 
-  it('ADD-03 T-33 makes a payment that names its quote by reference, so no other quote can claim it', async () => {
+  it('ADD-03 T-33 ERR-03 makes a payment that names its quote by reference, so no other quote can claim it', async () => {
     const buyer = buyerOf()
-    const client = clientOf(buyer)
+    const client = market.clientOf(buyer)
     const [mine, other] = [await client.quote({ units: 1 }), await client.quote({ units: 1 })]
     const payment = await client.pay(mine, buyer.wallet, { asset })
     const published = await publishedBy(market.chains, payment.tx)
@@ -66,14 +52,16 @@ describe.each([
     const stolen = other.accepts.find(({ network, extra }) => network === payment.leg.network && extra.name === asset)!
     await expect(client.confirm({ leg: stolen, tx: payment.tx })).rejects.toMatchObject({
       name: 'PaymentError',
-      cause: { details: { reason: 'names_another_quote' } },
+      money: 'moved',
+      tx: payment.tx,
+      cause: { name: 'GatewayError', details: { reason: 'names_another_quote' } },
     })
     expect((await client.confirm(payment)).tx_hash).toBe(payment.tx)
   })
 
   it('ADD-03 pays a quote of release 1.0.0 as that release asks, and the payment names its quote', async () => {
     const buyer = buyerOf()
-    const client = clientOf(buyer)
+    const client = market.clientOf(buyer)
     market.proxy.plan(/request/, { lie: asOfRelease1 })
     const quote = await client.quote({ units: 1 })
     const payment = await client.pay(quote, buyer.wallet, { asset })
@@ -85,7 +73,7 @@ describe.each([
 
   it('PAY-55 returns the same payment when a quote is paid again', async () => {
     const buyer = buyerOf()
-    const client = clientOf(buyer)
+    const client = market.clientOf(buyer)
     const quote = await client.quote({ units: 1 })
     const before = await market.treasury(held)
     const first = await client.pay(quote, buyer.wallet, { asset })
@@ -99,7 +87,7 @@ describe('the idempotency keys of a purchase', () => {
 
   async function keysOf(buyer: Buyer, units = 1): Promise<string[]> {
     const seen = market.proxy.seen.length
-    await clientOf(buyer).buy({ intent: INTENT, units, wallet: buyer.wallet })
+    await market.clientOf(buyer).buy({ intent: INTENT, units, wallet: buyer.wallet })
     const keys = market.proxy.seen.slice(seen).flatMap(({ headers }) => headers['idempotency-key'] ?? [])
     return [...new Set(keys)]
   }
@@ -117,7 +105,9 @@ describe('the idempotency keys of a purchase', () => {
     expect(guesses).not.toContain(keys[0])
   })
 
-  it('ADD-13 PAY-06 are others for another wallet or order of the same name, and the same for the same buyer', async () => {
+  it('ADD-13 PAY-06 are others for another wallet or order of the same name, and the same for the same buyer', {
+    tags: ['nightly'],
+  }, async () => {
     const [ann, bob] = [market.solana(0), market.evm(0)]
     const all = [await keysOf(ann), await keysOf(ann, 2), await keysOf(bob)].flat()
     expect(new Set(all).size).toBe(3)

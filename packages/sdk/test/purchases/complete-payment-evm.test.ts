@@ -1,16 +1,12 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { evmWallet } from '../../src/wallets/evm-wallet.ts'
 import { abortAfterWaits, interruptPurchase } from '../buyers.ts'
-import { type Market, openMarket } from '../market.ts'
+import { useMarket } from '../market.ts'
 
-let market: Market
-beforeAll(async () => {
-  market = await openMarket()
-})
-afterAll(() => market.close())
+const market = useMarket()
 
 const BEFORE_SENDING = { effect: 'send', when: 'before' } as const
 

@@ -3,17 +3,13 @@ import { getTransferSolInstruction } from '@solana-program/system'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { call, send, signerOf } from '@svc/devnet/primary-chain/dev-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { signerFromSeed } from '../../src/signers.ts'
 import { solanaWallet } from '../../src/wallets/solana-wallet.ts'
 import { abortAfterWaits, interruptPurchase } from '../buyers.ts'
-import { type Market, openMarket } from '../market.ts'
+import { useMarket } from '../market.ts'
 
-let market: Market
-beforeAll(async () => {
-  market = await openMarket()
-})
-afterAll(() => market.close())
+const market = useMarket()
 
 const BEFORE_SENDING = { effect: 'send', when: 'before' } as const
 const AFTER_SENDING = { effect: 'send', when: 'after' } as const

@@ -1,22 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
 import { fileJournal } from '../../src/node/file-journal.ts'
 import { interruptPurchase } from '../buyers.ts'
-import { type Market, openMarket } from '../market.ts'
+import { useFolder } from '../lockers.ts'
+import { useMarket } from '../market.ts'
 
-let market: Market
-let folder: string
-beforeAll(async () => {
-  market = await openMarket()
-  folder = await mkdtemp(join(tmpdir(), 'svc-buyer-'))
-})
-afterAll(async () => {
-  await market.close()
-  await rm(folder, { recursive: true })
-})
+const market = useMarket()
+const folder = useFolder()
 
 describe.each([
   ['SOL', 'SOL', () => market.solana(0)],
@@ -44,23 +34,27 @@ describe('concurrent buyers with the same intent', () => {
   it.each([
     ['SOL', () => market.solana(2), 'SOL'],
     ['MON', () => market.evm(2), 'MON'],
-  ] as const)('PAY-55 T-16 pay once in %s when they share a journal', async (asset, buyerOf, held) => {
-    const journal = fileJournal(folder)
-    const before = await market.treasury(held)
-    const bought = await Promise.all(
-      Array.from({ length: 4 }, () => {
-        const { signer, wallet } = buyerOf()
-        const client = market.client({ signer, journal, pinnedKeys: [market.key] })
-        return client.buy({ intent: `at once ${asset}`, units: 1, asset, wallet })
-      }),
-    )
-    expect(new Set(bought.map(({ receipt_id }) => receipt_id)).size).toBe(1)
-    expect((await market.treasury(held)) - before).toBe(BigInt(bought[0]!.receipt.paid_raw))
-  })
+  ] as const)(
+    'PAY-55 T-16 pay once in %s when they share a journal',
+    { tags: ['nightly'] },
+    async (asset, buyerOf, held) => {
+      const journal = fileJournal(folder)
+      const before = await market.treasury(held)
+      const bought = await Promise.all(
+        Array.from({ length: 4 }, () => {
+          const buyer = buyerOf()
+          const order = { intent: `at once ${asset}`, units: 1, asset, wallet: buyer.wallet }
+          return market.clientOf(buyer, journal).buy(order)
+        }),
+      )
+      expect(new Set(bought.map(({ receipt_id }) => receipt_id)).size).toBe(1)
+      expect((await market.treasury(held)) - before).toBe(BigInt(bought[0]!.receipt.paid_raw))
+    },
+  )
 })
 
 it('PAY-55 a purchase is paid once even if the journal cannot be written after the payment', async () => {
-  const { signer, wallet } = market.solana(1)
+  const buyer = market.solana(1)
   const kept = memoryJournal()
   const full: Journal = {
     get: kept.get,
@@ -69,10 +63,8 @@ it('PAY-55 a purchase is paid once even if the journal cannot be written after t
       return kept.put(key, value, expected)
     },
   }
-  const buy = (journal: Journal) => {
-    const client = market.client({ signer, journal, pinnedKeys: [market.key] })
-    return client.buy({ intent: 'full', units: 1, asset: 'SOL', wallet })
-  }
+  const order = { intent: 'full', units: 1, asset: 'SOL', wallet: buyer.wallet }
+  const buy = (journal: Journal) => market.clientOf(buyer, journal).buy(order)
   const before = await market.treasury('SOL')
   const expected = { name: 'PaymentError', money: 'moved', tx: expect.any(String) }
   for (let i = 0; i < 2; i++) await expect(buy(full)).rejects.toMatchObject(expected)
@@ -86,14 +78,13 @@ it.each([
 ] as const)(
   'PAY-55 PAY-45 AMB-50 ADD-13 a buyer with %s and without a journal gets the paid receipt while the gateway remembers the idempotency key',
   async (asset, buyerOf) => {
-    const { signer, wallet } = buyerOf()
-    const order = { intent: 'lost', units: 1, asset, wallet }
-    const client = () => market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+    const buyer = buyerOf()
+    const buy = () => market.clientOf(buyer).buy({ intent: 'lost', units: 1, asset, wallet: buyer.wallet })
     const before = await market.treasury(asset)
-    const first = await client().buy(order)
-    expect(await client().buy(order)).toEqual(first)
+    const first = await buy()
+    expect(await buy()).toEqual(first)
     market.advance(3600)
-    expect(await client().buy(order)).toEqual(first)
+    expect(await buy()).toEqual(first)
     expect((await market.treasury(asset)) - before).toBe(BigInt(first.receipt.paid_raw))
   },
 )

@@ -5,7 +5,7 @@ import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { toBase58 } from '@svc/protocol/bytes'
 import { solanaPayReference } from '@svc/protocol/ids'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { PaymentError } from '../../src/errors.ts'
 import { type Journal, memoryJournal } from '../../src/journal.ts'
 import { forgetUnansweredPayment, readPurchase, releaseUnpaid } from '../../src/purchases/purchase.ts'
@@ -21,15 +21,13 @@ import {
 import { signWith } from '../../src/wallets/solana-wallet.ts'
 import type { Wallet } from '../../src/wallets/wallet.ts'
 import { abortAfterWaits } from '../buyers.ts'
-import { type Held, type Market, openMarket } from '../market.ts'
+import { type Held, useMarket } from '../market.ts'
 
-let market: Market
 let node: GatewayNode
+const market = useMarket()
 beforeAll(async () => {
-  market = await openMarket()
   node = { client: market.client({}), isLocal: true }
 })
-afterAll(() => market.close())
 
 const signer = signerFromSeed(DEMO_PAYERS[0]!.privateKeyBytes)
 const account = DEV_PAYERS[1]!

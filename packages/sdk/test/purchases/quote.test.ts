@@ -21,14 +21,14 @@ const addressOf = (chain: string, name: string) =>
 
 describe('requireTrueLeg accepts', () => {
   it('PAY-25 known assets under their own names', () => {
-    for (const { network, address, ticker, decimals } of KNOWN_ASSETS)
-      requireTrueLeg(leg(network, address, ticker, decimals))
-    requireTrueLeg(leg(EVM, '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', 'USDC', 6))
+    const own = KNOWN_ASSETS.map(({ network, address, ticker, decimals }) => leg(network, address, ticker, decimals))
+    for (const known of [...own, leg(EVM, '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', 'USDC', 6)])
+      expect(() => requireTrueLeg(known)).not.toThrow()
   })
 
   it('unknown assets, which the wallet and the approval check', () => {
-    requireTrueLeg(leg(PRIMARY, BITCOIN, 'BETA', 0))
-    requireTrueLeg(leg(EVM, EVM_TOKEN, 'USDT0', 6))
+    for (const unknown of [leg(PRIMARY, BITCOIN, 'BETA', 0), leg(EVM, EVM_TOKEN, 'USDT0', 6)])
+      expect(() => requireTrueLeg(unknown)).not.toThrow()
   })
 })
 

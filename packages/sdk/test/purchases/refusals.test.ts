@@ -1,77 +1,59 @@
 import type { ErrorBody } from '@svc/api/errors'
-import type { SigningKeys } from '@svc/api/info'
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
-import { payLeg } from '@svc/devnet/pay-leg'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import { statementSigner } from '@svc/testbed/statement-signer'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../src/journal.ts'
 import type { Purchase } from '../../src/purchases/buy.ts'
 import { signerFromEvmKey, signerFromSeed } from '../../src/signers.ts'
 import { evmWallet } from '../../src/wallets/evm-wallet.ts'
 import { solanaWallet } from '../../src/wallets/solana-wallet.ts'
 import { abortAfterWaits } from '../buyers.ts'
-import { type Buyer, type Market, openMarket } from '../market.ts'
+import { type Buyer, useMarket } from '../market.ts'
 
-let market: Market
-const SECRET = 'the-secret-of-the-operators-tools'
-beforeAll(async () => {
-  market = await openMarket({ INTERNAL_SECRET: SECRET, OPERATOR_ACTORS: 'secret' })
+const market = useMarket()
+
+const onPrimary = (seed: Uint8Array): Buyer => {
+  const signer = signerFromSeed(seed)
+  return { signer, wallet: solanaWallet({ rpcUrl: market.chains.primary.url, signer }) }
+}
+const onEvm = (account: `0x${string}`): Buyer => ({
+  signer: signerFromEvmKey(account),
+  wallet: evmWallet({ rpcUrl: market.chains.evm.url, account }),
 })
-afterAll(() => market.close())
-beforeEach(() => {
-  market.waits.length = 0
-})
-afterEach(() => market.proxy.behave())
 
 let count = 0
-function buy(buyer: Buyer, order: Partial<Purchase> = {}) {
-  const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
-  return client.buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet, ...order })
-}
+const buy = (buyer: Buyer, order: Partial<Purchase> = {}, journal = memoryJournal()) =>
+  market.clientOf(buyer, journal).buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet, ...order })
 
 const NOT_MOVED = { name: 'PaymentError', money: 'not_moved', tx: null }
 
-const OWN_PAYMENT = expect.stringContaining('is the wallet that would be paid')
-
 describe('nothing is paid', () => {
   const seed = crypto.getRandomValues(new Uint8Array(32))
+  const poor = { primary: () => onPrimary(seed), evm: () => onEvm(`0x${Buffer.from(seed).toString('hex')}`) }
+  const own = { primary: () => onPrimary(TREASURY.privateKeyBytes), evm: () => onEvm(DEV_TREASURY.privateKey) }
 
   it.each([
-    ['SOL', /needs 0\.00\d+ SOL, holds 0: [\d.]+ \w+ is missing$/],
-    ['USDC', /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
-  ])('by a wallet of the primary chain without %s', async (asset, message) => {
-    const signer = signerFromSeed(seed)
-    const buyer = { signer, wallet: solanaWallet({ rpcUrl: market.chains.primary.url, signer }) }
-    await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: expect.stringMatching(message) })
-  })
-
-  it.each([
-    ['MON', /needs [\d.]+ MON, holds 0: [\d.]+ \w+ is missing$/],
-    ['USDC', /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
-  ])('by a wallet of the EVM chain without %s', async (asset, message) => {
-    const wallet = evmWallet({ rpcUrl: market.chains.evm.url, account: `0x${Buffer.from(seed).toString('hex')}` })
-    const buyer = { signer: signerFromEvmKey(seed), wallet }
-    await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: expect.stringMatching(message) })
-  })
-
-  it.each(['SOL', 'USDC'])('in %s by the wallet of the primary chain that would be paid', async (asset) => {
-    const signer = signerFromSeed(TREASURY.privateKeyBytes)
-    const buyer = { signer, wallet: solanaWallet({ rpcUrl: market.chains.primary.url, signer }) }
-    await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: OWN_PAYMENT })
-  })
-
-  it.each(['MON', 'USDC'])('in %s by the wallet of the EVM chain that would be paid', async (asset) => {
-    const { privateKey } = DEV_TREASURY
-    const wallet = evmWallet({ rpcUrl: market.chains.evm.url, account: privateKey })
-    const buyer = { signer: signerFromEvmKey(privateKey), wallet }
-    await expect(buy(buyer, { asset })).rejects.toMatchObject({ ...NOT_MOVED, message: OWN_PAYMENT })
+    ['a wallet without SOL', 'SOL', poor.primary, /needs 0\.00\d+ SOL, holds 0: [\d.]+ \w+ is missing$/],
+    ['a wallet without USDC', 'USDC', poor.primary, /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
+    ['a wallet without MON', 'MON', poor.evm, /needs [\d.]+ MON, holds 0: [\d.]+ \w+ is missing$/],
+    ['a wallet without USDC on EVM', 'USDC', poor.evm, /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
+    ['the wallet that would be paid in SOL', 'SOL', own.primary, /is the wallet that would be paid/],
+    ['the wallet that would be paid in USDC', 'USDC', own.primary, /is the wallet that would be paid/],
+    ['the wallet that would be paid in MON', 'MON', own.evm, /is the wallet that would be paid/],
+    ['the wallet that would be paid in USDC on EVM', 'USDC', own.evm, /is the wallet that would be paid/],
+  ])('by %s, and no approval is asked for', async (_, asset, buyerOf, message) => {
+    const approve = () => {
+      throw new Error('asked')
+    }
+    const refusal = { ...NOT_MOVED, message: expect.stringMatching(message) }
+    await expect(buy(buyerOf(), { asset, approve })).rejects.toMatchObject(refusal)
   })
 
   it('when the buyer does not approve', async () => {
@@ -99,8 +81,7 @@ describe('nothing is paid', () => {
   it('for another order or by another payer under an intent that is in use', async () => {
     const [mine, other] = [market.solana(0), market.solana(1)]
     const journal = memoryJournal()
-    const clientOf = ({ signer }: Buyer) => market.client({ signer, journal, pinnedKeys: [market.key] })
-    const buyAs = (who: Buyer, units: number) => clientOf(who).buy({ intent: 'same name', units, wallet: who.wallet })
+    const buyAs = (who: Buyer, units: number) => buy(who, { intent: 'same name', units }, journal)
     market.proxy.always(/confirm/, { answer: { status: 402, body: { error: 'tx_not_found', message: 'not yet' } } })
     await expect(buyAs(mine, 1)).rejects.toMatchObject({ money: 'moved' })
     market.proxy.behave()
@@ -148,27 +129,13 @@ describe('nothing is paid', () => {
     expect((await buy(buyer, { intent, asset: 'USDC' })).receipt.pay_asset).toBe('USDC')
   })
 
-  it.each([
-    ['no key', 'operator'],
-    ['a key of small order', '11111111111111111111111111111111'],
-    ['an EVM address', `0x${'ab'.repeat(20)}`],
-  ])('ADD-04 T-41 for a locker whose operator is %s, which the gateway would refuse', async (_, operator) => {
-    const before = await market.treasury('SOL')
-    await expect(buy(market.solana(), { operator })).rejects.toMatchObject({
-      ...NOT_MOVED,
-      message: expect.stringContaining('Ed25519'),
-    })
-    expect(await market.treasury('SOL')).toBe(before)
-  })
-
-  it.each([
-    ['too many', Array.from({ length: 33 }, String)],
-    ['too long', ['x'.repeat(65)]],
-  ])('T-41 LOCK-09 for a locker with tags that are %s', async (_, tags) => {
-    await expect(buy(market.solana(), { tags })).rejects.toMatchObject({
-      ...NOT_MOVED,
-      message: expect.stringContaining('tag'),
-    })
+  it.each<[string, Partial<Purchase>, string]>([
+    ['ADD-04 T-41 for an operator whose key the gateway would refuse', { operator: '1'.repeat(32) }, 'Ed25519'],
+    ['T-41 LOCK-09 for too many tags', { tags: Array.from({ length: 33 }, String) }, 'tag'],
+    ['T-41 LOCK-09 for a tag that is too long', { tags: ['x'.repeat(65)] }, 'tag'],
+  ])('%s', async (_, order, why) => {
+    const refusal = { ...NOT_MOVED, message: expect.stringContaining(why) }
+    await expect(buy(market.solana(), order)).rejects.toMatchObject(refusal)
   })
 
   it('T-171 when it has to sign for the receipt at another service', async () => {
@@ -178,11 +145,8 @@ describe('nothing is paid', () => {
       signed.push(new TextDecoder().decode(message))
       return signer.sign(message)
     }
-    const watched = { ...signer, sign }
-    const buyAnew = () =>
-      market
-        .client({ signer: watched, journal: memoryJournal(), pinnedKeys: [market.key] })
-        .buy({ intent: 'found again', units: 1, asset: 'USDC', wallet })
+    const watched = { signer: { ...signer, sign }, wallet }
+    const buyAnew = () => buy(watched, { intent: 'found again', asset: 'USDC' })
     const { receipt_id } = await buyAnew()
     for (const address of ['https://other.example/v1/storage/confirm', `${market.proxy.url}/\nquote: other`]) {
       const elsewhere = ({ extensions, ...quote }: Quote) => {
@@ -246,13 +210,10 @@ it('a purchase succeeds with a node that sometimes does not answer', async () =>
 
 describe('the client refuses', () => {
   const forger = ed25519Signer(new Uint8Array(32).fill(9))
-  const forged = (receipt: SignedReceipt) => signReceipt(receipt, forger)
   const signed = (receipt: SignedReceipt) => signReceipt(receipt, statementSigner(market.gateway.context))
 
   it.each<[string, (receipt: SignedReceipt) => SignedReceipt]>([
-    ['is signed by another key', forged],
-    ['was changed after it was signed', (receipt) => ({ ...receipt, units: 100 })],
-    ['has an invalid signature', (receipt) => ({ ...receipt, receipt_sig: '0'.repeat(128) })],
+    ['is signed by another key', (receipt) => signReceipt(receipt, forger)],
     ['names another payer', (receipt) => signed({ ...receipt, payer_pubkey: toBase58(forger.publicKey) })],
     ['names another quote', (receipt) => signed({ ...receipt, pay_req_id: `pr_${'1'.repeat(32)}` })],
     ['names another transaction', (receipt) => signed({ ...receipt, tx_hash: toBase58(new Uint8Array(64).fill(1)) })],
@@ -263,9 +224,8 @@ describe('the client refuses', () => {
     ['is for fewer units', (receipt) => signed({ ...receipt, units: 0 })],
     ['is for another amount', (receipt) => signed({ ...receipt, paid_raw: '1' })],
   ])('a receipt that %s, and keeps the payment', async (_, change) => {
-    const buyer = market.solana()
-    const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
-    const purchase = { intent: `order ${++count}`, units: 1, wallet: buyer.wallet }
+    const journal = memoryJournal()
+    const intent = `order ${++count}`
     market.proxy.always(/confirm/, {
       lie: (body: Confirmation | ErrorBody) =>
         'receipt' in body
@@ -273,9 +233,10 @@ describe('the client refuses', () => {
           : body,
     })
     const before = await market.treasury('SOL')
-    await expect(client.buy(purchase)).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
+    const lied = buy(market.solana(), { intent }, journal)
+    await expect(lied).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
     market.proxy.behave()
-    const { receipt } = await client.buy(purchase)
+    const { receipt } = await buy(market.solana(), { intent }, journal)
     expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
   })
 
@@ -286,25 +247,6 @@ describe('the client refuses', () => {
   ])('a locker that %s', async (_, change) => {
     market.proxy.plan(/signed_provision/, { lie: (manifest) => ({ ...manifest, ...change }) })
     await expect(buy(market.solana())).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
-  })
-
-  it('keys other than those seen first, which it accepts with a warning when none are pinned', async () => {
-    const buyer = market.solana()
-    const warnings: string[] = []
-    const journal = memoryJournal()
-    const options = { signer: buyer.signer, journal, onWarning: (text: string) => void warnings.push(text) }
-    await market.client(options).buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet })
-    await market.client(options).buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet })
-    expect(warnings).toEqual([expect.stringContaining(market.key)])
-    market.proxy.always(/keys|confirm/, {
-      lie: (body: Confirmation | ErrorBody | SigningKeys) =>
-        'receipt' in body
-          ? { ...body, receipt: forged(body.receipt) }
-          : { ...body, keys: [{ public_key_hex: Buffer.from(forger.publicKey).toString('hex') }] },
-    })
-    await expect(
-      market.client(options).buy({ intent: `order ${++count}`, units: 1, wallet: buyer.wallet }),
-    ).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
   })
 })
 
@@ -318,7 +260,7 @@ describe('confirming a payment', () => {
     'PAY-54 ERR-02 waits %s seconds with 20 percent jitter, while the gateway does not see the transaction',
     async (_, buyerOf, seconds) => {
       const buyer = buyerOf()
-      const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
+      const client = market.clientOf(buyer)
       const payment = await client.pay(await client.quote({ units: 1 }), buyer.wallet)
       market.waits.length = 0
       market.proxy.plan(/confirm/, ...seconds.map(() => notSeen))
@@ -334,50 +276,23 @@ describe('confirming a payment', () => {
     },
   )
 
-  it('ERR-03 fails with the reason of the refusal and says whether money moved', async () => {
-    const buyer = market.solana()
-    const client = market.client({ signer: buyer.signer, journal: memoryJournal(), pinnedKeys: [market.key] })
-    const [first, second] = [await client.quote({ units: 1 }), await client.quote({ units: 1 })]
-    const { tx } = await client.pay(first, buyer.wallet)
-    await expect(client.confirm({ leg: second.accepts[0]!, tx })).rejects.toMatchObject({
-      name: 'PaymentError',
-      money: 'moved',
-      tx,
-      cause: { name: 'GatewayError', details: { reason: 'names_another_quote' } },
-    })
-  })
-
-  it('ADD-25 takes the receipt of a payment that was too small and that the operator accepted, and none that says more', async () => {
-    const { signer } = market.solana(3)
-    const client = market.client({ signer, journal: memoryJournal(), pinnedKeys: [market.key] })
-    const leg = (await client.quote({ units: 1 })).accepts.find(({ extra }) => extra.name === 'SOL')!
-    const amount = BigInt(leg.amount) / 2n
-    const tx = await payLeg(market.chains, leg, { payer: 3, amount })
-    await expect(client.confirm({ leg, tx })).rejects.toMatchObject({ money: 'moved' })
-    const { pay_req_id } = leg.extra
-    await attachPayment({ network: 'primary-mainnet', tx, asset: 'SOL', pay_req_id, accept_less: true })
-    market.proxy.plan(/confirm/, {
-      lie: ({ receipt, ...body }: Confirmation) => {
-        const more = signReceipt(
-          { ...receipt, paid_raw: String(BigInt(leg.amount) + 1n) },
-          statementSigner(market.gateway.context),
-        )
-        return { ...body, receipt: more }
-      },
-    })
-    await expect(client.confirm({ leg, tx })).rejects.toMatchObject({ name: 'UntrueAnswer' })
-    expect(await client.confirm({ leg, tx })).toMatchObject({ tx_hash: tx, paid_raw: String(amount), units: 1 })
+  it('ADD-25 accepts a receipt for less than was asked for, which the operator may allow, and none for more', async () => {
+    const buyer = market.solana(3)
+    const client = market.clientOf(buyer)
+    const payment = await client.pay(await client.quote({ units: 1 }), buyer.wallet, { asset: 'SOL' })
+    const saying = (paid_raw: string) => {
+      market.proxy.plan(/confirm/, {
+        lie: ({ receipt, ...body }: Confirmation) => ({
+          ...body,
+          receipt: signReceipt({ ...receipt, paid_raw }, statementSigner(market.gateway.context)),
+        }),
+      })
+      return client.confirm(payment)
+    }
+    expect(await saying('7')).toMatchObject({ tx_hash: payment.tx, paid_raw: '7', units: 1 })
+    await expect(saying(`${BigInt(payment.leg.amount) + 1n}`)).rejects.toMatchObject({ name: 'UntrueAnswer' })
   })
 })
-
-async function attachPayment(order: object): Promise<void> {
-  const response = await fetch(`${market.gateway.url}/v1/internal/operations/payments/attach`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${SECRET}` },
-    body: JSON.stringify({ reason: 'a customer wrote', ...order }),
-  })
-  expect(await response.json()).toMatchObject({ ok: true })
-}
 
 function calledUsdc(leg: PaymentLeg): PaymentLeg {
   return { ...leg, extra: { ...leg.extra, name: 'USDC' } }

@@ -1,18 +1,16 @@
 import type { PaymentLeg } from '@svc/api/quote'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { transferRequestOf } from '../../src/purchases/wallet-urls.ts'
-import { type Market, openMarket } from '../market.ts'
+import { useMarket } from '../market.ts'
 
-let market: Market
 let legs: PaymentLeg[]
 let host: string
+const market = useMarket()
 beforeAll(async () => {
-  market = await openMarket()
   const { accepts, resource } = await market.client().quote({ units: 3 })
   legs = accepts
   host = new URL(resource.url).host
 })
-afterAll(() => market.close())
 
 const legOf = (ticker: string) =>
   legs.find(({ network, extra }) => network.startsWith('solana:') && extra.name === ticker)!

@@ -6,18 +6,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { transfer } from '../../src/wallets/erc20.ts'
 import { connectEvm } from '../../src/wallets/evm-node.ts'
 import { evmWallet } from '../../src/wallets/evm-wallet.ts'
-import { type Market, openMarket } from '../market.ts'
+import { useMarket } from '../market.ts'
 
-let market: Market
 let proxy: FaultyProxy
+const market = useMarket()
 beforeAll(async () => {
-  market = await openMarket()
   proxy = await startFaultyProxy(market.chains.evm.url)
 })
-afterAll(async () => {
-  await proxy.stop()
-  await market.close()
-})
+afterAll(() => proxy.stop())
 
 const owner = DEV_PAYERS[0]!.address
 const call = { to: DEV_PAYERS[1]!.address, value: 5n, data: '0x1234' } as const

@@ -15,19 +15,15 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import fc from 'fast-check'
 import { encodeAbiParameters, formatUnits, parseTransaction } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../src/journal.ts'
 import { isPrivateHost } from '../../src/local-services.ts'
 import { amountText } from '../../src/money.ts'
 import { evmTransfer, evmWallet } from '../../src/wallets/evm-wallet.ts'
 import { type SignTransactionFeature, solanaWallet, solanaWalletFromStandard } from '../../src/wallets/solana-wallet.ts'
-import { type Market, openMarket } from '../market.ts'
+import { useMarket } from '../market.ts'
 
-let market: Market
-beforeAll(async () => {
-  market = await openMarket()
-})
-afterAll(() => market.close())
+const market = useMarket()
 
 describe('a browser wallet of the primary chain', () => {
   const account = { address: DEMO_PAYERS[0]!.address as string }

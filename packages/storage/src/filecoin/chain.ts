@@ -39,18 +39,37 @@ export interface RecordKeeper {
   dataSetUsing(nonce: bigint): Promise<bigint | null>
   /** An error when there is no such data set, or it is not ours, or has ended. */
   requireDataSet(id: bigint): Promise<DataSet>
+  /** An error when the account cannot pay for anything more. */
+  requireFunds(): Promise<void>
 }
 
 const LOW_128_BITS = (1n << 128n) - 1n
 
 export function openRecordKeeper(client: FilecoinClient): RecordKeeper {
-  const { fwss, fwssView } = client.chain.contracts
+  const { fwss, fwssView, filecoinPay } = client.chain.contracts
+  const payer = client.account.address
   let view: Address | null = null
 
   /** Another contract answers for this one, and can be replaced. */
   async function findView(): Promise<Address> {
     view ??= await readContract(client, { ...fwss, functionName: 'viewContractAddress' })
     return view
+  }
+
+  /** What the payer allows the contract, and has. */
+  async function readAccount() {
+    const [address, token] = await Promise.all([
+      readContract(client, { ...fwss, functionName: 'paymentsContractAddress' }),
+      readContract(client, { ...fwss, functionName: 'usdfcTokenAddress' }),
+    ])
+    const pay = { abi: filecoinPay.abi, address } as const
+    const [[isApproved, rate, lockup, rateUsage, lockupUsage], [, , funds]] = await Promise.all([
+      readContract(client, { ...pay, functionName: 'operatorApprovals', args: [token, payer, fwss.address] }),
+      readContract(client, { ...pay, functionName: 'getAccountInfoIfSettled', args: [token, payer] }),
+    ])
+    // Usage that equals an allowance may suffice: a data set has a lowest price, up to which pieces cost nothing more.
+    const isUsedUp = rate === 0n || lockup === 0n || rateUsage > rate || lockupUsage > lockup
+    return { isApproved, isUsedUp, funds }
   }
 
   return {
@@ -60,7 +79,7 @@ export function openRecordKeeper(client: FilecoinClient): RecordKeeper {
           abi: fwssView.abi,
           address: await findView(),
           functionName: 'clientNonces',
-          args: [client.account.address, nonce],
+          args: [payer, nonce],
         }),
       )
       // The upper half counts pieces.
@@ -75,13 +94,19 @@ export function openRecordKeeper(client: FilecoinClient): RecordKeeper {
           args: [id],
         }),
       )
-      const { payer, pdpRailId, pdpEndEpoch, clientDataSetId } = dataSet
+      const { pdpRailId, pdpEndEpoch, clientDataSetId } = dataSet
       if (pdpRailId === 0n) throw new ProviderError('closed', `there is no data set ${id}`)
-      if (!isAddressEqual(payer, client.account.address)) {
-        throw new ProviderError('closed', `the data set ${id} is paid for by ${payer}`)
+      if (!isAddressEqual(dataSet.payer, payer)) {
+        throw new ProviderError('closed', `the data set ${id} is paid for by ${dataSet.payer}`)
       }
       if (pdpEndEpoch !== 0n) throw new ProviderError('closed', `the data set ${id} ends`)
       return { id, clientDataSetId }
+    },
+    async requireFunds() {
+      const { isApproved, isUsedUp, funds } = await onChain(readAccount)
+      if (!isApproved) throw new ProviderError('closed', `${payer} has not approved the contract ${fwss.address}`)
+      if (isUsedUp) throw new ProviderError('closed', `the allowance of the contract ${fwss.address} is used up`)
+      if (funds === 0n) throw new ProviderError('closed', `${payer} has no funds left at Filecoin Pay: deposit USDFC`)
     },
   }
 }

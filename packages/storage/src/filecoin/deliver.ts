@@ -41,7 +41,7 @@ interface Commit {
 interface Run extends Filecoin {
   object: StagedObject
   pdp: Pdp
-  /** The latest notes. */
+  /** The latest notes; null only before the first one. */
   notes: Notes
   note(notes: Notes): Promise<void>
 }
@@ -59,6 +59,8 @@ export async function deliver(filecoin: Filecoin, object: StagedObject): Promise
     },
   }
   try {
+    // A commitment takes long, and so does an upload.
+    if (!run.notes?.commit) await filecoin.keeper.requireFunds()
     if (run.notes === null) await run.note({ piece: await computePiece(filecoin, object) })
     if (!run.notes.commit) await uploadPiece(run)
     await commitPiece(run)

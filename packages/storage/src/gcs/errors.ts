@@ -26,6 +26,13 @@ export function isTokenRejected(error: unknown): boolean {
   return error instanceof ProviderError && error.reason === 'closed' && error.answer?.status === 401
 }
 
+/** The session of an upload has expired, and so has all that was sent to it. */
+export function isSessionGone(error: unknown): boolean {
+  return (
+    error instanceof ProviderError && error.reason === 'unavailable' && [404, 410].includes(error.answer?.status ?? 0)
+  )
+}
+
 /** A missing object has the same status. */
 export function isBucketMissing({ status, text }: Pick<TextAnswer, 'status' | 'text'>): boolean {
   return status === 404 && /bucket does not exist/i.test(text)

@@ -1,11 +1,13 @@
 // Writing an object: a small one in one request, a large one chunk by chunk in a session. The store keeps the chunks of
 // a session apart until the last one has come: before that there is no object, and none when the session is cancelled.
 //
-// Every write puts a random mark on its object. By the mark, a write whose answer was lost recognizes its own object.
+// Every write puts a random mark on its object. By the mark, a write whose answer was lost recognizes its own object. The
+// store compares the bytes with the checksum that comes with the last of them, and makes no object of others.
 
 import { randomUUID } from 'node:crypto'
 import { validateHeaderValue } from 'node:http'
 import type { Readable } from 'node:stream'
+import { startChecksum } from '@svc/s3/checksums'
 import { lengthOf } from '../batches.ts'
 import type { TextAnswer } from '../http/exchange.ts'
 import { idTaken, parseSize, requireSizeAtMost } from '../object-rules.ts'
@@ -13,6 +15,7 @@ import { ProviderError } from '../provider.ts'
 import { withRetries } from '../timeouts.ts'
 import { BLOCK_BYTES, type Blocks, type Chunk, readBlocks } from './blocks.ts'
 import { type GcsBucket, parseAnswer } from './bucket.ts'
+import { isSessionGone } from './errors.ts'
 
 /** The store accepts this much in one object. */
 export const MAX_BYTES = 5 * 1024 ** 4
@@ -44,16 +47,19 @@ export async function writeObject(
   }
 }
 
-function metadataOf({ name, contentType, mark }: Write): string {
-  return JSON.stringify({ name, contentType, metadata: { 'svc-write': mark } })
+function metadataOf({ name, contentType, mark }: Write, crc32c?: string): string {
+  return JSON.stringify({ name, contentType, crc32c, metadata: { 'svc-write': mark } })
 }
 
 /** May be sent again, since it never replaces an object. */
 async function uploadWhole(bucket: GcsBucket, write: Write, blocks: readonly Buffer[]): Promise<void> {
   validateHeaderValue('content-type', write.contentType)
   const boundary = randomUUID()
+  const checksum = startChecksum('crc32c')
+  for (const block of blocks) checksum.update(block)
+  const metadata = metadataOf(write, checksum.digest())
   const head =
-    `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${metadataOf(write)}\r\n` +
+    `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${metadata}\r\n` +
     `--${boundary}\r\ncontent-type: ${write.contentType}\r\n\r\n`
   const body = [Buffer.from(head), ...blocks, Buffer.from(`\r\n--${boundary}--`)]
   const url = bucket.url('upload/storage', null, { uploadType: 'multipart', name: write.name, ifGenerationMatch: '0' })
@@ -80,15 +86,24 @@ async function undo(bucket: GcsBucket, { name, mark }: Write, failure: unknown):
 interface PlacedChunk extends Chunk {
   start: number
   end: number
+  /** Of the object up to its end. */
+  crc32c: string
 }
 
 async function uploadInSession(bucket: GcsBucket, write: Write, first: Chunk, rest: Blocks): Promise<number> {
-  const session = await beginSession(bucket, write)
+  let session = await beginSession(bucket, write)
   try {
+    const checksum = startChecksum('crc32c')
     let size = 0
     for (let chunk = first; ; chunk = await rest.take(1)) {
-      const placed = { ...chunk, start: size, end: size + lengthOf(chunk.blocks) }
-      await sendChunk(bucket, session, placed, rest.failure)
+      for (const block of chunk.blocks) checksum.update(block)
+      const placed = { ...chunk, start: size, end: size + lengthOf(chunk.blocks), crc32c: checksum.digest() }
+      await sendChunk(bucket, session, placed, rest.failure).catch(async (error) => {
+        // Only the bytes of this chunk are still there for another session.
+        if (placed.start > 0 || !isSessionGone(error)) throw error
+        session = await beginSession(bucket, write)
+        await sendChunk(bucket, session, placed, rest.failure)
+      })
       size = placed.end
       if (chunk.isLast) return size
     }
@@ -133,22 +148,33 @@ async function sendChunk(bucket: GcsBucket, session: string, chunk: PlacedChunk,
 async function sendRest(
   bucket: GcsBucket,
   session: string,
-  { blocks, start, end, isLast }: PlacedChunk,
+  { blocks, start, end, isLast, crc32c }: PlacedChunk,
   stored: number | null,
   signal: AbortSignal,
 ): Promise<number | 'done'> {
   const total = isLast ? `${end}` : '*'
   const isQuestion = stored === null || stored === end
-  const headers = { 'content-range': isQuestion ? `bytes */${total}` : `bytes ${stored}-${end - 1}/${total}` }
+  const headers = {
+    'content-range': isQuestion ? `bytes */${total}` : `bytes ${stored}-${end - 1}/${total}`,
+    ...(isLast && !isQuestion && { 'x-goog-hash': `crc32c=${crc32c}` }),
+  }
   const body = isQuestion ? [] : skip(stored - start, blocks)
   // The address of a session is itself the permission to use it.
   const answer = await bucket.attempt({ method: 'PUT', url: session, headers, body, signal }, [308, 412])
   if (answer.status === 412) throw idTaken()
   const isWhole = answer.status !== 308
-  const now = isWhole ? parseAnswer(answer, ({ size }: { size: string }) => parseSize(size)) : storedBytes(answer)
+  const now = isWhole ? parseAnswer(answer, sizeWith(crc32c)) : storedBytes(answer)
   const isPossible = isWhole ? isLast && now === end : now >= start && now <= end
   if (!isPossible) throw new ProviderError('unavailable', `the store claims ${now} bytes, not ${start} to ${end}`)
   return isWhole || (now === end && !isLast) ? 'done' : now
+}
+
+/** The size that the store states, unless it has other bytes: it may have made the object of what it had before. */
+function sizeWith(expected: string) {
+  return ({ size, crc32c }: { size: string; crc32c: string }): number => {
+    if (crc32c === expected) return parseSize(size)
+    throw new ProviderError('unavailable', `the store has bytes with the CRC32C ${crc32c}, not ${expected}`)
+  }
 }
 
 function storedBytes({ headers }: TextAnswer): number {

@@ -1,3 +1,4 @@
+import { requireObjectId } from '../object-rules.ts'
 import { type ClosableProvider, succeeds } from '../provider.ts'
 import type { Timeouts } from '../timeouts.ts'
 import { openBucket } from './bucket.ts'
@@ -19,20 +20,21 @@ export async function openMongodb(settings: MongodbSettings, timeouts = TIMEOUTS
     uploadTarget: async () => null,
     downloadTarget: async () => null,
     async write(id, bytes, { size }) {
-      return { size: await writeObject(bucket, prepare, id, bytes, size), ref: null }
+      return { size: await writeObject(bucket, prepare, requireObjectId(id), bytes, size), ref: null }
     },
     parts: mongodbParts(bucket, prepare),
-    read: ({ id }, range) => readObject(bucket, id, range),
+    read: async ({ id }, range) => readObject(bucket, requireObjectId(id), range),
     async stat({ id }) {
-      const found = await findObject(bucket, id)
+      const found = await findObject(bucket, requireObjectId(id))
       return found && { size: found.size }
     },
-    absent: (keys) =>
+    absent: async (keys) =>
       findAbsent(
         bucket,
-        keys.map(({ id }) => id),
+        keys.map(({ id }) => requireObjectId(id)),
       ),
     async remove({ id }) {
+      requireObjectId(id)
       // In this order no reader gets half of it. Chunks that are left go when it is removed again.
       await bucket.ask((options) => bucket.files.deleteOne({ _id: id }, options))
       await bucket.ask((options) => bucket.chunks.deleteMany({ files_id: id }, options))

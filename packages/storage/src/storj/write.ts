@@ -21,6 +21,8 @@ const PART_BYTES = 64 * MIB
 /** The store needs the length of a part: when a source does not declare its size, parts are held in memory. */
 const HELD_PART_BYTES = 8 * MIB
 export const MAX_BYTES = MAX_PARTS * PART_BYTES
+/** Of a list of uploads: one object does not have ten thousand of them. */
+const MAX_PAGES = 10
 
 /** A write with it never replaces an object. */
 export const ONLY_IF_NEW = { 'if-none-match': '*' }
@@ -164,12 +166,19 @@ export async function removeObject(bucket: S3Bucket, key: string): Promise<void>
 
 /** Uploads in parts that were neither completed nor aborted: their parts are paid for. */
 export async function findUploads(bucket: S3Bucket, key: string): Promise<string[]> {
+  const found: string[] = []
+  let from: Record<string, string> = {}
   try {
-    const { text } = await bucket.ask({ method: 'GET', query: { uploads: '', prefix: key } })
-    const keys = textsIn(text, 'Key')
-    return textsIn(text, 'UploadId').filter((_, i) => keys[i] === key)
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const { text } = await bucket.ask({ method: 'GET', query: { uploads: '', prefix: key, ...from } })
+      const keys = textsIn(text, 'Key')
+      found.push(...textsIn(text, 'UploadId').filter((_, i) => keys[i] === key))
+      if (textIn(text, 'IsTruncated') !== 'true') break
+      const [lastKey, lastId] = [textIn(text, 'NextKeyMarker'), textIn(text, 'NextUploadIdMarker')]
+      from = { 'key-marker': lastKey ?? '', 'upload-id-marker': lastId ?? '' }
+    }
   } catch (error) {
-    if (hasStatus(error, 501)) return []
-    throw error
+    if (!hasStatus(error, 501)) throw error
   }
+  return found
 }

@@ -95,14 +95,15 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
-  it('T-31 stays staged when its key has no credit', async () => {
-    const object = newObject(size)
-    arweave.server.payers = ['00'.repeat(32)]
+  it('T-31 stays staged when the credit runs out, and is sent when there is more', { tags: ['nightly'] }, async () => {
+    const [before, object] = [newObject(size), newObject(size)]
+    arweave.server.credit = before.size
+    await arweave.store.deliver(before)
     const failure = await arweave.store.deliver(object).catch((error) => error)
     expect(failure).toMatchObject({ ...FULL, message: 'the storage provider is full', cause: expect.any(Error) })
     expect(arweave.server.items().some(({ id }) => id === object.notes?.id)).toBe(false)
     await expect.poll(object.held).toBe(0)
-    arweave.server.payers = [Buffer.from(ed25519Signer(SEED).publicKey).toString('hex')]
+    arweave.server.credit = object.size
     await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
 
@@ -125,7 +126,7 @@ describe.each([
     },
   )
 
-  it('times out when the service does not answer', async () => {
+  it('times out when the service does not answer', { tags: ['nightly'] }, async () => {
     const quick = await arweave.open({}, { continueMs: 10, answerMs: 100, idleMs: 100 })
     const object = newObject(size)
     arweave.server.fail({ at: /^upload/, fault: 'silence' })
@@ -168,7 +169,7 @@ describe('the delivery of a large object to Arweave', () => {
     expect(sinceThen()).toEqual(ALL_CHUNKS)
   })
 
-  it('starts again from the beginning when the service discards the upload', async () => {
+  it('starts again from the beginning when the service discards the upload', { tags: ['nightly'] }, async () => {
     const object = newObject('large')
     arweave.server.fail({ at: /POST .*finalize/, fault: { status: 400, code: 'no' }, times: 1 })
     await expect(arweave.store.deliver(object)).rejects.toMatchObject(UNAVAILABLE)

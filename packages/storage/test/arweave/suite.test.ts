@@ -10,18 +10,20 @@ import { openDeliveredProvider } from '../delivered-provider.ts'
 import { describeProvider } from '../provider-suite.ts'
 import { startTestArweave } from './start-arweave.ts'
 
-describeProvider('the Arweave driver', async () => {
+const open = async () => {
   const { server, store } = await startTestArweave()
   return openDeliveredProvider(store, () => server.stop())
-})
+}
+describeProvider('the Arweave driver', open, { isStaged: true })
 
 const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_ARWEAVE_'))
 if (process.env.TEST_ARWEAVE_KEY) {
-  describeProvider('Arweave itself', async () => {
+  const openReal = async () => {
     const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
     const store = await openArweave(readArweaveSettings(new SettingsReader(variables))!)
     return openDeliveredProvider({ ...store, deliver: (object) => deliverSoon(store, object) }, async () => {})
-  })
+  }
+  describeProvider('Arweave itself', openReal, { isStaged: true })
 }
 
 /** It takes an hour until an item is permanently on the chain; here it suffices that it can be read. */

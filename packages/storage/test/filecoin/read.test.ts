@@ -31,28 +31,18 @@ describe('the Filecoin driver, reading,', () => {
 
   const gets = (ref: string) => filecoin.server.requests.filter((line) => line === `GET /piece/${ref}`).length
 
-  it.each([false, true])(
-    'returns any range of a piece (provider ignores ranges: %s)',
-    { tags: ['nightly'] },
-    async (ignoresRanges) => {
-      const at = await openTestFilecoin({ ignoresRanges })
-      const bytes = randomBytes(3 * MIB + 7)
-      const ref = await place(at, bytes)
-      const borders = [0, 65_535, 65_536, MIB - 1, 2 * MIB + 1, bytes.length - 1]
-      for (const start of borders) {
-        for (const end of borders.filter((end) => end >= start)) {
-          const part = await buffer((await at.store.read(ref, { start, end }))!)
-          expect([start, end, sha256(part)]).toEqual([start, end, sha256(bytes.subarray(start, end + 1))])
-        }
+  it('returns any range of a piece when the provider ignores ranges', { tags: ['nightly'] }, async () => {
+    const at = await openTestFilecoin({ ignoresRanges: true })
+    const bytes = randomBytes(3 * MIB + 7)
+    const ref = await place(at, bytes)
+    const borders = [0, 65_535, 65_536, MIB - 1, 2 * MIB + 1, bytes.length - 1]
+    for (const start of borders) {
+      for (const end of borders.filter((end) => end >= start)) {
+        const part = await buffer((await at.store.read(ref, { start, end }))!)
+        expect([start, end, sha256(part)]).toEqual([start, end, sha256(bytes.subarray(start, end + 1))])
       }
-      expect(sha256(await buffer((await at.store.read(ref))!))).toBe(sha256(bytes))
-    },
-  )
-
-  it('rejects a range past the end of the object', async () => {
-    const ref = await place(filecoin, randomBytes(1000))
-    await expect(store.read(ref, { start: 0, end: 1000 })).rejects.toMatchObject(UNAVAILABLE)
-    expect(gets(ref)).toBe(0)
+    }
+    expect(sha256(await buffer((await at.store.read(ref))!))).toBe(sha256(bytes))
   })
 
   it('returns null when the provider has no such piece, or the ref is not one of Filecoin', async () => {

@@ -123,15 +123,28 @@ describe('an interrupted delivery to Filecoin', () => {
     expect([received(ref), committed(ref), since(from, COMMIT)]).toEqual([1, 1, 2])
   })
 
-  it('closes the provider when the contract rejects the commit', async () => {
-    const object = stage(randomBytes(300))
-    const code = 'Failed to send transaction: failed to estimate gas: (vm error=[Error(insufficient lockup)])'
-    filecoin.server.fail({ at: COMMIT, fault: { status: 500, code }, times: 1 })
+  it.each([
+    ['the contract is not approved', { isApproved: false }, /has not approved the contract/],
+    ['the allowance is used up', { lockupAllowance: 0n }, /allowance .* is used up/],
+    ['there are no funds', { funds: 0n }, /has no funds left/],
+  ])('closes the provider before anything is computed or sent when %s', async (_, account, why) => {
+    Object.assign(filecoin.server.chain.account, account)
+    const [object, from] = [stage(randomBytes(300)), begun()]
     const failure = await object.deliver(filecoin.store).catch((error) => error)
     expect(failure).toMatchObject({ ...CLOSED, message: 'the storage provider is closed' })
-    expect(failure.cause.message).toMatch(/insufficient lockup/)
-    expect(object.notes).not.toHaveProperty('commit')
-    expect(committed(await object.deliver(filecoin.store))).toBe(1)
+    expect(failure.cause.message).toMatch(why)
+    expect([object.notes, since(from, /pdp/)]).toEqual([null, 0])
+  })
+
+  it('closes the provider when the funds do not suffice, and is committed later without being sent again', async () => {
+    const { account } = filecoin.server.chain
+    account.funds = account.lockupUsage + 299n
+    const [object, from] = [stage(randomBytes(300)), begun()]
+    const failure = await object.deliver(filecoin.store).catch((error) => error)
+    expect(failure).toMatchObject(CLOSED)
+    expect(failure.cause.message).toMatch(/InsufficientLockupFunds/)
+    filecoin.server.recover()
+    expect([committed(await object.deliver(filecoin.store)), since(from, PUT)]).toEqual([1, 1])
   })
 
   it('succeeds only when the chain confirms it, regardless of the answers of the provider', async () => {

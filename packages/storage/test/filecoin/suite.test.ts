@@ -8,19 +8,18 @@ import { openDeliveredProvider } from '../delivered-provider.ts'
 import { describeProvider } from '../provider-suite.ts'
 import { startTestFilecoin } from './start-filecoin.ts'
 
-/** Computing commitments of large objects would take most of the time of the suite: they stay staged. */
-const MAX_DELIVERED_BYTES = 4 * 1024 * 1024
-
-describeProvider('the Filecoin driver', async () => {
+const open = async () => {
   const { store, close } = await startTestFilecoin()
-  return openDeliveredProvider(store, close, MAX_DELIVERED_BYTES)
-})
+  return openDeliveredProvider(store, close)
+}
+describeProvider('the Filecoin driver', open, { isStaged: true })
 
 const real = Object.entries(process.env).filter(([name]) => name.startsWith('TEST_FILECOIN_'))
 if (process.env.TEST_FILECOIN_PDP_URL) {
-  describeProvider('Filecoin itself', async () => {
+  const openReal = async () => {
     const variables = Object.fromEntries(real.map(([name, value]) => [name.slice('TEST_'.length), value]))
     const settings = readFilecoinSettings(new SettingsReader(variables))
-    return openDeliveredProvider(await openFilecoin(settings!), async () => {}, MAX_DELIVERED_BYTES)
-  })
+    return openDeliveredProvider(await openFilecoin(settings!), async () => {})
+  }
+  describeProvider('Filecoin itself', openReal, { isStaged: true })
 }

@@ -61,7 +61,7 @@ describe('a Firestore database that is down', () => {
     }
   })
 
-  it('does not disturb a write when it is back before the next attempt', async () => {
+  it('does not disturb a write when it is back before the next attempt', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(3 * MIB)
     const key = await keep(at.provider, bytes)
     await at.server.goDown()

@@ -88,7 +88,7 @@ it('a read from Firestore fails when the object was removed meanwhile, lacks a c
   }
 })
 
-it('the Firestore driver looks up thousands of objects in a few requests', async () => {
+it('the Firestore driver looks up thousands of objects in a few requests', { tags: ['nightly'] }, async () => {
   const there = await keep(at.provider, Buffer.from('there'))
   const never = Array.from({ length: 1100 }, () => ({ id: newId(), ref: null }))
   const before = at.server.calls.length

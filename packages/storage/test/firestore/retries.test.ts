@@ -18,6 +18,7 @@ const bytes = randomBytes(2 * MIB + 1)
 const temporary: Record<string, Fault> = {
   'is unavailable': { status: status.UNAVAILABLE },
   'has an internal error': { status: status.INTERNAL },
+  'has contention on the documents': { status: status.ABORTED },
   'is overloaded': { status: status.RESOURCE_EXHAUSTED },
   'cuts the connection': 'cut',
   'cuts the connection in the middle of a chunk': { cutRequestAt: 50_000 },
@@ -54,7 +55,7 @@ it.each([
   },
 )
 
-it('a Firestore removal continues when answers are lost', async () => {
+it('a Firestore removal continues when answers are lost', { tags: ['nightly'] }, async () => {
   const key = await keep(at.provider, bytes)
   for (const method of [/Commit/, /BatchGet/, /RunQuery/]) {
     at.server.fail({ at: method, times: 1, fault: 'lost answer' })
@@ -74,7 +75,7 @@ it('a Firestore write whose answers are lost twice is done once', { tags: ['nigh
   }
 })
 
-it('nothing of an object is left in Firestore when all answers are lost', async () => {
+it('nothing of an object is left in Firestore when all answers are lost', { tags: ['nightly'] }, async () => {
   for (const after of COMMITS) {
     const id = newId()
     fail(at.server, { at: /Commit/, after, times: 3, fault: 'lost answer' })

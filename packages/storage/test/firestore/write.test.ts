@@ -33,12 +33,6 @@ async function expectNothing(id: string): Promise<void> {
   expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
 }
 
-it('the Firestore driver redirects no client', async () => {
-  const upload = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
-  expect(await at.provider.uploadTarget(newId(), upload)).toBeNull()
-  expect(await at.provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
-})
-
 it('an object in Firestore takes as few documents and commits as possible', async () => {
   for (const [size, chunks] of [
     [0, 0],
@@ -52,39 +46,6 @@ it('an object in Firestore takes as few documents and commits as possible', asyn
     expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, chunks])
     expect(at.server.calls.slice(before).filter((call) => call === 'Commit')).toHaveLength(Math.max(chunks, 1))
   }
-})
-
-it('an object in Firestore is invisible until it is complete', async () => {
-  const id = newId()
-  const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  async function* pieces() {
-    yield randomBytes(3 * MIB)
-    yield randomBytes(1)
-    reached.resolve()
-    await finish.promise
-  }
-  const written = at.provider.write(id, sourceOf(pieces()), ABOUT)
-  await reached.promise
-  await expect.poll(() => at.chunks(id)).not.toEqual([])
-  expect(await at.provider.stat({ id, ref: null })).toBeNull()
-  expect(await at.provider.read({ id, ref: null })).toBeNull()
-  expect(await at.provider.absent([{ id, ref: null }])).toEqual(new Set([id]))
-  finish.resolve()
-  expect(await written).toEqual({ size: 3 * MIB + 1, ref: null })
-  expect(await at.provider.stat({ id, ref: null })).toEqual({ size: 3 * MIB + 1 })
-})
-
-it('one of several concurrent writers of the same id to Firestore wins, and nothing of the others is left', {
-  tags: ['nightly'],
-}, async () => {
-  const id = newId()
-  const writes = Array.from({ length: 6 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
-  const winners = (await Promise.allSettled(writes)).flatMap((write) =>
-    write.status === 'fulfilled' ? write.value : [],
-  )
-  expect(winners).toHaveLength(1)
-  expect(Buffer.alloc(2 * MIB, winners[0]).equals((await fetchBytes(at.provider, { id, ref: null }))!)).toBe(true)
-  expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, 3])
 })
 
 it('the Firestore driver rejects a taken id before a byte is sent, and the source stays usable', async () => {
@@ -109,17 +70,6 @@ it('the Firestore driver rejects an object that is too large before a byte is se
   await expect(provider.write(id, streamOf(Buffer.alloc(2 * MIB)), ABOUT)).rejects.toThrow(RangeError)
   await expectNothing(id)
   await keep(provider, Buffer.alloc(MIB), id)
-})
-
-it('nothing is left in Firestore when the source fails half-way', async () => {
-  const id = newId()
-  async function* pieces() {
-    yield randomBytes(6 * MIB)
-    await expect.poll(() => at.chunks(id)).not.toEqual([])
-    throw new Error('no more')
-  }
-  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toThrow('no more')
-  await expectNothing(id)
 })
 
 it('an object that is removed from Firestore while it is written does not reappear', async () => {
@@ -173,14 +123,6 @@ it('removing an object from Firestore also removes leftovers of an interrupted w
   expect(await at.chunks(id)).toHaveLength(left.length + 1)
   expect(await at.provider.remove({ id, ref: null })).toBe('removed')
   await expectNothing(id)
-})
-
-it('the Firestore driver never makes an invalid id part of a path', async () => {
-  for (const id of ['', 'a/b', '../objects', newId().toUpperCase()]) {
-    await expect(at.provider.stat({ id, ref: null })).rejects.toThrow(RangeError)
-    await expect(at.provider.remove({ id, ref: null })).rejects.toThrow(RangeError)
-    await expect(keep(at.provider, Buffer.from('x'), id)).rejects.toThrow(RangeError)
-  }
 })
 
 it('SESS-02 a part that comes while its object is completed in Firestore does not change the object', async () => {

@@ -28,7 +28,7 @@ describe('the Google Cloud Storage driver, reading after a temporary error,', ()
     ['a connection that breaks before the first byte', 'lost answer', 2],
     ['a connection that breaks', { cutAnswerAt: 2 * MIB + 1 }, 3],
     ['a connection that breaks at the first byte', { cutAnswerAt: 1 }, 3],
-  ] as const)('returns the object after %s', async (_, fault, times) => {
+  ] as const)('returns the object after %s', { tags: ['nightly'] }, async (_, fault, times) => {
     gcs.server.fail({ at: MEDIA, times, fault })
     expect((await readAll()).equals(bytes)).toBe(true)
   })

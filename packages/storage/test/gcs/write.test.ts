@@ -55,6 +55,8 @@ describe('the Google Cloud Storage driver, writing after a temporary error,', ()
     ['a lost answer', large, CHUNK, 1, 'lost answer'],
     ['lost answers', 2 * MIB, CHUNK, 2, 'lost answer'],
     ['chunks that are stored only in part', large, CHUNK, 2, { keepOfChunk: 256 * 1024 }],
+    ['a session that is gone', 2 * MIB, CHUNK, 1, { expireSession: 404 }],
+    ['a session that has expired', large, CHUNK, 1, { expireSession: 410 }],
   ]
   it.each(temporary)('after %s stores %i bytes once', async (_, size, at, times, fault) => {
     const bytes = randomBytes(size)
@@ -138,9 +140,22 @@ describe('the Google Cloud Storage driver, writing while the store fails,', () =
     expect(requests.filter((line) => CANCEL.test(line))).toHaveLength(1)
   })
 
-  it.each([404, 410])('leaves nothing when a session has disappeared (%i)', async (status) => {
-    gcs.server.fail({ at: CHUNK, fault: { status, reason: 'gone' } })
-    await expectNothing(3 * MIB, { reason: 'unavailable' })
+  it.each([
+    ['and the next one too', 0],
+    ['after some of the bytes were sent', 1],
+  ])('leaves nothing when its session expires %s', async (_, after) => {
+    gcs.server.fail({ at: CHUNK, after, fault: { expireSession: 410 } })
+    const requests = await requestsOf(() => expectNothing(9 * MIB, { reason: 'unavailable' }))
+    expect(requests.filter((line) => SESSION.test(line))).toHaveLength(after === 0 ? 2 : 1)
+  })
+
+  it.each<[string, size: number, at: RegExp, later: Fault[]]>([
+    ['in one request', 100_000, WHOLE, []],
+    ['in a session', 9 * MIB, CHUNK, []],
+    ['in a session that ends without bytes', MIB + 1, CHUNK, [{ keepOfChunk: MIB }]],
+  ])('T-135 leaves nothing of bytes that change on their way %s', async (_, size, at, later) => {
+    for (const fault of [{ flipBodyAt: 50_000 }, ...later]) gcs.server.fail({ at, times: 1, fault })
+    await expectNothing(size, { reason: 'unavailable', cause: { message: expect.stringMatching(/CRC32C/) } })
   })
 
   it('fails when the store claims fewer bytes than before, or more than were sent', async () => {

@@ -2,7 +2,6 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -16,27 +15,6 @@ const MIB = 1024 * 1024
 let at: TestFolder
 beforeEach(async () => {
   at = await openTestFolder()
-})
-
-it('the local driver shows an object under its name only when it is complete', async () => {
-  const id = newId()
-  const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  async function* pieces() {
-    yield Buffer.alloc(3 * MIB)
-    yield Buffer.alloc(1)
-    reached.resolve()
-    await finish.promise
-  }
-  const source = Readable.from(pieces(), { objectMode: false })
-  const written = at.provider.write(id, source, { contentType: 'text/plain', size: null })
-  await reached.promise
-  expect(await at.provider.stat({ id, ref: null })).toBeNull()
-  expect(await at.objects()).toEqual([])
-  expect(await at.incoming()).toEqual([id])
-  finish.resolve()
-  expect(await written).toEqual({ size: 3 * MIB + 1, ref: null })
-  expect(await at.objects()).toEqual([id])
-  expect(await at.incoming()).toEqual([])
 })
 
 it('the local driver loses no acknowledged object and shows no incomplete one when the process is killed', {

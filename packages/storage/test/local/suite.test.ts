@@ -6,8 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openLocalProvider } from '../../src/local/open.ts'
 import type { ObjectKey, StorageProvider } from '../../src/provider.ts'
-import { answeredFailure } from '../failures.ts'
-import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
+import { fetchBytes, keep, newId } from '../objects.ts'
 import { knownBytes } from '../programs/known-bytes.ts'
 import { describeProvider } from '../provider-suite.ts'
 import { makeFolder, openFilesOf, openTestFolder, type TestFolder } from './open-folder.ts'
@@ -40,12 +39,6 @@ describe('the local driver', () => {
     provider = at.provider
   })
 
-  it('redirects no client', async () => {
-    const upload = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
-    expect(await provider.uploadTarget(newId(), upload)).toBeNull()
-    expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
-  })
-
   it('creates private folders at the start, and finds its objects after a restart', async () => {
     const nested = join(folder, 'a', 'b')
     const { id } = await keep(await openLocalProvider({ folder: nested }), Buffer.from('kept'))
@@ -57,21 +50,6 @@ describe('the local driver', () => {
     expect(await Promise.all(modes)).toEqual(['700', '700', '700', '700', '600'])
     const again = await openLocalProvider({ folder: `${nested}/` })
     expect(await fetchBytes(again, { id, ref: null })).toEqual(Buffer.from('kept'))
-  })
-
-  it('T-05 rejects an invalid id, which never becomes a path', async () => {
-    const [a, short] = ['a'.repeat(32), 'a'.repeat(29)]
-    const paths = ['', '.', '..', '../../../../etc/passwd', `ab/${short}`, `../${short}`, `..\\${short}`]
-    const nearly = [a.slice(1), `${a}a`, a.toUpperCase(), 'g'.repeat(32), `${a}\n`, `${a}\0`, `${a.slice(1)}\0`]
-    for (const id of [...paths, ...nearly]) {
-      const key = { id, ref: null }
-      await expect(provider.write(id, streamOf(Buffer.alloc(10)), ABOUT)).rejects.toThrow(RangeError)
-      await expect(provider.read(key)).rejects.toThrow(RangeError)
-      await expect(provider.stat(key)).rejects.toThrow(RangeError)
-      for (const keys of fewAndMany(key)) await expect(provider.absent(keys)).rejects.toThrow(RangeError)
-      await expect(provider.remove(key)).rejects.toThrow(RangeError)
-    }
-    expect([...(await at.objects()), ...(await at.incoming())]).toEqual([])
   })
 
   it('follows no symbolic link out of its folder', async () => {
@@ -94,23 +72,6 @@ describe('the local driver', () => {
     await rm(join(folder, 'objects', '7f'), { recursive: true })
     await symlink(tmpdir(), join(folder, 'objects', '7f'))
     await expect(openLocalProvider({ folder })).rejects.toThrow('is not a folder')
-  })
-
-  it('rejects an id that is taken, and leaves the source usable', async () => {
-    const { id } = await keep(provider, Buffer.from('first'))
-    const failure = await answeredFailure(provider, id, Buffer.alloc(5 * MIB))
-    expect(failure).toBe('Error: there is an object with this id')
-    expect(await at.incoming()).toEqual([])
-  })
-
-  it('lets one of several concurrent writers of the same id win', async () => {
-    const id = newId()
-    const writes = Array.from({ length: 8 }, (_, i) => keep(provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
-    const winners = (await Promise.allSettled(writes)).flatMap((write) =>
-      write.status === 'fulfilled' ? write.value : [],
-    )
-    expect(winners).toHaveLength(1)
-    expect(Buffer.alloc(2 * MIB, winners[0]).equals((await fetchBytes(provider, { id, ref: null }))!)).toBe(true)
   })
 
   it('reads an object to its end when it is removed meanwhile', async () => {

@@ -58,7 +58,7 @@ describe('a MongoDB server that is down', () => {
     expect(await fetchBytes(provider, await keep(provider, Buffer.from('here')))).toEqual(Buffer.from('here'))
   })
 
-  it('leaves the source paused, so that its owner can answer', async () => {
+  it('leaves the source paused, so that its owner can answer', { tags: ['nightly'] }, async () => {
     const at = await openTestMongodb(SHORT)
     await at.stop()
     const source = streamOf(randomBytes(5 * MIB))

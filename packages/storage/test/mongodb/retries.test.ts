@@ -31,6 +31,8 @@ it('the MongoDB driver sends a failing request three times and no more', async (
 
 const temporary: Record<string, Fault> = {
   'shuts down': { error: ERRORS.shuttingDown },
+  'steps down as the primary': { stepDown: 2 },
+  'has not replicated a write': { writeConcernError: ERRORS.notReplicated },
   'has an internal error': { error: ERRORS.internal },
   'cuts the connection': 'cut',
   'succeeds and cuts the connection': 'cut-after',
@@ -70,13 +72,29 @@ it('nothing is written twice when a MongoDB server loses two answers', { tags: [
   }
 })
 
-it('nothing of an object is left when a MongoDB server loses all answers', { tags: ['nightly'] }, async () => {
+it.each<[string, Fault]>([
+  ['loses all answers', 'cut-after'],
+  ['replicates no write', { writeConcernError: ERRORS.notReplicated }],
+])('nothing of an object is left when a MongoDB server %s', { tags: ['nightly'] }, async (_, fault) => {
   const at = await openTestMongodb()
   for (const matches of WRITES) {
-    at.failAlways(matches, 'cut-after')
+    at.failAlways(matches, fault)
     await expect(keep(at.provider, randomBytes(4 * MIB))).rejects.toMatchObject(UNAVAILABLE)
     expect([...at.files(), ...at.chunks()]).toEqual([])
   }
+})
+
+it('there is no object when a MongoDB set loses its primary for good while it is written', {
+  tags: ['nightly'],
+}, async () => {
+  const at = await openTestMongodb({ connectMs: 400 })
+  at.failNext(WRITES[2]!, { stepDown: Number.POSITIVE_INFINITY })
+  const id = newId()
+  await expect(keep(at.provider, randomBytes(10), id)).rejects.toMatchObject(UNAVAILABLE)
+  at.failNext(({ name }) => name === 'hello' || name === 'ismaster', { stepDown: 0 })
+  await expect.poll(() => at.provider.stat({ id, ref: null }).catch((error) => error)).toBeNull()
+  await at.provider.remove({ id, ref: null })
+  expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
 it('nothing of an object is left when a MongoDB server cuts the connection during the upload', {

@@ -41,7 +41,9 @@ it('the local MongoDB server serves the official GridFS bucket: put, get, ranges
   expect([...server.documents('db.fs.files'), ...server.documents('db.fs.chunks')]).toEqual([])
 })
 
-it('the local MongoDB server returns many documents in batches, in order, with the requested fields', async () => {
+it('the local MongoDB server returns many documents in batches, in order, with the requested fields', {
+  tags: ['nightly'],
+}, async () => {
   const server = await start()
   const numbers = clientOf(server.url).db('db').collection('numbers')
   await numbers.insertMany(Array.from({ length: 1000 }, (_, i) => ({ i: (i * 7) % 1000, other: 'x' })))
@@ -82,7 +84,7 @@ describe('the local MongoDB server', () => {
     ])
   })
 
-  it('rejects documents over 16 MiB and unknown commands', async () => {
+  it('rejects documents over 16 MiB and unknown commands', { tags: ['nightly'] }, async () => {
     const server = await start()
     const db = clientOf(server.url).db('db')
     await db.collection('c').insertOne({ data: Buffer.alloc(16 * MIB - 100) })

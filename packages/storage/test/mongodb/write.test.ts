@@ -6,37 +6,8 @@ import { ERRORS } from '@svc/devnet/providers/mongodb/faults'
 import { GridFSBucket, MongoClient } from 'mongodb'
 import { expect, it, onTestFinished } from 'vitest'
 import { openMongodb } from '../../src/mongodb/open.ts'
-import { answeredFailure } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { ABOUT, command, MIB, openTestMongodb, settingsOf, type TestMongodb, UNAVAILABLE } from './start-mongodb.ts'
-
-it('the MongoDB driver redirects no client', async () => {
-  const { provider } = await openTestMongodb()
-  const upload = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
-  expect(await provider.uploadTarget(newId(), upload)).toBeNull()
-  expect(await provider.downloadTarget({ id: newId(), ref: null }, upload)).toBeNull()
-})
-
-it('an object in MongoDB is invisible until it is complete', async () => {
-  const at = await openTestMongodb()
-  const id = newId()
-  const [reached, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  async function* pieces() {
-    yield randomBytes(3 * MIB)
-    yield randomBytes(1)
-    reached.resolve()
-    await finish.promise
-  }
-  const written = at.provider.write(id, Readable.from(pieces(), { objectMode: false }), ABOUT)
-  await reached.promise
-  expect(await at.provider.stat({ id, ref: null })).toBeNull()
-  expect(await at.provider.read({ id, ref: null })).toBeNull()
-  expect(await at.provider.absent([{ id, ref: null }])).toEqual(new Set([id]))
-  expect(at.files()).toMatchObject([{ _id: id, metadata: { isWhole: false } }])
-  finish.resolve()
-  expect(await written).toEqual({ size: 3 * MIB + 1, ref: null })
-  expect(at.files()).toMatchObject([{ _id: id, length: 3 * MIB + 1, metadata: { isWhole: true } }])
-})
 
 it('the MongoDB driver writes objects that any GridFS tool can read, with a journaled majority write concern', async () => {
   const at = await openTestMongodb()
@@ -55,37 +26,6 @@ it('the MongoDB driver writes objects that any GridFS tool can read, with a jour
   await at.provider.remove({ id, ref: null })
   const majority = { w: 'majority', j: true }
   expect(Object.fromEntries(concerns)).toEqual({ insert: majority, update: majority, delete: majority })
-})
-
-it('one of several concurrent writers of the same id to MongoDB wins, and nothing of the others is left', async () => {
-  const at = await openTestMongodb()
-  const id = newId()
-  const writes = Array.from({ length: 8 }, (_, i) => keep(at.provider, Buffer.alloc(2 * MIB, i), id).then(() => i))
-  const winners = (await Promise.allSettled(writes)).flatMap((write) =>
-    write.status === 'fulfilled' ? write.value : [],
-  )
-  expect(winners).toHaveLength(1)
-  expect(Buffer.alloc(2 * MIB, winners[0]).equals((await fetchBytes(at.provider, { id, ref: null }))!)).toBe(true)
-  expect([at.files().length, at.chunks().length]).toEqual([1, 2])
-})
-
-it('the MongoDB driver rejects a taken id, and the source stays usable', async () => {
-  const at = await openTestMongodb()
-  const { id } = await keep(at.provider, Buffer.from('first'))
-  const failure = await answeredFailure(at.provider, id, Buffer.alloc(5 * MIB))
-  expect(failure).toBe('Error: there is an object with this id')
-  expect([at.files().length, at.chunks().length]).toEqual([1, 1])
-})
-
-it('nothing is left in MongoDB when the source fails half-way', async () => {
-  const at = await openTestMongodb()
-  async function* pieces() {
-    yield randomBytes(4 * MIB)
-    throw new Error('no more')
-  }
-  const source = Readable.from(pieces(), { objectMode: false })
-  await expect(at.provider.write(newId(), source, ABOUT)).rejects.toThrow('no more')
-  expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
 it('an object that is removed from MongoDB while it is written does not reappear', async () => {

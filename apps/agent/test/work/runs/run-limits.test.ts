@@ -46,7 +46,7 @@ describe('a run with very many findings', () => {
     expect([findings, alerts]).toEqual([7, 6])
   })
 
-  it('AGENT-04 counts the unlisted findings even when it is stopped', async () => {
+  it('AGENT-04 counts the unlisted findings even when it is stopped', { tags: ['nightly'] }, async () => {
     const delegation = await stack.addDelegation({ watch: { every_hours: 24, read_bytes: false } })
     await stack.nextMinute()
     await delegation.newFindings()

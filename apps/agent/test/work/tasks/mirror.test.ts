@@ -36,7 +36,7 @@ async function textOf({ client, locker }: TestDelegation, filename: string): Pro
 }
 
 describe('mirrors', () => {
-  it('AGENT-04 FILE-26 are fetched into the locker, and changes are reported', async () => {
+  it('AGENT-04 FILE-26 are fetched into the locker, and changes are reported', { tags: ['nightly'] }, async () => {
     const delegation = await stack.addDelegation(mirrorOf('a', 'b'))
     await stack.nextMinute()
     expect([await textOf(delegation, 'mirror/a'), await textOf(delegation, 'mirror/b')]).toEqual(['of /a', 'of /b'])

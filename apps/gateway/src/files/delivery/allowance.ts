@@ -5,8 +5,8 @@
 import type { Terms } from '@svc/api/purchases'
 import type { Transaction } from 'kysely'
 import { type Context, unixNow } from '../../context.ts'
-import type { Locker, Schema, SettlingObjectTable } from '../../db/schema.ts'
-import { lockLocker } from '../../lockers/store.ts'
+import type { Db, Locker, Schema, SettlingObjectTable } from '../../db/schema.ts'
+import { findLocker, lockLocker } from '../../lockers/store.ts'
 import { addDeliveredBytes, insertContent, replaceNotes } from './store.ts'
 
 /** A delivery costs something however small it is. */
@@ -47,9 +47,18 @@ export async function noteDelivery(
 class NotNoted extends Error {}
 
 async function claim(tx: Transaction<Schema>, locker: Locker, row: SettlingObjectTable): Promise<Obstacle | null> {
-  const bytes = Math.max(row.size_bytes, MIN_BYTES)
   if (!(await insertContent(tx, row))) return 'same_bytes'
-  return (await addDeliveredBytes(tx, locker.locker_id, bytes, deliveryLimit(locker))) ? null : 'over_terms'
+  return (await addDeliveredBytes(tx, locker.locker_id, countedBytes(row), deliveryLimit(locker))) ? null : 'over_terms'
+}
+
+/** Whether the terms have no room for it now: a provider may compute for minutes before the first notes decide it. */
+export async function isOverTerms(db: Db, row: SettlingObjectTable): Promise<boolean> {
+  const locker = await findLocker(db, row.locker_id)
+  return locker !== null && locker.delivered_bytes > deliveryLimit(locker) - countedBytes(row)
+}
+
+function countedBytes({ size_bytes }: SettlingObjectTable): number {
+  return Math.max(size_bytes, MIN_BYTES)
 }
 
 /** Lockers that were sold before the terms said so may have as much delivered as they may hold. */

@@ -4,7 +4,7 @@ import { type ByteRange, ProviderError } from '@svc/storage/provider'
 import type { SlowStore, StagedObject } from '@svc/storage/slow-store'
 import { type Context, unixNow } from '../../context.ts'
 import type { SettlingObjectTable } from '../../db/schema.ts'
-import { noteDelivery, type Obstacle } from './allowance.ts'
+import { isOverTerms, noteDelivery, type Obstacle } from './allowance.ts'
 import {
   findContent,
   findObject,
@@ -35,6 +35,7 @@ export async function deliverObject(context: DeliveryContext, objectId: string, 
     if (same.provider_ref !== null) await recordDelivery(context, row, same.provider_ref, { isPaid: false })
     return
   }
+  if (row.notes === null && (await isOverTerms(db, row))) return holdBack(db, objectId)
   const found = await deliver(context, row, signal)
   if ('ref' in found) await recordDelivery(context, row, found.ref, { isPaid: true })
   else if (found.obstacle === 'over_terms') await holdBack(db, objectId)

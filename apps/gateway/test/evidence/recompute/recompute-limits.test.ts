@@ -25,7 +25,9 @@ afterEach(async () => {
   await storage.remove()
 })
 
-it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', async () => {
+it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', {
+  tags: ['nightly'],
+}, async () => {
   await open()
   const locker = await attested({ 'a.txt': 'one', 'b.txt': 'two' })
   const before = storage.reads
@@ -34,7 +36,9 @@ it('AMB-45 T-10 reads the files of a receipt once for concurrent requests, and p
   expect(storage.reads - before).toBe(2)
 })
 
-it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry later', async () => {
+it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry later', {
+  tags: ['nightly'],
+}, async () => {
   await open()
   const lockers: FilledLocker[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) lockers.push(await attested({ [name]: name }))
@@ -49,7 +53,9 @@ it('AMB-45 T-10 reads four lockers at a time, and asks other callers to retry la
   expect((await ask(lockers[4]!)).status).toBe(200)
 })
 
-it('T-31 GEN-11 answers 503 without details when the provider fails, and does not cache that', async () => {
+it('T-31 GEN-11 answers 503 without details when the provider fails, and does not cache that', {
+  tags: ['nightly'],
+}, async () => {
   await open()
   const locker = await attested(Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`${i}.txt`, 'x'])))
   const before = storage.reads
@@ -85,6 +91,7 @@ it.each([
   ['more files than the gateway opens', '65536', { 'a.txt': 'a', 'b.txt': 'b' }],
 ])(
   'AMB-45 T-10 refuses a locker with %s, with a hint and without reading anything',
+  { tags: ['nightly'] },
   async (_, RECOMPUTE_MAX_BYTES, files) => {
     await open({ RECOMPUTE_MAX_BYTES })
     const locker = await attested(files)

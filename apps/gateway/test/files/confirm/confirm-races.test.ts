@@ -107,7 +107,9 @@ describe('a file that changes while it is read', () => {
 })
 
 describe('concurrent confirmations', () => {
-  it('T-10 AMB-58 concurrent confirmations of one file read it once and change the manifest once', async () => {
+  it('T-10 AMB-58 concurrent confirmations of one file read it once and change the manifest once', {
+    tags: ['nightly'],
+  }, async () => {
     await upload(house, locker, 'f', 'bytes')
     const before = await manifestOf(locker)
     const held = storage.holdRead()
@@ -135,7 +137,7 @@ describe('concurrent confirmations', () => {
     expect(storage.reads).toHaveLength(1)
   })
 
-  it('T-10 concurrent confirmations of many files open a few of them at a time', async () => {
+  it('T-10 concurrent confirmations of many files open a few of them at a time', { tags: ['nightly'] }, async () => {
     const names = times(60, (i) => `f${i}`)
     for (const name of names) await storeFile(house, locker, name, name.repeat(1000), { isConfirmed: false })
     const reads = times(8, () => storage.holdRead())

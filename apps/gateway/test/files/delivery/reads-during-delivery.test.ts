@@ -1,3 +1,5 @@
+// @module-tag nightly
+
 import type { InclusionProof, RecomputeVerify } from '@svc/api/proofs'
 import { foldProof, leafHash } from '@svc/protocol/merkle'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -54,9 +56,7 @@ async function expectAllWorks(): Promise<void> {
   expect(again.status).toBe(304)
 }
 
-it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before, during and after its delivery', {
-  tags: ['nightly'],
-}, async () => {
+it('ATT-05 VER-18 MERK-17 FILE-30 ADD-06 a file can be read and attested before, during and after its delivery', async () => {
   await locker.put('a', BYTES)
   await expectAllWorks()
 

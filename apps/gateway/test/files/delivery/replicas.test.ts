@@ -65,7 +65,7 @@ describe('two gateways with one database and one folder', () => {
     expect(stages.server.paid(hex('contended'))).toBe(1)
     expect(await one.deliveries()).toEqual([])
   })
-  it('T-19 an object is paid for once also where two gateways find no notes', async () => {
+  it('T-19 an object is paid for once also where two gateways find no notes', { tags: ['nightly'] }, async () => {
     const held = stages.server.holdUp(hex('raced'), 'ordering')
     const began = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()

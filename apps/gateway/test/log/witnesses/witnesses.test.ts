@@ -83,9 +83,7 @@ forEachDatabase('witnesses of the log', (database) => {
     ])
   })
 
-  it('LOG-21 a witness that is slow holds nothing up, and its answer is kept when it comes', {
-    tags: ['nightly'],
-  }, async () => {
+  it('LOG-21 a witness that is slow holds nothing up, and its answer is kept when it comes', async () => {
     const late = Promise.withResolvers<void>()
     second.behave(async (_, honest) => {
       await late.promise

@@ -88,7 +88,9 @@ describe.each([
     expect((await confirm(both)).status).toBe(200)
   })
 
-  it('AMB-86 a confirmation is a 503 while no node can be reached or the chain is not configured', async () => {
+  it('AMB-86 a confirmation is a 503 while no node can be reached or the chain is not configured', {
+    tags: ['nightly'],
+  }, async () => {
     const blind = await secondGateway({ PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: CLOSED })
     expectError(await confirm(blind), 503, 'chain_unavailable')
     const narrowed = await secondGateway(chain === 'evm' ? WITHOUT_EVM : WITHOUT_PRIMARY)

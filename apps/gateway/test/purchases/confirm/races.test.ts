@@ -50,6 +50,7 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two 
 
   it.each(['primary-mainnet', 'evm-mainnet'])(
     'T-16 PAY-52 STATE-02 STATE-03 concurrent confirmations of one payment on %s write one receipt',
+    { tags: ['nightly'] },
     async (pay_network) => {
       const quote = await shops[0]!.quote({ units: 1, pay_network })
       const tx = await market.pay(quote.accepts[0]!)

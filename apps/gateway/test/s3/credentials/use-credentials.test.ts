@@ -54,6 +54,7 @@ forEachDatabase('S3 credentials in use', (database) => {
 
   it.each(['key', 'session'] as const)(
     'T-95 ADD-42 a %s reaches its own folder of its own locker only',
+    { tags: ['nightly'] },
     async (kind) => {
       const other = await house.locker(ed25519Identity())
       await other.put('a/1.txt', 'of another')

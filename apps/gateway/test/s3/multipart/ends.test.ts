@@ -55,7 +55,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     expect(open.Uploads?.map(({ Key }) => Key)).toEqual(['own'])
   })
 
-  it('T-167 what was begun with a long-lived key ends when that is revoked', async () => {
+  it('T-167 what was begun with a long-lived key ends when that is revoked', { tags: ['nightly'] }, async () => {
     const Bucket = uploads.bucket.name
     const { rooms } = uploads.house.gateway
     const credentials = await longLived()

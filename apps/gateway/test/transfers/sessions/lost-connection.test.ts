@@ -83,6 +83,7 @@ describe('a connection that breaks during a part', () => {
     ['too large for its file', 5_000_000, 'UPLOAD_TOO_LARGE'],
   ])(
     'SESS-02 T-11 the connection serves the next request after a part is refused unread: %s',
+    { tags: ['nightly'] },
     async (_, size, code) => {
       const session = await openTestSession(house, locker, { files: [{ filename: 'refused', size_bytes: 5 }] })
       const head = { ...raw, 'content-length': String(size) }

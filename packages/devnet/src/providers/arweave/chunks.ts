@@ -68,7 +68,7 @@ export function createUploads(service: UploadService): Uploads {
     const item = await verifyItem(path)
     if (!item) return 'INVALID'
     if (service.items.has(item.id)) return 'FINALIZED'
-    if (!service.canPay(item.owner)) return 'UNDERFUNDED'
+    if (!service.pay(item.size)) return 'UNDERFUNDED'
     service.items.keep(path, item)
     return 'FINALIZED'
   }

@@ -41,7 +41,7 @@ export async function takeItem(exchange: Exchange, service: UploadService): Prom
   if (!item || items.has(item.id)) await rm(path)
   if (!item) return answerJson(exchange, 400, { error: 'Invalid Data Item!' })
   if (items.has(item.id)) return answerJson(exchange, 202, { error: 'Data item exists' })
-  if (!service.canPay(item.owner)) return answerJson(exchange, 402, { error: 'Insufficient balance' })
+  if (!service.pay(item.size)) return answerJson(exchange, 402, { error: 'Insufficient balance' })
   items.keep(path, item)
   answerJson(exchange, 200, { id: item.id, winc: '1', dataCaches: [], fastFinalityIndexes: [] })
 }
@@ -60,8 +60,8 @@ export interface UploadService {
   newPath(): string
   /** Called when the body of a request has arrived completely. */
   received(exchange: Exchange): void
-  /** Whether the owner of an item has credit. */
-  canPay(owner: Buffer): boolean
+  /** False, with nothing taken, when the credit does not suffice. */
+  pay(bytes: number): boolean
   /** Whether accepted items are final on the chain. */
   isSealing(): boolean
 }

@@ -18,8 +18,8 @@ export interface ArweaveServer {
   behaviors: { first: GatewayBehavior; second: GatewayBehavior }
   /** Whether accepted items are final on the chain. */
   isSealing: boolean
-  /** Public keys with credit, in hex; null when all have credit. */
-  payers: string[] | null
+  /** How many bytes of items can still be paid for. */
+  credit: number
   /** Every request so far, as `upload|first|second METHOD /path?query`; faults match these lines too. */
   readonly requests: readonly string[]
   /** Those whose body arrived completely. */
@@ -31,7 +31,7 @@ export interface ArweaveServer {
   uploads(): number
   discardUploads(): void
   fail(plan: FaultPlan): void
-  /** Removes all faults, and resets the gateways. */
+  /** Removes all faults, resets the gateways, and gives credit. */
   recover(): void
   stop(): Promise<void>
 }
@@ -48,7 +48,11 @@ export async function startArweaveServer(): Promise<ArweaveServer> {
     items,
     newPath: () => join(folder, randomUUID()),
     received: ({ method, url }) => bodies.push(`upload ${method} ${url.pathname}`),
-    canPay: (owner) => server.payers?.includes(owner.toString('hex')) ?? true,
+    pay(bytes) {
+      if (bytes > server.credit) return false
+      server.credit -= bytes
+      return true
+    },
     isSealing: () => server.isSealing,
   }
   const uploads = createUploads(service)
@@ -76,7 +80,7 @@ export async function startArweaveServer(): Promise<ArweaveServer> {
     gateways: [`${first.url}/raw`, `${second.url}/raw`],
     behaviors: { first: NORMAL, second: NORMAL },
     isSealing: true,
-    payers: null,
+    credit: Number.POSITIVE_INFINITY,
     requests,
     bodies,
     items: items.list,
@@ -89,7 +93,8 @@ export async function startArweaveServer(): Promise<ArweaveServer> {
     fail: faults.add,
     recover() {
       faults.clear()
-      Object.assign(server, { behaviors: { first: NORMAL, second: NORMAL }, isSealing: true, payers: null })
+      const credit = Number.POSITIVE_INFINITY
+      Object.assign(server, { behaviors: { first: NORMAL, second: NORMAL }, isSealing: true, credit })
     },
     async stop() {
       for (const running of [upload, first, second]) await running.stop()

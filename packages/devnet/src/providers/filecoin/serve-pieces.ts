@@ -71,9 +71,9 @@ export async function serveDataSets(
   async function add(id: bigint): Promise<void> {
     const body = (await json(exchange.body)) as { pieces: { pieceCid: string }[]; extraData: Hex }
     const text = body.pieces[0]?.pieceCid ?? ''
-    const bytes = readContentId(text)
-    if (!bytes || !pieces.find(text)) return exchange.answer(400, {}, 'Failed to transform add pieces request')
-    const { hash } = await chain.addPiece(id, { text, bytes }, body.extraData)
+    const [bytes, piece] = [readContentId(text), pieces.find(text)]
+    if (!bytes || !piece) return exchange.answer(400, {}, 'Failed to transform add pieces request')
+    const { hash } = await chain.addPiece(id, { text, bytes, size: piece.size }, body.extraData)
     exchange.answer(201, { location: `/pdp/data-sets/${id}/pieces/added/${hash}` })
   }
 

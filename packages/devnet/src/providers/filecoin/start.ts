@@ -5,7 +5,7 @@ import type { Address } from 'viem'
 import type { Exchange } from '../http/exchange.ts'
 import { createFaults, type FaultPlan } from '../http/faults.ts'
 import { startProviderServer } from '../http/server.ts'
-import { type Chain, createChain } from './chain.ts'
+import { type Chain, createChain, FUNDED } from './chain.ts'
 import { openPieces, type Pieces } from './pieces.ts'
 import { serveDataSets, servePieces, serveRetrieval } from './serve-pieces.ts'
 import { serveRpc } from './serve-rpc.ts'
@@ -32,7 +32,7 @@ export interface FilecoinServer {
   /** Every request so far, as `METHOD /path?query`. */
   readonly requests: readonly string[]
   fail(plan: FaultPlan): void
-  /** Removes all faults. */
+  /** Removes all faults, and funds the account. */
   recover(): void
   stop(): Promise<void>
 }
@@ -69,7 +69,10 @@ export async function startFilecoinServer(options: FilecoinServerOptions): Promi
     chain,
     requests,
     fail: faults.add,
-    recover: faults.clear,
+    recover() {
+      faults.clear()
+      Object.assign(chain.account, FUNDED)
+    },
     stop,
   }
 }

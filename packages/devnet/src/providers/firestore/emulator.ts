@@ -2,7 +2,7 @@
 // memory and ends with its parent.
 
 import { FirestoreServer, type FirestoreStateDocument } from '@firestore-emulator/server'
-import { type Server, ServerCredentials } from '@grpc/grpc-js'
+import { type Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js'
 
 export interface KeptDocument {
   /** Below the database: `objects/<id>/chunks/<name>`. */
@@ -31,6 +31,28 @@ state.writeV1Document = (date, write) => {
   } finally {
     isWriting = false
   }
+}
+
+type DocumentWrite = Parameters<typeof writeDocument>[1]
+type CommitHandler = (call: ServerUnaryCall<{ writes: DocumentWrite[] }, unknown>, done: sendUnaryData<unknown>) => void
+
+const MAX_COMMIT_BYTES = 10 * 1024 * 1024
+const MAX_COMMIT_WRITES = 500
+
+// The emulator has none of Firestore's limits to a commit, in which deleted documents count too.
+const { handlers } = server as unknown as { handlers: Map<string, { func: CommitHandler }> }
+const commit = handlers.get('/google.firestore.v1.Firestore/Commit')!
+const { func: commitAny } = commit
+commit.func = (call, done) => {
+  const { writes } = call.request
+  const bytes = writes.reduce((sum, write) => sum + sizeOf(write), 0)
+  if (bytes <= MAX_COMMIT_BYTES && writes.length <= MAX_COMMIT_WRITES) return commitAny(call, done)
+  done({ code: status.INVALID_ARGUMENT, details: 'Transaction too big. Decrease transaction size.' })
+}
+
+function sizeOf(write: DocumentWrite): number {
+  const removed = write.has_delete ? documents.get(write.delete)?.toV1Document().serialize().length : 0
+  return write.serialize().length + (removed ?? 0)
 }
 
 /** Shows long binary values by their length. */

@@ -3,7 +3,7 @@
 import type { ConnectionFault, FaultPlan as HttpFaultPlan } from '../http/faults.ts'
 
 export type Fault =
-  | Exclude<ConnectionFault, { cutBodyAt: number }>
+  | Exclude<ConnectionFault, { cutBodyAt: number } | { flipBodyAt: number }>
   /** Answers with this gRPC status instead of executing the call. */
   | { status: number; message?: string }
   /** The connection breaks at once. */

@@ -6,6 +6,8 @@ import type { Fault } from './faults.ts'
 export interface Exchange extends Omit<HttpExchange, 'answer'> {
   /** How many bytes of a chunk may be kept. */
   keepOfChunk: number
+  /** Whether the session has expired when the request comes, and the status that says so. */
+  expireSession: number | null
   /** An object is sent as JSON. */
   answer(status: number, value?: object | string, headers?: Record<string, string>): void
   /** An error in the form of the JSON API. */
@@ -20,6 +22,7 @@ export function openExchange(
 ): Exchange {
   const http = openHttpExchange(request, response, url, fault)
   const keepsPart = typeof fault === 'object' && fault && 'keepOfChunk' in fault
+  const expires = typeof fault === 'object' && fault && 'expireSession' in fault
 
   function answer(status: number, value?: object | string, headers: Record<string, string> = {}): void {
     const isJson = typeof value === 'object'
@@ -30,6 +33,7 @@ export function openExchange(
   return {
     ...http,
     keepOfChunk: keepsPart ? fault.keepOfChunk : Number.POSITIVE_INFINITY,
+    expireSession: expires ? fault.expireSession : null,
     answer,
     refuse(status, reason, message) {
       answer(status, { error: { code: status, message, errors: [{ domain: 'global', reason, message }] } })

@@ -10,6 +10,8 @@ export type Fault =
   | 'invalid response'
   /** Keeps only this many bytes of a chunk, as the store may, and reports it. */
   | { keepOfChunk: number }
+  /** The session has expired: it and its bytes are gone. Such a request is answered with either status. */
+  | { expireSession: 404 | 410 }
   /** Claims falsely to have kept this many bytes of an upload. */
   | { claimKept: number }
 

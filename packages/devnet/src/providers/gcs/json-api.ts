@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Exchange } from './exchange.ts'
-import type { GcsObject, Objects } from './objects.ts'
+import { crc32cOf, type GcsObject, type Objects } from './objects.ts'
 
 interface Bucket {
   bucket: string
@@ -59,7 +59,8 @@ async function compose(exchange: Exchange, objects: Objects, bucket: string, nam
     await pipeline(file.createReadStream(), createWriteStream(path, { flags: 'a' }))
   }
   const size = (sources as GcsObject[]).reduce((sum, source) => sum + source.size, 0)
-  const kept = await objects.keep(path, size, { name, contentType: destination.contentType, metadata: {} }, mustBeNew)
+  const about = { name, crc32c: await crc32cOf(path), contentType: destination.contentType, metadata: {} }
+  const kept = await objects.keep(path, size, about, mustBeNew)
   if (!kept) return refusePrecondition(exchange)
   exchange.answer(200, wireObject(kept, bucket))
 }
@@ -91,10 +92,11 @@ const CHUNK_BYTES = 256 * 1024
 
 /** The bytes of an object, or the requested range. Clients that do not accept gzip get compressed ones decompressed. */
 export async function serveMedia(exchange: Exchange, objects: Objects, found: GcsObject, contentType: string) {
-  const { size, generation, contentEncoding = 'identity' } = found
+  const { size, generation, crc32c, contentEncoding = 'identity' } = found
   const stored = {
     'content-type': contentType,
     'x-goog-generation': generation,
+    'x-goog-hash': `crc32c=${crc32c}`,
     'x-goog-stored-content-encoding': contentEncoding,
     'x-goog-stored-content-length': size,
   }

@@ -1,12 +1,16 @@
 // Objects as files in a folder, so that a restarted store still has them.
 
+import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { startChecksum } from '@svc/s3/checksums'
 
 export interface GcsObject {
   name: string
   generation: string
   size: number
+  /** Of its bytes, in base64. */
+  crc32c: string
   contentType: string
   metadata: Record<string, string>
   /** As the client called it. */
@@ -61,6 +65,12 @@ export async function openObjects(folder: string): Promise<Objects> {
     },
     read: (found) => open(pathOf(found)),
   }
+}
+
+export async function crc32cOf(path: string): Promise<string> {
+  const checksum = startChecksum('crc32c')
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) checksum.update(chunk)
+  return checksum.digest()
 }
 
 async function removeFiles(path: string): Promise<void> {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { EMAIL } from './account.ts'
 import type { Exchange } from './exchange.ts'
 import { serveMedia } from './json-api.ts'
-import type { Objects } from './objects.ts'
+import { crc32cOf, type Objects } from './objects.ts'
 
 export async function serveSigned(
   exchange: Exchange,
@@ -23,7 +23,8 @@ export async function serveSigned(
     await pipeline(exchange.body, async (chunks) => writeFile(path, chunks))
     const { 'content-type': contentType = 'application/octet-stream', 'content-encoding': contentEncoding } =
       exchange.headers
-    const about = { name, contentType, metadata: {}, ...(contentEncoding && { contentEncoding }) }
+    const crc32c = await crc32cOf(path)
+    const about = { name, crc32c, contentType, metadata: {}, ...(contentEncoding && { contentEncoding }) }
     const { size } = await stat(path)
     const tooLarge = sizeProblem(exchange.headers['x-goog-content-length-range'], size)
     if (tooLarge) {

@@ -6,13 +6,15 @@ import { buffer, text } from 'node:stream/consumers'
 import { keyedMutex } from '@svc/concurrency/locks'
 import type { Exchange } from './exchange.ts'
 import { refusePrecondition, wireObject } from './json-api.ts'
-import type { GcsObject, NewObject, Objects } from './objects.ts'
+import { crc32cOf, type GcsObject, type NewObject, type Objects } from './objects.ts'
 
 /** Every chunk but the last must be a multiple of this. */
 const GRAIN = 256 * 1024
 
 interface Session {
-  about: NewObject
+  about: Omit<NewObject, 'crc32c'>
+  /** As the client declares it with the object's metadata; undefined when it does not. */
+  declared: string | undefined
   mustBeNew: boolean
   path: string
   /** Bytes kept so far. */
@@ -31,13 +33,14 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
   const sessions = new Map<string, Session>()
   const oneAtATime = keyedMutex()
 
-  async function finish(exchange: Exchange, { path, size, about, mustBeNew }: Omit<Session, 'done'>) {
-    const kept = await objects.keep(path, size, about, mustBeNew)
+  async function finish(exchange: Exchange, { path, size, about, mustBeNew, declared }: Omit<Session, 'done'>) {
+    const crc32c = await crc32cOf(path)
+    const expected = declared ?? crc32cIn(exchange.headers['x-goog-hash']) ?? crc32c
+    const kept = expected === crc32c ? await objects.keep(path, size, { ...about, crc32c }, mustBeNew) : null
+    if (!kept) await rm(path)
     if (kept) exchange.answer(200, wireObject(kept, bucket))
-    else {
-      await rm(path)
-      refusePrecondition(exchange)
-    }
+    else if (expected === crc32c) refusePrecondition(exchange)
+    else exchange.refuse(400, 'invalid', `Provided CRC32C "${expected}" doesn't match calculated CRC32C "${crc32c}".`)
     return kept
   }
 
@@ -94,6 +97,11 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
       const id = exchange.url.searchParams.get('upload_id') ?? ''
       const session = sessions.get(id)
       if (!session) return exchange.answer(404, 'Not Found')
+      if (exchange.expireSession !== null) {
+        sessions.delete(id)
+        await rm(session.path, { force: true })
+        return exchange.answer(exchange.expireSession)
+      }
       // A request of a session waits for the one before it.
       await oneAtATime(id, async () => {
         if (exchange.method === 'PUT') return takeChunk(exchange, session)
@@ -114,11 +122,17 @@ interface Metadata {
   name?: string
   contentType?: string
   metadata?: Record<string, string>
+  crc32c?: string
 }
 
-function aboutObject({ name, mustBeNew }: Given, given: Metadata): { about: NewObject; mustBeNew: boolean } {
-  const { contentType = 'application/octet-stream', metadata = {} } = given
-  return { about: { name: name || (given.name ?? ''), contentType, metadata }, mustBeNew }
+function aboutObject({ name, mustBeNew }: Given, given: Metadata): Pick<Session, 'about' | 'mustBeNew' | 'declared'> {
+  const { contentType = 'application/octet-stream', metadata = {}, crc32c: declared } = given
+  return { about: { name: name || (given.name ?? ''), contentType, metadata }, mustBeNew, declared }
+}
+
+/** The header lists hashes: `crc32c=…,md5=…`. */
+function crc32cIn(header: string | string[] | undefined): string | undefined {
+  return /(?:^|,)\s*crc32c=([^,]+)/.exec(`${header ?? ''}`)?.[1]
 }
 
 /** The two parts of a multipart/related body. */

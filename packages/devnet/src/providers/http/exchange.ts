@@ -39,10 +39,14 @@ export function openExchange(
     request.socket.destroy()
     through?.destroy(new Error('the test cut the connection'))
   }
-  const [cutBodyAt, cutAnswerAt, stallAnswerAt] = ['cutBodyAt', 'cutAnswerAt', 'stallAnswerAt'].map((name) =>
-    limitIn(fault, name),
-  )
-  const body = cutBodyAt === undefined ? request : request.compose(stopAt(cutBodyAt, cut))
+  const [cutBodyAt, flipBodyAt, cutAnswerAt, stallAnswerAt] = [
+    'cutBodyAt',
+    'flipBodyAt',
+    'cutAnswerAt',
+    'stallAnswerAt',
+  ].map((name) => limitIn(fault, name))
+  const change = cutBodyAt !== undefined ? stopAt(cutBodyAt, cut) : flipBodyAt !== undefined ? flipAt(flipBodyAt) : null
+  const body = change ? request.compose(change) : request
   // Readers of the body get the error too.
   for (const stream of [request, body]) stream.on('error', () => {})
   return {
@@ -83,6 +87,18 @@ function stopAt(limit: number, stop: (self: Transform) => void): Transform {
       this.push(chunk.subarray(0, rest))
       // Let the bytes leave before the connection ends.
       setImmediate(stop, this)
+    },
+  })
+}
+
+function flipAt(place: number): Transform {
+  let passed = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done: TransformCallback) {
+      const at = place - passed
+      passed += chunk.length
+      if (at >= 0 && at < chunk.length) chunk[at]! ^= 1
+      done(null, chunk)
     },
   })
 }

@@ -8,6 +8,8 @@ export type ConnectionFault =
   | 'lost answer'
   /** The connection breaks after this many bytes of the request's body. */
   | { cutBodyAt: number }
+  /** A bit of this byte of the request's body changes on its way. */
+  | { flipBodyAt: number }
   /** The connection breaks after this many bytes of the answer. */
   | { cutAnswerAt: number }
   /** The answer stops after this many bytes, and the connection stays open. */

@@ -4,6 +4,7 @@ import { CommandError } from './command-error.ts'
 import { hello, saslContinue, saslStart } from './commands/handshake.ts'
 import { find, getMore, killCursors } from './commands/reading.ts'
 import { createIndexes, insert, listIndexes, remove, update } from './commands/writing.ts'
+import type { Fault } from './faults.ts'
 import type { Command, ConnectionState, ServerState } from './state.ts'
 import { encodeReply, requestsOf } from './wire.ts'
 
@@ -15,8 +16,10 @@ export async function serveConnection(server: ServerState, socket: Socket): Prom
     const fault = server.faults.on({ name: nameOf(command), collection: collectionOf(command), body: command })
     if (fault === 'silence') continue
     if (fault === 'cut') break
-    const isError = fault !== null && typeof fault === 'object'
-    const answer = isError ? { ok: 0, ...fault.error } : answerCommand(server, connection, command)
+    const { error, writeConcernError, stepDown } = planned(fault)
+    server.hellosToElection = stepDown ?? server.hellosToElection
+    const executed = error ? { ok: 0, ...error } : answerCommand(server, connection, command)
+    const answer = writeConcernError ? { ...executed, writeConcernError } : executed
     if (fault === 'cut-after') break
     if (request.isOneWay) continue
     const reply = encodeReply(request, answer)
@@ -27,6 +30,10 @@ export async function serveConnection(server: ServerState, socket: Socket): Prom
     }
     await send(socket, ...reply)
   }
+}
+
+function planned(fault: Fault | null): { error?: Document; writeConcernError?: Document; stepDown?: number } {
+  return typeof fault === 'object' && fault !== null ? fault : {}
 }
 
 function collectionOf(command: Document): string {
@@ -76,6 +83,11 @@ function answerCommand(server: ServerState, connection: ConnectionState, command
     if (!run) throw new CommandError(59, 'CommandNotFound', `no such command: '${name}'`)
     if (!connection.isAuthenticated && !UNAUTHENTICATED[name]) {
       throw new CommandError(13, 'Unauthorized', `command ${name} requires authentication`)
+    }
+    if (server.hellosToElection > 0 && !UNAUTHENTICATED[name]) {
+      const isRetryable = command.txnNumber !== undefined
+      const labels = isRetryable ? { errorLabels: ['RetryableWriteError'] } : {}
+      throw new CommandError(10107, 'NotWritablePrimary', 'not primary', labels)
     }
     return run(server, command, connection)
   } catch (error) {

@@ -12,7 +12,16 @@ export interface SeenCommand {
  * The fault of a command: an error instead of executing it; no answer; the connection cut instead of executing
  * it, after executing it, or in the middle of the answer.
  */
-export type Fault = { error: Document } | 'silence' | 'cut' | 'cut-after' | 'cut-answer'
+export type Fault =
+  | { error: Document }
+  | 'silence'
+  | 'cut'
+  | 'cut-after'
+  | 'cut-answer'
+  /** Executes it, and answers that a majority did not confirm the write. */
+  | { writeConcernError: Document }
+  /** The server is no primary any more, until it has been elected again: after this many times of `hello`. */
+  | { stepDown: number }
 
 export interface Faults {
   /** Called for every command. */
@@ -32,6 +41,7 @@ export const ERRORS = {
   unauthorized: { code: 13, codeName: 'Unauthorized', errmsg: 'not authorized to execute this command' },
   cursorGone: { code: 43, codeName: 'CursorNotFound', errmsg: 'cursor id 7 not found' },
   internal: { code: 1, codeName: 'InternalError', errmsg: 'something broke in shard-07.internal' },
+  notReplicated: { code: 64, codeName: 'WriteConcernFailed', errmsg: 'waiting for replication timed out' },
   shuttingDown: {
     code: 91,
     codeName: 'ShutdownInProgress',

@@ -56,6 +56,7 @@ export async function startMongodbServer(options: MongodbServerOptions = {}): Pr
     database,
     beginScram: credentials ? createScram(credentials) : null,
     faults: noFaults(),
+    hellosToElection: 0,
     cursors: new Map(),
     lastWrites: new Map(),
   }

@@ -10,6 +10,8 @@ export interface ServerState {
   /** Null when everybody may connect. */
   beginScram: BeginScram | null
   faults: Faults
+  /** How often it says in `hello` that it is no primary; 0 when it is the primary. */
+  hellosToElection: number
   cursors: Map<bigint, Cursor>
   /** The last write of each session and its answer, so that a repeated write is not executed again. */
   lastWrites: Map<string, { number: bigint; answer: Document }>

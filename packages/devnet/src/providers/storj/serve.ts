@@ -1,5 +1,6 @@
 // What the bucket serves: its objects, uploads in parts, and listings.
 
+import { rm } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { type Exchange, Refusal, receiveFile } from '../http/exchange.ts'
 import type { Objects, StoredObject } from './objects.ts'
@@ -27,7 +28,10 @@ export async function serveObject(
 
 async function put(exchange: Exchange, objects: Objects, key: string, mustBeNew: boolean): Promise<void> {
   const { etag, ...file } = await receiveFile(exchange, objects.newPath())
-  await objects.keep({ key, etag, headers: keptHeaders(exchange), files: [file] }, mustBeNew)
+  await objects.keep({ key, etag, headers: keptHeaders(exchange), files: [file] }, mustBeNew).catch(async (error) => {
+    await rm(file.path, { force: true })
+    throw error
+  })
   exchange.answer(200, { etag: `"${etag}"` })
 }
 
@@ -95,17 +99,25 @@ export async function serveUpload(
 export function serveBucket(exchange: Exchange, objects: Objects, uploads: Uploads, pageSize: number): void {
   const { method, url } = exchange
   const list = url.searchParams.has('uploads')
-    ? () => listUploads(url, uploads)
+    ? () => listUploads(url, uploads, pageSize)
     : () => listObjects(url, objects, pageSize)
   if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, 'MethodNotAllowed')
   exchange.answer(200, {}, method === 'HEAD' ? '' : list())
 }
 
-function listUploads({ searchParams }: URL, uploads: Uploads): string {
+/** Sorted by key; those of one key come as they were begun. The markers name the last one of the page before. */
+function listUploads({ searchParams }: URL, uploads: Uploads, pageSize: number): string {
   const prefix = searchParams.get('prefix') ?? ''
-  const found = uploads.list().filter(({ key }) => key.startsWith(prefix))
-  const listed = found.map(({ key, id }) => ({ Upload: { Key: key, UploadId: id } }))
-  return element('ListMultipartUploadsResult', { Prefix: prefix, IsTruncated: 'false' }, listed)
+  const marker = { key: searchParams.get('key-marker') ?? '', id: searchParams.get('upload-id-marker') ?? '' }
+  const found = uploads.list().filter(({ key }) => key.startsWith(prefix) && key >= marker.key)
+  found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  const rest = found.slice(found.findIndex(({ key, id }) => key === marker.key && id === marker.id) + 1)
+  const page = rest.slice(0, pageSize)
+  const last = page.at(-1)
+  const isTruncated = page.length < rest.length
+  const next = isTruncated && last ? { NextKeyMarker: last.key, NextUploadIdMarker: last.id } : {}
+  const listed = page.map(({ key, id }) => ({ Upload: { Key: key, UploadId: id } }))
+  return element('ListMultipartUploadsResult', { Prefix: prefix, IsTruncated: `${isTruncated}`, ...next }, listed)
 }
 
 function listObjects({ searchParams }: URL, objects: Objects, pageSize: number): string {

@@ -14,7 +14,7 @@ export interface StorjServerOptions {
   bucket?: string
   /** 0, the default, takes any free port. */
   port?: number
-  /** Keys per page of a listing. */
+  /** Keys or uploads per page of a listing. */
   pageSize?: number
   /** Behaves as older stores, which ignore `If-None-Match` and overwrite. */
   ignoresPreconditions?: boolean

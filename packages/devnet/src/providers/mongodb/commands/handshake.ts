@@ -4,17 +4,20 @@ import type { Command, ServerState } from '../state.ts'
 
 const SET = 'svc'
 
-/** Claims to be the primary of a replica set, so that drivers use the features of replica sets. */
+/** Claims to be the only member of a replica set, so that drivers use the features of replica sets. */
 export const hello: Command = (server, command, connection) => {
+  const isPrimary = server.hellosToElection === 0
+  if (!isPrimary) server.hellosToElection--
   const answer: Document = {
     helloOk: true,
-    ismaster: true,
-    isWritablePrimary: true,
+    ismaster: isPrimary,
+    isWritablePrimary: isPrimary,
+    secondary: !isPrimary,
     setName: SET,
     setVersion: 1,
     hosts: [server.address],
     me: server.address,
-    primary: server.address,
+    ...(isPrimary && { primary: server.address }),
     maxBsonObjectSize: 16 * 1024 * 1024,
     maxMessageSizeBytes: 48_000_000,
     maxWriteBatchSize: 100_000,
@@ -22,7 +25,7 @@ export const hello: Command = (server, command, connection) => {
     logicalSessionTimeoutMinutes: 30,
     minWireVersion: 0,
     maxWireVersion: 25,
-    readOnly: false,
+    readOnly: !isPrimary,
     ok: 1,
   }
   if (command.saslSupportedMechs) answer.saslSupportedMechs = ['SCRAM-SHA-256']
