@@ -17,6 +17,8 @@ export interface LocalChains {
   variables: Variables
   /** The settings of an agent service that uses them. */
   agentVariables: Variables
+  /** Lands what was sent to either chain, and makes it final. */
+  settle(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -87,6 +89,10 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
       X402_EVM_FACILITATOR_KEY: DEV_PAYERS.at(-1)?.privateKey,
     },
     agentVariables: { ...sales, PRIMARY_TREASURY: AGENT_TREASURY.address, EVM_TREASURY: DEV_AGENT_TREASURY.address },
+    async settle() {
+      primary.chain.settle()
+      await evm.chain.settle()
+    },
     async stop() {
       await Promise.all([primary.stop(), evm.stop(), rates.stop()])
     },

@@ -1,4 +1,4 @@
-/** In what a node of a local chain differs from the chain. Tests change it while the node runs. */
+/** In what a node of a local chain differs from the chain. */
 export interface NodeFaults {
   /** How many slots or blocks it is behind the others. */
   behind?: number
@@ -13,14 +13,15 @@ export interface NodeFaults {
 /** One of several nodes of a local chain. It stops with the chain. */
 export interface LocalNode {
   readonly url: string
-  readonly faults: NodeFaults
+  /** From now on it has these faults, and no others. */
+  behave(faults: NodeFaults): void
 }
 
 /** Whether a node with these faults refuses its next request. */
-export function createRefusals(faults: NodeFaults): () => boolean {
+export function createRefusals(faults: () => NodeFaults): () => boolean {
   let requests = 0
   return () => {
-    const { refusesEvery = Number.POSITIVE_INFINITY } = faults
+    const { refusesEvery = Number.POSITIVE_INFINITY } = faults()
     return ++requests % refusesEvery === 0
   }
 }

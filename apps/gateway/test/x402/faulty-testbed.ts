@@ -3,6 +3,7 @@
 import type { X402Purchase } from '@svc/api/x402'
 import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import type { NodeFaults } from '@svc/devnet/node-faults'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
 import type { PaymentPayload } from '@x402/core/types'
@@ -45,6 +46,8 @@ export const TAKEN = {
 export interface FaultyTestbed {
   chains: LocalChains
   nodes: Record<Family, FaultyNode>
+  /** Gives the node behind it faults, besides that `eth_getLogs` takes no more blocks than public nodes allow. */
+  fail(family: Family, faults: NodeFaults): void
   gateway: Gateway
   /** Starts another gateway behind the same nodes. */
   open(variables: Variables, overrides?: Overrides): Promise<Gateway>
@@ -58,10 +61,14 @@ export interface FaultyTestbed {
   stop(): Promise<void>
 }
 
+const PUBLIC_NODE = { logBlocks: 100 }
+
 /** The gateway does not wait: a payment that is not there at once is pending. */
 export async function startFaultyTestbed(): Promise<FaultyTestbed> {
   const chains = await startLocalChains()
-  const nodes = { primary: await startFaultyNode(chains.primary.url), evm: await startFaultyNode(chains.evm.url) }
+  const local = { primary: await chains.primary.startNode(), evm: await chains.evm.startNode(PUBLIC_NODE) }
+  const fail = (family: Family, faults: NodeFaults) => local[family].behave({ ...PUBLIC_NODE, ...faults })
+  const nodes = { primary: await startFaultyNode(local.primary.url), evm: await startFaultyNode(local.evm.url) }
   const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
   const open = (variables: Variables, overrides?: Overrides) =>
     startTestGateway({ ...chains.variables, ...urls, X402_WAIT_SECONDS: '0', ...variables }, overrides)
@@ -69,6 +76,7 @@ export async function startFaultyTestbed(): Promise<FaultyTestbed> {
   return {
     chains,
     nodes,
+    fail,
     gateway,
     open,
     sign: async (family) => signFor(await walletOn(family, chains), gateway.url),
@@ -79,7 +87,10 @@ export async function startFaultyTestbed(): Promise<FaultyTestbed> {
     },
     paidSince: async (family, before) => (await treasuryUsdc(family, chains)) - before,
     calm() {
-      for (const family of FAMILIES) nodes[family].behave(honestly)
+      for (const family of FAMILIES) {
+        nodes[family].behave(honestly)
+        fail(family, {})
+      }
     },
     async stop() {
       await gateway.stop()

@@ -107,14 +107,13 @@ describe('a transaction that landed long ago', () => {
   afterAll(() => chain.stop())
 
   it('T-19 has not expired because a node has forgotten it', async () => {
-    node.faults.keeps = 100
+    node.behave({ keeps: 100 })
     expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [node.url]), [sent])).toEqual([{ outcome: 'pending' }])
-    delete node.faults.keeps
   })
 
   it('T-19 T-133 has not expired because one of the machines behind an address has not seen it yet', async () => {
     const machines = await startFaultyNode(node.url, (call) => {
-      node.faults.behind = call.method === 'getSignatureStatuses' ? 300 : 0
+      node.behave({ behind: call.method === 'getSignatureStatuses' ? 300 : 0 })
       return honestly(call)
     })
     expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [machines.url]), [sent])).toEqual([{ outcome: 'pending' }])

@@ -189,10 +189,11 @@ export async function openChain({ stateFile, now = Date.now, landing = 'later' }
     return result
   }
 
-  /** A block took transactions of the pool. Chain 143 charges them for the gas that they were allowed to use. */
+  /** A block may have taken transactions of the pool. Chain 143 charges them for the gas that they were allowed to use. */
   async function fill(number: number): Promise<void> {
-    newestFilled = number
     const { transactions } = (await engine.request('eth_getBlockByNumber', [numberToHex(number), true])) as Block
+    // Transactions may wait for others of their account.
+    if (transactions.length > 0) newestFilled = number
     for (const { hash, from, gas } of transactions) {
       const { gasUsed, effectiveGasPrice } = (await engine.request('eth_getTransactionReceipt', [hash])) as Receipt
       const unused = (BigInt(gas) - BigInt(gasUsed)) * BigInt(effectiveGasPrice)

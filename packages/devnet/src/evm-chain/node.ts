@@ -11,12 +11,12 @@ type Filter = { fromBlock?: string; toBlock?: string }
 const PLACED = /^eth_(?:getTransactionReceipt|getTransactionByHash|getBlockBy(?:Number|Hash))$/
 
 /** Answers requests as a node that is behind, has forgotten, or searches few blocks. */
-export function nodeOf(chain: EvmChain, faults: NodeFaults): Pick<EvmChain, 'request'> {
+export function nodeOf(chain: EvmChain, faults: () => NodeFaults): Pick<EvmChain, 'request'> {
   const { depth } = chain
   return {
     async request({ method, params = [] }) {
-      const { behind = 0, keeps = Number.POSITIVE_INFINITY, logBlocks = Number.POSITIVE_INFINITY } = faults
-      const head = chain.height() - behind
+      const { behind = 0, keeps = Number.POSITIVE_INFINITY, logBlocks = Number.POSITIVE_INFINITY } = faults()
+      const head = Math.max(0, chain.height() - behind)
       const first = Math.max(0, head - keeps + 1)
       if (behind > 0 && method === 'eth_blockNumber') {
         await chain.request({ method })

@@ -32,10 +32,22 @@ export async function startEvmChain(options: EvmChainOptions): Promise<RunningEv
   return {
     url: server.url,
     chain,
-    async startNode(faults = {}) {
-      const node = await startHttpServer(createFront(nodeOf(chain, faults), createRefusals(faults)))
-      servers.push(node)
-      return { url: node.url, faults }
+    async startNode(first = {}) {
+      let faults = first
+      const node = nodeOf(chain, () => faults)
+      const started = await startHttpServer(
+        createFront(
+          node,
+          createRefusals(() => faults),
+        ),
+      )
+      servers.push(started)
+      return {
+        url: started.url,
+        behave(next) {
+          faults = next
+        },
+      }
     },
     async stop() {
       await Promise.all(servers.map(({ stop }) => stop()))

@@ -58,11 +58,18 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
     url: server.url,
     webSocketUrl: server.url.replace(/^http/, 'ws'),
     chain,
-    async startNode(faults = {}) {
-      const node = nodeOf(chain, faults)
-      const started = await startHttpServer(createFront(() => node, createRefusals(faults)))
+    async startNode(first = {}) {
+      let faults = first
+      const node = nodeOf(chain, () => faults)
+      const isRefused = createRefusals(() => faults)
+      const started = await startHttpServer(createFront(() => node, isRefused))
       servers.push(started)
-      return { url: started.url, faults }
+      return {
+        url: started.url,
+        behave(next) {
+          faults = next
+        },
+      }
     },
     async stop() {
       subscriptions.stop()

@@ -101,6 +101,29 @@ describe('the time of the primary chain', () => {
     expect(await held()).toBe(balance)
   })
 
+  it('has nodes that lag, forget and refuse requests', async () => {
+    const { rpc, chain } = running
+    const signature = await post(pay(1n))
+    chain.settle()
+    const held = Number((await rpc.getBalance(TREASURY.address).send()).value)
+    const node = await running.startNode()
+    const ask = async (method: string, ...params: unknown[]) => (await call(node.url, method, params)).result
+    const status = async () => {
+      const answer = await ask('getSignatureStatuses', [signature], { searchTransactionHistory: true })
+      return (answer as { value: ({ slot: number } | null)[] }).value[0]
+    }
+    const { slot } = (await status())!
+    const newest = Number(await ask('getSlot', { commitment: 'processed' }))
+    node.behave({ behind: newest - slot + 1 })
+    expect([await status(), await ask('getSlot', { commitment: 'processed' })]).toEqual([null, slot - 1])
+    expect(await ask('getBalance', TREASURY.address)).toMatchObject({ value: held - 1 })
+    node.behave({ keeps: newest - slot })
+    expect([await status(), await ask('getFirstAvailableBlock')]).toEqual([null, slot + 1])
+    expect((await call(node.url, 'getBlockTime', [slot])).error).toMatchObject({ code: -32001 })
+    node.behave({ refusesEvery: 1 })
+    await expect(status()).rejects.toThrow('Too many')
+  })
+
   it('does not allow getTransaction at the commitment processed', async () => {
     const { signatures } = await sign(running.rpc, payer, [pay(1n)])
     expect(Object.keys(signatures)).toHaveLength(1)
