@@ -25,7 +25,9 @@ async function landed({ tx }: SignedTransaction) {
   await chain.settle()
   return (await chain.dev.getTransactionReceipt({ hash: tx })).status
 }
-const silentOn = (method: string): Behaviour => withBody(method, OUT_OF_ORDER)
+const silentOn =
+  (wanted: string): Behaviour =>
+  async ({ method, honest }) => ({ body: method.includes(wanted) ? OUT_OF_ORDER : await honest() })
 
 describe('an account', () => {
   it('signs without sending, and sends exactly what it signed', async () => {
@@ -76,7 +78,7 @@ describe('sending a transaction', () => {
     expect(await other.send(first.raw)).toBe('sent')
     await chain.settle()
     expect(await mine.send(late.raw)).toBe('nonce_taken')
-    expect(await mine.canStillLand(late.raw)).toBe(false)
+    expect(await mine.isLost(late)).toBe(true)
     expect(nonceOf(await signed(mine))).toBe(1)
   })
 
@@ -102,6 +104,15 @@ describe('sending a transaction', () => {
     expect(await landed(waiting)).toBe('success')
   })
 
+  it('T-19 T-133 answers sent while one node lags, and the other has landed it and says only that its nonce is taken', async () => {
+    const key = await chain.fundedKey()
+    const [one, lagging] = [await signed(chain.open(key)), await chain.openWithLag(key)]
+    await chain.open(key).send(one.raw)
+    await chain.settle()
+    chain.node.behave(silentOn('eth_getTransactionByHash'))
+    expect(await lagging.send(one.raw)).toBe('sent')
+  })
+
   it('answers sent while no node can tell who took the nonce', async () => {
     const account = chain.open(await chain.fundedKey())
     const one = await signed(account)
@@ -119,7 +130,7 @@ describe('sending a transaction', () => {
     chain.node.behave(withBody('eth_sendRawTransaction', answer))
     expect(await account.send(one.raw)).toBe('sent')
     chain.calm()
-    expect(await account.canStillLand(one.raw)).toBe(true)
+    expect(await account.isLost(one)).toBe(false)
     expect(await account.send(one.raw)).toBe('sent')
     expect(await landed(one)).toBe('success')
   })
