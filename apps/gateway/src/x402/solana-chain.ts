@@ -2,6 +2,7 @@ import { ChainUnavailable } from '@svc/chains/node-pool'
 import { createSolanaNodes } from '@svc/chains/solana/nodes'
 import { outcomesOf } from '@svc/chains/solana/outcome'
 import { PRIMARY } from '@svc/payments/networks'
+import { describeRefusal } from '@svc/payments/solana/payer-node'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
 import { type Refusal, Refused, type SettlerNodes } from './settler.ts'
 
@@ -46,7 +47,7 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
     if (error !== null) {
       const available = holding?.amount ?? null
       if (available === null || available < amount) return { why: 'insufficient_funds', payer: owner, available }
-      return { why: 'invalid', reason: 'transaction_simulation_failed', problem: problemOf(error) }
+      return { why: 'invalid', reason: 'transaction_simulation_failed', problem: describeRefusal(error) }
     }
     // The node that simulated it is ahead of those that were asked now.
     if (holding === null) return { why: 'unavailable', problem: 'the paying account does not show yet' }
@@ -83,13 +84,6 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
     },
     send: nodes.send,
   }
-}
-
-/** The node's own words are JSON. */
-function problemOf(error: string): string {
-  return error === '"BlockhashNotFound"'
-    ? 'its blockhash is too old or not known yet: sign again'
-    : `the chain would refuse it: ${error.slice(0, 200)}`
 }
 
 function rejectAsRefused(error: unknown): never {

@@ -4,6 +4,8 @@ import { MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { honestly, withBody } from '@svc/devnet/faulty-node'
+import type { LocalChains } from '@svc/devnet/local-chains'
+import { blockUsdc, pauseUsdc } from '@svc/devnet/usdc-issuer'
 import type { Variables } from '@svc/http-service/config'
 import { createLog } from '@svc/http-service/log'
 import { lockerId } from '@svc/protocol/ids'
@@ -25,7 +27,15 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
 import { expectError, shopOf } from '../purchases/market.ts'
-import { expectPending, type FaultyTestbed, payPatiently, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import {
+  expectPending,
+  type FaultyTestbed,
+  payPatiently,
+  READ,
+  SEND,
+  startFaultyTestbed,
+  TAKEN,
+} from './faulty-testbed.ts'
 import {
   asRequirements,
   encoded,
@@ -327,6 +337,27 @@ describe('an authorization of the EVM chain', () => {
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
 
+    it.each([
+      ['has paused it', pauseUsdc],
+      ['blocks the payer', (chains: LocalChains) => blockUsdc(chains, DEV_PAYERS[2]!.address)],
+    ])('T-60 a payment in USDC whose issuer %s is refused, and can be made later', async (_, block) => {
+      const { url } = testbed.gateway
+      const before = await treasuryUsdc('evm', testbed.chains)
+      const { text } = await signed()
+      let release = await block(testbed.chains)
+      const refused = await pay(url, text)
+      expectRefused(refused, 'invalid_exact_evm_transaction_simulation_failed')
+      expect(refused.body).toMatchObject({ message: expect.stringContaining('paused it, or block the payer') })
+      await release()
+      beforeSending(async () => {
+        release = await block(testbed.chains)
+      })
+      expectFailed(await payPatiently(url, text))
+      await release()
+      expect((await payPatiently(url, text)).status).toBe(200)
+      expect(await testbed.paidSince('evm', before)).toBe(PRICE)
+    })
+
     it('T-60 a failed payment that a stranger sends after the quote gets its receipt and its locker', {
       tags: ['nightly'],
     }, async () => {
@@ -347,7 +378,10 @@ describe('an authorization of the EVM chain', () => {
       expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
       const receipt = await findReceiptOfRequest(database.db, payReqId)
       expect(receipt).toMatchObject({ tx_hash: theirs, payer_pubkey: DEV_PAYERS[2]!.address.toLowerCase() })
-      expect((await payPatiently(gateway.url, text)).body).toMatchObject({ receipt, locker_id: lockerId(receipt!.receipt_id) })
+      expect((await payPatiently(gateway.url, text)).body).toMatchObject({
+        receipt,
+        locker_id: lockerId(receipt!.receipt_id),
+      })
     })
 
     it('T-60 a failed payment is forgotten once its authorization has expired on chain', {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
+import type { NodeFaults } from '@svc/devnet/node-faults'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -38,6 +39,14 @@ afterEach(() => testbed.calm())
 afterAll(() => testbed.stop())
 
 describe.each(FAMILIES)('on the %s chain', (family) => {
+  /** Pays while the node does not show it; answers the transaction. */
+  async function payUnseen(text: string): Promise<string> {
+    testbed.nodes[family].behave(withResult(READ[family], () => null))
+    const transaction = expectPending(await pay(testbed.gateway.url, text))
+    testbed.calm()
+    return transaction
+  }
+
   it.each([
     ['does not show', () => withResult(READ[family], () => null)],
     ['gives no answer about', () => withBody(READ[family], 'out of order')],
@@ -53,6 +62,39 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
       const { status, body } = await pay(testbed.gateway.url, text)
       expect(status, JSON.stringify(body)).toBe(200)
       expect(body.receipt.tx_hash).toBe(transaction)
+      expect(await testbed.paidSince(family, before)).toBe(PRICE)
+    },
+  )
+
+  it('T-19 T-24 a payment that a fork drops is sent again, and one that it moves has one receipt', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const { chain } = testbed.chains[family]
+    const { text } = await testbed.sign(family)
+    const transaction = await payUnseen(text)
+    await chain.fork({ drop: [transaction] })
+    const { status, body } = await payPatiently(testbed.gateway.url, text)
+    expect([status, body.receipt?.tx_hash], JSON.stringify(body)).toEqual([200, transaction])
+    await chain.fork()
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
+    expect((await pay(testbed.gateway.url, text)).body).toMatchObject({ idempotent: true, receipt: body.receipt })
+  })
+
+  it.each<[string, NodeFaults]>([
+    ['lags', { behind: 1000 }],
+    ['has forgotten it', { keeps: 1 }],
+    ['limits rates', { refusesEvery: 2 }],
+  ])(
+    'T-19 T-133 a payment that has landed stays pending on a node that %s, and is made once',
+    async (_name, faults) => {
+      const before = await treasuryUsdc(family, testbed.chains)
+      const { text } = await testbed.sign(family)
+      const transaction = await payUnseen(text)
+      await testbed.chains[family].chain.settle()
+      for (let times = 0; times < 3; times++) testbed.chains.primary.chain.expireBlockhashes()
+      testbed.fail(family, faults)
+      for (let times = 0; times < 2; times++) expectPending(await pay(testbed.gateway.url, text))
+      testbed.calm()
+      expect((await pay(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: transaction } })
       expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
@@ -170,7 +212,8 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(await testbed.paidSince(family, before)).toBe(0n)
     await poor.stop()
     const one = await testbed.open({ X402_FAILED_PER_PAYER: '1', X402_FAILED_PER_ADDRESS: '1' })
-    for (let i = 0; i < 3; i++) expect((await payPatiently(one.url, (await signFor(client, one.url)).text)).status).toBe(200)
+    for (let i = 0; i < 3; i++)
+      expect((await payPatiently(one.url, (await signFor(client, one.url)).text)).status).toBe(200)
     const { db } = one.context.database
     expect(await db.selectFrom('spending').selectAll().execute()).toEqual([])
     const [day] = await db.selectFrom('budget_days').select(['budget', 'amount', 'transactions']).execute()

@@ -1,4 +1,4 @@
-import { getBase58Decoder, type KeyPairSigner } from '@solana/kit'
+import { type Base64EncodedWireTransaction, getBase58Decoder, type KeyPairSigner } from '@solana/kit'
 import { sign } from '@svc/devnet/primary-chain/dev-client'
 import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,6 +23,27 @@ describe('finding a transaction', () => {
     expect(await payments.reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
     payments.chain.advanceTime(CONFIRMED_MS)
     expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
+  })
+
+  it('T-24 a payment that was processed and is gone is not found, and one that a fork has moved is found in its new slot', async () => {
+    const { chain, rpc, reader } = payments
+    const tx = await payments.send(payer, paySol(payer, SOL))
+    const read = () => reader.read(tx, TO_TREASURY)
+    chain.advanceTime(CONFIRMED_MS / 2)
+    const { wire } = chain.transaction(tx)!
+    chain.fork({ drop: [tx] })
+    chain.advanceTime(CONFIRMED_MS)
+    expect(await read()).toEqual({ outcome: 'not_found' })
+    await rpc.sendTransaction(wire as Base64EncodedWireTransaction, { encoding: 'base64' }).send()
+    chain.advanceTime(CONFIRMED_MS)
+    const first = await read()
+    expect(first).toMatchObject({ outcome: 'found', received: SOL })
+    chain.fork()
+    expect(await read()).toEqual({ outcome: 'not_found' })
+    chain.advanceTime(CONFIRMED_MS)
+    const moved = await read()
+    expect(moved).toEqual({ ...first, height: expect.any(Number), blockTime: expect.any(Number) })
+    expect(moved).not.toEqual(first)
   })
 
   it('AMB-76 a transaction is not found until it is final, where that is configured', async () => {

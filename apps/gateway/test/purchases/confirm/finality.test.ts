@@ -1,5 +1,6 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
+import { call } from '@svc/devnet/primary-chain/dev-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
@@ -24,6 +25,18 @@ async function expectNotYet(seller: Shop, pay_req_id: string, tx: string) {
   expectError(await seller.confirm({ pay_req_id }, tx), 402, 'tx_not_found')
 }
 
+/** Before, while and after the payment is in no block. */
+async function expectSameReceipt(pay_req_id: string, tx: string, fork: () => Promise<void>) {
+  const confirm = async () => (await shop.confirm({ pay_req_id }, tx)).body
+  const { receipt } = await confirm()
+  await fork()
+  expect(await confirm()).toMatchObject({ idempotent: true, receipt })
+  await market.chains.settle()
+  expect(await confirm()).toMatchObject({ idempotent: true, receipt })
+  const { status, body } = await shop.get<object>(`/v1/receipts/${receipt.receipt_id}/verify-payment`)
+  expect([status, body]).toMatchObject([200, { matches: { amount_sufficient: true, payer_matches: true } }])
+}
+
 it('PAY-49 ERR-02 AMB-76 a payment counts once the primary chain has confirmed it', async () => {
   const quote = await shop.quote()
   const tx = await market.pay(quote.accepts[0]!)
@@ -32,6 +45,21 @@ it('PAY-49 ERR-02 AMB-76 a payment counts once the primary chain has confirmed i
   await expectNotYet(shop, payReqId(quote), tx)
   market.clock.advance(0.001)
   await expectPaid(shop, payReqId(quote), tx)
+})
+
+it('PAY-49 T-24 a payment that was processed and is gone has no receipt until it lands, and a fork that moves it leaves one', async () => {
+  const { chain, url } = market.chains.primary
+  const quote = await shop.quote()
+  const tx = await market.pay(quote.accepts[0]!)
+  market.clock.advance(0.4)
+  const { wire } = chain.transaction(tx)!
+  chain.fork({ drop: [tx] })
+  market.clock.advance(0.8)
+  await expectNotYet(shop, payReqId(quote), tx)
+  await call(url, 'sendTransaction', [wire, { encoding: 'base64', preflightCommitment: 'confirmed' }])
+  market.clock.advance(0.8)
+  await expectPaid(shop, payReqId(quote), tx)
+  await expectSameReceipt(payReqId(quote), tx, async () => chain.fork())
 })
 
 it('AMB-76 with PRIMARY_COMMITMENT=finalized a payment counts once the primary chain has finalized it', async () => {
@@ -44,12 +72,13 @@ it('AMB-76 with PRIMARY_COMMITMENT=finalized a payment counts once the primary c
   await expectPaid(strict, payReqId(quote), tx)
 })
 
-it('PAY-49 AMB-76 a pending payment on the EVM chain counts once it is in a block', async () => {
+it('PAY-49 AMB-76 T-24 a pending payment on the EVM chain counts once it is in a block, and once if a fork moves it', async () => {
   const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
   await evm.mine({ blocks: 1 })
   await expectPaid(shop, payReqId(quote), tx)
+  await expectSameReceipt(payReqId(quote), tx, market.chains.evm.chain.fork)
 })
 
 it('AMB-76 T-24 with EVM_CONFIRMATIONS=3 a payment counts once three blocks hold or follow it', async () => {
