@@ -3,7 +3,15 @@ import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
 import type { RegistryEntry } from '../../../src/anchors/evm-registry/entry.ts'
-import { newEntry, newReceipt, prepared, startTestRegistry, type TestRegistry, write } from './test-registry.ts'
+import {
+  newEntry,
+  newReceipt,
+  prepared,
+  startTestRegistry,
+  type TestRegistry,
+  WAIT_MS,
+  write,
+} from './test-registry.ts'
 
 let test: TestRegistry
 beforeAll(async () => {
@@ -44,7 +52,7 @@ describe('a node that does not answer', () => {
     expect(await test.owner.outcome({ tx, raw })).toEqual({ outcome: 'pending' })
     expect(await test.owner.read(receipt)).toBeNull()
     expect(await test.owner.send(raw)).toBe('sent')
-    expect(await test.owner.outcome({ tx, raw })).toMatchObject({ outcome: 'landed' })
+    expect(await test.owner.watch({ tx, raw }, WAIT_MS)).toMatchObject({ outcome: 'landed' })
     expect(await test.owner.read(receipt)).toEqual(entry)
   })
 
@@ -58,7 +66,7 @@ describe('a node that does not answer', () => {
     expect(await test.owner.send(raw)).toBe('sent')
     test.chain.calm()
     expect(await test.owner.send(raw)).toBe('sent')
-    expect(await test.owner.outcome({ tx, raw })).toMatchObject({ outcome: 'landed' })
+    expect(await test.owner.watch({ tx, raw }, WAIT_MS)).toMatchObject({ outcome: 'landed' })
     expect(await test.owner.prepare(receipt, entry)).toBe('there_already')
   })
 
@@ -69,7 +77,7 @@ describe('a node that does not answer', () => {
     test.chain.node.behave(withResult('eth_getBlockByNumber', () => null))
     await expect(test.owner.outcome({ tx, raw })).rejects.toMatchObject(UNAVAILABLE)
     test.chain.calm()
-    expect(await test.owner.outcome({ tx, raw })).toMatchObject({ outcome: 'landed' })
+    expect(await test.owner.watch({ tx, raw }, WAIT_MS)).toMatchObject({ outcome: 'landed' })
   })
 })
 
@@ -88,7 +96,7 @@ describe('two writers with one key', () => {
     expect(await mine.send(lost.raw)).toBe('nonce_taken')
     expect(await mine.outcome(lost)).toEqual({ outcome: 'expired' })
     const { tx, raw } = await write(mine, receipt, entry)
-    expect(await mine.outcome({ tx, raw })).toMatchObject({ outcome: 'landed' })
+    expect(await mine.watch({ tx, raw }, WAIT_MS)).toMatchObject({ outcome: 'landed' })
     expect(await mine.read(receipt)).toEqual(entry)
   })
 
@@ -102,6 +110,7 @@ describe('two writers with one key', () => {
     const writers = [test.open(test.ownerKey), test.open(test.ownerKey)]
     const entries = Array.from({ length: 8 }, () => [newReceipt(), newEntry()] as const)
     await Promise.all(entries.map(([receipt, entry], i) => writeUntilSent(writers[i % 2]!, receipt, entry)))
+    await test.chain.settle()
     for (const [receipt, entry] of entries) expect(await test.owner.read(receipt)).toEqual(entry)
   })
 
@@ -109,6 +118,7 @@ describe('two writers with one key', () => {
     const receipt = newReceipt()
     const statements = [3, 1, 2].map((second) => newEntry({ attested_at: 1_750_000_000 + second }))
     await Promise.allSettled(statements.map((entry) => writeUntilSent(test.open(test.ownerKey), receipt, entry)))
+    await test.chain.settle()
     expect(await test.owner.read(receipt)).toEqual(statements[0])
   })
 })

@@ -7,7 +7,15 @@ import { withResult } from '@svc/devnet/faulty-node'
 import { type Address, parseEventLogs, toHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newEntry, newReceipt, prepared, startTestRegistry, type TestRegistry, write } from './test-registry.ts'
+import {
+  newEntry,
+  newReceipt,
+  prepared,
+  startTestRegistry,
+  type TestRegistry,
+  WAIT_MS,
+  write,
+} from './test-registry.ts'
 
 let test: TestRegistry
 beforeAll(async () => {
@@ -22,7 +30,7 @@ describe('an entry', () => {
     const { tx, raw } = await prepared(test.owner, receipt, entry)
     expect(await test.owner.read(receipt)).toBeNull()
     expect(await test.owner.send(raw)).toBe('sent')
-    expect(await test.owner.outcome({ tx, raw })).toEqual({
+    expect(await test.owner.watch({ tx, raw }, WAIT_MS)).toEqual({
       outcome: 'landed',
       block: expect.any(Number),
       fee_wei: expect.any(BigInt),
@@ -80,7 +88,7 @@ describe('an entry', () => {
     const newer = newEntry({ attested_at: 1_750_000_001 })
     await write(test.open(test.ownerKey), receipt, newer)
     await test.owner.send(late.raw)
-    expect(await test.owner.outcome(late)).toMatchObject({ outcome: 'failed', reason: 'older' })
+    expect(await test.owner.watch(late, WAIT_MS)).toMatchObject({ outcome: 'failed', reason: 'older' })
     expect(await test.owner.read(receipt)).toEqual(newer)
   })
 })
@@ -110,7 +118,7 @@ describe('the owner', () => {
     const late = await afterNext(() => prepared(registry, receipt, newEntry()))
     await transferOwnership(newOwnerKey, key, contract)
     await registry.send(late.raw)
-    expect(await registry.outcome(late)).toMatchObject({ outcome: 'failed', reason: 'not_owner' })
+    expect(await registry.watch(late, WAIT_MS)).toMatchObject({ outcome: 'failed', reason: 'not_owner' })
     expect([await registry.isOwner(), await newOwner.isOwner()]).toEqual([false, true])
     const entry = newEntry()
     await write(newOwner, receipt, entry)
