@@ -1,13 +1,12 @@
 import { address, type Instruction } from '@solana/kit'
 import { honestly, startFaultyNode } from '@svc/devnet/faulty-node'
-import type { LocalNode } from '@svc/devnet/node-faults'
 import { GENESIS_HASH, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { startTestChain } from '@svc/devnet/primary-chain/dev-client'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSolanaNodes, type Sighting } from '../../src/solana/nodes.ts'
 import { outcomeFrom, outcomesOf } from '../../src/solana/outcome.ts'
-import { type SignedTransaction, signTransaction } from '../../src/solana/sign-transaction.ts'
+import { signTransaction } from '../../src/solana/sign-transaction.ts'
 
 const LOCAL_CHAIN = { genesisHash: GENESIS_HASH }
 const MEMO: Instruction = {
@@ -89,34 +88,21 @@ describe('the outcome of a transaction', () => {
   })
 })
 
-describe('a transaction that landed long ago', () => {
-  let chain: Awaited<ReturnType<typeof startTestChain>>
-  let node: LocalNode
-  let sent: SignedTransaction
-  beforeAll(async () => {
-    chain = await startTestChain()
-    node = await chain.startNode()
-    const nodes = createSolanaNodes(LOCAL_CHAIN, [chain.url])
-    sent = signTransaction(ed25519Signer(PUBLICATION.privateKeyBytes), [MEMO], await nodes.lifetime())
-    await nodes.send(sent.raw)
-    chain.chain.settle()
-    chain.chain.expireBlockhashes()
-    const [outcome] = await outcomesOf(nodes, [sent])
-    expect(outcome).toMatchObject({ outcome: 'landed', commitment: 'finalized' })
+it('T-19 T-133 a transaction that landed has not expired because a node has forgotten it, or one of its machines lags', async () => {
+  const { url, chain, startNode, stop } = await startTestChain()
+  onTestFinished(stop)
+  const nodes = createSolanaNodes(LOCAL_CHAIN, [url])
+  const sent = signTransaction(ed25519Signer(PUBLICATION.privateKeyBytes), [MEMO], await nodes.lifetime())
+  await nodes.send(sent.raw)
+  chain.settle()
+  chain.expireBlockhashes()
+  expect(await outcomesOf(nodes, [sent])).toMatchObject([{ outcome: 'landed', commitment: 'finalized' }])
+  const node = await startNode({ keeps: 100 })
+  expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [node.url]), [sent])).toEqual([{ outcome: 'pending' }])
+  const machines = await startFaultyNode(node.url, (call) => {
+    node.behave({ behind: call.method === 'getSignatureStatuses' ? 300 : 0 })
+    return honestly(call)
   })
-  afterAll(() => chain.stop())
-
-  it('T-19 has not expired because a node has forgotten it', async () => {
-    node.behave({ keeps: 100 })
-    expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [node.url]), [sent])).toEqual([{ outcome: 'pending' }])
-  })
-
-  it('T-19 T-133 has not expired because one of the machines behind an address has not seen it yet', async () => {
-    const machines = await startFaultyNode(node.url, (call) => {
-      node.behave({ behind: call.method === 'getSignatureStatuses' ? 300 : 0 })
-      return honestly(call)
-    })
-    expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [machines.url]), [sent])).toEqual([{ outcome: 'pending' }])
-    await machines.stop()
-  })
+  expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [machines.url]), [sent])).toEqual([{ outcome: 'pending' }])
+  await machines.stop()
 })

@@ -182,8 +182,8 @@ export async function openChain({ stateFile, now = Date.now, landing = 'later' }
     const result = await engine.request(method, params)
     const { number } = head
     head = await readHead(engine)
-    made.push({ method, params, time, result, block: head.number })
     if (landing === 'at once') return result
+    if (!journal) made.push({ method, params, time, result, block: head.number })
     if (SENDS.has(method)) waitingSince ??= time
     else if (head.number !== number && waitingSince !== null) await fill(number + 1)
     return result

@@ -107,28 +107,6 @@ test('after a fork of the EVM chain, transactions are in other blocks, or in non
   expect(await held()).toBe(4n)
 })
 
-test('a node of the EVM chain lags, forgets, searches few blocks and refuses requests', async () => {
-  const client = await start()
-  const hash = await client.sendTransaction({ to, value: 1n })
-  await client.mine({ blocks: 20 })
-  const node = await running.startNode()
-  const { request } = connectAs(DEV_PAYERS[0]!, node.url)
-  const receipt = () => request({ method: 'eth_getTransactionReceipt', params: [hash] })
-  const logs = (fromBlock: Hex) => request({ method: 'eth_getLogs', params: [{ fromBlock, toBlock: '0x16' }] })
-  expect(await receipt()).toMatchObject({ blockNumber: '0x2' })
-  node.behave({ behind: 21 })
-  expect([await request({ method: 'eth_blockNumber' }), await receipt()]).toEqual(['0x1', null])
-  expect(await request({ method: 'eth_getBalance', params: [to, 'latest'] })).toBe('0x0')
-  node.behave({ keeps: 20 })
-  expect(await receipt()).toBeNull()
-  await expect(logs('0x2')).rejects.toThrow('pruned history unavailable')
-  node.behave({ logBlocks: 20 })
-  expect(await logs('0x3')).toEqual([])
-  await expect(logs('0x2')).rejects.toThrow('limited to 20 blocks')
-  node.behave({ refusesEvery: 1 })
-  await expect(receipt()).rejects.toThrow('limit exceeded')
-})
-
 test('on the EVM chain without automine, a transaction waits in the pool and has no receipt', async () => {
   const client = await start()
   await client.setAutomine(false)

@@ -42,16 +42,10 @@ describe('the time of the primary chain', () => {
       (await rpc
         .getTransaction(signature, { commitment, encoding: 'base64', maxSupportedTransactionVersion: 0 })
         .send()) !== null
-    const state = async () => [
-      (await statusOf(signature))?.confirmationStatus,
-      await seen('confirmed'),
-      await seen('finalized'),
-    ]
     const passes = async (milliseconds: number) => {
       clock.time += milliseconds
-      return state()
+      return [(await statusOf(signature))?.confirmationStatus, await seen('confirmed'), await seen('finalized')]
     }
-
     expect(await passes(399)).toEqual([undefined, false, false])
     expect(await passes(1)).toEqual(['processed', false, false])
     expect(await passes(399)).toEqual(['processed', false, false])
@@ -99,29 +93,6 @@ describe('the time of the primary chain', () => {
     expect([(await statusOf(gone))?.err, await held()]).toEqual([null, balance])
     chain.fork()
     expect(await held()).toBe(balance)
-  })
-
-  it('has nodes that lag, forget and refuse requests', async () => {
-    const { rpc, chain } = running
-    const signature = await post(pay(1n))
-    chain.settle()
-    const held = Number((await rpc.getBalance(TREASURY.address).send()).value)
-    const node = await running.startNode()
-    const ask = async (method: string, ...params: unknown[]) => (await call(node.url, method, params)).result
-    const status = async () => {
-      const answer = await ask('getSignatureStatuses', [signature], { searchTransactionHistory: true })
-      return (answer as { value: ({ slot: number } | null)[] }).value[0]
-    }
-    const { slot } = (await status())!
-    const newest = Number(await ask('getSlot', { commitment: 'processed' }))
-    node.behave({ behind: newest - slot + 1 })
-    expect([await status(), await ask('getSlot', { commitment: 'processed' })]).toEqual([null, slot - 1])
-    expect(await ask('getBalance', TREASURY.address)).toMatchObject({ value: held - 1 })
-    node.behave({ keeps: newest - slot })
-    expect([await status(), await ask('getFirstAvailableBlock')]).toEqual([null, slot + 1])
-    expect((await call(node.url, 'getBlockTime', [slot])).error).toMatchObject({ code: -32001 })
-    node.behave({ refusesEvery: 1 })
-    await expect(status()).rejects.toThrow('Too many')
   })
 
   it('does not allow getTransaction at the commitment processed', async () => {
