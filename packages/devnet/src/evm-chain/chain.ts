@@ -22,6 +22,10 @@ export type EvmChain = {
   depth: number
   /** Lands what was sent, and makes it final. */
   settle(): Promise<void>
+  /** From now on no block is made but those that a test asks for; `evm_setAutomine` does the same. */
+  hold(): void
+  /** Ends `hold`. */
+  resume(): void
   /** Leaves the blocks that are not final. What they held lands again, in other blocks; what is dropped, if it is sent again. */
   fork(options?: { drop?: readonly string[] }): Promise<void>
   close(): Promise<void>
@@ -81,7 +85,10 @@ export async function openChain({ stateFile, now = Date.now, landing = 'later' }
       if (method === 'dev_faucet') return oneAtATime(() => grant(params))
       if (method === 'evm_increaseTime') return clock.increase(params)
       if (method === 'evm_setNextBlockTimestamp') return pinTime(params)
-      if (method === 'evm_setAutomine' && landing === 'later') return hold(params)
+      if (method === 'evm_setAutomine' && landing === 'later') {
+        isHeld = params[0] === false
+        return true
+      }
       const instead = REFUSED.get(method)
       if (instead)
         throw new RpcError(RPC_CODES.methodNotSupported, `Method ${method} is not supported here: ${instead}`)
@@ -92,6 +99,12 @@ export async function openChain({ stateFile, now = Date.now, landing = 'later' }
     height: () => head.number,
     depth,
     settle: () => oneAtATime(landAll),
+    hold() {
+      isHeld = true
+    },
+    resume() {
+      isHeld = false
+    },
     fork: ({ drop = [] } = {}) => oneAtATime(() => fork(drop)),
     async close() {
       if (isClosed) return
@@ -224,12 +237,6 @@ export async function openChain({ stateFile, now = Date.now, landing = 'later' }
       const params = [transaction, isNow ? 'pending' : tag, ...rest]
       return engine.request(method, resolveTags(params, head.number, depth))
     })
-  }
-
-  /** Where transactions land later, no block is made without automine. */
-  function hold([isOn]: readonly unknown[]): true {
-    isHeld = isOn === false
-    return true
   }
 
   function pinTime(params: readonly unknown[]): Promise<unknown> {

@@ -55,7 +55,7 @@ describe.each(['MON', 'USDC'])('a payment in %s that was signed but may not have
 })
 
 it.each<[string, NodeFaults]>([
-  ['lacks the block it was signed at', { keeps: 1 }],
+  ['lacks the block it was signed at', { keeps: 3 }],
   ['lags', { behind: 10 }],
   ['refuses every second request', { refusesEvery: 2 }],
 ])('T-133 a payment whose nonce is used is not replaced while the node %s', async (_, faults) => {
