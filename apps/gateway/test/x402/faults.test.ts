@@ -92,6 +92,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
       const { text } = await testbed.sign(family)
       const transaction = await payUnseen(text)
       await testbed.chains[family].chain.settle()
+      await testbed.chains.evm.chain.request({ method: 'hardhat_mine', params: ['0x5', '0x0'] })
       for (let times = 0; times < 3; times++) testbed.chains.primary.chain.expireBlockhashes()
       testbed.fail(family, faults)
       for (let times = 0; times < 2; times++) expectPending(await pay(testbed.gateway.url, text))
