@@ -261,12 +261,17 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
   }
 }
 
-/** Of the oldest block that a node has: it has forgotten what was before. */
+/** Of the oldest block that a node has: it has forgotten what was before. Infinite where it does not tell. */
 async function oldestHeight(rpc: SolanaRpc, abortSignal: AbortSignal): Promise<number> {
-  const slot = await rpc.getFirstAvailableBlock().send({ abortSignal })
-  const options = { transactionDetails: 'none', rewards: false, maxSupportedTransactionVersion: 0 } as const
-  const block = await rpc.getBlock(slot, options).send({ abortSignal })
-  return wholeNumber(block?.blockHeight)
+  try {
+    const slot = await rpc.getFirstAvailableBlock().send({ abortSignal })
+    const options = { transactionDetails: 'none', rewards: false, maxSupportedTransactionVersion: 0 } as const
+    const block = await rpc.getBlock(slot, options).send({ abortSignal })
+    return wholeNumber(block?.blockHeight)
+  } catch {
+    // It may have forgotten that block, too, in the meantime.
+    return Number.POSITIVE_INFINITY
+  }
 }
 
 interface SignatureStatus {

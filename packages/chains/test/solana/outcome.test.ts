@@ -92,13 +92,20 @@ it('T-19 T-133 a transaction that landed has not expired because a node has forg
   const { url, chain, startNode, stop } = await startTestChain()
   onTestFinished(stop)
   const nodes = createSolanaNodes(LOCAL_CHAIN, [url])
-  const sent = signTransaction(ed25519Signer(PUBLICATION.privateKeyBytes), [MEMO], await nodes.lifetime())
-  await nodes.send(sent.raw)
-  chain.settle()
+  async function land() {
+    const signed = signTransaction(ed25519Signer(PUBLICATION.privateKeyBytes), [MEMO], await nodes.lifetime())
+    await nodes.send(signed.raw)
+    chain.settle()
+    return signed
+  }
+  const sent = await land()
   chain.expireBlockhashes()
-  expect(await outcomesOf(nodes, [sent])).toMatchObject([{ outcome: 'landed', commitment: 'finalized' }])
+  const later = await land()
+  const landed = { outcome: 'landed', commitment: 'finalized' }
+  expect(await outcomesOf(nodes, [sent, later])).toMatchObject([landed, landed])
   const node = await startNode({ keeps: 100 })
-  expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [node.url]), [sent])).toEqual([{ outcome: 'pending' }])
+  const outcomes = await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [node.url]), [sent, later])
+  expect(outcomes).toMatchObject([{ outcome: 'pending' }, landed])
   const machines = await startFaultyNode(node.url, (call) => {
     node.behave({ behind: call.method === 'getSignatureStatuses' ? 300 : 0 })
     return honestly(call)
