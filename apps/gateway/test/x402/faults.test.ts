@@ -47,25 +47,6 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     return transaction
   }
 
-  it.each([
-    ['does not show', () => withResult(READ[family], () => null)],
-    ['gives no answer about', () => withBody(READ[family], 'out of order')],
-  ])(
-    'a sent payment that the node %s is pending, and the same signature later gets its receipt',
-    async (_name, fault) => {
-      const before = await treasuryUsdc(family, testbed.chains)
-      const { text } = await testbed.sign(family)
-      testbed.nodes[family].behave(fault())
-      const transaction = expectPending(await pay(testbed.gateway.url, text))
-      expect(await testbed.paidSince(family, before)).toBe(PRICE)
-      testbed.calm()
-      const { status, body } = await pay(testbed.gateway.url, text)
-      expect(status, JSON.stringify(body)).toBe(200)
-      expect(body.receipt.tx_hash).toBe(transaction)
-      expect(await testbed.paidSince(family, before)).toBe(PRICE)
-    },
-  )
-
   it('T-19 T-24 a payment that a fork drops is sent again, and one that it moves has one receipt', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const { chain } = testbed.chains[family]
@@ -84,7 +65,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
   it.each<[string, NodeFaults]>([
     ['lags', { behind: 1000 }],
     ['has forgotten it', { keeps: family === 'evm' ? 4 : 100 }],
-    ['limits rates', { refusesEvery: 2 }],
+    ['refuses every second request', { refusesEvery: 2 }],
   ])(
     'T-19 T-133 a payment that has landed stays pending on a node that %s, and is made once',
     async (_name, faults) => {

@@ -30,10 +30,7 @@ describe.each(FAMILIES)('two gateways with one database and the same keys, on th
     const { text } = await signFor(await walletOn(family, chains), urlOf(0))
     const before = await treasuryUsdc(family, chains)
     const replies = await Promise.all(Array.from({ length: 10 }, (_, turn) => pay(urlOf(turn), text)))
-    expect(
-      replies.map(({ status }) => status),
-      JSON.stringify(replies.map(({ body }) => body)),
-    ).toEqual(Array(10).fill(200))
+    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
     expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
     expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
     expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
