@@ -8,9 +8,9 @@ import { call as ask } from '@svc/devnet/primary-chain/dev-client'
 import { ed25519Identity } from '@svc/testbed/signing'
 import { readCheckpoint } from '@svc/transparency/checkpoint'
 import { judge, readPolicy } from '@svc/transparency/policy'
-import { readPinnedKeys } from '@svc/verifier/pinned-keys'
+import { type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { gatewayRequests } from './gateway-requests.ts'
 import { useNpmStart } from './npm-start.ts'
 
@@ -43,38 +43,48 @@ const PUBLISHED = {
   anchor_slot_matches: PASSED,
 }
 
-describe('attestation', () => {
-  it('GEN-09 ATT-06 ATT-10 ATT-11 ANCH-05 VER-01 VER-12 EVID-11 MERK-17 ADD-18 a locker is attested, published and verified, and attested again after a restart', async () => {
-    const owner = ed25519Identity(DEMO_PAYERS[1]!.privateKeyBytes)
-    const { send, call, buyLocker, putFile, confirmFile } = gatewayRequests(service)
-    const ids = await buyLocker(owner, 'SOL', 'primary-mainnet', 1)
-    const about = `receipt_id=${ids.receiptId}`
-    const put = async (filename: string) => {
-      await putFile(owner, ids, { filename, content_type: 'text/plain' }, Buffer.from(`bytes of ${filename}`))
-      expect((await confirmFile(ids, filename)).status).toBe(200)
-    }
-    const attest = async () => {
-      const path = `/v1/storage/attest?${about}&sync=true`
-      const answer = await call(owner, { ...ids, method: 'POST', path, ops: ['locker:attest'] })
-      return { ...answer, anchor: (answer.push_result as { anchor: Anchor }).anchor }
-    }
-    const push = () => {
-      const body = { receipt_id: ids.receiptId }
-      return call(owner, { ...ids, method: 'POST', path: '/v1/attest/push', body, ops: ['locker:attest'] })
-    }
-    const keyList = await (await fetch(`${service.gateway}/v1/keys`)).text()
-    const pinned = readPinnedKeys(keyList)
-    if (!pinned.ok) throw new Error(pinned.problem)
-    const rpc = async (method: string, params: readonly unknown[]) =>
-      (await ask(service.primaryChain, method, params)).result
-    const factsOf = async (bundle: Bundle, given = {}) => {
-      const verified = await verifyBundle([Buffer.from(JSON.stringify(bundle))], { pinnedKeys: pinned.keys, ...given })
-      if (verified.refused) throw new Error(verified.refused.why)
-      return verified.facts
-    }
-    const readBundle = async () =>
-      (await (await fetch(`${service.gateway}/v1/storage/evidence-bundle?${about}`)).json()) as Bundle
+const owner = ed25519Identity(DEMO_PAYERS[1]!.privateKeyBytes)
+const { send, call, buyLocker, putFile, confirmFile } = gatewayRequests(service)
+const rpc = async (method: string, params: readonly unknown[]) =>
+  (await ask(service.primaryChain, method, params)).result
+const online = { rpc, pinnedSigners: [PUBLICATION.address] }
 
+let ids: Awaited<ReturnType<typeof buyLocker>>
+let about: string
+let pinnedKeys: PinnedKey[]
+beforeAll(async () => {
+  ids = await buyLocker(owner, 'SOL', 'primary-mainnet', 1)
+  about = `receipt_id=${ids.receiptId}`
+  const pinned = readPinnedKeys(await (await fetch(`${service.gateway}/v1/keys`)).text())
+  if (!pinned.ok) throw new Error(pinned.problem)
+  pinnedKeys = pinned.keys
+})
+
+async function put(filename: string) {
+  await putFile(owner, ids, { filename, content_type: 'text/plain' }, Buffer.from(`bytes of ${filename}`))
+  expect((await confirmFile(ids, filename)).status).toBe(200)
+}
+
+async function attest() {
+  const path = `/v1/storage/attest?${about}&sync=true`
+  const answer = await call(owner, { ...ids, method: 'POST', path, ops: ['locker:attest'] })
+  return { ...answer, anchor: (answer.push_result as { anchor: Anchor }).anchor }
+}
+
+async function factsOf(bundle: unknown, given = {}) {
+  const verified = await verifyBundle([Buffer.from(JSON.stringify(bundle))], { pinnedKeys, ...given })
+  if (verified.refused) throw new Error(verified.refused.why)
+  return verified.facts
+}
+
+async function readBundle() {
+  return (await (await fetch(`${service.gateway}/v1/storage/evidence-bundle?${about}`)).json()) as Bundle
+}
+
+describe('a locker', { shuffle: false }, () => {
+  let first: Bundle
+
+  it('GEN-09 ATT-06 ATT-10 ATT-11 ANCH-05 is attested, and published once', async () => {
     await put('a.txt')
     await put('b/c.txt')
     const made = await attest()
@@ -82,44 +92,48 @@ describe('attestation', () => {
     expect(made).toMatchObject({ attestation_status: 'complete', push_result: { status: 'pushed' } })
     expect(made.anchor.signer).toBe(PUBLICATION.address)
     expect(await attest()).toMatchObject({ unchanged: true, push_result: { status: 'already_anchored' } })
-    expect(await push()).toMatchObject({ status: 'already_anchored', anchor: { tx: made.anchor.tx } })
-    const first = await readBundle()
+    const body = { receipt_id: ids.receiptId }
+    const pushed = await call(owner, { ...ids, method: 'POST', path: '/v1/attest/push', body, ops: ['locker:attest'] })
+    expect(pushed).toMatchObject({ status: 'already_anchored', anchor: { tx: made.anchor.tx } })
+    first = await readBundle()
+    expect(first.anchor.tx).toBe(made.anchor.tx)
+  })
+
+  it('VER-01 VER-12 EVID-11 MERK-17 ADD-18 is verified, whole or one file of it', async () => {
     expect(await factsOf(first)).toMatchObject(OFFLINE_PASSED)
-    expect(await factsOf(first, { rpc, pinnedSigners: [PUBLICATION.address] })).toMatchObject(PUBLISHED)
+    expect(await factsOf(first, online)).toMatchObject(PUBLISHED)
     const shown = await fetch(`${service.gateway}/v1/storage/redacted-bundle?${about}&filename=a.txt`)
     const redacted = await shown.text()
     expect(redacted).not.toContain(ids.receiptId)
-    expect(await factsOf(JSON.parse(redacted), { rpc, pinnedSigners: [PUBLICATION.address] })).toMatchObject({
-      ...PUBLISHED,
-      inclusion_proven: { value: 'passed' },
-      merkle_root_matches: { value: 'not_checked' },
-    })
+    const ofOneFile = { inclusion_proven: PASSED, merkle_root_matches: { value: 'not_checked' } }
+    expect(await factsOf(JSON.parse(redacted), online)).toMatchObject({ ...PUBLISHED, ...ofOneFile })
     const proof = await send('GET', `/v1/storage/merkle-proof?${about}&filename=b%2Fc.txt`)
-    expect(proof).toMatchObject({ status: 200, body: { leaf_index: 1, file_count: 2, anchor: { tx: made.anchor.tx } } })
+    const place = { leaf_index: 1, file_count: 2, anchor: { tx: first.anchor.tx } }
+    expect(proof).toMatchObject({ status: 200, body: place })
+  })
 
+  it('EVID-11 VER-01 is attested again after a restart, in a chain that nothing can be borrowed from', async () => {
     await service.restart()
     await put('d.txt')
-    const next = await attest()
-    expect(next.anchor.tx).not.toBe(made.anchor.tx)
+    const { tx } = (await attest()).anchor
+    expect(tx).not.toBe(first.anchor.tx)
     const second = await readBundle()
-    expect(await factsOf(second, { rpc })).toMatchObject({ ...OFFLINE_PASSED, ...PUBLISHED })
-    expect(second.envelope.body).toMatchObject({
-      sequence: 2,
-      prev_statement_digest: first.envelope.statement_digest,
-      proof_id: first.envelope.body.proof_id,
-    })
+    expect(await factsOf(second, online)).toMatchObject({ ...OFFLINE_PASSED, ...PUBLISHED })
+    const { statement_digest, body } = first.envelope
+    const following = { sequence: 2, prev_statement_digest: statement_digest, proof_id: body.proof_id }
+    expect(second.envelope.body).toMatchObject(following)
     const facts = { commitment_computed: 'passed', signature_valid: 'passed', anchor_confirmed: 'passed' }
     const seen = await send('GET', `/v1/storage/verify?${about}`)
-    expect(seen.body).toMatchObject({ verified: true, verification: facts, anchor: { tx: next.anchor.tx } })
+    expect(seen.body).toMatchObject({ verified: true, verification: facts, anchor: { tx } })
     const past = await send('GET', `/v1/storage/verify?${about}&sequence=1`)
-    expect(past.body).toMatchObject({ verification: facts, anchor: { tx: made.anchor.tx } })
+    expect(past.body).toMatchObject({ verification: facts, anchor: { tx: first.anchor.tx } })
     const changed = { ...second, files: second.files.map((file) => ({ ...file, size_bytes: 1 })) }
     expect(await factsOf(changed)).toMatchObject({ merkle_root_matches: { value: 'failed' } })
     const borrowed = { ...second, anchor: first.anchor }
-    expect(await factsOf(borrowed, { rpc })).toMatchObject({ anchor_payload_matches: { value: 'failed' } })
+    expect(await factsOf(borrowed, online)).toMatchObject({ anchor_payload_matches: { value: 'failed' } })
   })
 
-  it('WIT-09 the witness beside the gateway vouches for the log with these statements', async () => {
+  it('WIT-09 is in the log that the witness beside the gateway vouches for', async () => {
     const policy = readPolicy(await readFile(`${service.dataFolder}/witness/policy.txt`, 'utf8'))
     if (typeof policy === 'string') throw new Error(policy)
     const isCosigned = async () => {

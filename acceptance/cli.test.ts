@@ -2,23 +2,19 @@
 
 // The `svc` command: one process per command, wallets in files, a real gateway and local chains.
 
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createPrivateKey } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { call as ask } from '@svc/devnet/primary-chain/dev-client'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { useNpmStart } from './npm-start.ts'
 
-const main = fileURLToPath(new URL('../apps/cli/bin/svc.mjs', import.meta.url))
+const main = new URL('../apps/cli/bin/svc.mjs', import.meta.url)
 
 const service = useNpmStart()
 let proxy: FaultyProxy
@@ -34,30 +30,21 @@ afterAll(async () => {
 
 /** The computer of one user: a wallet and a home folder. */
 function machine(name: string, variables: Record<string, string>) {
-  const env = programEnvironment({
+  const env = {
     HOME: join(folder, name),
     XDG_CACHE_HOME: join(folder, 'cache'),
     SVC_GATEWAY: service.gateway,
     SVC_PRIMARY_RPC: service.primaryChain,
     SVC_EVM_RPC: service.evmChain,
     ...variables,
-  })
-
-  function start(...args: string[]): ChildProcess {
-    return spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   }
-
-  async function run(...args: string[]) {
-    const child = start(...args)
-    const [stdout, stderr] = [text(child.stdout!), text(child.stderr!)]
-    const [exitCode] = await once(child, 'exit')
-    return { exitCode: exitCode as number, stdout: await stdout, stderr: await stderr }
-  }
+  const start = (...args: string[]) => startProcess(main, { args, env })
+  const run = (...args: string[]) => start(...args).ended
 
   /** The JSON documents it prints; any exit code but 0 fails the test. */
   async function json(...args: string[]) {
-    const { exitCode, stdout, stderr } = await run(...args, '--json')
-    expect(exitCode, `svc ${args.join(' ')}\n${stdout}${stderr}`).toBe(0)
+    const { code, stdout, stderr } = await run(...args, '--json')
+    expect(code, `svc ${args.join(' ')}\n${stdout}${stderr}`).toBe(0)
     return stdout
       .split('\n')
       .filter((line) => line !== '')
@@ -116,18 +103,18 @@ describe('svc', () => {
     const bundle = join(folder, 'bundle.json')
     await json('bundle', '-o', bundle)
     const verified = await run('verify', bundle, '--dir', join(folder, 'out'), ...OFFLINE)
-    expect(verified).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('✓ key_pinned') })
+    expect(verified).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('✓ key_pinned') })
     const [online] = await json('verify', bundle, '--rpc', service.primaryChain)
     expect(online.bundles[0].facts).toMatchObject({ anchor_payload_matches: { value: 'passed' } })
     await writeFile(join(folder, 'out/a.txt'), 'the sum is 900')
     const tampered = await run('verify', bundle, '--dir', join(folder, 'out'), ...OFFLINE)
-    expect(tampered).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/✗ files_match +failed: "a\.txt"/) })
+    expect(tampered).toMatchObject({ code: 3, stdout: expect.stringMatching(/✗ files_match +failed: "a\.txt"/) })
   })
 
   it('GEN-09 PAY-51 pays in MON with a key from the environment after asking', async () => {
     const { run, json } = machine('evm', { SVC_EVM_KEY: DEV_PAYERS[2]!.privateKey })
     const unasked = await run('buy', '--asset', 'MON')
-    expect(unasked).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--yes') })
+    expect(unasked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') })
     const [{ receipt, locker_id }] = await json('buy', '--asset', 'MON', '--yes')
     expect(receipt).toMatchObject({ pay_asset: 'MON', network: 'evm-mainnet', sig_alg: 'secp256k1' })
     expect(await json('lockers')).toMatchObject([{ locker_id, owner: DEV_PAYERS[2]!.address.toLowerCase() }])
@@ -141,13 +128,11 @@ describe('svc', () => {
     // The first question is whether such a purchase was paid before; all others are never answered.
     proxy.plan(/storage\/confirm/, { lie: (body) => body })
     proxy.always(/storage\/confirm/, { cut: 'request' })
-    const child = start('buy', '--asset', 'SOL', '--yes')
+    const killed = start('buy', '--asset', 'SOL', '--yes')
     const isPaid = async () => (await lamportsOf(TREASURY.address)) > before
     const wasAsked = () => proxy.seen.filter(({ path }) => path.includes('confirm')).length > 1
     await expect.poll(async () => (await isPaid()) && wasAsked(), { interval: 100 }).toBe(true)
-    const exit = once(child, 'exit')
-    child.kill('SIGKILL')
-    await exit
+    await killed.kill()
     const paid = (await lamportsOf(TREASURY.address)) - before
     proxy.behave()
     const [{ receipt }] = await json('buy', '--asset', 'SOL', '--yes')
@@ -160,7 +145,7 @@ describe('svc', () => {
     proxy.always(/v1\/receipts/, { lie: (body) => ({ ...body, paid_amount: '1000000' }) })
     const lied = await run('receipt')
     proxy.behave()
-    expect(lied).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining('does not tell the truth') })
+    expect(lied).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('does not tell the truth') })
     expect(lied.stderr).toContain('signature of the receipt')
   })
 
@@ -170,11 +155,11 @@ describe('svc', () => {
     const { run } = machine('wrong', { SVC_WALLET: wallet })
     const [wrong, readable] = await Promise.all([run('buy', '--units', 'many'), run('whoami')])
     expect(wrong).toMatchObject({
-      exitCode: 2,
+      code: 2,
       stdout: '',
       stderr: expect.stringMatching(/^svc buy: .*--units.* See: svc buy --help\n$/),
     })
-    expect(readable).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`chmod 600 ${wallet}`) })
+    expect(readable).toMatchObject({ code: 1, stderr: expect.stringContaining(`chmod 600 ${wallet}`) })
   })
 })
 
@@ -189,7 +174,7 @@ describe('svc and the agent service', () => {
     await json('put', files)
 
     const refused = await run('delegate')
-    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('svc subscribe')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('svc subscribe')])
     const [subscribed] = await json('subscribe', '--yes')
     expect(subscribed).toMatchObject({ subscription: { status: 'active', identity: DEMO_PAYERS[1]!.address } })
     const [{ delegation_id }] = (await json('delegate')) as [{ delegation_id: string }]

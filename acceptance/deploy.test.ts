@@ -1,22 +1,20 @@
 // The files of deploy/: what they name exists, in our settings, in our metrics, on this disk and in the manual. Their own
 // programs check them too (`npm run test:image`).
 
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, parseEnv } from 'node:util'
 import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess, untilItAnswers } from '@svc/devnet/start-process'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { startTestWitness } from '@svc/testbed/witness'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 
 const root = new URL('..', import.meta.url)
@@ -163,35 +161,27 @@ describe("ADD-34 the files of the operator's guide on a host with systemd", () =
     for (const [name = '', path = ''] of credentials.map((credential) => credential.split(':')))
       cpSync(here(path), here(`%d/${name}`))
     const [command = '', ...args] = program
-    const env = programEnvironment({
+    const env = {
       ...Object.fromEntries(variables.map((line) => [line.split('=')[0], here(line.slice(line.indexOf('=') + 1))])),
       // What it sets takes the place of what the unit sets.
       ...parseEnv(readFileSync(here(environmentFile), 'utf8')),
       PRIMARY_RPC_URLS: chains.primary.url,
       ORACLE_URL: chains.rates.url,
       PORT: port,
-    })
-    return spawn(here(command), args.map(here), { cwd: here(workingDirectory), env, stdio: ['ignore', 'pipe', 'pipe'] })
+    }
+    return startProcess(here(command), { args: args.map(here), cwd: here(workingDirectory), env })
   }
 
   it('start the gateway, and its commands beside it', { tags: ['nightly'] }, async () => {
     const port = String(await freePort())
     const gateway = startAs(serviceOf('svc-gateway.service', read('systemd/svc-gateway.service')), port)
-    onTestFinished(() => void gateway.kill('SIGKILL'))
-    const [output, ended] = [text(gateway.stdout), once(gateway, 'exit')]
-    const problems = text(gateway.stderr)
-    const health = async () => (await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => null))?.status
-    await expect.poll(async () => gateway.exitCode ?? (await health())).toSatisfy(Number.isInteger)
-    if (gateway.exitCode !== null) throw new Error(await problems)
-    expect(await health()).toBe(200)
+    await untilItAnswers(`http://127.0.0.1:${port}/health/ready`, gateway)
     const { keys } = (await (await fetch(`http://127.0.0.1:${port}/v1/keys`)).json()) as { keys: { key_id: string }[] }
 
-    const command = startAs(commandOf('systemd/svc-gateway', ['keys', 'list']), port)
-    const [listed, failed] = await Promise.all([text(command.stdout), text(command.stderr)])
-    expect(listed, failed).toContain(keys[0]?.key_id)
+    const { stdout, stderr } = await startAs(commandOf('systemd/svc-gateway', ['keys', 'list']), port).ended
+    expect(stdout, stderr).toContain(keys[0]?.key_id)
 
-    gateway.kill('SIGTERM')
-    expect(await ended, await output).toEqual([0, null])
+    expect(await gateway.kill('SIGTERM')).toMatchObject({ code: 0 })
     // The keys of the guide are in use: it has made no others.
     expect(readdirSync(join(folder, 'var/lib/svc-gateway'))).not.toContain('log.key')
   })

@@ -1,22 +1,18 @@
 // Every command of every document, run as a reader would: in a clone, with `npm start` running, top to bottom in one shell.
 
-import { execFile, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { type Document, readDocuments } from './documents.ts'
 import { useNpmStart } from './npm-start.ts'
 
-const run = promisify(execFile)
 const root = new URL('..', import.meta.url)
 const documents = readDocuments(root)
 const service = useNpmStart()
@@ -74,7 +70,9 @@ async function exposedKeys(clone: string): Promise<string[]> {
 }
 
 async function git(clone: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run('git', ['-C', clone, ...args], { env: programEnvironment({ HOME: folder }) })
+  const { code, stdout, stderr } = await startProcess('git', { args: ['-C', clone, ...args], env: { HOME: folder } })
+    .ended
+  expect(code, stderr).toBe(0)
   return stdout
 }
 
@@ -93,12 +91,11 @@ function runCommands({ path, commands }: Document): Promise<void> {
 /** One shell, which ends with the first command that fails. */
 async function runShell(name: string, commands: readonly string[]): Promise<void> {
   const clone = await openClone(name)
-  const child = spawn('bash', ['-c', ['set -euo pipefail', ...commands].join('\n')], {
+  const { stdin, ended } = startProcess('bash', {
+    args: ['-c', ['set -euo pipefail', ...commands].join('\n')],
     cwd: clone,
-    // A group of its own, so that nothing is left running when a command fails.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: programEnvironment({
+    isGroup: true,
+    env: {
       PATH,
       HOME: homeOf(name),
       CLONE: clone,
@@ -109,25 +106,16 @@ async function runShell(name: string, commands: readonly string[]): Promise<void
       GATEWAY: service.gateway,
       RPC: service.primaryChain,
       npm_config_update_notifier: 'false',
-    }),
+    },
   })
-  const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
-  const [code] = await once(child, 'exit')
-  endGroup(child.pid as number)
-  expect(code, `${name}\n${await stdout}\n${await stderr}`).toBe(0)
+  stdin.end()
+  const { code, stdout, stderr } = await ended
+  expect(code, `${name}\n${stdout}\n${stderr}`).toBe(0)
   expect(await exposedKeys(clone), `${name} writes keys that git does not ignore`).toEqual([])
 }
 
 function withPorts(code: string): string {
   return code.replace(/(?<=localhost:|PORT=)\d+/g, (port) => ports.get(port) ?? port)
-}
-
-function endGroup(group: number): void {
-  try {
-    process.kill(-group, 'SIGKILL')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // nothing was left running
-  }
 }
 
 const CONFIGURATION = /mcpServers|claude mcp add/g

@@ -1,15 +1,12 @@
 // `npm run faults` in its short form: gateways that are killed under a mixed load while their database and nodes fail.
 
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-const PROGRAM = fileURLToPath(new URL('../bench/src/faults/main.ts', import.meta.url))
+const PROGRAM = new URL('../bench/src/faults/main.ts', import.meta.url)
 const KILLS = 5
 
 describe('npm run faults', () => {
@@ -20,13 +17,8 @@ describe('npm run faults', () => {
     onTestFinished(() => rm(folder, { recursive: true }))
     const json = join(folder, 'summary.json')
     const options = ['--rounds', KILLS, '--replicas', 2, '--buyers', 3, '--faults', 'postgres,rpc-cut', '--json', json]
-    const run = promisify(execFile)(process.execPath, [PROGRAM, ...options.map(String)], {
-      env: programEnvironment({}),
-    })
-    const { stdout } = await run.catch((error: { stdout: string; stderr: string }) => {
-      throw new Error(`${error.stderr}\n${error.stdout}`)
-    })
-    expect(stdout).toContain('Every promise was kept.')
+    const { code, stdout, stderr } = await startProcess(PROGRAM, { args: options.map(String) }).ended
+    expect([code, stdout], stderr).toEqual([0, expect.stringContaining('Every promise was kept.')])
     const { kills, faults, acknowledged, checks } = JSON.parse(await readFile(json, 'utf8'))
     expect(kills).toBe(KILLS)
     expect(Math.min(faults.postgres, faults['rpc-cut'])).toBeGreaterThan(0)
@@ -36,10 +28,7 @@ describe('npm run faults', () => {
   })
 
   it('ADD-32 says what it takes when it does not understand', async () => {
-    const run = promisify(execFile)(process.execPath, [PROGRAM, '--faults', 'earthquake'])
-    await expect(run).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/no fault earthquake\n.*--rounds/s),
-    })
+    const { code, stderr } = await startProcess(PROGRAM, { args: ['--faults', 'earthquake'] }).ended
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/no fault earthquake\n.*--rounds/s)])
   })
 })

@@ -1,12 +1,11 @@
 // The examples of docs/http.md: each program signs the documented bytes, which are those of the vectors. Where a language
 // is not on this machine, its test is skipped.
 
-import { execFileSync, type StdioOptions, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { fromHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { personalSignEnvelope, type RequestEnvelope, signEnvelope } from '@svc/protocol/request-envelope'
@@ -25,23 +24,18 @@ const fences = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, 
 }))
 const [ofOwner, ofEvmOwner] = fences.filter(({ code }) => code.startsWith('X-Svc-Envelope: ')).map(({ code }) => code)
 
-const STDIO: StdioOptions = ['ignore', 'pipe', 'pipe']
-const options = {
-  cwd: root,
-  encoding: 'utf8' as const,
-  stdio: STDIO,
-  env: programEnvironment({ HOME: folder }),
-}
+const run = (command: string, ...args: string[]) =>
+  startProcess(command, { args, cwd: root, env: { HOME: folder } }).ended
 
 /** The first line that a command prints; null where it is missing or fails. */
-function versionBy(command: string, ...args: string[]): string | null {
-  const { status, stdout } = spawnSync(command, args, options)
-  return status === 0 ? (stdout.split('\n')[0] as string) : null
+async function versionBy(command: string, ...args: string[]): Promise<string | null> {
+  const { code, stdout } = await run(command, ...args)
+  return code === 0 ? (stdout.split('\n')[0] as string) : null
 }
 
 /** LibreSSL, and versions before 3, cannot sign with Ed25519 from a shell. */
-function opensslVersion(): string | null {
-  const version = versionBy('openssl', 'version')
+async function opensslVersion(): Promise<string | null> {
+  const version = await versionBy('openssl', 'version')
   return /^OpenSSL [3-9]\S+/.exec(version ?? '')?.[0] ?? null
 }
 
@@ -54,9 +48,13 @@ const SHELL = fences
   .replace(/^echo.*/m, '')
 
 const EXAMPLES = [
-  { name: 'shell', found: opensslVersion(), command: ['bash', '-euo', 'pipefail', '-c', String(SHELL)] },
-  { name: 'Python', found: versionBy('python3', '-c', PYTHON), command: ['python3', 'docs/examples/envelope.py'] },
-  { name: 'Go', found: versionBy('go', 'version'), command: ['go', 'run', 'docs/examples/envelope.go'] },
+  { name: 'shell', found: await opensslVersion(), command: ['bash', '-euo', 'pipefail', '-c', String(SHELL)] },
+  {
+    name: 'Python',
+    found: await versionBy('python3', '-c', PYTHON),
+    command: ['python3', 'docs/examples/envelope.py'],
+  },
+  { name: 'Go', found: await versionBy('go', 'version'), command: ['go', 'run', 'docs/examples/envelope.go'] },
 ]
 
 describe('the examples of docs/http.md', () => {
@@ -74,23 +72,24 @@ describe('the examples of docs/http.md', () => {
   it.for(EXAMPLES)(
     'ENV-01 ENV-02 ENV-04 $name signs the documented bytes ($found)',
     { tags: ['nightly'] },
-    ({ found, command: [program, ...args] }, { skip }) => {
+    async ({ found, command: [program = '', ...args] }, { skip }) => {
       skip(found === null, 'not on this machine')
-      expect(execFileSync(program as string, args, options)).toBe(ofOwner)
+      expect(await run(program, ...args)).toMatchObject({ code: 0, stdout: ofOwner })
     },
   )
 
-  it('ENV-03 an EVM wallet signs the documented bytes with viem', { tags: ['nightly'] }, () => {
+  it('ENV-03 an EVM wallet signs the documented bytes with viem', { tags: ['nightly'] }, async () => {
     const key = fromHex(vectors.keys.owner_evm.private_key_hex) as Uint8Array
     expect(lines(personalSignEnvelope(envelopeOf(provision), key))).toBe(ofEvmOwner)
-    expect(execFileSync(process.execPath, ['docs/examples/envelope-evm.mjs'], options)).toBe(ofEvmOwner)
+    const printed = await run(process.execPath, 'docs/examples/envelope-evm.mjs')
+    expect(printed).toMatchObject({ code: 0, stdout: ofEvmOwner })
   })
 
-  it('T-55 the shell signs the address of the gateway where the envelope names no locker', () => {
+  it('T-55 the shell signs the address of the gateway where the envelope names no locker', async () => {
     const script = '. docs/examples/envelope.sh; GATEWAY=http://gateway.test envelope GET /v1/lockers locker:list'
-    const text = execFileSync('bash', ['-euo', 'pipefail', '-c', script], options)
-    expect(text).toMatch(/^\{"aud":"http:\/\/gateway\.test","body_sha256":"",/)
-    expect(envelopeOf({ envelope_json: text })).toMatchObject({ locker_id: '', receipt_id: '', ops: ['locker:list'] })
+    const { stdout } = await run('bash', '-euo', 'pipefail', '-c', script)
+    expect(stdout).toMatch(/^\{"aud":"http:\/\/gateway\.test","body_sha256":"",/)
+    expect(envelopeOf({ envelope_json: stdout })).toMatchObject({ locker_id: '', receipt_id: '', ops: ['locker:list'] })
   })
 
   it('ENV-04 the envelope stands on the page as it is signed', () => {

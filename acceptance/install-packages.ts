@@ -1,13 +1,10 @@
 // Builds and packs the published packages, and installs them in an empty project outside the repository.
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import { publishedPackages } from '../scripts/build-packages/published.ts'
 import { buildPackages } from '../scripts/build-packages.ts'
 
@@ -28,7 +25,7 @@ export interface EmptyProject {
   /** A file of an installed package. */
   read(name: string, path: string): Promise<string>
   write(path: string, content: string): Promise<void>
-  start(command: string, ...args: string[]): ChildProcessWithoutNullStreams
+  start(command: string, ...args: string[]): StartedProcess
   /** Returns what it prints; throws on failure, with the exit code as `code`. */
   run(command: string, ...args: string[]): Promise<string>
 }
@@ -73,12 +70,12 @@ function linkedDependencies(): Record<string, string> {
 /** With no environment variables of ours and an empty home folder. */
 function shell(folder: string): Pick<EmptyProject, 'start' | 'run'> {
   const start = (command: string, ...args: string[]) =>
-    spawn(command, args, { cwd: folder, env: programEnvironment({ HOME: folder }), stdio: 'pipe' })
+    startProcess(command, { args, cwd: folder, env: { HOME: folder } })
 
   async function run(command: string, ...args: string[]): Promise<string> {
-    const child = start(command, ...args)
-    child.stdin.end()
-    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    const { stdin, ended } = start(command, ...args)
+    stdin.end()
+    const { code, stdout, stderr } = await ended
     if (code === 0) return stdout
     throw Object.assign(new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}`), { code })
   }

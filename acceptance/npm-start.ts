@@ -1,14 +1,12 @@
 // `npm start` as a user runs it, on free ports and with its own data folder. `npm run test:postgres` runs the same stories
 // on PostgreSQL.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll } from 'vitest'
 
 export interface Installation {
@@ -96,26 +94,9 @@ export function useNpmStart(): RunningInstallation {
 }
 
 export async function npmStart(installation: Installation, variables: Record<string, string> = {}): Promise<Started> {
-  const env = programEnvironment({ HOME: process.env.HOME, ...installation.variables, ...variables })
-  const child = spawn('npm', ['start'], { cwd: new URL('..', import.meta.url), env, detached: true })
-  return { output: await untilReady(child), interrupt: () => interrupt(child) }
-}
-
-function untilReady(child: ChildProcess): Promise<string> {
-  let output = ''
-  return new Promise((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      output += chunk
-      if (output.includes('Ctrl-C')) resolve(output)
-    }
-    child.stdout?.on('data', read)
-    child.stderr?.on('data', read)
-    child.once('exit', (code) => reject(new Error(`npm start ended with ${code}:\n${output}`)))
-  })
-}
-
-async function interrupt(child: ChildProcess): Promise<void> {
-  const exit = once(child, 'exit')
-  process.kill(-(child.pid as number), 'SIGINT')
-  await exit
+  const env = { HOME: process.env.HOME, ...installation.variables, ...variables }
+  const options = { args: ['start'], cwd: new URL('..', import.meta.url), env, isGroup: true, outlivesTest: true }
+  const { said, printed, kill } = startProcess('npm', options)
+  await said(/Ctrl-C/)
+  return { output: printed.stdout + printed.stderr, interrupt: async () => void (await kill('SIGINT')) }
 }

@@ -3,8 +3,7 @@
 // What the container image and the systemd units run: `dist/production` with a Node and nothing else, by a user who
 // can write to the data folder only.
 
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -18,22 +17,20 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-
+import { startProcess, untilItAnswers } from '@svc/devnet/start-process'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildProduction, treeBytes } from '../scripts/build-production.ts'
 
-const run = promisify(execFile)
 const NOBODY = 65532
 /** Tests run as root in a container, and as an ordinary user elsewhere. */
-const AS_NOBODY = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
-const POLL = { timeout: 100_000 }
+const IS_ROOT = process.getuid?.() === 0
+const AS_NOBODY = IS_ROOT ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
 const STRONG_SECRET = 'at-least-twenty-four-characters'
 
 let folder: string
@@ -46,7 +43,7 @@ beforeAll(async () => {
   chmodSync(folder, 0o755)
   ;[chains, database] = await Promise.all([startLocalChains(), createFreshDatabase('postgres')])
   await buildProduction(inFolder('svc'))
-  await run('chmod', ['-R', 'a-w,a+rX', inFolder('svc')])
+  execFileSync('chmod', ['-R', 'a-w,a+rX', inFolder('svc')])
   cpSync(process.execPath, inFolder('node'))
   mkdirSync(inFolder('data'))
   for (const [index, name] of ['statement', 'publication', 'short-url'].entries())
@@ -54,34 +51,25 @@ beforeAll(async () => {
   const seed = DEMO_PAYERS[0]!.privateKeyBytes
   writePrivate('data/wallet.json', JSON.stringify([...seed, ...ed25519Signer(seed).publicKey]))
   writePrivate('data/file.txt', 'worth keeping')
-  if (AS_NOBODY.uid) chownSync(inFolder('data'), NOBODY, NOBODY)
+  if (IS_ROOT) chownSync(inFolder('data'), NOBODY, NOBODY)
 })
 afterAll(async () => {
   await chains.stop()
   await database.drop()
-  await run('chmod', ['-R', 'u+w', folder])
+  execFileSync('chmod', ['-R', 'u+w', folder])
   rmSync(folder, { recursive: true })
 })
 
 function writePrivate(name: string, text: string): void {
   writeFileSync(inFolder(name), text, { mode: 0o600 })
-  if (AS_NOBODY.uid) chownSync(inFolder(name), NOBODY, NOBODY)
+  if (IS_ROOT) chownSync(inFolder(name), NOBODY, NOBODY)
 }
 
 /** With exactly these variables: nothing of the machine is there. */
 function start(program: string, args: string[], env: Readonly<Record<string, string | undefined>>) {
-  const child = spawn(inFolder('node'), [inFolder(`svc/${program}`), ...args], {
-    ...AS_NOBODY,
-    cwd: inFolder('data'),
-    env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  return { child, output: () => output, ended: once(child, 'close') }
+  const variables = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`))
+  const command = [...AS_NOBODY, inFolder('node'), inFolder(`svc/${program}`), ...args]
+  return startProcess('env', { args: ['-i', ...variables, ...command], cwd: inFolder('data') })
 }
 
 it('ADD-34 the production tree runs read-only and without privileges: processes, threads, pages, command line', async () => {
@@ -106,13 +94,7 @@ it('ADD-34 the production tree runs read-only and without privileges: processes,
     LOCAL_PROVIDERS: 'gcs',
     ATTEST_PUSH: 'false',
   })
-  const live = () =>
-    fetch(`${url}/health/live`).then(
-      ({ status }) => status,
-      () => null,
-    )
-  await expect.poll(async () => gateway.child.exitCode ?? (await live()), POLL).not.toBe(null)
-  expect(await live(), gateway.output()).toBe(200)
+  await untilItAnswers(`${url}/health/live`, gateway)
   const page = await fetch(`${url}/verify`, { headers: { accept: 'text/html' } })
   expect(await page.text()).toContain('<!doctype html>')
 
@@ -123,10 +105,9 @@ it('ADD-34 the production tree runs read-only and without privileges: processes,
       SVC_PRIMARY_RPC: chains.primary.url,
       HOME: inFolder('data'),
     }
-    const { child, output, ended } = start('apps/cli/bin/svc.mjs', args, env)
-    await ended
-    expect(child.exitCode, output()).toBe(0)
-    return output()
+    const { code, stdout, stderr } = await start('apps/cli/bin/svc.mjs', args, env).ended
+    expect(code, stdout + stderr).toBe(0)
+    return stdout
   }
   await svc('buy', '--asset', 'SOL', '--name', 'first', '--yes')
   await svc('put', 'file.txt')
@@ -134,10 +115,9 @@ it('ADD-34 the production tree runs read-only and without privileges: processes,
   await svc('bundle', '-o', 'bundle.json')
   expect(await svc('verify', 'bundle.json')).toContain('✓ signature_valid')
 
-  gateway.child.kill('SIGTERM')
-  await gateway.ended
-  expect(gateway.child.exitCode, gateway.output()).toBe(0)
-  expect(gateway.output()).not.toMatch(/"level":(50|60)/)
+  const { code, stdout, stderr } = await gateway.kill('SIGTERM')
+  expect(code, stdout + stderr).toBe(0)
+  expect(stdout).not.toMatch(/"level":(50|60)/)
 })
 
 it('ADD-34 WIT-09 the agent service and a witness start from it, and the bill of materials names what is inside', async () => {
@@ -148,21 +128,18 @@ it('ADD-34 WIT-09 the agent service and a witness start from it, and the bill of
     PORT: port,
     DATA_DIR: inFolder('data/agent'),
   })
-  const isLive = async () => (await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)) !== null
-  await expect.poll(isLive, POLL).toBe(true)
-  agent.child.kill('SIGTERM')
-  await agent.ended
+  await untilItAnswers(`http://127.0.0.1:${port}/health`, agent)
+  await agent.kill('SIGTERM')
 
   const witnessPort = String(await freePort())
   const witness = start('apps/witness/bin/svc-witness.mjs', [], {
     PORT: witnessPort,
     DATA_DIR: inFolder('data/witness'),
   })
-  const page = async () => (await fetch(`http://127.0.0.1:${witnessPort}/`).catch(() => null))?.text()
-  await expect.poll(page, POLL).toContain('witness localhost:')
-  witness.child.kill('SIGTERM')
-  await witness.ended
-  expect(witness.child.exitCode, witness.output()).toBe(0)
+  const page = `http://127.0.0.1:${witnessPort}/`
+  await untilItAnswers(page, witness)
+  expect(await (await fetch(page)).text()).toContain('witness localhost:')
+  expect(await witness.kill('SIGTERM')).toMatchObject({ code: 0 })
 
   const { components } = JSON.parse(readFileSync(inFolder('svc/sbom.cdx.json'), 'utf8'))
   const names = components.map(({ name }: { name: string }) => name)

@@ -1,11 +1,11 @@
 // Runs a proxy in a folder of its own, without root.
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startProcess } from '@svc/devnet/start-process'
 
 export interface RunningProxy {
   url: string
@@ -23,26 +23,27 @@ export async function makeFolder(): Promise<string> {
 
 /** Returns when the proxy listens on the port. Its logs are what it prints and the files `*.log` of the folder. */
 export async function runProxy(folder: string, port: number, program: string, args: string[]): Promise<RunningProxy> {
-  const env = { PATH: process.env.PATH, HOME: folder }
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
-  let printed = ''
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    printed += chunk
+  const { ended, printed, kill } = startProcess(program, {
+    args,
+    cwd: folder,
+    env: { HOME: folder },
+    isGroup: true,
+  })
+  let isRunning = true
+  void ended.then(() => {
+    isRunning = false
   })
   // Only connects: a request would find no gateway yet, and nginx would pass over all of them for some seconds.
-  while (!(await isListening(port)))
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${printed}`)
+  while (!(await isListening(port))) if (!isRunning) throw new Error(`${program} ended: ${printed.stderr}`)
   return {
     url: `http://127.0.0.1:${port}`,
     async logs() {
       const files = (await readdir(folder)).filter((name) => name.endsWith('.log'))
       const written = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))
-      return [printed, ...written].join('\n')
+      return [printed.stderr, ...written].join('\n')
     },
     async stop() {
-      const exit = once(child, 'exit')
-      child.kill('SIGTERM')
-      await exit
+      await kill('SIGTERM')
       await rm(folder, { recursive: true, force: true })
     },
   }

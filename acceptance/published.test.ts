@@ -3,7 +3,6 @@
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { openMarket } from '@svc/sdk/test/market'
 import { build, type Rolldown } from 'vite'
@@ -171,18 +170,18 @@ describe('@svc/sdk and @svc/cli', () => {
 
 describe('@svc/mcp', () => {
   it('answers over stdio and lists its tools', { tags: ['nightly'] }, async () => {
-    const child = project.start('node_modules/.bin/svc-mcp')
-    const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    const { stdin, log, ended } = project.start('node_modules/.bin/svc-mcp')
+    const say = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
     const clientInfo = { name: 'project', version: '1' }
     say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } })
     say({ method: 'notifications/initialized' })
     say({ id: 2, method: 'tools/list' })
-    child.stdin.end()
-    const lines = (await text(child.stdout)).trimEnd().split('\n')
-    const answers = new Map(lines.map((line) => JSON.parse(line)).map(({ id, result }) => [id, result]))
+    stdin.end()
+    await ended
+    const answers = new Map(log().map(({ id, result }) => [id, result as { tools: { name: string }[] }]))
     const { version } = await manifestOf('@svc/mcp')
     expect(answers.get(1)).toMatchObject({ serverInfo: { name: 'svc-mcp', version } })
-    const names = answers.get(2).tools.map(({ name }: { name: string }) => name)
+    const names = answers.get(2)?.tools.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(['quote', 'buy', 'put_file', 'attest', 'verify']))
   })
 })
@@ -221,7 +220,8 @@ describe('types', () => {
 
   async function compile(files: Record<string, string>, ...options: string[]): Promise<void> {
     for (const [name, content] of Object.entries(files)) await project.write(name, content)
-    await project.run(join(root, 'node_modules/.bin/tsc'), ...STRICT, ...options, ...Object.keys(files))
+    const printed = project.run(join(root, 'node_modules/.bin/tsc'), ...STRICT, ...options, ...Object.keys(files))
+    expect(await printed).toBe('')
   }
 
   it('compile with a bundler, in a project without the types of Node', { tags: ['nightly'] }, () =>

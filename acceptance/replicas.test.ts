@@ -1,6 +1,6 @@
 // Three gateways with one PostgreSQL behind a plain nginx that sends each request to the next of them.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,20 +8,18 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import { ed25519Identity, signCall } from '@svc/testbed/signing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gatewayRequests, type Locker } from './gateway-requests.ts'
 import { type Nginx, startNginx } from './nginx.ts'
 
-const program = fileURLToPath(new URL('../apps/gateway/src/main.ts', import.meta.url))
+const program = new URL('../apps/gateway/src/main.ts', import.meta.url)
 const owner = ed25519Identity(DEMO_PAYERS[2]!.privateKeyBytes)
 const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
@@ -31,10 +29,10 @@ const PER_ADDRESS = 60
 
 interface Replica {
   port: string
-  /** Requests that it answered. */
-  answered: number
+  /** Requests that it answered since its start. */
+  readonly answered: number
   pid(): number
-  kill(): Promise<void>
+  kill(): Promise<unknown>
   start(): Promise<void>
 }
 
@@ -68,7 +66,7 @@ beforeAll(async () => {
     RATE_LIMIT_ADDRESS: String(PER_ADDRESS),
     RATE_LIMIT_RECEIPT: '0',
   }
-  replicas = ports.map((port) => createReplica(port, programEnvironment({ ...variables, PORT: port })))
+  replicas = ports.map((port) => createReplica(port, { ...variables, PORT: port }))
   // The first makes the keys of development, which all have in common.
   await replicas[0]?.start()
   await Promise.all(replicas.slice(1).map((replica) => replica.start()))
@@ -83,30 +81,19 @@ afterAll(async () => {
 })
 
 function createReplica(port: string, env: Record<string, string>): Replica {
-  let child: ChildProcess | undefined
-  const replica: Replica = {
+  let running: StartedProcess
+  return {
     port,
-    answered: 0,
-    pid: () => child?.pid as number,
+    get answered() {
+      return running.log().filter(({ request_id, status }) => request_id && status).length
+    },
+    pid: () => running.pid,
     async start() {
-      child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-      await new Promise<void>((resolve, reject) => {
-        child?.once('exit', (code) => reject(new Error(`a replica ended with ${code}`)))
-        createInterface(child!.stdout!).on('line', (line) => {
-          const entry = JSON.parse(line)
-          if (entry.request_id && entry.status) replica.answered++
-          if (entry.msg === 'gateway started') resolve()
-        })
-      })
+      running = startProcess(program, { env, outlivesTest: true })
+      await running.said(/gateway started/)
     },
-    async kill() {
-      if (child?.exitCode !== null || child.signalCode !== null) return
-      const exit = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exit
-    },
+    kill: () => running.kill(),
   }
-  return replica
 }
 
 interface Session {

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { startProcess } from '@svc/devnet/start-process'
 import { expect, it } from 'vitest'
 
-it('compiling the Merkle registry gives the committed module, byte for byte', { tags: ['nightly'] }, () => {
-  const script = new URL('../compile.ts', import.meta.url).pathname
-  const printed = execFileSync(process.execPath, [script], { encoding: 'utf8' })
-  expect(printed).toBe(readFileSync(new URL('../src/merkle-registry.ts', import.meta.url), 'utf8'))
+it('compiling the Merkle registry gives the committed module, byte for byte', { tags: ['nightly'] }, async () => {
+  const script = new URL('../compile.ts', import.meta.url)
+  const { stdout, stderr } = await startProcess(script).ended
+  expect(stdout, stderr).toBe(readFileSync(new URL('../src/merkle-registry.ts', import.meta.url), 'utf8'))
 })

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { startProcess } from '@svc/devnet/start-process'
 import { toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -219,16 +218,16 @@ describe('outside corpora', () => {
   it('T-115 T-193 ends with what held by kind; says so where nothing was to run, or a place could not be', {
     tags: ['nightly'],
   }, async () => {
-    const program = fileURLToPath(new URL('../src/corpora/main.ts', import.meta.url))
+    const program = new URL('../src/corpora/main.ts', import.meta.url)
     const folder = await folderOf({ README: 'Nothing.' })
-    const env = { ...process.env, CHROMIUM_PATH: '/nonexistent' }
-    const run = (...args: string[]) => {
-      const { status, stderr, stdout } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', env })
-      return { status, ...(stderr ? { stderr } : { lines: stdout.trimEnd().split('\n') }) }
+    const env = { CHROMIUM_PATH: '/nonexistent' }
+    const run = async (...args: string[]) => {
+      const { code, stderr, stdout } = await startProcess(program, { args, env }).ended
+      return { code, ...(stderr ? { stderr } : { lines: stdout.trimEnd().split('\n') }) }
     }
     const numbers = await folderOf({ 'numbers.txt': '0,0\n3ff8000000000000,1.5\nelse\n' })
-    expect(run(numbers)).toEqual({
-      status: 1,
+    expect(await run(numbers)).toEqual({
+      code: 1,
       lines: [
         `${numbers}: 2 numbers`,
         '  not read: numbers.txt: 1 lines of another form',
@@ -239,10 +238,10 @@ describe('outside corpora', () => {
         'not read, and not counted: 1 (see above)',
       ],
     })
-    expect(run(folder)).toEqual({ status: 2, stderr: expect.stringContaining('holds no cases') })
-    expect(run()).toEqual({ status: 2, stderr: expect.stringContaining('npm run corpora -- FOLDER') })
-    expect(run(join(folder, 'nowhere'))).toEqual({
-      status: 2,
+    expect(await run(folder)).toEqual({ code: 2, stderr: expect.stringContaining('holds no cases') })
+    expect(await run()).toEqual({ code: 2, stderr: expect.stringContaining('npm run corpora -- FOLDER') })
+    expect(await run(join(folder, 'nowhere'))).toEqual({
+      code: 2,
       stderr: expect.stringContaining('cannot be read: ENOENT'),
     })
   })

@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { startProcess } from '@svc/devnet/start-process'
 import { describe, expect, it } from 'vitest'
 import { fuzzParser } from '../src/parsers/engine/fuzz-parser.ts'
 import type { Parser } from '../src/parsers/engine/parser.ts'
@@ -30,7 +29,7 @@ describe('the fuzzer', () => {
   it('T-132 finds a fault that only code coverage leads to, and makes its input short', {
     tags: ['nightly'],
   }, async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [program('find-planted').pathname])
+    const { stdout } = await startProcess(program('find-planted')).ended
     expect(JSON.parse(stdout)).toEqual([{ problem: 'the fault was found', input: btoa('svc!') }])
   })
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../packages/devnet/src/free-port.ts'
-import { programEnvironment } from '../../packages/devnet/src/program-environment.ts'
+import { programEnvironment } from '../../packages/devnet/src/start-process.ts'
 
 export interface Fleet {
   urls: readonly string[]

@@ -18,7 +18,7 @@ export interface LockerHome extends TestHome {
   receiptId: string
 }
 
-export async function openLockerHome(): Promise<LockerHome> {
+async function openLockerHome(): Promise<LockerHome> {
   const house = await openHouse()
   const home = await openHome({ SVC_GATEWAY: house.proxy.url })
   const { file, signer } = await newWallet(home.folder, 'owner.json')

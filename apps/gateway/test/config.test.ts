@@ -4,8 +4,8 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
-import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
-import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { FAUCET, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Variables } from '@svc/http-service/config'
 import { toHex } from '@svc/protocol/bytes'
 import { readDevSettings } from '@svc/testbed/dev-settings'
@@ -210,11 +210,9 @@ describe('production', () => {
   })
 })
 
-describe('development', () => {
-  it('T-13 makes its keys once under the data folder', () => {
-    const first = readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets
-    expect(readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets).toEqual(first)
-  })
+it('T-13 development makes its keys once under the data folder', () => {
+  const first = readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets
+  expect(readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets).toEqual(first)
 })
 
 describe('.env.example', () => {
@@ -243,4 +241,38 @@ describe('.env.example', () => {
       expect(sourced).toMatchObject(written)
     },
   )
+})
+
+describe('keys that send signed payments', () => {
+  const chain = { PRIMARY_RPC_URLS: 'https://primary.example', PRIMARY_TREASURY: '11111111111111111111111111111112' }
+  const withX402 = (variables: Variables) => readConfig({ ...production(), ...chain, ...variables })
+
+  it('CFG-01 keys come from variables or files, with 0x or without', () => {
+    const file = join(folder, 'facilitator.key')
+    writeFileSync(file, `0x${key(5)}\n`, { mode: 0o600 })
+    const { secrets } = withX402({ X402_SVM_FEE_PAYER_KEY: key(4), X402_EVM_FACILITATOR_KEY_FILE: file })
+    expect(Buffer.from(secrets.svmFeePayerSeed!).toString('hex')).toBe(key(4))
+    expect(Buffer.from(secrets.evmFacilitatorKey!).toString('hex')).toBe(key(5))
+  })
+
+  it.each([
+    ['X402_SVM_FEE_PAYER_KEY', 'x', 'X402_SVM_FEE_PAYER_KEY does not hold a key'],
+    ['X402_EVM_FACILITATOR_KEY_FILE', '/nowhere', 'X402_EVM_FACILITATOR_KEY_FILE cannot be read: ENOENT'],
+    ['X402_WAIT_SECONDS', '301', 'X402_WAIT_SECONDS must be an integer from 0 to 300'],
+  ])('CFG-01 %s=%s is refused', (name, value, problem) => {
+    expect(() => withX402({ [name]: value })).toThrow(problem)
+  })
+
+  it('T-13 a key that signs what strangers wrote signs nothing else', () => {
+    expect(() => withX402({ X402_SVM_FEE_PAYER_KEY: key(2) })).toThrow(
+      'PUBLICATION_KEY and X402_SVM_FEE_PAYER_KEY must be different keys',
+    )
+  })
+
+  it.each([
+    ['X402_SVM_FEE_PAYER_KEY', Buffer.from(FAUCET.privateKeyBytes).toString('hex')],
+    ['X402_EVM_FACILITATOR_KEY', DEV_PAYERS.at(-1)!.privateKey],
+  ])('T-13 production refuses the key of the local chains as %s', (name, value) => {
+    expect(() => withX402({ [name]: value })).toThrow(`${name} is a development key`)
+  })
 })

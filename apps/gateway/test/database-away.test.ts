@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { ed25519Identity, houseOf, type LockerHouse, type Reply, type TestLocker } from './auth/lockers.ts'
-import { outcomeOf, startCommand } from './bin/command.ts'
+import { runCommand } from './gateway-process.ts'
 import { openTestSession, publicBytes } from './transfers/sessions/sessions.ts'
 
 let server: KillablePostgres
@@ -134,8 +134,8 @@ it('T-87 queries that wait for a lock, and requests that wait for a connection, 
 it('T-87 a gateway that finds no database says so in one line, without the password', async () => {
   const env = { SVC_MODE: 'development', DATA_DIR: house.gateway.context.config.dataDir }
   const DATABASE_URL = 'postgres://svc:secret@127.0.0.1:1/svc'
-  const { status, stderr } = await outcomeOf(startCommand(['start'], { ...env, DATABASE_URL, PROCESSES: '1' }))
-  expect([status, stderr]).toEqual([
+  const { code, stderr } = await runCommand(['start'], { ...env, DATABASE_URL, PROCESSES: '1' })
+  expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(/^Cannot start: the database does not answer: .*ECONNREFUSED.*\n$/),
   ])

@@ -1,21 +1,15 @@
 // @module-tag nightly
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { programEnvironment } from '@svc/devnet/program-environment'
-import type { Providers } from '@svc/storage/open-providers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { startGateway } from '../src/gateway.ts'
+import { startProcess } from '@svc/devnet/start-process'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 
-const program = fileURLToPath(new URL('./programs/fail-to-start.ts', import.meta.url))
+const program = new URL('./programs/fail-to-start.ts', import.meta.url)
 
 let folder: string
 let holder: Server
@@ -39,32 +33,7 @@ afterAll(async () => {
 
 forEachDatabase('a start that fails because the port is taken', (database) => {
   it('leaves nothing open: the process ends by itself', async () => {
-    const child = spawn(process.execPath, [program], {
-      env: programEnvironment({ ...settings, DATABASE_URL: database.url }),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const [stdout, [status, signal]] = await Promise.all([text(child.stdout), once(child, 'close')])
-    expect([status, signal, stdout]).toEqual([0, null, 'EADDRINUSE\n'])
-  })
-})
-
-describe('a start that fails because the port is taken', () => {
-  it('closes providers while the database is still open, and then the database', async () => {
-    const { config, secrets } = readConfig(settings)
-    const filesAtClose: string[][] = []
-    const unused = () => {
-      throw new Error('no provider is asked for anything')
-    }
-    const providers: Providers = {
-      named: unused,
-      slow: unused,
-      health: unused,
-      close: async () => void filesAtClose.push(await readdir(folder)),
-    }
-    await expect(startGateway(config, secrets, { providers })).rejects.toMatchObject({ code: 'EADDRINUSE' })
-    // SQLite removes this file with its last connection.
-    const log = 'gateway.db-wal'
-    expect(filesAtClose).toEqual([expect.arrayContaining([log])])
-    expect(await readdir(folder)).not.toContain(log)
+    const { ended } = startProcess(program, { env: { ...settings, DATABASE_URL: database.url } })
+    expect(await ended).toEqual({ code: 0, signal: null, stdout: 'EADDRINUSE\n', stderr: '' })
   })
 })

@@ -1,7 +1,5 @@
 // For tests: the server, as a process or in memory, and a client of the MCP SDK that is connected to it.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +10,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment, type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll } from 'vitest'
 import { createContext } from '../src/context.ts'
 import { createCalls } from '../src/server/calls.ts'
@@ -20,7 +18,7 @@ import { createLog } from '../src/server/log.ts'
 import { createServer } from '../src/server/server.ts'
 import { readSettings } from '../src/settings.ts'
 
-const MAIN = fileURLToPath(new URL('../bin/svc-mcp.mjs', import.meta.url))
+export const MAIN = new URL('../bin/svc-mcp.mjs', import.meta.url)
 
 /** `memory` runs the server inside the test process, where the test controls the clock. */
 export type TransportName = 'stdio' | 'http' | 'memory'
@@ -91,7 +89,7 @@ export async function startServer(
 }
 
 /** A server that can be killed. */
-export function startProcess(desk: Desk, variables: Variables): Promise<TestServer & { pid: number }> {
+export function startStdio(desk: Desk, variables: Variables): Promise<TestServer & { pid: number }> {
   return overStdio(environment(desk, variables))
 }
 
@@ -114,7 +112,12 @@ async function inMemory(env: Variables, folder: string, now?: () => number): Pro
 }
 
 async function overStdio(env: Variables): Promise<TestServer & { pid: number }> {
-  const transport = new StdioClientTransport({ command: process.execPath, args: [MAIN], env, stderr: 'pipe' })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [fileURLToPath(MAIN)],
+    env,
+    stderr: 'pipe',
+  })
   let log = ''
   transport.stderr?.on('data', (chunk: Buffer) => {
     log += chunk
@@ -125,48 +128,27 @@ async function overStdio(env: Variables): Promise<TestServer & { pid: number }> 
 }
 
 async function overHttp(env: Variables): Promise<TestServer> {
-  const server = await spawnHttp(env)
+  const server = await startHttp(env)
   const client = await connected(new StreamableHTTPClientTransport(new URL(server.url)) as Transport)
   return {
     ...callsBy(client),
-    log: server.log,
+    log: () => server.printed.stderr,
     async stop() {
       await client.close()
-      await server.stop()
+      await server.kill('SIGTERM')
     },
   }
 }
 
-export interface HttpProcess {
+export interface HttpProcess extends StartedProcess {
   url: string
-  child: ChildProcess
-  log(): string
-  stop(): Promise<void>
 }
 
 /** Starts `svc-mcp --http 0` and waits until it listens. */
-export async function spawnHttp(env: Variables, ...args: string[]): Promise<HttpProcess> {
-  const child = spawn(process.execPath, [MAIN, '--http', '0', ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-  let log = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr?.on('data', (chunk: Buffer) => {
-      log += chunk
-      const found = /listening at (\S+)/.exec(log)?.[1]
-      if (found) resolve(found)
-    })
-    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${log}`)))
-  })
-  return {
-    url,
-    child,
-    log: () => log,
-    async stop() {
-      if (child.exitCode !== null) return
-      const exit = once(child, 'exit')
-      child.kill('SIGTERM')
-      await exit
-    },
-  }
+export async function startHttp(env: Variables, ...args: string[]): Promise<HttpProcess> {
+  const server = startProcess(MAIN, { args: ['--http', '0', ...args], env })
+  const [url] = await server.said(/(?<=listening at )\S+/)
+  return { ...server, url }
 }
 
 async function connected(transport: Transport): Promise<Client> {

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { environment, type HttpProcess, spawnHttp, useDesk } from './client.ts'
+import { environment, type HttpProcess, startHttp, useDesk } from './client.ts'
 
 /** Scenarios for features that this server does not offer. All others must pass. */
 const NOT_OURS: Record<string, string> = {
@@ -36,16 +34,15 @@ const NOT_OURS: Record<string, string> = {
 
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 const RUNNER = join(dirname(PACKAGE), 'dist/index.js')
-const run = promisify(execFile)
 
 const desk = useDesk()
 let server: HttpProcess
 beforeAll(async () => {
-  server = await spawnHttp(environment(desk, { SVC_GATEWAY: 'http://127.0.0.1:9' }))
+  server = await startHttp(environment(desk, { SVC_GATEWAY: 'http://127.0.0.1:9' }))
 })
-afterAll(() => server.stop())
+afterAll(() => server.kill())
 
-const conformance = (...args: string[]) => run(process.execPath, [RUNNER, ...args], { env: programEnvironment({}) })
+const conformance = (...args: string[]) => startProcess(process.execPath, { args: [RUNNER, ...args] }).ended
 
 it('the server passes every MCP conformance scenario except those for features it does not offer', {
   tags: ['nightly'],
@@ -53,8 +50,8 @@ it('the server passes every MCP conformance scenario except those for features i
   const { stdout: list } = await conformance('list', '--server')
   const known = [...list.matchAll(/^ {2}- (\S+)/gm)].map((match) => match[1] as string)
   expect(Object.keys(NOT_OURS).filter((name) => !known.includes(name))).toEqual([])
-  const { stdout } = await conformance('server', '--url', server.url, '--suite', 'all').catch((error) => error)
-  const results = [...String(stdout).matchAll(/^([✓✗]) (\S+): \d+ passed, (\d+) failed/gm)]
+  const { stdout } = await conformance('server', '--url', server.url, '--suite', 'all')
+  const results = [...stdout.matchAll(/^([✓✗]) (\S+): \d+ passed, (\d+) failed/gm)]
   const failed = results.filter(([, , , failures]) => failures !== '0').map(([, , name]) => name)
   expect(results.map(([, , name]) => name).sort(), stdout).toEqual(known.sort())
   expect(failed.sort(), stdout).toEqual(Object.keys(NOT_OURS).sort())

@@ -3,19 +3,19 @@ import { text } from 'node:stream/consumers'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isLoopbackHost } from '../src/server/http-guard.ts'
-import { environment, type HttpProcess, spawnHttp, useDesk } from './client.ts'
+import { environment, type HttpProcess, startHttp, useDesk } from './client.ts'
 
 const desk = useDesk()
 let open: HttpProcess
 let guarded: HttpProcess
 beforeAll(async () => {
   const env = environment(desk, { SVC_GATEWAY: 'http://127.0.0.1:9' })
-  open = await spawnHttp(env)
-  guarded = await spawnHttp({ ...env, SVC_MCP_TOKEN: 'a long secret' }, '--host', '0.0.0.0')
+  open = await startHttp(env)
+  guarded = await startHttp({ ...env, SVC_MCP_TOKEN: 'a long secret' }, '--host', '0.0.0.0')
 })
 afterAll(async () => {
-  await open.stop()
-  await guarded.stop()
+  await open.kill()
+  await guarded.kill()
 })
 
 const BEGIN = JSON.stringify({
@@ -91,12 +91,12 @@ describe('a server that other machines can reach', () => {
     for (const authorization of [undefined, 'Bearer', 'Bearer wrong', 'Basic a long secret', 'Bearer a long secre'])
       expect(await post(guarded.url, { ...(authorization && { authorization }) })).toMatchObject({ status: 401 })
     expect(await post(guarded.url, { authorization: 'Bearer a long secret' })).toMatchObject({ status: 200 })
-    expect(guarded.log()).not.toContain('secret')
+    expect(guarded.printed.stderr).not.toContain('secret')
   })
 
   it('does not start without a token', async () => {
     const env = environment(desk, {})
-    await expect(spawnHttp(env, '--host', '0.0.0.0')).rejects.toThrow('set SVC_MCP_TOKEN')
+    await expect(startHttp(env, '--host', '0.0.0.0')).rejects.toThrow('set SVC_MCP_TOKEN')
   })
 
   it('does not count names that only resemble loopback names as loopback', () => {

@@ -3,7 +3,7 @@
 import { inParallel } from '@svc/concurrency/parallel'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startProcess } from './client.ts'
+import { startStdio } from './client.ts'
 import { openShop, type Shop } from './shop.ts'
 
 let shop: Shop
@@ -39,7 +39,7 @@ async function buyAfterKill({ when, request, count = 1, stall }: Ending): Promis
   const [front, node] = proxies
   const variables = { ...(await shop.variables('solana')), SVC_GATEWAY: front.url, SVC_PRIMARY_RPC: node.url }
   const order = { units: 1, intent: `killed when ${when}` }
-  const killed = await startProcess(shop.desk, variables)
+  const killed = await startStdio(shop.desk, variables)
   let seen = 0
   for (const proxy of proxies)
     proxy.always(request, () => {

@@ -1,19 +1,14 @@
 // The program as operators run it.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { startProcess } from '@svc/devnet/start-process'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { post, testLog } from './requests.ts'
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const MAIN = new URL('../src/main.ts', import.meta.url)
 const log = testLog('log.example')
 
 let folder: string
@@ -24,30 +19,15 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 const start = (args: string[], variables: Record<string, string> = {}) =>
-  spawn(process.execPath, [MAIN, ...args], {
-    env: programEnvironment({ DATA_DIR: folder, HOST: '127.0.0.1', ...variables }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  startProcess(MAIN, { args, env: { DATA_DIR: folder, HOST: '127.0.0.1', ...variables } })
 
-async function run(args: string[], variables?: Record<string, string>) {
-  const child = start(args, variables)
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { code: child.exitCode, stdout, stderr }
-}
+const run = (args: string[], variables?: Record<string, string>) => start(args, variables).ended
 
 async function startProgram() {
-  const port = await freePort()
-  const child = start([], { PORT: String(port) })
-  const exited = once(child, 'exit')
-  onTestFinished(() => void child.kill('SIGKILL'))
-  for await (const line of createInterface(child.stdout)) if (line.includes('witness started')) break
-  child.stdout.resume()
-  const end = async (signal: NodeJS.Signals) => {
-    child.kill(signal)
-    await exited
-    return child.exitCode
-  }
-  return { url: `http://127.0.0.1:${port}`, end }
+  const PORT = String(await freePort())
+  const witness = start([], { PORT })
+  await witness.said(/witness started/)
+  return { ...witness, url: `http://127.0.0.1:${PORT}` }
 }
 
 it('WIT-07 prints its key, the same each time, and says what else it can do', { tags: ['nightly'] }, async () => {
@@ -68,15 +48,14 @@ it('WIT-04 a witness that is killed goes on from the last checkpoint it answered
     const size = Number((await post(witness.url, await log.request(1, 100))).text)
     expect(size).toBeGreaterThanOrEqual(last)
     const until = size + 5
-    const ended = Promise.withResolvers<number | null>()
     for (let sent = size; ; sent++) {
       const { status } = await post(witness.url, await log.request(sent, sent + 1)).catch(() => ({ status: 0 }))
       if (status !== 200) break
       last = sent + 1
       // Ends it while the next request is under way.
-      if (last === until) witness.end(signal).then(ended.resolve, ended.reject)
+      if (last === until) void witness.kill(signal)
     }
     expect(last).toBeGreaterThanOrEqual(until)
-    expect(await ended.promise).toBe(signal === 'SIGTERM' ? 0 : null)
+    expect(await witness.ended).toMatchObject({ code: signal === 'SIGTERM' ? 0 : null })
   }
 })

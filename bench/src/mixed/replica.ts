@@ -6,7 +6,7 @@ import { openSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { programEnvironment } from '@svc/devnet/start-process'
 
 const MAIN = fileURLToPath(new URL('../../../apps/gateway/src/main.ts', import.meta.url))
 const CLOCK = fileURLToPath(new URL('../faults/shifted-clock.mjs', import.meta.url))

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -11,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFreshDatabase, forEachDatabase } from '../src/databases.ts'
 import { startKillablePostgres } from '../src/killable-postgres.ts'
 import { migrateByCopy } from '../src/migrate-by-copy.ts'
+import { startProcess } from '../src/start-process.ts'
 
 for (const block of ['one block', 'another block']) {
   forEachDatabase(block, (database) => {
@@ -84,9 +84,8 @@ describe('the PostgreSQL server', () => {
       const { url } = await createFreshDatabase('postgres')
       console.log(url)
       setInterval(() => {}, 1000)`
-    const owner = spawn(process.execPath, ['--input-type=module', '--eval', program])
-    const [output] = await once(owner.stdout, 'data')
-    const url = new URL(String(output).trim())
+    const owner = startProcess(process.execPath, { args: ['--input-type=module', '--eval', program] })
+    const url = new URL((await owner.said(/postgres:\S+/))[0])
     const { db, close } = await openDatabase({ url: url.href, migrations: {} })
     const { rows } = await sql<{ folder: string }>`select current_setting('data_directory') as folder`.execute(db)
     await close()
@@ -95,7 +94,7 @@ describe('the PostgreSQL server', () => {
 
     const connection = connect(Number(url.port), url.hostname)
     await once(connection, 'connect')
-    owner.kill('SIGKILL')
+    void owner.kill()
     await once(connection.resume(), 'close')
     await expect.poll(() => existsSync(folder)).toBe(false)
   })

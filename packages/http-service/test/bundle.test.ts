@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startProcess } from '../../devnet/src/start-process.ts'
 import type { Bundle } from '../src/bundle.ts'
 
 // Always the same place: each program keeps its bundles.
@@ -23,26 +23,24 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function start(part: string): string {
+function start(part: string): Promise<string> {
   writeFileSync(new URL('part.ts', folder), `export const part = (): string => ${JSON.stringify(part)}\n`)
   return startUnchanged()
 }
 
-function startUnchanged(): string {
-  const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL('main.mjs', folder))], {
-    encoding: 'utf8',
-  })
+async function startUnchanged(): Promise<string> {
+  const { stdout, stderr } = await startProcess(new URL('main.mjs', folder)).ended
   return stdout + stderr
 }
 
-it('a bundled program is made anew when one of its sources changed', { tags: ['nightly'] }, () => {
+it('a bundled program is made anew when one of its sources changed', { tags: ['nightly'] }, async () => {
   const program = new URL('program.ts', folder).href
-  expect(start('one')).toContain(`one ${program}\n`)
-  expect(start('second')).toContain(`second ${program}\n`)
+  expect(await start('one')).toContain(`one ${program}\n`)
+  expect(await start('second')).toContain(`second ${program}\n`)
 })
 
-it('a bundled program names its sources in stack traces', () => {
-  const printed = start('one')
+it('a bundled program names its sources in stack traces', async () => {
+  const printed = await start('one')
   expect(printed).toContain(`Error: here\n    at ${new URL('program.ts', folder).href}:4:`)
 })
 
@@ -53,14 +51,14 @@ function newestBundle(): Bundle {
   return JSON.parse(readFileSync(file, 'utf8')) as Bundle
 }
 
-it('a bundled program is made anew when its bundle was removed', { tags: ['nightly'] }, () => {
-  start('one')
+it('a bundled program is made anew when its bundle was removed', { tags: ['nightly'] }, async () => {
+  await start('one')
   rmSync(dirname(newestBundle().entry), { recursive: true })
-  expect(startUnchanged()).toContain('one ')
+  expect(await startUnchanged()).toContain('one ')
 })
 
-it('a bundle counts as fresh only while all that can change it is the same', () => {
-  start('one')
+it('a bundle counts as fresh only while all that can change it is the same', async () => {
+  await start('one')
   const { inputs } = newestBundle()
   const files = [
     new URL('part.ts', folder),
@@ -72,11 +70,11 @@ it('a bundle counts as fresh only while all that can change it is the same', () 
   for (const file of files) expect(inputs).toHaveProperty([fileURLToPath(file)])
 })
 
-it('a bundle stays for the processes that run it when another takes its place, however old it is', () => {
-  start('one')
+it('a bundle stays for the processes that run it when another takes its place, however old it is', async () => {
+  await start('one')
   const { entry } = newestBundle()
   utimesSync(dirname(entry), 0, 0)
-  start('second')
+  await start('second')
   expect(newestBundle().entry).not.toBe(entry)
   expect(existsSync(entry)).toBe(true)
 })

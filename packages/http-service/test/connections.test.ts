@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -6,6 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { endpoint } from '@svc/api/endpoint'
 import Type from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startProcess } from '../../devnet/src/start-process.ts'
 import { connectionLimit, type Exchange, limitConnections } from '../src/connections.ts'
 import { serve } from '../src/serve.ts'
 import { readUntil, startTestService, type TestService } from './service.ts'
@@ -116,17 +116,14 @@ it('T-142 more connections than descriptors allow close the oldest idle ones, an
   const limit = connectionLimit()
   const excess = 100
   const { port } = new URL(service.url)
-  const strangers = fork(new URL('./open-connections.ts', import.meta.url), [port, `${limit + excess}`])
-  try {
-    expect(await once(strangers, 'message')).toContain('open')
-    const held = `${limit} connections, half of what this machine lets a process open, 10,000 at most`
-    await expect.poll(() => service.connections(), { message: held }).toBeLessThanOrEqual(limit)
-    expect(readdirSync('/proc/self/fd').length, held).toBeLessThan(limit + 500)
-    for (let i = 0; i < 10; i++) expect(await isServed()).toBe(true)
-  } finally {
-    strangers.kill()
-    await once(strangers, 'exit')
-  }
+  const program = new URL('./open-connections.ts', import.meta.url)
+  const strangers = startProcess(program, { args: [port, `${limit + excess}`] })
+  await strangers.said(/open/)
+  const held = `${limit} connections, half of what this machine lets a process open, 10,000 at most`
+  await expect.poll(() => service.connections(), { message: held }).toBeLessThanOrEqual(limit)
+  expect(readdirSync('/proc/self/fd').length, held).toBeLessThan(limit + 500)
+  for (let i = 0; i < 10; i++) expect(await isServed()).toBe(true)
+  await strangers.kill()
   await expect.poll(() => service.connections()).toBeLessThan(excess)
 })
 

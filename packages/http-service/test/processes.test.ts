@@ -1,31 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterEach, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { startProcess } from '../../devnet/src/start-process.ts'
 import { bundleOf } from '../src/bundle.ts'
 
-let started: ChildProcess | undefined
-afterEach(() => started?.kill('SIGKILL'))
-
 function start(program: string, ...args: string[]) {
-  const path = fileURLToPath(new URL(`programs/${program}`, import.meta.url))
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  started = child
-  const lines: Record<string, unknown>[] = []
-  const ended = once(child, 'exit')
-  createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line)))
-  const logged = (msg: string) => lines.filter((line) => line.msg === msg)
+  const { log, said, kill, ...started } = startProcess(new URL(`programs/${program}`, import.meta.url), { args })
+  const ended = started.ended.then(({ code, signal }) => [code, signal])
   return {
-    logged,
+    logged: (msg: string) => log().filter((line) => line.msg === msg),
     ended,
-    until: (msg: string) => expect.poll(() => logged(msg).length).toBeGreaterThan(0),
+    until: (msg: string) => said(new RegExp(`"msg":"${msg}"`)),
     stop() {
-      child.kill('SIGTERM')
+      void kill('SIGTERM')
       return ended
     },
   }

@@ -76,11 +76,16 @@ describe('decoding', () => {
     ['v', 1.5],
     ['v', [1]],
     ['v', null],
+    ['v', ''],
+    ['v', '01'],
+    ['v', '1.0'],
+    ['v', 1e10],
     ['locker_id', 5],
     ['receipt_id', null],
     ['nonce', 'a0'.repeat(15)],
     ['nonce', 'A0'.repeat(16)],
     ['nonce', 'a0'.repeat(17)],
+    ['nonce', 'é'.repeat(32)],
     ['iat', '1781222400'],
     ['iat', 1.5],
     ['exp', -1],
@@ -91,6 +96,9 @@ describe('decoding', () => {
     ['body_sha256', 'E3'.repeat(32)],
     ['body_sha256', 'short'],
     ['sig_alg', 'none'],
+    ['sig_alg', 'Ed25519'],
+    ['sig_alg', 'toString'],
+    ['sig_alg', '__proto__'],
   ] as const)('ENV-04 ENV-16 LIM-05 answers a validation error for a wrong %s (%j)', (field, value) => {
     expect(decodeEnvelope(header({ ...good, [field]: value }))).toMatchObject({ code: 'validation_error', field })
   })
@@ -186,6 +194,15 @@ describe('the request it came with', () => {
     ['/F/a', '/f/a', false],
     ['/f/%zz', '/f/%zy', false],
     ['/f/%ff', '/f/ÿ', false],
+    ['/f/x/../a', '/f/a', false],
+    ['/f/a;x', '/f/a', false],
+    ['/f/a#x', '/f/a', false],
+    ['/f/a%00', '/f/a', false],
+    ['/f/\u0430', '/f/a', false],
+    ['f/a', '/f/a', false],
+    ['/f/a?', '/f/a', false],
+    ['*', '/f/a', false],
+    ['', '/', false],
   ])('ENV-06 path %s against %s: %s', (signed, target, same) => {
     expect(isSamePath(signed, target)).toBe(same)
   })

@@ -1,46 +1,24 @@
 // @module-tag nightly
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { type Database, openDatabase } from '@svc/database/open'
 import { createFreshDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
+import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import { expect, it, onTestFinished } from 'vitest'
 import type { QueueTables } from '../src/tables.ts'
 import { noteTables, readNotes, START, writeNote } from './notes.ts'
 import { openTestQueues } from './queues.ts'
 
-const program = fileURLToPath(new URL('./programs/replica.ts', import.meta.url))
+const program = new URL('./programs/replica.ts', import.meta.url)
 
-interface Replica {
-  child: ChildProcess
+interface Replica extends StartedProcess {
   tell(command: 'start' | `time ${number}` | `allow ${number}`): void
-  /** Resolves when it has printed this line so many times. */
-  says(line: string, times?: number): Promise<void>
 }
 
-function startReplica(url: string): Replica {
-  const child = spawn(process.execPath, [program, url], { stdio: ['pipe', 'pipe', 'inherit'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  return {
-    child,
-    tell: (command) => void child.stdin.write(`${command}\n`),
-    async says(wanted, times = 1) {
-      for (let left = times; left > 0; ) {
-        const { value, done } = await lines.next()
-        if (done) throw new Error(`it exited before it printed "${wanted}"`)
-        if (value === wanted) left--
-      }
-    },
-  }
-}
-
-async function kill({ child }: Replica): Promise<void> {
-  const exited = once(child, 'exit')
-  child.kill('SIGKILL')
-  await exited
+/** Resolves when all are ready. */
+async function startReplicas(url: string, count: number): Promise<Replica[]> {
+  const started = Array.from({ length: count }, () => startProcess(program, { args: [url] }))
+  for (const { said } of started) await said(/ready/)
+  return started.map((one) => ({ ...one, tell: (command) => void one.stdin.write(`${command}\n`) }))
 }
 
 forEachDatabaseInGate('three processes, one of which is killed repeatedly', (database) => {
@@ -51,22 +29,21 @@ forEachDatabaseInGate('three processes, one of which is killed repeatedly', (dat
     await db.transaction().execute(async (tx) => {
       for (const text of texts) await queue.enqueue(tx, 'note', { text })
     })
-    const replicas = Array.from({ length: 5 }, () => startReplica(database.url))
-    for (const replica of replicas) await replica.says('ready')
+    const replicas = await startReplicas(database.url, 5)
     for (const replica of replicas.slice(0, 3)) replica.tell('start')
 
     while (replicas.length > 3) {
       const [victim, ...others] = replicas.slice(0, 3) as [Replica, ...Replica[]]
       for (const replica of [victim, ...others]) replica.tell('allow 12')
-      await victim.says('began', 6 + (replicas.length % 5))
-      await kill(victim)
+      for (let begun = 6 + (replicas.length % 5); begun > 0; begun--) await victim.said(/began/)
+      await victim.kill()
       replicas.shift()
       replicas[2]?.tell('start')
       // This expires the leases of the other processes, too.
       clock.ms += 60_000
       for (const replica of replicas.slice(0, 3)) replica.tell(`time ${clock.ms}`)
     }
-    await Promise.all(replicas.map(kill))
+    await Promise.all(replicas.map(({ kill }) => kill()))
     const before = await notes()
     expect(before.length).toBeGreaterThan(0)
     expect(before.length).toBeLessThan(120)
@@ -81,12 +58,11 @@ forEachDatabaseInGate('three processes, one of which is killed repeatedly', (dat
 forEachDatabaseInGate('two processes with the same schedule', (database) => {
   it('enqueue one job in each period', async () => {
     const { db } = await database.open<QueueTables>(noteTables)
-    const replicas = [startReplica(database.url), startReplica(database.url)]
-    for (const replica of replicas) await replica.says('ready')
+    const replicas = await startReplicas(database.url, 2)
     for (let period = 0; period < 5; period++) {
       for (const part of [0, 30_000]) {
         for (const replica of replicas) replica.tell(`time ${START + period * 60_000 + part}`)
-        for (const replica of replicas) await replica.says('drained')
+        for (const replica of replicas) await replica.said(/drained/)
         expect(await readNotes(db)).toHaveLength(period + 1)
       }
     }
@@ -96,11 +72,10 @@ forEachDatabaseInGate('two processes with the same schedule', (database) => {
 it('four processes may start at once with an empty PostgreSQL database', async () => {
   const { url, drop } = await createFreshDatabase('postgres')
   onTestFinished(drop)
-  const replicas = Array.from({ length: 4 }, () => startReplica(url))
-  for (const replica of replicas) await replica.says('ready')
+  const replicas = await startReplicas(url, 4)
   for (const replica of replicas) replica.tell(`time ${START}`)
-  for (const replica of replicas) await replica.says('drained')
-  await Promise.all(replicas.map(kill))
+  for (const replica of replicas) await replica.said(/drained/)
+  await Promise.all(replicas.map(({ kill }) => kill()))
   const { db, close }: Database<QueueTables> = await openDatabase({ url, migrations: noteTables })
   expect(await readNotes(db)).toEqual(['tick'])
   await close()

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { startProcess } from '@svc/devnet/start-process'
 import { describe, expect, it } from 'vitest'
 import { type Journal, journalEntry, memoryJournal, storageJournal } from '../src/journal.ts'
 import { fileJournal } from '../src/node/file-journal.ts'
@@ -88,12 +86,9 @@ describe('a journal in a folder', () => {
 
   it('loses no write of four concurrent processes that count to 200', { tags: ['nightly'] }, async () => {
     const place = join(folder, 'processes')
-    const program = fileURLToPath(new URL('./programs/count-in-journal.ts', import.meta.url))
-    const counters = Array.from({ length: 4 }, () =>
-      spawn(process.execPath, [program, place, '50'], { stdio: 'inherit' }),
-    )
-    const codes = await Promise.all(counters.map((counter) => once(counter, 'exit')))
-    expect(codes.map(([code]) => code)).toEqual([0, 0, 0, 0])
+    const program = new URL('./programs/count-in-journal.ts', import.meta.url)
+    const counters = Array.from({ length: 4 }, () => startProcess(program, { args: [place, '50'] }))
+    for (const { ended } of counters) expect(await ended).toMatchObject({ code: 0, stderr: '' })
     expect(await fileJournal(place).get('count')).toBe('200')
   })
 })

@@ -1,12 +1,9 @@
 // @module-tag nightly
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { expect, it } from 'vitest'
 import { useAgentMarket } from './agents.ts'
 import { useFolder } from './lockers.ts'
@@ -34,11 +31,8 @@ it('GEN-09 AGENT-04 the programs of the README buy, upload, attest and delegate,
 })
 
 async function run(program: string): Promise<string> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    cwd: home,
-    env: programEnvironment({}),
-  })
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  expect(code, err).toBe(0)
-  return out
+  const args = ['--input-type=module', '--eval', program]
+  const { code, stdout, stderr } = await startProcess(process.execPath, { args, cwd: home }).ended
+  expect(code, stderr).toBe(0)
+  return stdout
 }

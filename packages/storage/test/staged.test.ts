@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { startProcess } from '@svc/devnet/start-process'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openLocalProvider } from '../src/local/open.ts'
 import type { StorageProvider } from '../src/provider.ts'
@@ -114,7 +113,7 @@ describe('a staged provider', () => {
     const { id } = await keep(provider, bytes)
     const program = fileURLToPath(new URL('./programs/deliver-without-space.ts', import.meta.url))
     const limited = ['-c', 'ulimit -f 8 && exec "$0" "$@"', process.execPath, program]
-    const { stdout } = await promisify(execFile)('sh', [...limited, at.folder, server.url, id, newId()])
+    const { stdout } = await startProcess('sh', { args: [...limited, at.folder, server.url, id, newId()] }).ended
     const { written, ref, removed } = JSON.parse(stdout)
     expect([written, removed]).toEqual(['full', 'immutable'])
     expect([...(await at.objects()), ...(await at.incoming())]).toEqual([])

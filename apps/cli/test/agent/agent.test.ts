@@ -43,7 +43,7 @@ describe('svc subscribe', () => {
       home.svc(['subscribe', '--asset', 'USDC', '--wallet', file], { stdin, isTerminal: true })
     const nothing = await received(async () => {
       expect(await subscribe('n\n')).toMatchObject(
-        exits(1, /agent +30 days \(5 USD\)\npay +5 USDC\nto [^]*Nothing was paid/),
+        exits(1, /agent +30 days \(5 USD\)\npay +5 USDC\nto [\s\S]*Nothing was paid/),
       )
     })
     const paid = await received(async () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { startProcess } from '@svc/devnet/start-process'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Words, wordsOf } from '../../src/completion/words.ts'
 import { createProgram } from '../../src/program.ts'
@@ -14,17 +14,19 @@ beforeAll(async () => {
 describe('shell completion', () => {
   it('offers commands, subcommands and options in bash, and files elsewhere', async () => {
     const { stdout: script } = await home.svc(['completion', 'bash'])
-    const complete = (...typed: string[]) => {
+    const complete = async (...typed: string[]) => {
       const line = `COMP_WORDS=(${typed.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${typed.length - 1}`
       const program = `${script}\n${line}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`
-      return execFileSync('bash', ['-c', program], { encoding: 'utf8', timeout: 20_000 }).trim().split('\n')
+      const { code, stdout, stderr } = await startProcess('bash', { args: ['-c', program] }).ended
+      expect(code, stderr).toBe(0)
+      return stdout.trim().split('\n')
     }
-    expect(complete('svc', 'ver')).toEqual(['verify'])
-    expect(complete('svc', 'operators', '')).toEqual(expect.arrayContaining(['ls', 'add', 'rm', '--json']))
-    expect(complete('svc', 'operators', 'add', '--ga')).toEqual(['--gateway'])
-    expect(complete('svc', '--gateway', 'put', 'verify', '--al')).toEqual(['--allow-extra'])
-    expect(complete('svc', 'put', './dir', '--fo')).toEqual(['--follow'])
-    expect(complete('svc', 'put', '--as', '')).toEqual([''])
+    expect(await complete('svc', 'ver')).toEqual(['verify'])
+    expect(await complete('svc', 'operators', '')).toEqual(expect.arrayContaining(['ls', 'add', 'rm', '--json']))
+    expect(await complete('svc', 'operators', 'add', '--ga')).toEqual(['--gateway'])
+    expect(await complete('svc', '--gateway', 'put', 'verify', '--al')).toEqual(['--allow-extra'])
+    expect(await complete('svc', 'put', './dir', '--fo')).toEqual(['--follow'])
+    expect(await complete('svc', 'put', '--as', '')).toEqual([''])
   })
 
   it.each(['bash', 'zsh', 'fish'])('knows every command and option in %s', async (shell) => {

@@ -1,11 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 
@@ -22,23 +19,21 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-function svc(...args: string[]) {
-  const env = programEnvironment({ HOME: folder })
-  return spawnSync(process.execPath, ['--import', noNetwork, main, ...args], { env, encoding: 'utf8', timeout: 20_000 })
-}
+const start = (...args: string[]) => startProcess(process.execPath, { args, env: { HOME: folder } })
+const svc = (...args: string[]) => start('--import', noNetwork, main, ...args).ended
 
 describe('svc verify without a network', () => {
-  it('CLI-02 CLI-04 verifies a bundle without opening a connection', { tags: ['nightly'] }, () => {
-    const { status, stdout, stderr } = svc('verify', bundle, '--keys', key, '--gateway', 'https://gateway.example')
-    expect([status, stderr]).toEqual([0, ''])
+  it('CLI-02 CLI-04 verifies a bundle without opening a connection', { tags: ['nightly'] }, async () => {
+    const { code, stdout, stderr } = await svc('verify', bundle, '--keys', key, '--gateway', 'https://gateway.example')
+    expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain('✓ key_pinned')
   })
 
   it.each(['--rpc', '--primary-rpc'])(
     'CLI-03 contacts a node only when %s names one',
     { tags: ['nightly'] },
-    (option) => {
-      const { stdout, stderr } = svc('verify', bundle, '--keys', key, option, 'http://127.0.0.1:8899')
+    async (option) => {
+      const { stdout, stderr } = await svc('verify', bundle, '--keys', key, option, 'http://127.0.0.1:8899')
       expect(stderr).toContain('NETWORK')
       expect(stdout).toMatch(/– anchor_tx_succeeded +unavailable: the node does not answer/)
     },
@@ -48,16 +43,10 @@ describe('svc verify without a network', () => {
     'exits with 130 when %s interrupts it',
     { tags: ['nightly'] },
     async (signal) => {
-      const child = spawn(process.execPath, [main, 'verify', '-'], {
-        env: programEnvironment({ HOME: folder }),
-        stdio: ['pipe', 'ignore', 'pipe'],
-      })
-      const errors = text(child.stderr)
+      const { stdin, kill } = start(main, 'verify', '-')
       // More than a pipe buffers: once all of it is written, the program is reading.
-      await new Promise((resolve) => child.stdin.write(`{"schema":"${'x'.repeat(1_000_000)}`, resolve))
-      child.kill(signal)
-      expect(await once(child, 'exit')).toEqual([130, null])
-      expect(await errors).toContain('interrupted')
+      await new Promise((resolve) => stdin.write(`{"schema":"${'x'.repeat(1_000_000)}`, resolve))
+      expect(await kill(signal)).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') })
     },
   )
 })

@@ -1,12 +1,11 @@
 // The file commands of an owner, against a real gateway.
 
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
+import { startProcess } from '@svc/devnet/start-process'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { run } from '../../src/run.ts'
@@ -240,8 +239,8 @@ describe('tus', () => {
   /** Runs the snippet that `svc tus token` prints, with another library. */
   async function upload(snippet: string, library: [is: string, becomes: string]): Promise<string> {
     const folder = await home.write('tus', { 'upload.mjs': snippet.replace(...library), 'by-tus.txt': 'by tus' })
-    const args = [join(folder, 'upload.mjs'), join(folder, 'by-tus.txt')]
-    return (await promisify(execFile)(process.execPath, args)).stdout.trim()
+    const program = pathToFileURL(join(folder, 'upload.mjs'))
+    return (await startProcess(program, { args: [join(folder, 'by-tus.txt')] }).ended).stdout.trim()
   }
 
   it('ADD-46 a tus token is printed with a snippet that uploads', async () => {

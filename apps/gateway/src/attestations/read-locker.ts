@@ -75,7 +75,7 @@ interface ByteCheck {
 /** Fewer than the object reader allows, so that a second locker need not wait. */
 const MAX_CONCURRENT_READS = 4
 
-export function createByteCheck(db: Db, { locker_id, provider }: Locker, readObject: HashObject): ByteCheck {
+function createByteCheck(db: Db, { locker_id, provider }: Locker, readObject: HashObject): ByteCheck {
   /** Objects are immutable, so each is read once in a run. */
   const good = new Set<string>()
   const changed = new Set<string>()

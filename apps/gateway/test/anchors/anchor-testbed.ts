@@ -6,17 +6,20 @@ import { join } from 'node:path'
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import type { Anchor, Attestation, PushAnswer } from '@svc/api/attestations'
 import { testClock } from '@svc/devnet/clock'
-import { type FaultyNode, startFaultyNode } from '@svc/devnet/faulty-node'
+import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
+import { freePort } from '@svc/devnet/free-port'
 import type { PrimaryChain } from '@svc/devnet/primary-chain/chain'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
 import { startRateServer } from '@svc/devnet/rate-server'
+import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
-import { expect } from 'vitest'
+import { afterAll, afterEach, expect } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import type { PublicationTable } from '../../src/db/schema.ts'
-import { statementsOf, statusOf } from '../attestations/attest.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { opened, statementsOf, statusOf } from '../attestations/attest.ts'
 import {
   ed25519Identity,
   houseOf,
@@ -35,9 +38,9 @@ export interface AnchorTestbed {
   chainUrl: string
   /** The node between the gateways and the chain. */
   node: FaultyNode
-  /** The settings of its gateways, which share one storage folder. */
-  variables: Variables
   open(variables?: Variables, overrides?: Overrides): Promise<LockerHouse>
+  /** A gateway in a process of its own, which a test kills. */
+  openProcess(variables: Variables, ...tasks: string[]): Promise<Pick<StartedProcess, 'kill'> & { house: LockerHouse }>
   /** Keeps the next call of a method waiting. */
   hold(method: string, options?: HoldOptions): Hold
   stop(): Promise<void>
@@ -49,8 +52,9 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
   const node = await startFaultyNode(primary.url)
   const rates = await startRateServer({ now: clock.now })
   const folder = await mkdtemp(join(tmpdir(), 'svc-anchors-'))
+  /** Of its gateways, which share one storage folder. */
   const variables = {
-    STORAGE_DIR: folder,
+    STORAGE_DIR: join(folder, 'files'),
     PRIMARY_RPC_URLS: node.url,
     ORACLE_URL: rates.url,
     PRIMARY_TREASURY: TREASURY.address,
@@ -64,12 +68,21 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
     chain: primary.chain,
     chainUrl: primary.url,
     node,
-    variables,
     async open(own = {}, overrides = {}) {
       const gateway = await startTestGateway({ ...variables, ...own }, { now: clock.now, ...overrides })
       const house = houseOf(gateway, clock)
       houses.push(house)
       return house
+    },
+    async openProcess(given, ...tasks) {
+      const PORT = String(await freePort())
+      const own = { SVC_MODE: 'development', HOST: '127.0.0.1', PORT, DATA_DIR: join(folder, PORT), RUN_JOBS: 'false' }
+      const { said, kill } = startProcess(new URL('./programs/gateway-at.ts', import.meta.url), {
+        args: [String(clock.now()), ...tasks],
+        env: { ...variables, ...given, ...own, LOCAL_PROVIDERS: 'gcs' },
+      })
+      const [url] = await said(/^http\S+$/)
+      return { house: houseOf({ url } as Gateway, clock), kill }
     },
     hold(method, options) {
       const held = holdAt(method, options)
@@ -165,4 +178,15 @@ export async function transactionsOf(chain: PrimaryChain, work: () => Promise<un
   await work()
   chain.settle()
   return chain.transactions().length - before
+}
+
+/** For the tests of a file or suite; after each, its node is honest again and its chain moves on. */
+export function useAnchorTestbed(): AnchorTestbed {
+  const testbed = opened(startAnchorTestbed)
+  afterEach(() => {
+    testbed.node.behave(honestly)
+    testbed.chain.resume()
+  })
+  afterAll(() => testbed.stop())
+  return testbed
 }

@@ -1,26 +1,15 @@
 import type { Anchor } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
 import type { AttestHealth } from '@svc/api/internal-attestations'
-import { honestly } from '@svc/devnet/faulty-node'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { askToAttest, attest } from '../attestations/attest.ts'
-import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
-import { type AnchorTestbed, expectAnchors, filledLocker, push, startAnchorTestbed } from './anchor-testbed.ts'
+import { describe, expect, it } from 'vitest'
+import { anew, askToAttest, attest, opened } from '../attestations/attest.ts'
+import { expectAnchors, filledLocker, push, useAnchorTestbed } from './anchor-testbed.ts'
 import { holdAt } from './node-faults.ts'
 
-let testbed: AnchorTestbed
+const testbed = useAnchorTestbed()
 /** Attesting does not publish here. */
-let house: LockerHouse
-let locker: TestLocker
-beforeAll(async () => {
-  testbed = await startAnchorTestbed()
-  house = await testbed.open({ ATTEST_PUSH: 'false' })
-})
-afterAll(() => testbed.stop())
-afterEach(() => testbed.node.behave(honestly))
-beforeEach(async () => {
-  locker = await filledLocker(house)
-})
+const house = opened(() => testbed.open({ ATTEST_PUSH: 'false' }))
+const locker = anew(() => filledLocker(house))
 
 async function get<Body>(path: string, query = ''): Promise<Body> {
   const { status, body } = await house.send<Body>('GET', `${path}?receipt_id=${locker.receiptId}${query}`)
@@ -98,6 +87,8 @@ describe('the facts', () => {
       anchor_finalized: 'passed',
     })
     expect(final.anchor).toEqual({ ...anchor, commitment: 'finalized', finalized: true })
+    // A memo anchor is never shown as one of the oracle.
+    expect(final.attestation).toMatchObject({ oracle_tx: null, oracle_slot: null, oracle_feed: null })
     await expectAnchors(house, testbed.chain, locker, [true])
   })
 })

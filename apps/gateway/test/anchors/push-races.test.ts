@@ -1,53 +1,74 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
-import { honestly } from '@svc/devnet/faulty-node'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { runAttestJob } from '../../src/attestations/attest-job.ts'
-import { attest } from '../attestations/attest.ts'
-import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
+import { anew, attest, opened } from '../attestations/attest.ts'
 import {
-  type AnchorTestbed,
   expectAnchors,
   filledLocker,
   publicationsOf,
   push,
-  startAnchorTestbed,
   transactionsOf,
+  useAnchorTestbed,
 } from './anchor-testbed.ts'
+import { blindly, refusingly } from './node-faults.ts'
 
-let testbed: AnchorTestbed
-beforeAll(async () => {
-  testbed = await startAnchorTestbed()
-})
-afterAll(() => testbed.stop())
-afterEach(() => testbed.node.behave(honestly))
+const testbed = useAnchorTestbed()
 
 forEachDatabaseInGate('publishing while other things happen', (database) => {
-  /** Attesting does not publish here. */
-  let house: LockerHouse
-  let automatic: LockerHouse
-  let locker: TestLocker
-  beforeAll(async () => {
-    house = await testbed.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
-    automatic = await testbed.open({ DATABASE_URL: database.url })
-  })
-  beforeEach(async () => {
-    locker = await filledLocker(house)
-  })
+  const variables = (own = {}) => ({ DATABASE_URL: database.url, ...own })
+  /** Attesting does not publish on these two. */
+  const house = opened(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))
+  const other = opened(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))
+  const automatic = opened(() => testbed.open(variables()))
+  const noWait = opened(() => testbed.open(variables({ ANCHOR_WAIT_SECONDS: '0' })))
+  const locker = anew(() => filledLocker(house))
 
   it('T-19 ten pushes at once share one transaction', async () => {
     await attest(house, locker)
     const sent = await transactionsOf(testbed.chain, async () => {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => push(house, locker)))
+      const pushes = Array.from({ length: 10 }, (_, i) => push(i % 2 === 0 ? house : other, locker))
+      const answers = await Promise.all(pushes)
       const [anchor] = await expectAnchors(house, testbed.chain, locker, [true])
       for (const answer of answers) expect(answer).toMatchObject({ anchor, attestation_status: 'complete' })
     })
     expect([sent, await publicationsOf(house, locker)]).toEqual([1, [expect.objectContaining({ state: 'landed' })]])
   })
 
+  it('T-19 a push that gives up just when another resolves the transaction reports its outcome', async () => {
+    await attest(house, locker)
+    const held = testbed.hold('getSignatureStatuses', { answer: blindly })
+    const asked = push(noWait, locker)
+    await held.reached
+    const { anchor } = await push(other, locker)
+    held.release()
+    expect(await asked).toMatchObject({ status: 'pushed', anchor, attestation_status: 'complete' })
+    await expectAnchors(house, testbed.chain, locker, [true])
+  })
+
+  it.each([
+    ['is done', false],
+    ['is under way', true],
+  ])('T-19 a push that the chain would refuse waits for another that %s', async (_name, isHeld) => {
+    await attest(house, locker)
+    const refused = testbed.hold('simulateTransaction', { answer: refusingly })
+    const sent = await transactionsOf(testbed.chain, async () => {
+      const late = push(automatic, locker)
+      await refused.reached
+      const open = isHeld ? testbed.hold('getSignatureStatuses') : null
+      const early = push(other, locker)
+      await (open?.reached ?? early)
+      refused.release()
+      open?.release()
+      const { anchor } = await early
+      expect(await late).toMatchObject({ status: 'pushed', anchor, attestation_status: 'complete' })
+    })
+    expect(sent).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [true])
+  })
+
   it.each([
     ['sendTransaction', 'before'],
     ['sendTransaction', 'after'],
-    ['getSignatureStatuses', 'before'],
     ['getTransaction', 'before'],
   ] as const)(
     'ATT-03 AMB-36 a statement made while the older one is published (%s %s) gets its own anchor',
@@ -67,23 +88,20 @@ forEachDatabaseInGate('publishing while other things happen', (database) => {
     },
   )
 
-  it.each(['getLatestBlockhash', 'simulateTransaction'])(
-    'ATT-03 AMB-36 a statement made before the older one is sent (%s) is published instead',
-    async (method) => {
-      await attest(house, locker)
-      const held = testbed.hold(method)
-      const older = push(house, locker)
-      await held.reached
-      await locker.put('b', 'b')
-      await attest(house, locker)
-      held.release()
-      const sent = await transactionsOf(testbed.chain, async () => {
-        const { anchor } = await older
-        expect(await expectAnchors(house, testbed.chain, locker, [false, true])).toEqual([anchor])
-      })
-      expect(sent).toBe(1)
-    },
-  )
+  it('ATT-03 AMB-36 a statement made before the older one is sent is published instead', async () => {
+    await attest(house, locker)
+    const held = testbed.hold('simulateTransaction')
+    const older = push(house, locker)
+    await held.reached
+    await locker.put('b', 'b')
+    await attest(house, locker)
+    held.release()
+    const sent = await transactionsOf(testbed.chain, async () => {
+      const { anchor } = await older
+      expect(await expectAnchors(house, testbed.chain, locker, [false, true])).toEqual([anchor])
+    })
+    expect(sent).toBe(1)
+  })
 
   it('ATT-03 ANCH-08 attesting answers with one statement, even when a newer one exists by then', async () => {
     const held = testbed.hold('getTransaction')

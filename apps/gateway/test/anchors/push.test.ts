@@ -1,29 +1,28 @@
 import type { AttestAnswer } from '@svc/api/attestations'
+import type { Simulation } from '@svc/api/evidence'
+import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { honestly } from '@svc/devnet/faulty-node'
 import { PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { toHex } from '@svc/protocol/bytes'
 import { issuerKeyId } from '@svc/protocol/ids'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { attest, queueToAttest } from '../attestations/attest.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { anew, askToAttest, attest, opened, queueToAttest, statusOf } from '../attestations/attest.ts'
 import { ed25519Identity, type LockerHouse } from '../auth/lockers.ts'
 import {
-  type AnchorTestbed,
   expectAnchors,
   filledLocker,
   push,
   readTransaction,
-  startAnchorTestbed,
   transactionsOf,
+  useAnchorTestbed,
 } from './anchor-testbed.ts'
+import { DOWN } from './node-faults.ts'
 
 const MEMO_V3 = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 const DISABLED = { status: 'skipped', anchor: null, anchor_type: null, reason: 'push_disabled', error: null }
 
-let testbed: AnchorTestbed
-beforeAll(async () => {
-  testbed = await startAnchorTestbed()
-})
-afterAll(() => testbed.stop())
+const testbed = useAnchorTestbed()
 
 forEachDatabase('publishing', (database) => {
   /** One gateway publishes when it attests, the other only on a push. */
@@ -132,11 +131,6 @@ forEachDatabase('publishing', (database) => {
     })
     expect(count).toBe(1)
     await expectAnchors(house, testbed.chain, locker, [true])
-    const other = await filledLocker(house)
-    await attest(manual, other)
-    await queueToAttest(house, other)
-    await drain(house)
-    await expectAnchors(house, testbed.chain, other, [true])
     expect((await house.gateway.context.queue.counts()).push).toEqual({ waiting: 0, delayed: 0, running: 0, dead: 0 })
   })
 
@@ -146,10 +140,6 @@ forEachDatabase('publishing', (database) => {
     testbed.clock.advance(2)
     await drain(reattesting)
     await expectAnchors(reattesting, testbed.chain, locker, [true])
-    await locker.put('b', 'b')
-    testbed.clock.advance(2)
-    await drain(reattesting)
-    await expectAnchors(reattesting, testbed.chain, locker, [true, true])
   })
 
   it('INT-01 SHAPE-41 the operator decides each time whether a statement is published', async () => {
@@ -163,5 +153,135 @@ forEachDatabase('publishing', (database) => {
     expect((await ask(house, receiptId, {})).push_result).toMatchObject({ status: 'pushed' })
     await drain(house)
     await expectAnchors(house, testbed.chain, locker, [false, false, true, true])
+  })
+})
+
+it.each([
+  ['publishes where that is enabled', { CRON_ATTEST_PUSH: 'true' }, 1],
+  ['publishes nothing otherwise', {}, 0],
+])('CRON-02 CRON-06 ANCH-11 AMB-36 the attest schedule %s', async (_, variables, pushed) => {
+  const house = await testbed.open({ CRON_ATTEST_ENABLED: 'true', ...variables })
+  const locker = await filledLocker(house)
+  await attest(house, locker)
+  await house.gateway.context.queue.drain()
+  testbed.clock.advance(86_400)
+  const { body } = await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', {})
+  expect(body).toMatchObject({ selected: 1, attested: 1, pushed, failed: 0 })
+  await house.gateway.context.queue.drain()
+  const anchors = await expectAnchors(house, testbed.chain, locker, [true, pushed === 1])
+  // The same files make the same snapshot; only the statements differ.
+  expect(new Set(anchors.map(({ snapshot_id }) => snapshot_id)).size).toBe(1)
+})
+
+const SKIPPED = { status: 'skipped', anchor: null, anchor_type: null, reason: 'no_feed_configured', error: null }
+
+it.each([
+  ['when anchors are off', { ANCHOR_KIND: 'off' }],
+  ['when there is no primary chain', { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '' }],
+])(
+  'ATT-12 AMB-38 AMB-64 attesting and pushing answer that nothing was published, without an error, %s',
+  { tags: ['nightly'] },
+  async (_why, variables) => {
+    const house = await testbed.open(variables)
+    const locker = await filledLocker(house)
+    const count = await transactionsOf(testbed.chain, async () => {
+      expect(await attest(house, locker)).toMatchObject({ attestation_status: 'computed', push_result: SKIPPED })
+      const answer = { ok: true, receipt_id: locker.receiptId, ...SKIPPED, attestation_status: 'computed' }
+      expect(await push(house, locker)).toEqual(answer)
+      expect((await askToAttest(house, locker, { sync: false })).status).toBe(202)
+      expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+    })
+    expect(count).toBe(0)
+    await expectAnchors(house, testbed.chain, locker, [false])
+  },
+)
+
+it('ATT-13 SHAPE-35 a simulation sends nothing to the chain, and names the memo that publishing then writes', async () => {
+  const house = await testbed.open({ ATTEST_PUSH: 'false' })
+  const locker = await filledLocker(house)
+  await attest(house, locker)
+  const { receiptId: receipt_id } = locker
+  let simulated: Simulation | undefined
+  const count = await transactionsOf(testbed.chain, async () => {
+    const { status, body } = await house.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })
+    expect([status, body.on_chain_write]).toEqual([200, false])
+    simulated = body
+    expect(await house.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+  })
+  expect(count).toBe(0)
+  await expectAnchors(house, testbed.chain, locker, [false])
+  const { anchor } = await push(house, locker)
+  const { type, payload, signer, memo_bytes } = simulated!.would_write
+  expect(anchor).toMatchObject({ type, payload, signer })
+  const [memo] = readTransaction(testbed.chain, anchor!.tx).instructions
+  expect(Buffer.byteLength(memo!.text)).toBe(memo_bytes)
+})
+
+it('ANCH-01 ANCH-04 a priority fee raises the cost and leaves the memo as it is', async () => {
+  const house = await testbed.open({ ANCHOR_PRIORITY_MICROLAMPORTS: '10000' })
+  const locker = await filledLocker(house)
+  const { anchor } = (await attest(house, locker)).push_result
+  const { record, instructions } = readTransaction(testbed.chain, anchor!.tx)
+  expect(anchor?.fee_lamports).toBe(Number(record.fee))
+  expect(anchor?.fee_lamports).toBeGreaterThan(5000)
+  const memos = instructions.filter(({ program }) => program?.startsWith('Memo'))
+  expect(memos.map(({ text }) => JSON.parse(text))).toEqual([anchor?.payload])
+})
+
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const NONE = { waiting: 0, delayed: 0, running: 0, dead: 0 }
+/** Longer than every pause. */
+const LATER = 2 * 3600
+
+forEachDatabase('the job that publishes', (database) => {
+  const house = opened(() => testbed.open({ DATABASE_URL: database.url }))
+  const locker = anew(() => filledLocker(house))
+  const drain = () => house.gateway.context.queue.drain()
+  const counts = async () => (await house.gateway.context.queue.counts()).push
+
+  it('ANCH-11 ATT-04 the push job is repeated with growing pauses until the chain is back', async () => {
+    testbed.node.behave(DOWN)
+    await queueToAttest(house, locker)
+    await drain()
+    expect(await counts()).toEqual({ ...NONE, delayed: 1 })
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
+    // The first pause is at least five seconds, the second ten.
+    for (const pause of [5, 10]) {
+      testbed.clock.advance(pause - 1)
+      const asked = testbed.node.calls.length
+      await drain()
+      expect(testbed.node.calls.slice(asked)).toEqual([])
+      testbed.clock.advance(pause + 1)
+      await drain()
+      expect(await counts()).toEqual({ ...NONE, delayed: 1 })
+    }
+    testbed.node.behave(honestly)
+    testbed.clock.advance(LATER)
+    expect(await transactionsOf(testbed.chain, drain)).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [true])
+    expect(await counts()).toEqual(NONE)
+  })
+
+  it('ANCH-11 the push job does nothing when the statement was published in the meantime', async () => {
+    const sent = await transactionsOf(testbed.chain, async () => {
+      await attest(house, locker)
+      expect(await counts()).toEqual({ ...NONE, waiting: 1 })
+      await drain()
+    })
+    expect([sent, await counts()]).toEqual([1, NONE])
+  })
+
+  it('ANCH-11 the push job gives up at once on an error that is not retryable', async () => {
+    const wrong = await testbed.open({ DATABASE_URL: database.url, MEMO_PROGRAM: TOKEN_PROGRAM })
+    const { queue } = wrong.gateway.context
+    await queueToAttest(wrong, locker)
+    const sent = await transactionsOf(testbed.chain, () => queue.drain())
+    expect([sent, (await queue.counts()).push]).toEqual([0, { ...NONE, dead: 1 }])
+    const [letter] = await queue.deadLetters()
+    expect(letter).toMatchObject({ kind: 'push', attempts: 1, error: expect.stringContaining('transaction_refused') })
+    // The operator corrects the setting and retries the job.
+    await queue.retryDead(letter!.id)
+    await drain()
+    await expectAnchors(house, testbed.chain, locker, [true])
   })
 })

@@ -6,7 +6,7 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
 } from '@solana/kit'
-import type { Anchor } from '@svc/api/attestations'
+import type { Anchor, Attestation } from '@svc/api/attestations'
 import type { Simulation } from '@svc/api/evidence'
 import { withResult } from '@svc/devnet/faulty-node'
 import { toBase58 } from '@svc/protocol/bytes'
@@ -18,23 +18,29 @@ import {
   parseCloseAttestationInstruction,
   parseCreateAttestationInstruction,
 } from 'sas-lib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { setUpRegistry } from '../../src/anchors/registry/set-up.ts'
-import { attest } from '../attestations/attest.ts'
+import { attest, opened } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
-import { type AnchorTestbed, askToPush, filledLocker, publicationsOf, startAnchorTestbed } from './anchor-testbed.ts'
+import { askToPush, filledLocker, publicationsOf, useAnchorTestbed } from './anchor-testbed.ts'
 
 const ACCOUNT_BYTES = 345
 const RENT_LAMPORTS = 3_292_080
 
 describe('the attestation registry', () => {
-  let testbed: AnchorTestbed
-  let latest: LockerHouse
+  const testbed = useAnchorTestbed()
+  const latest = opened(() => testbed.open({ ANCHOR_KIND: 'registry' }))
+  /** In mode latest, with its two statements. */
+  let locker: TestLocker
+  let first: Attestation
+  let second: Attestation
   beforeAll(async () => {
-    testbed = await startAnchorTestbed()
-    latest = await testbed.open({ ANCHOR_KIND: 'registry' })
+    await setUp(latest)
+    locker = await filledLocker(latest)
+    first = (await attest(latest, locker)).attestation
+    await locker.put('b', 'b')
+    second = (await attest(latest, locker)).attestation
   })
-  afterAll(() => testbed.stop())
 
   async function account(at: string): Promise<Uint8Array | null> {
     const rpc = createSolanaRpc(testbed.chainUrl)
@@ -48,43 +54,37 @@ describe('the attestation registry', () => {
     return setUpRegistry(signers.publication, config.anchors.registry.credentialName, [testbed.chainUrl])
   }
 
-  it('SHAPE-12 before the registry is set up, nothing is sent, and the error says what to run', async () => {
-    const locker = await filledLocker(latest)
-    const { push_result } = await attest(latest, locker)
+  it('SHAPE-12 SAS-01 SAS-02 before the registry is set up nothing is sent; the set-up creates credential and schema once', async () => {
+    const house = await testbed.open({ ANCHOR_KIND: 'registry', SAS_CREDENTIAL_NAME: 'another' })
+    const locker = await filledLocker(house)
+    const { push_result } = await attest(house, locker)
     expect(push_result).toMatchObject({ status: 'failed', reason: 'registry_not_set_up', error: { retryable: false } })
     expect(push_result.error?.error).toContain('svc-gateway set-up-registry')
-    expect(await publicationsOf(latest, locker)).toEqual([])
-  })
+    expect(await publicationsOf(house, locker)).toEqual([])
 
-  it('SAS-01 SAS-02 the set-up creates credential and schema once', async () => {
-    const { tx, credential, schema } = await setUp(latest)
+    const { tx, credential, schema } = await setUp(house)
     expect(tx).not.toBeNull()
-    const { signer } = latest.gateway.rooms.anchors.publisher!
+    const { signer } = house.gateway.rooms.anchors.publisher!
     const made = getCredentialDecoder().decode((await account(credential))!)
     expect(made).toMatchObject({ authority: signer, authorizedSigners: [signer] })
-    expect(Buffer.from(made.name).toString()).toBe('svc-content-attestations')
+    expect(Buffer.from(made.name).toString()).toBe('another')
+    expect(latest.gateway.context.config.anchors.registry.credentialName).toBe('svc-content-attestations')
     const { name, layout, version } = getSchemaDecoder().decode((await account(schema))!)
     expect([Buffer.from(name).toString(), version]).toEqual(['svc.content.v2', 1])
     expect([...layout]).toEqual([13, 13, 13, 13, 2, 2, 8, 12])
-    expect(await setUp(latest)).toEqual({ ...(await setUp(latest)), tx: null, credential, schema })
+    expect(await setUp(house)).toEqual({ ...(await setUp(house)), tx: null, credential, schema })
   })
 
   it('SAS-03 SAS-04 SAS-05 SAS-06 SAS-07 SAS-08 SAS-10 ANCH-06 AMB-37 in mode latest a receipt has one account, which each statement replaces', async () => {
-    const locker = await filledLocker(latest)
-    const first = (await attest(latest, locker)).attestation
-    await locker.put('b', 'b')
-    const second = (await attest(latest, locker)).attestation
     const anchors = [first.anchor, second.anchor] as [Anchor, Anchor]
     expect(anchors.map(({ type, sas }) => [type, sas?.mode, sas?.replaced_previous])).toEqual([
       ['chain_sas_v1', 'latest', false],
       ['chain_sas_v1', 'latest', true],
     ])
-    for (const { envelope_version, sas } of anchors) {
-      expect(envelope_version).toBe(2)
-      const { mode, replaced_previous, ...addresses } = sas!
-      expect(Object.keys(addresses).sort()).toEqual(['attestation', 'credential', 'nonce', 'program', 'schema'])
-      for (const address of Object.values(addresses)) expect(address).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
-    }
+    const anAddress = expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+    const { mode, replaced_previous, ...addresses } = anchors[1].sas!
+    const named = ['attestation', 'credential', 'nonce', 'program', 'schema'].map((name) => [name, anAddress])
+    expect([anchors[1].envelope_version, addresses]).toEqual([2, Object.fromEntries(named)])
     const { attestation, nonce, credential, schema } = anchors[1].sas!
     expect(anchors[0].sas?.attestation).toBe(attestation)
     expect(nonce).toBe(toBase58(hash('sha256', `svc/sas-nonce/v1|${second.proof_id}`, 'buffer')))
@@ -125,10 +125,7 @@ describe('the attestation registry', () => {
   })
 
   it('SAS-04 SAS-05 SAS-07 ANCH-01 AMB-80 a registry transaction is the memo, a close and a create, as the registry client reads them', async () => {
-    const locker = await filledLocker(latest)
-    await attest(latest, locker)
-    await locker.put('b', 'b')
-    const { anchor } = (await attest(latest, locker)).attestation
+    const { anchor } = second
     const wire = Buffer.from(testbed.chain.transaction(anchor!.tx)!.wire, 'base64')
     expect(wire.length).toBeLessThan(1232)
     const { messageBytes } = getTransactionDecoder().decode(wire)

@@ -4,30 +4,30 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly, withResult } from '@svc/devnet/faulty-node'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { toBase58 } from '@svc/protocol/bytes'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { NotPublished } from '../../src/anchors/errors.ts'
+import {
+  recordFinalized,
+  recordLanded,
+  recordLost,
+  recordNotSent,
+  recordPending,
+} from '../../src/anchors/record-outcome.ts'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
-import { attest, statusOf } from '../attestations/attest.ts'
+import type { PublicationTable } from '../../src/db/schema.ts'
+import { attest, opened, statementsOf, statusOf } from '../attestations/attest.ts'
 import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
 import {
-  type AnchorTestbed,
   expectAnchors,
   filledLocker,
   publicationsOf,
   push,
-  startAnchorTestbed,
   transactionsOf,
+  useAnchorTestbed,
 } from './anchor-testbed.ts'
 import { forgetfully } from './node-faults.ts'
 
-let testbed: AnchorTestbed
-beforeAll(async () => {
-  testbed = await startAnchorTestbed()
-})
-afterAll(() => testbed.stop())
-afterEach(() => {
-  testbed.node.behave(honestly)
-  testbed.chain.resume()
-})
+const testbed = useAnchorTestbed()
 
 /** Expires every transaction that is in no block, finally. */
 function expire(): void {
@@ -57,19 +57,6 @@ forEachDatabase('watching publications', (database) => {
   const watch = (of = house) => watchPublications(of.gateway.rooms.anchors)
   const drain = () => house.gateway.context.queue.drain()
   const anchorError = async () => JSON.parse((await statusOf(house, locker))?.anchor_error ?? 'null')
-
-  it('ANCH-07 STATE-12 a confirmed anchor becomes final, and nothing else about it changes', async () => {
-    const { anchor } = (await attest(house, locker)).push_result
-    expect(anchor).toMatchObject({ commitment: 'confirmed', finalized: false, fee_lamports: 5000 })
-    await watch()
-    expect(await expectAnchors(house, testbed.chain, locker, [true])).toEqual([anchor])
-    testbed.chain.settle()
-    const other = await testbed.open({ DATABASE_URL: database.url })
-    await watch(other)
-    const final = { ...anchor, commitment: 'finalized', finalized: true }
-    expect(await expectAnchors(house, testbed.chain, locker, [true])).toEqual([final])
-    expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'finalized', fee_lamports: 5000 }])
-  })
 
   it('ANCH-07 the anchor of an older statement becomes final and leaves the newer statement as it is', async () => {
     await attest(house, locker)
@@ -135,20 +122,7 @@ forEachDatabase('watching publications', (database) => {
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
   })
 
-  it('T-19 a noted transaction that has expired is given up, and the next push sends another', async () => {
-    testbed.node.behave(forgetfully)
-    await attest(noWait, locker)
-    expire()
-    testbed.clock.advance(35)
-    await watch()
-    const { tx } = (await publicationsOf(house, locker))[0]!
-    expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: tx })
-    testbed.node.behave(honestly)
-    expect(await transactionsOf(testbed.chain, () => push(house, locker))).toBe(1)
-    await expectAnchors(house, testbed.chain, locker, [true])
-  })
-
-  it('T-19 watching changes nothing while no node answers', async () => {
+  it('T-19 watching changes nothing while no node answers, and then gives up what has expired', async () => {
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.clock.advance(100)
@@ -159,7 +133,11 @@ forEachDatabase('watching publications', (database) => {
     testbed.node.behave(honestly)
     expire()
     await watch()
-    expect(await publicationsOf(house, locker)).toMatchObject([{ state: 'expired' }])
+    const [lost] = await publicationsOf(house, locker)
+    expect(lost).toMatchObject({ state: 'expired' })
+    expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: lost!.tx })
+    expect(await transactionsOf(testbed.chain, () => push(house, locker))).toBe(1)
+    await expectAnchors(house, testbed.chain, locker, [true])
   })
 
   it('INT-03 failed attempts do not reset how long a statement has been waiting', async () => {
@@ -180,44 +158,82 @@ forEachDatabase('watching publications', (database) => {
   })
 })
 
-describe('where nothing is published', () => {
-  it('ANCH-07 watching asks the chain nothing when nothing was published', async () => {
-    const house = await testbed.open()
-    const asked = testbed.node.calls.length
-    await watchPublications(house.gateway.rooms.anchors)
-    expect(testbed.node.calls.slice(asked)).toEqual([])
-  })
-
-  it('AMB-64 a gateway that does not publish has no watch schedule', async () => {
-    const house = await testbed.open({ ANCHOR_KIND: 'off' })
-    await watchPublications(house.gateway.rooms.anchors)
-    expect(Object.keys(await house.gateway.context.queue.counts())).not.toContain('watch-publications')
-  })
+it('ANCH-07 AMB-64 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
+  const [house, off] = [await testbed.open(), await testbed.open({ ANCHOR_KIND: 'off' })]
+  const asked = testbed.node.calls.length
+  for (const { gateway } of [house, off]) await watchPublications(gateway.rooms.anchors)
+  expect(testbed.node.calls.slice(asked)).toEqual([])
+  expect(Object.keys(await off.gateway.context.queue.counts())).not.toContain('watch-publications')
 })
 
-describe('more publications than nodes answer for at a time', () => {
-  it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for page by page', {
-    tags: ['nightly'],
-  }, async () => {
-    const house = await testbed.open()
-    const locker = await filledLocker(house)
+it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for page by page', {
+  tags: ['nightly'],
+}, async () => {
+  const house = await testbed.open()
+  const locker = await filledLocker(house)
+  await attest(house, locker)
+  const { db } = house.gateway.context.database
+  const [landed] = await publicationsOf(house, locker)
+  const rows = Array.from({ length: 260 }, (_, i) => ({
+    ...landed!,
+    tx: toBase58(randomBytes(64)),
+    sequence: 1000 + i,
+    sent_at: 0,
+  }))
+  await db.insertInto('publications').values(rows).execute()
+  expire()
+  const open = async () =>
+    (await publicationsOf(house, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
+  await watchPublications(house.gateway.rooms.anchors)
+  expect(await open()).toHaveLength(4)
+  await watchPublications(house.gateway.rooms.anchors)
+  expect(await open()).toEqual([])
+  await expectAnchors(house, testbed.chain, locker, [true])
+})
+
+const LANDED = { outcome: 'landed', slot: 1, commitment: 'confirmed' } as const
+const COSTS = { slot: 1, blockTime: null, feeLamports: 1, rentLamports: 0 }
+const refused = new NotPublished('transaction_refused', 'no')
+const expired = (tx: string) => new NotPublished('transaction_expired', 'too late', { tx })
+
+forEachDatabase('the outcome of a transaction is recorded once', (database) => {
+  const house = opened(() => testbed.open({ DATABASE_URL: database.url }))
+  let locker: TestLocker
+  /** As a process read it before the outcome was recorded. */
+  let stale: PublicationTable
+  beforeEach(async () => {
+    locker = await filledLocker(house)
     await attest(house, locker)
+    testbed.chain.settle()
+    await watchPublications(house.gateway.rooms.anchors)
+    stale = { ...(await publicationsOf(house, locker))[0]!, state: 'sent' }
+  })
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['is not sure', () => recordPending(house.gateway.context, stale)],
+    ['takes it for lost', () => recordLost(house.gateway.context, stale, expired(stale.tx))],
+    ['finds it, too', () => recordLanded(house.gateway.rooms.anchors, stale, LANDED, COSTS)],
+    ['could not send it', () => recordNotSent(house.gateway.context, stale, refused)],
+    ['has seen it finalized', () => recordFinalized(house.gateway.context, stale, JSON.parse(stale.draft))],
+  ])('T-19 ATT-04 a process that %s after the outcome was recorded changes nothing', async (_name, record) => {
+    const all = async () => [
+      await publicationsOf(house, locker),
+      await statementsOf(house, locker),
+      await statusOf(house, locker),
+    ]
+    const before = await all()
+    testbed.clock.advance(1)
+    await record()
+    expect(await all()).toEqual(before)
+  })
+
+  it('T-19 ATT-04 a process that could not send changes nothing while a transaction is pending', async () => {
     const { db } = house.gateway.context.database
-    const [landed] = await publicationsOf(house, locker)
-    const rows = Array.from({ length: 260 }, (_, i) => ({
-      ...landed!,
-      tx: toBase58(randomBytes(64)),
-      sequence: 1000 + i,
-      sent_at: 0,
-    }))
-    await db.insertInto('publications').values(rows).execute()
-    expire()
-    const open = async () =>
-      (await publicationsOf(house, locker)).filter(({ state, sequence }) => state === 'landed' && sequence >= 1000)
-    await watchPublications(house.gateway.rooms.anchors)
-    expect(await open()).toHaveLength(4)
-    await watchPublications(house.gateway.rooms.anchors)
-    expect(await open()).toEqual([])
-    await expectAnchors(house, testbed.chain, locker, [true])
+    await db.updateTable('publications').set({ state: 'sent' }).where('tx', '=', stale.tx).execute()
+    const where = db.updateTable('attestations').where('receipt_id', '=', locker.receiptId)
+    await where.set({ status: 'pushing' }).execute()
+    await db.updateTable('statements').set({ anchor: null }).where('receipt_id', '=', locker.receiptId).execute()
+    await recordNotSent(house.gateway.context, stale, refused)
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'pushing', anchor_error: null })
   })
 })

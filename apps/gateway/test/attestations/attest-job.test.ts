@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ATTEST_ATTEMPTS } from '../../src/attestations/attest-job.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
+import { lockerRow } from '../files/files.ts'
 import { askToAttest, attest, expectChain, objectPath, queueToAttest, statementsOf, statusOf } from './attest.ts'
 
 /** More than any locker here has, but for the one that uses them up. */
@@ -64,19 +65,6 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await attest(house, locker)).toMatchObject({ unchanged: true, attestation: { evidence_seq: 1 } })
   })
 
-  it('AMB-56 ATT-21 refuses a locker without confirmed files at once and writes no stub, even if it has a record', async () => {
-    const refused = await askToAttest<{ message: string }>(house, locker, { sync: false })
-    expectRefusal(refused, 409, 'EMPTY_FILE_LIST')
-    expect(refused.body.message).toBe('cannot attest an empty file list')
-    expect(await statusOf(house, locker)).toBeNull()
-    await locker.put('a', 'a')
-    await attest(house, locker)
-    await locker.call(['locker:write'], 'DELETE', '/files/a')
-    expectRefusal(await askToAttest(house, locker, { sync: false }), 409, 'EMPTY_FILE_LIST')
-    expect(await statusOf(house, locker)).toMatchObject({ status: 'computed', sequence: 1 })
-    expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
-  })
-
   it('STATE-09 AMB-33 keeps a record readable until the next one replaces it, and keeps it if nothing changed', async () => {
     await locker.put('a', 'a')
     const first = await attest(house, locker)
@@ -90,30 +78,23 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await expectChain(house, locker)).toHaveLength(2)
   })
 
-  it('EVT-02 runs one job for many requests that arrive while it waits', async () => {
+  it('EVT-02 STATE-10 runs one job for many requests, which finds a statement that was made while it waited', async () => {
     await locker.put('a', 'a')
     const asked = await Promise.all(Array.from({ length: 10 }, () => queueToAttest(house, locker)))
-    const ids = asked.map(({ job_id }) => job_id).filter((id): id is string => id !== null)
-    expect(ids).toHaveLength(1)
-    await drain()
-    expect(await expectChain(house, locker)).toHaveLength(1)
-  })
-
-  it('STATE-10 finds a statement that was made while the job waited and took the place of the stub', async () => {
-    await locker.put('a', 'a')
-    await queueToAttest(house, locker)
+    expect(asked.filter(({ job_id }) => job_id !== null)).toHaveLength(1)
     await attest(house, locker)
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
     expect(await expectChain(house, locker)).toHaveLength(1)
   })
 
   describe('over the statements of a day', () => {
-    beforeEach(async () => {
+    async function useUpTheDay(text: string) {
       for (let i = 0; i < PER_DAY; i++) {
-        await locker.put('a', `${i}`)
+        await locker.put('a', `${text} ${i}`)
         await attest(house, locker)
       }
-    })
+    }
+    beforeEach(() => useUpTheDay('first'))
 
     it('T-173 ADD-59 refuses another with the time to wait, and still answers what has not changed', async () => {
       expect(await attest(house, locker)).toMatchObject({ unchanged: true })
@@ -134,22 +115,14 @@ forEachDatabase('attesting in a job', (database) => {
     it('T-173 ADD-59 regains them sooner with more units, and all of them in a day', async () => {
       await locker.put('a', 'more')
       const { db } = house.gateway.context.database
-      const { terms } = await db
-        .selectFrom('lockers')
-        .selectAll()
-        .where('locker_id', '=', locker.lockerId)
-        .executeTakeFirstOrThrow()
-      const unit = JSON.parse(terms) as { storage_limit_bytes: number }
-      const larger = JSON.stringify({ ...unit, storage_limit_bytes: 3 * unit.storage_limit_bytes })
-      await db.updateTable('lockers').set({ terms: larger }).where('locker_id', '=', locker.lockerId).execute()
-      const { headers } = await askToAttest(house, locker)
-      expect(headers.get('retry-after')).toBe(String(SECONDS_EACH / 3))
-      await db.updateTable('lockers').set({ terms }).where('locker_id', '=', locker.lockerId).execute()
+      const terms = JSON.parse((await lockerRow(house, locker)).terms) as { storage_limit_bytes: number }
+      const of = db.updateTable('lockers').where('locker_id', '=', locker.lockerId)
+      const larger = { ...terms, storage_limit_bytes: 3 * terms.storage_limit_bytes }
+      await of.set({ terms: JSON.stringify(larger) }).execute()
+      expect((await askToAttest(house, locker)).headers.get('retry-after')).toBe(String(SECONDS_EACH / 3))
+      await of.set({ terms: JSON.stringify(terms) }).execute()
       house.clock.advance(10 * 86_400)
-      for (let i = 0; i < PER_DAY; i++) {
-        await locker.put('a', `again ${i}`)
-        await attest(house, locker)
-      }
+      await useUpTheDay('again')
       await locker.put('a', 'too many')
       expectRefusal(await askToAttest(house, locker), 429, 'RATE_LIMITED')
     })

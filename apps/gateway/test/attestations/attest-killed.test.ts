@@ -1,18 +1,14 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { expectChain, queueToAttest, statusOf } from './attest.ts'
 
-const PROGRAM = fileURLToPath(new URL('./programs/attest-until-killed.ts', import.meta.url))
+const PROGRAM = new URL('./programs/attest-until-killed.ts', import.meta.url)
 
 forEachDatabase('a gateway that is killed in the middle of attesting', (database) => {
   it('STATE-09 T-18 EVID-10 leaves its job to another gateway, which makes exactly one statement', {
@@ -27,24 +23,21 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
     await locker.put('a', 'a')
     await queueToAttest(heir, locker)
 
-    const victim = spawn(process.execPath, [PROGRAM, String(heir.clock.now())], {
-      env: programEnvironment({
+    const victim = startProcess(PROGRAM, {
+      args: [String(heir.clock.now())],
+      env: {
         ...variables,
         SVC_MODE: 'development',
         HOST: '127.0.0.1',
         PORT: String(await freePort()),
         DATA_DIR: folder,
         LOG_LEVEL: 'silent',
-      }),
-      stdio: ['ignore', 'pipe', 'inherit'],
+      },
     })
-    onTestFinished(() => void victim.kill('SIGKILL'))
-    const exited = once(victim, 'exit')
-    await once(createInterface(victim.stdout), 'line')
+    await victim.said(/reading/)
     const { queue } = heir.gateway.context
     expect((await queue.counts()).attest).toMatchObject({ running: 1 })
-    victim.kill('SIGKILL')
-    await exited
+    await victim.kill()
 
     // The job is not taken over while its lease runs.
     await queue.drain()

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { AttestAnswer, Attestation, AttestQueued } from '@svc/api/attestations'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import type { StatementTable } from '../../src/db/schema.ts'
 import type { Identity, LockerHouse, Reply, TestLocker } from '../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
@@ -29,7 +29,10 @@ export async function queueToAttest(house: LockerHouse, locker: TestLocker): Pro
 }
 
 /** Every statement of a receipt, oldest first. */
-export async function statementsOf({ gateway }: LockerHouse, { receiptId }: TestLocker): Promise<StatementTable[]> {
+export async function statementsOf(
+  { gateway }: LockerHouse,
+  { receiptId }: Pick<TestLocker, 'receiptId'>,
+): Promise<StatementTable[]> {
   const { db } = gateway.context.database
   return db.selectFrom('statements').selectAll().where('receipt_id', '=', receiptId).orderBy('sequence').execute()
 }
@@ -96,4 +99,25 @@ export async function heldStorage(shared?: string): Promise<HeldStorage> {
       return { began: began.promise, letGo: held.resolve }
     },
   }
+}
+
+/** What is opened before the tests of a file or suite. */
+export function opened<Thing extends object>(open: () => Promise<Thing>): Thing {
+  const thing = {} as Thing
+  beforeAll(async () => void Object.assign(thing, await open()))
+  return thing
+}
+
+/** What is made anew before each test. */
+export function anew<Thing extends object>(make: () => Promise<Thing>): Thing {
+  const thing = {} as Thing
+  beforeEach(async () => void Object.assign(thing, await make()))
+  return thing
+}
+
+/** Opened before the tests of a file or suite, and closed after them. */
+export function useHouse<House extends LockerHouse>(open: () => Promise<House>): House {
+  const house = opened(open)
+  afterAll(() => house.close())
+  return house
 }

@@ -93,7 +93,7 @@ describe('a gateway with a fixed clock and counting randomness', () => {
     await careful.close()
   })
 
-  it('SHAPE-10 ATT-01 ATT-02 EVID-09 EVID-12 EVID-14 EVID-15 MERK-09 answers with the same bytes every time', async () => {
+  it('SHAPE-10 ATT-01 ATT-02 ATT-06 ATT-08 AMB-83 EVID-09 EVID-12 EVID-14 EVID-15 MERK-09 answers with the same bytes every time', async () => {
     const { open } = await openWorld()
     const house = await open()
     const locker = await openLocker(house)

@@ -46,16 +46,6 @@ describe('a refused envelope', () => {
     expect(details).toMatchObject({ exp: now() - 40, gateway_time: now() })
   })
 
-  it('AMB-54 an envelope from the future says by how many seconds', async () => {
-    const { error, message } = await refuse({ envelope: { iat: now() + 90, exp: now() + 150 } })
-    expect([error, message]).toEqual(['ENVELOPE_NOT_YET_VALID', expect.stringContaining('iat is 90 s ahead')])
-  })
-
-  it('ENV-15 an envelope that lives too long says how long it may', async () => {
-    const { error, message } = await refuse({ envelope: { iat: now(), exp: now() + 3600 } })
-    expect([error, message]).toEqual(['ENVELOPE_LIFETIME_INVALID', expect.stringContaining('3600 s after iat')])
-  })
-
   it('ENV-05 ENV-06 a wrong method or path says what was signed and what the gateway got', async () => {
     const method = await refuse({ envelope: { method: 'post' } })
     expect(method.details).toMatchObject({ signed_method: 'post', request_method: 'POST' })
@@ -116,16 +106,14 @@ describe('a refused envelope', () => {
   })
 })
 
-describe('a locker that is not there', () => {
-  it('LOCK-04 who names the receipt is told that its locker is not open yet; others only that there is none', async () => {
-    const owner = ed25519Identity()
-    const receiptId = await house.receipt(owner)
-    const unopened = lockerId(receiptId)
-    const path = `/v1/lockers/${unopened}/files`
-    const named = await refuse({ path, lockerId: unopened, receiptId }, owner)
-    expect(named).toMatchObject({ error: 'locker_not_found', details: { reason: 'not_provisioned' } })
-    const unnamed = await refuse({ path, lockerId: unopened, receiptId: '' }, owner)
-    expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'there is no such locker' })
-    expect(unnamed.details).not.toHaveProperty('reason')
-  })
+it('LOCK-04 who names the receipt is told that its locker is not open yet; others only that there is none', async () => {
+  const owner = ed25519Identity()
+  const receiptId = await house.receipt(owner)
+  const unopened = lockerId(receiptId)
+  const path = `/v1/lockers/${unopened}/files`
+  const named = await refuse({ path, lockerId: unopened, receiptId }, owner)
+  expect(named).toMatchObject({ error: 'locker_not_found', details: { reason: 'not_provisioned' } })
+  const unnamed = await refuse({ path, lockerId: unopened, receiptId: '' }, owner)
+  expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'there is no such locker' })
+  expect(unnamed.details).not.toHaveProperty('reason')
 })

@@ -1,11 +1,4 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import { text } from 'node:stream/consumers'
-import { endpoint } from '@svc/api/endpoint'
 import { type OidcIssuer, startOidcIssuer } from '@svc/devnet/oidc-issuer'
-import { createLog } from '@svc/http-service/log'
-import { serveKnown } from '@svc/http-service/serve'
-import { createService, type Service } from '@svc/http-service/service'
 import { ServiceError } from '@svc/http-service/service-error'
 import type { WireRequest } from '@svc/http-service/wire-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -39,29 +32,14 @@ async function outcome(check: InternalCallerCheck, authorization?: string): Prom
 describe('the shared secret', () => {
   const check = createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc: null })
 
-  it.each([`Bearer ${SECRET}`, `bearer ${SECRET}`, `BEARER   ${SECRET}`])(
-    'INT-06 accepts the shared secret in the header %j',
-    async (header) => {
-      expect(await outcome(check, header)).toBe('let in')
-    },
-  )
-
-  it.each([
-    undefined,
-    '',
-    'Bearer',
-    'Bearer ',
-    SECRET,
-    `Basic ${SECRET}`,
-    `Bearer ${SECRET.slice(0, -1)}`,
-    `Bearer ${SECRET}!`,
-    `Bearer ${SECRET.toUpperCase()}`,
-    `Bearer ${SECRET} `,
-    `Bearer é${SECRET}`,
-    `Bearer \u{1f511}`,
-  ])('INT-06 T-15 refuses the header %j', async (header) => {
-    expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
+  it('INT-06 accepts the shared secret', async () => {
+    expect(await outcome(check, `Bearer ${SECRET}`)).toBe('let in')
   })
+
+  it.each([undefined, SECRET, `Basic ${SECRET}`, `Bearer ${SECRET.slice(0, -1)}`, `Bearer ${SECRET}!`])(
+    'INT-06 T-15 refuses the header %j',
+    async (header) => expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED'),
+  )
 
   it('INT-06 refuses with a 401 that says what to send and does not reveal the secret', async () => {
     const error = (await check(wire('Bearer wrong')).catch((error: unknown) => error)) as ServiceError
@@ -69,10 +47,6 @@ describe('the shared secret', () => {
     const { hint } = error.body('r')
     expect(hint).toContain('Authorization: Bearer')
     expect(JSON.stringify(error.body('r'))).not.toContain(SECRET)
-  })
-
-  it('INT-06 refuses a credential of 100 kB', async () => {
-    expect(await outcome(check, `Bearer ${SECRET.repeat(4000)}`)).toBe('INTERNAL_AUTH_REQUIRED')
   })
 
   it('INT-06 requires the secret in development too once it is set', async () => {
@@ -128,64 +102,9 @@ describe('with nothing configured', () => {
     expect(await outcome(check, 'Bearer anything')).toBe('let in')
   })
 
-  it('INT-06 lets everybody in in development mode where only an identity provider is configured', async () => {
-    const check = createInternalCallerCheck({ mode: 'development', secret: null, oidc })
-    expect(await outcome(check)).toBe('let in')
-  })
-
   it('T-26 refuses everybody in production', async () => {
     const check = createInternalCallerCheck({ mode: 'production', secret: null, oidc: null })
     const headers = [undefined, 'Bearer', 'Bearer null', 'Bearer undefined', `Bearer ${SECRET}`]
     for (const header of headers) expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')
-  })
-})
-
-describe('over HTTP', () => {
-  let service: Service
-  let port: number
-  beforeAll(async () => {
-    const run = endpoint({
-      name: 'run',
-      method: 'POST',
-      path: '/internal/run',
-      auth: 'internal',
-      summary: 'an internal endpoint',
-      responses: { 200: {} },
-    })
-    const check = createInternalCallerCheck({ mode: 'production', secret: SECRET, oidc })
-    service = createService({ log: createLog('silent'), checkResponses: true })
-    serveKnown(service, run, check, () => ({ ran: true }))
-    port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port)
-  })
-  afterAll(() => service.app.close())
-
-  /** The status of a request whose headers are these bytes. */
-  async function statusOf(headers: Buffer | string): Promise<number> {
-    const socket = connect(port, '127.0.0.1')
-    await once(socket, 'connect')
-    socket.write('POST /internal/run HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n')
-    socket.write(Buffer.concat([Buffer.from(headers), Buffer.from('\r\n\r\n')]))
-    const answer = await text(socket)
-    return Number(answer.split(' ')[1])
-  }
-
-  it('INT-06 accepts the secret and a token, in upper and lower case headers', async () => {
-    expect(await statusOf(`Authorization: Bearer ${SECRET}`)).toBe(200)
-    expect(await statusOf(`AUTHORIZATION:   bearer  ${SECRET}  `)).toBe(200)
-    expect(await statusOf(`authorization: Bearer ${issuer.token({ sub: 'scheduler' })}`)).toBe(200)
-  })
-
-  it('INT-06 answers 401 to everything but the secret and a good token', async () => {
-    expect(await statusOf('X-Other: 1')).toBe(401)
-    expect(await statusOf('Authorization: ')).toBe(401)
-    expect(await statusOf(`Authorization: Bearer wrong\r\nAuthorization: Bearer ${SECRET}`)).toBe(401)
-    expect(await statusOf(Buffer.from('Authorization: Bearer schlüssel', 'utf8'))).toBe(401)
-    expect(await statusOf(Buffer.from('Authorization: Bearer schl\xfcssel', 'latin1'))).toBe(401)
-    expect(await statusOf(Buffer.from([...Buffer.from('Authorization: Bearer '), 0xff, 0xfe, 0x80]))).toBe(401)
-    expect(await statusOf(`Authorization: Bearer ${'a'.repeat(15_000)}`)).toBe(401)
-  })
-
-  it('INT-06 refuses a token of 100 kB by the limit on headers', async () => {
-    expect(await statusOf(`Authorization: Bearer ${'a'.repeat(100_000)}`)).toBe(431)
   })
 })

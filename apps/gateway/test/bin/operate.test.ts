@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { outcomeOf, startCommand } from './command.ts'
+import { runCommand } from '../gateway-process.ts'
 
 let folder: string
 let house: LockerHouse
@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const run = (...args: string[]) => outcomeOf(startCommand(args, { SVC_MODE: 'development', DATA_DIR: folder }))
+const run = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', DATA_DIR: folder })
 
 it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gateway runs', {
   tags: ['nightly'],
@@ -30,10 +30,10 @@ it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gatew
   const [dead] = await queue.deadLetters()
 
   const listed = await run('jobs', 'list')
-  expect(listed).toMatchObject({ status: 0, stderr: '' })
+  expect(listed).toMatchObject({ code: 0, stderr: '' })
   expect(listed.stdout).toContain(`${dead!.id}  attest  1 runs`)
   const unexplained = await run('jobs', 'retry', dead!.id)
-  expect([unexplained.status, unexplained.stderr]).toEqual([1, expect.stringContaining('--reason')])
+  expect([unexplained.code, unexplained.stderr]).toEqual([1, expect.stringContaining('--reason')])
   const retried = await run('jobs', 'retry', dead!.id, '--reason', 'the node was down')
   expect(JSON.parse(retried.stdout)).toMatchObject({ changed: true })
 
@@ -51,6 +51,6 @@ it('ADD-25 T-71 lockers, jobs and the audit log by command line, while the gatew
     { action: 'retry_job', reason: 'the node was down' },
   ])
   const [, head] = /Head: (2:[0-9a-f]{64})/.exec(audit.stderr) ?? []
-  expect((await run('audit', '--head', head!)).status).toBe(0)
-  expect((await run('audit', '--head', `3:${head!.slice(2)}`)).status).toBe(1)
+  expect((await run('audit', '--head', head!)).code).toBe(0)
+  expect((await run('audit', '--head', `3:${head!.slice(2)}`)).code).toBe(1)
 })

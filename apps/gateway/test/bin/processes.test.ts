@@ -1,25 +1,19 @@
 // @module-tag nightly
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
+import type { StartedProcess } from '@svc/devnet/start-process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand, startCommand } from '../gateway-process.ts'
 import { type Scrape, scrape } from '../info/metrics/scrape.ts'
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-
-describe('a gateway of two processes', () => {
+describe('a gateway of two processes', { shuffle: false }, () => {
   const closing: (() => Promise<unknown>)[] = []
-  const lines: Record<string, unknown>[] = []
-  let env: NodeJS.ProcessEnv
-  let gateway: ChildProcess
+  let env: Record<string, string>
+  let gateway: StartedProcess
   let url: string
 
   beforeAll(async () => {
@@ -30,7 +24,6 @@ describe('a gateway of two processes', () => {
     const port = String(await freePort())
     url = `http://127.0.0.1:${port}`
     env = {
-      PATH: process.env.PATH,
       SVC_MODE: 'development',
       DATABASE_URL: database.url,
       DATA_DIR: folder,
@@ -38,34 +31,29 @@ describe('a gateway of two processes', () => {
       PORT: port,
       PROCESSES: '2',
     }
-    gateway = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-    createInterface(gateway.stdout!).on('line', (line) => lines.push(JSON.parse(line)))
+    gateway = startCommand(['start'], env)
+    closing.push(gateway.kill)
+    await gateway.said(/gateway started/)
   })
   afterAll(async () => {
-    gateway.kill('SIGKILL')
     for (const close of closing.reverse()) await close()
   })
 
-  const logged = (msg: string) => lines.filter((line) => line.msg === msg)
+  const logged = (msg: string) => gateway.log().filter((line) => line.msg === msg)
   const newestProcess = () => logged('process started').at(-1)?.pid as number
   const startTime = (metrics: Scrape, place: string) => metrics.value('process_start_time_seconds', { process: place })
 
   async function untilBothAnswer(): Promise<Scrape> {
     let metrics: Scrape
-    await expect
-      .poll(
-        async () => {
-          metrics = await scrape(url)
-          return startTime(metrics, '1') !== null && startTime(metrics, '2') !== null
-        },
-        { timeout: 60_000 },
-      )
-      .toBe(true)
+    const bothAnswer = async () => {
+      metrics = await scrape(url)
+      return startTime(metrics, '1') !== null && startTime(metrics, '2') !== null
+    }
+    await expect.poll(bothAnswer).toBe(true)
     return metrics!
   }
 
   it('says once where it serves, and answers metrics of both processes from either', async () => {
-    await expect.poll(() => logged('gateway started').length).toBe(1)
     await untilBothAnswer()
     for (let i = 0; i < 4; i++)
       expect((await fetch(`${url}/health`, { headers: { connection: 'close' } })).status).toBe(200)
@@ -84,21 +72,19 @@ describe('a gateway of two processes', () => {
 
   it('T-16 goes on while one process is killed, and starts another in its place', async () => {
     process.kill(newestProcess(), 'SIGKILL')
-    await expect.poll(() => logged('a process ended, and another takes its place').length).toBe(1)
+    await gateway.said(/a process ended, and another takes its place/)
     expect((await fetch(`${url}/health`)).status).toBe(200)
     await untilBothAnswer()
   })
 
   it('T-89 shares its port with nobody but its processes', async () => {
-    const other = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    expect(await text(other.stderr)).toContain(`Port ${env.PORT} is in use`)
-    expect(other.exitCode ?? (await once(other, 'exit'))[0]).toBe(1)
+    const { code, stderr } = await runCommand(['start'], env)
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`Port ${env.PORT} is in use`)])
   })
 
   it('stops with its processes on SIGTERM', async () => {
     const worker = newestProcess()
-    gateway.kill('SIGTERM')
-    expect(await once(gateway, 'exit')).toEqual([0, null])
+    expect(await gateway.kill('SIGTERM')).toMatchObject({ code: 0 })
     expect(() => process.kill(worker, 0)).toThrow('ESRCH')
   })
 })

@@ -44,7 +44,8 @@ it('T-152 a replica whose clock is not that of the database sells and signs noth
 }, async () => {
   const { queue } = house.gateway.context
   expect((await create('a')).status).toBe(200)
-  expect(await healthWhere(() => true)).toMatchObject({ status: 'ok', continuity: { clock_ahead_seconds: 0 } })
+  const right = ({ status, continuity }: Health) => status === 'ok' && continuity?.clock_ahead_seconds === 0
+  await healthWhere(right)
 
   for (const seconds of [90, -90]) {
     const wrong = await jump(seconds)
@@ -60,8 +61,7 @@ it('T-152 a replica whose clock is not that of the database sells and signs noth
   }
 
   vi.useRealTimers()
-  const right = await healthWhere(({ status }) => status === 'ok')
-  expect(right.continuity?.clock_ahead_seconds).toBe(0)
+  await healthWhere(right)
   expect((await create('b')).status).toBe(200)
   expect((await queue.drain()).done).toBeGreaterThan(0)
 })

@@ -1,14 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { hasLostNonces, missingInDatabase } from '../../src/continuity/compare.ts'
 import type { Entry, NotedRevocation, NotedStatement } from '../../src/continuity/entries.ts'
 import { openLogbook } from '../../src/continuity/logbook.ts'
@@ -19,8 +16,6 @@ import { recordLostStatement } from '../../src/continuity/store.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 
-const PROGRAM = fileURLToPath(new URL('./programs/hold-logbook.ts', import.meta.url))
-
 let folder: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-logbook-'))
@@ -29,8 +24,8 @@ afterEach(() => rm(folder, { recursive: true }))
 
 const PROOF = 'a'.repeat(32)
 
-function statement(sequence: number): Entry {
-  return { kind: 'statement', proofId: PROOF, sequence, digest: sequence.toString(16).padStart(64, '0') }
+function statement(sequence: number, proofId = PROOF): Entry {
+  return { kind: 'statement', proofId, sequence, digest: sequence.toString(16).padStart(64, '0') }
 }
 
 function revocation(digit: string, revokedAt: number, revoked: Revoked): NotedRevocation {
@@ -46,17 +41,15 @@ async function pagesIn(): Promise<Dated[][]> {
 }
 
 it('T-86 a second gateway on another copy of the database does not start while the first lives', async () => {
-  const args = [PROGRAM, folder, 'one copy']
-  const holder = spawn(process.execPath, args, { env: programEnvironment({}), stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void holder.kill('SIGKILL'))
-  await once(createInterface(holder.stdout), 'line')
+  const program = new URL('./programs/hold-logbook.ts', import.meta.url)
+  const holder = startProcess(program, { args: [folder, 'one copy'] })
+  await holder.said(/noted/)
 
   await expect(openLogbook(folder, 'another copy')).rejects.toThrow(`in use by process ${holder.pid} on`)
   const sharing = await openLogbook(folder, 'one copy')
   await sharing.close()
 
-  holder.kill('SIGKILL')
-  await once(holder, 'exit')
+  await holder.kill()
   const heir = await openLogbook(folder, 'another copy')
   await heir.close()
   expect((await pagesIn()).flat()).toMatchObject([{ at: 1, entry: { kind: 'statement', sequence: 1 } }])
@@ -86,16 +79,15 @@ it('ADD-29 a line that a full disk cut off takes no other entry with it', async 
   const program = fileURLToPath(new URL('./programs/fill-logbook.ts', import.meta.url))
   // No file may have more than a kibibyte: writing fails in the middle of a line.
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, folder, '40']
-  const filling = spawn('bash', args, { env: programEnvironment({}), stdio: ['ignore', 'pipe', 'inherit'] })
-  const [failures] = await once(createInterface(filling.stdout), 'line')
+  const [failures] = await startProcess('bash', { args }).said(/^\d+$/)
   expect(Number(failures)).toBeGreaterThan(3)
   const entries = (await pagesIn()).flat().map(({ entry }) => entry as { sequence: number })
   expect(new Set(entries.map(({ sequence }) => sequence))).toEqual(new Set(Array.from({ length: 40 }, (_, i) => i + 1)))
 })
 
 it('T-37 ADD-29 a nonce that a full disk did not take keeps the logbook failing until it is kept', async () => {
-  const program = fileURLToPath(new URL('./programs/keep-nonce-on-full-disk.ts', import.meta.url))
-  const isFailing = execFileSync(process.execPath, [program, folder], { env: programEnvironment({}), encoding: 'utf8' })
+  const program = new URL('./programs/keep-nonce-on-full-disk.ts', import.meta.url)
+  const [isFailing] = await startProcess(program, { args: [folder] }).said(/^\[.*/)
   expect(JSON.parse(isFailing)).toEqual([true, true, false])
   expect(await readNonces(folder)).toEqual([{ signer: 'a-wallet', nonce: 'c'.repeat(32), forget_at: 180 }])
 })
@@ -155,12 +147,13 @@ forEachDatabase('a logbook and its database', (database) => {
 
   it('T-162 with more than twenty processes, none that lived with the newest known entry is left out', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
-    await db.transaction().execute((tx) => recordLostStatement(tx, statement(2) as NotedStatement, 8))
+    const of = (sequence: number) => statement(sequence, 'b'.repeat(32)) as NotedStatement
+    await db.transaction().execute((tx) => recordLostStatement(tx, of(2), 8))
     const now = Math.floor(Date.now() / 1000)
     const noted = async (sequence: number, touched: number) => {
       const before = await readdir(folder)
       const logbook = await openLogbook(folder, 'history')
-      await logbook.append([statement(sequence)], now)
+      await logbook.append([of(sequence)], now)
       await logbook.close()
       const [name] = (await readdir(folder)).filter((each) => each.endsWith('.log') && !before.includes(each))
       await utimes(join(folder, name!), touched, touched)
@@ -168,7 +161,7 @@ forEachDatabase('a logbook and its database', (database) => {
     await noted(4, now - 3600)
     await noted(3, now - 15)
     for (let i = 0; i < 25; i++) await noted(2, now)
-    expect((await missingInDatabase(db, folder)).statements).toEqual([statement(3)])
-    expect((await missingInDatabase(db, folder, { all: true })).statements).toEqual([statement(3), statement(4)])
+    expect((await missingInDatabase(db, folder)).statements).toEqual([of(3)])
+    expect((await missingInDatabase(db, folder, { all: true })).statements).toEqual([of(3), of(4)])
   })
 })

@@ -1,24 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { SigningKeys } from '@svc/api/info'
 import type { LockerRecord } from '@svc/api/lockers'
-import { testClock } from '@svc/devnet/clock'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { announceKey } from '../../src/operations/keys/announce-key.ts'
 import { retireKey } from '../../src/operations/keys/retire-key.ts'
 import { revokeKey as revokeSigningKey } from '../../src/operations/keys/revoke-key.ts'
 import { acceptLosses, examineDatabase, rebuildDatabase } from '../../src/operations/restored-database.ts'
-import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { outcomeOf, startCommand } from '../bin/command.ts'
+import { opened } from '../attestations/attest.ts'
+import { ed25519Identity, expectRefusal, type TestLocker } from '../auth/lockers.ts'
+import { runCommand } from '../gateway-process.ts'
 import { askKey, done, listKeys, revokeKey } from '../s3/credentials/credentials-house.ts'
-import { copyDatabase, dropBackup } from './copy-database.ts'
 import { healthIn } from './health.ts'
+import { openRestorable } from './restorable.ts'
 
 const ACTOR = { identity: 'a test' }
 const HEALED = { publications: null, reason: 'a backup was restored' }
@@ -29,54 +25,22 @@ const [OLD_KEY, NEXT_KEY, WITHDRAWN_KEY] = [OLD_SEED, NEXT_SEED, '63'.repeat(32)
 )
 
 forEachDatabase('a restored database that forgot revocations', (database) => {
-  const clock = testClock(Date.now())
   const [owner, operator] = [ed25519Identity(), ed25519Identity()]
-  let folder: string
-  let variables: Record<string, string>
-  let house: LockerHouse
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-revocations-'))
-    variables = {
-      DATA_DIR: folder,
-      DATABASE_URL: database.url,
-      LOGBOOK_DIR: join(folder, 'logbook'),
-      S3_DOOR: 'on',
-      STATEMENT_KEY: OLD_SEED,
-      STATEMENT_KEY_NEXT: NEXT_SEED,
-    }
-    await open()
-  })
-  afterAll(async () => {
-    await house.close()
-    await dropBackup(database)
-    await rm(folder, { recursive: true, force: true })
-  })
+  const gateway = opened(() => openRestorable(database, { STATEMENT_KEY: OLD_SEED, STATEMENT_KEY_NEXT: NEXT_SEED }))
+  afterAll(() => gateway.close())
+  const operations = () => gateway.house().gateway.rooms.operations
+  const urlOf = (path: string) => new URL(path, gateway.house().gateway.url)
 
-  async function open(): Promise<void> {
-    house = houseOf(await startTestGateway(variables, { now: clock.now }), clock)
-    // Envelopes that may have been used before a loss are refused for a while.
-    clock.advance(31)
-  }
-
-  async function exchange(from: 'live' | 'backup'): Promise<void> {
-    await house.close()
-    await copyDatabase(database, from)
-    await open()
-  }
-
-  /** A locker of whichever house is open. */
   async function newLocker(operators = [operator]): Promise<TestLocker> {
-    const { lockerId, receiptId, ...made } = await house.locker(owner, { operators })
-    await made.put('a.txt', 'text')
-    const call: TestLocker['call'] = (ops, method, path, body, who = owner) =>
-      house.call(who, { method, path: `/v1/lockers/${lockerId}${path}`, body, ops, lockerId, receiptId })
-    return { ...made, lockerId, receiptId, call }
+    const locker = await gateway.locker(owner, operators)
+    await locker.put('a.txt', 'text')
+    return locker
   }
 
   const admin = (locker: TestLocker, method: string, path: string, body?: unknown) =>
     locker.call<LockerRecord>(['locker:admin'], method, path, body)
   const restrict = (locker: TestLocker, restriction: string) =>
-    house.send('PUT', `/v1/internal/operations/lockers/${locker.lockerId}/restriction`, {
+    gateway.house().send('PUT', `/v1/internal/operations/lockers/${locker.lockerId}/restriction`, {
       restriction,
       reason: 'order 17',
       ...(restriction !== 'none' && { notice: 'by order' }),
@@ -84,12 +48,12 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
   const download = async (locker: TestLocker, who = owner) =>
     done(await locker.call<{ download_url: string }>(['locker:read'], 'GET', '/files/a.txt', undefined, who))
       .download_url
-  const opens = async (path: string) =>
-    (await fetch(new URL(new URL(path, house.gateway.url).pathname, house.gateway.url))).status
+  const opens = async (path: string) => (await fetch(urlOf(urlOf(path).pathname))).status
   const recordOf = async (locker: TestLocker) =>
     done(await locker.call<LockerRecord>(['locker:read'], 'GET', '/record'))
 
-  it('T-161 T-164 ADD-57 is behind until it is healed, by rebuild or accept: nobody who was shut out comes in again', async () => {
+  /** After the backup, people are shut out in every way. */
+  const made = opened(async () => {
     const [shared, revoked, linked, rotated, frozen, thawed] = [
       await newLocker(),
       await newLocker(),
@@ -100,12 +64,12 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     ]
     const key = done(await askKey(shared))
     const [byOperator, byOwner] = [await download(shared, operator), await download(revoked)]
-    const announced = { publicKeyHex: NEXT_KEY!, start: Math.floor(clock.now() / 1000), reason: 'a test' }
-    await announceKey(house.gateway.rooms.operations, ACTOR, { ...announced, publicKeyHex: WITHDRAWN_KEY! })
-    await exchange('live')
+    const announced = { publicKeyHex: NEXT_KEY!, start: Math.floor(gateway.clock.now() / 1000), reason: 'a test' }
+    await announceKey(operations(), ACTOR, { ...announced, publicKeyHex: WITHDRAWN_KEY! })
+    await gateway.exchange('live')
 
-    await retireKey(house.gateway.rooms.operations, ACTOR, issuerKeyId(WITHDRAWN_KEY!), 'a wrong key')
-    await announceKey(house.gateway.rooms.operations, ACTOR, announced)
+    await retireKey(operations(), ACTOR, issuerKeyId(WITHDRAWN_KEY!), 'a wrong key')
+    await announceKey(operations(), ACTOR, announced)
 
     done(await admin(shared, 'DELETE', `/operators/${operator.identity}`))
     done(await revokeKey(shared, key.access_key_id))
@@ -114,32 +78,34 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     done(await admin(rotated, 'POST', '/public-link', { action: 'rotate' }))
     done(await restrict(frozen, 'taken_down'))
     done(await restrict(thawed, 'frozen'))
-    clock.advance(1)
+    gateway.clock.advance(1)
     done(await restrict(thawed, 'none'))
-    const env = { SVC_MODE: 'development', ...variables }
-    const rotation = await outcomeOf(startCommand(['keys', 'rotate', '--early', '--reason', 'a test'], env))
-    expect(rotation.status, rotation.stderr).toBe(0)
+    const env = { SVC_MODE: 'development', ...gateway.variables }
+    const rotation = await runCommand(['keys', 'rotate', '--early', '--reason', 'a test'], env)
+    expect(rotation.code, rotation.stderr).toBe(0)
     const theft = { keyId: issuerKeyId(OLD_KEY!), since: announced.start, reason: 'stolen', recovery: null }
-    await revokeSigningKey(house.gateway.rooms.operations, ACTOR, theft)
-    const published = await (await fetch(`${house.gateway.url}/v1/keys`)).json()
+    await revokeSigningKey(operations(), ACTOR, theft)
+    const published = await (await fetch(urlOf('/v1/keys'))).json()
+    return { shared, revoked, linked, rotated, frozen, thawed, byOperator, byOwner, published }
+  })
 
-    const heal = {
-      rebuild: (operations: LockerHouse['gateway']['rooms']['operations']) =>
-        rebuildDatabase(operations, ACTOR, { ...HEALED, files: [] }),
-      accept: (operations: LockerHouse['gateway']['rooms']['operations']) => acceptLosses(operations, ACTOR, HEALED),
-    }
-    for (const repeat of [heal.rebuild, heal.accept]) {
-      await exchange('backup')
-      const behind = await healthIn(house.gateway, 'behind')
+  it.each([
+    ['rebuild', () => rebuildDatabase(operations(), ACTOR, { ...HEALED, files: [] })],
+    ['accept', () => acceptLosses(operations(), ACTOR, HEALED)],
+  ])(
+    'T-161 T-164 ADD-57 is behind until it is healed by %s: nobody who was shut out comes in again',
+    async (_, heal) => {
+      const { shared, revoked, linked, rotated, frozen, thawed, byOperator, byOwner, published } = made
+      await gateway.exchange('backup')
+      const behind = await healthIn(gateway.house().gateway, 'behind')
       expect(behind.continuity).toMatchObject({ missing_revocations: 11, missing_statements: 0, missing_payments: 0 })
       expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
       expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
       expect(await opens(byOperator)).toBe(200)
 
-      const { operations } = house.gateway.rooms
-      await repeat(operations)
-      await healthIn(house.gateway, 'current')
-      expect((await examineDatabase(operations, null)).revocations).toEqual([])
+      await heal()
+      await healthIn(gateway.house().gateway, 'current')
+      expect((await examineDatabase(operations(), null)).revocations).toEqual([])
 
       expectRefusal(await shared.call(['locker:list'], 'GET', '/files', undefined, operator), 403, 'SIGNATURE_INVALID')
       expect((await recordOf(shared)).operators).toEqual([])
@@ -152,10 +118,10 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       }
       expect((await recordOf(frozen)).restriction).toMatchObject({ state: 'taken_down', notice: 'by order' })
       expect((await recordOf(thawed)).restriction ?? null).toBeNull()
-      const keys = (await (await fetch(`${house.gateway.url}/v1/keys`)).json()) as SigningKeys
+      const keys = (await (await fetch(urlOf('/v1/keys'))).json()) as SigningKeys
       expect(keys).toEqual(published)
       expect(keys.next).toBeUndefined()
       expect(keys.keys.find(({ public_key_hex }) => public_key_hex === OLD_KEY)?.revoked_since).toBeDefined()
-    }
-  })
+    },
+  )
 })

@@ -1,21 +1,30 @@
+import type { Attestation } from '@svc/api/attestations'
 import type { Simulation } from '@svc/api/evidence'
+import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { attCode } from '@svc/protocol/ids'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
+import { opened, useHouse } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
 import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const CODE = '/v1/attest-code'
 const SIMULATE = '/v1/attest/simulate'
+const BY_TOKEN = '/v1/attest-code/jwt'
+const OPENING_TIME = Date.UTC(2026, 8, 1, 12)
 
-let house: EvidenceHouse
-beforeAll(async () => {
-  house = await openEvidenceHouse()
-})
-afterAll(() => house.close())
+const issuer: OidcIssuer = opened(() => startOidcIssuer({ now: () => house.clock?.now() ?? OPENING_TIME }))
+afterAll(() => issuer.stop())
+const house: EvidenceHouse = useHouse(() =>
+  openEvidenceHouse({
+    ATTEST_JWT_ISSUER: issuer.issuer,
+    ATTEST_JWT_AUDIENCE: TEST_AUDIENCE,
+    ATTEST_JWT_JWKS_URL: issuer.jwksUrl,
+  }),
+)
 
 /** A receipt with a result hash, as older gateways issued them. */
 async function receiptWith(result_hash: string): Promise<string> {
@@ -40,7 +49,6 @@ it('ATT-15 SHAPE-35 answers the code of the newest statement, or of the one with
   const codes = await Promise.all([1, 2, 3].map((sequence) => house.get(CODE, { receipt_id, sequence })))
   expect(codes[2]).toEqual(code)
   expect(new Set(codes.map((of) => (of as { att_code: number }).att_code)).size).toBe(3)
-  expectRefusal(await house.read(CODE, { receipt_id, sequence: 5 }), 404, 'statement_not_found')
 })
 
 it('ATT-15 prefers the result hash of the receipt, with its prefix or without', async () => {
@@ -64,8 +72,6 @@ it('ATT-15 ERR-07 AMB-40 answers 400 and says where to attest where there is no 
     expectRefusal(answer, 400, 'missing_result_hash_run_storage_verify_first')
     expect(answer.body.hint).toContain(`POST /v1/storage/attest?receipt_id=${receipt_id}`)
   }
-  expectRefusal(await house.read(CODE, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
-  expectRefusal(await house.read(CODE), 422, 'validation_error')
 })
 
 it('ATT-13 SHAPE-35 AMB-64 simulates what publishing would write, and writes nothing', async () => {
@@ -95,15 +101,63 @@ it('ATT-13 SHAPE-35 AMB-64 simulates what publishing would write, and writes not
 it('ATT-13 ERR-22 refuses to simulate before the first statement', async () => {
   const { receipt_id } = await house.listed(1)
   expectRefusal(await house.send('POST', SIMULATE, { receipt_id }), 409, 'attestation_not_available')
-  expectRefusal(await house.send('POST', SIMULATE, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
-  expectRefusal(await house.send('POST', SIMULATE, {}), 422, 'validation_error')
 })
 
-it('T-10 counts simulations against the public rate limits', async () => {
-  const limited = await openEvidenceHouse({ RATE_LIMIT_RECEIPT: '2' })
-  const locker = await limited.listed(1)
-  await limited.state(locker)
-  const simulate = () => limited.send('POST', SIMULATE, { receipt_id: locker.receipt_id })
-  for (const status of [200, 200, 429]) expect((await simulate()).status).toBe(status)
-  await limited.close()
+const read = (authorization?: string) =>
+  house.read<{ error?: string }>(BY_TOKEN, {}, authorization ? { authorization } : {})
+const bearer = (...token: Parameters<OidcIssuer['token']>) => `Bearer ${issuer.token(...token)}`
+
+it('ATT-14 AMB-77 SHAPE-35 answers the attestation and simulation of the receipt that a token names', async () => {
+  const { receipt_id } = await chainOfThree(house)
+  const exp = Math.floor(house.clock.now() / 1000) + 120
+  const { status, body } = await read(bearer({ receipt_id, exp }))
+  expect(status, JSON.stringify(body)).toBe(200)
+  const { attestation } = await house.get<{ attestation: Attestation }>('/v1/storage/verify', { receipt_id })
+  const simulation = await house.send<Simulation>('POST', '/v1/attest/simulate', { receipt_id })
+  const { result_hash } = attestation
+  const token = { iss: issuer.issuer, exp }
+  const att_code = attCode(result_hash)
+  expect(body).toEqual({ receipt_id, att_code, result_hash, attestation, simulation: simulation.body, token })
+})
+
+it('AMB-77 T-14 refuses every token that the issuer did not sign for this audience and a receipt', async () => {
+  const { receipt_id } = await chainOfThree(house)
+  const bad: [string, string | undefined][] = [
+    ['none', undefined],
+    ['another audience', bearer({ receipt_id, aud: 'another' })],
+    ['without a receipt', bearer()],
+    ['with a number for a receipt', bearer({ receipt_id: 7 })],
+    ['with a list for a receipt', bearer({ receipt_id: [receipt_id] })],
+    ['with bytes that are no text', bearer({ receipt_id: '\0' })],
+    ['with half a character', bearer({ receipt_id: '\ud800' })],
+    ['unsigned', bearer({ receipt_id }, { forge: 'alg-none' })],
+  ]
+  for (const [what, authorization] of bad) {
+    const answer = await read(authorization)
+    expect([answer.status, answer.body.error], what).toEqual([401, 'BEARER_TOKEN_INVALID'])
+    expect(answer.headers.get('www-authenticate'), what).toBe('Bearer')
+  }
+})
+
+it('ATT-14 ERR-07 refuses tokens that name an unknown receipt or one without an attestation', async () => {
+  expectRefusal(await read(bearer({ receipt_id: 'rcpt_none' })), 404, 'receipt_not_found')
+  const { receipt_id: bare } = await house.listed(1)
+  expectRefusal(await read(bearer({ receipt_id: bare })), 400, 'missing_result_hash_run_storage_verify_first')
+})
+
+it('VER-15 answers a null simulation for a record of the oracle era', async () => {
+  const locker = await house.listed(2)
+  await house.stateAsOracle(locker)
+  const { status, body } = await read(bearer({ receipt_id: locker.receipt_id }))
+  expect(status, JSON.stringify(body)).toBe(200)
+  expect(body).toMatchObject({ simulation: null, attestation: { file_count: 2 } })
+})
+
+it('AMB-77 T-10 refuses tokens with a hint where no issuer is configured, and counts them', async () => {
+  const house = await openEvidenceHouse({ RATE_LIMIT_ADDRESS: '2' })
+  const answer = await house.read<{ hint: string }>(BY_TOKEN, {}, { authorization: 'Bearer x.y.z' })
+  expectRefusal(answer, 401, 'BEARER_TOKEN_INVALID')
+  expect(answer.body.hint).toContain('ATTEST_JWT_ISSUER')
+  for (const status of [401, 429]) expect((await house.read(BY_TOKEN)).status).toBe(status)
+  await house.close()
 })

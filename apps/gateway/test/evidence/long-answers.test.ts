@@ -3,25 +3,24 @@ import * as evidence from '@svc/api/evidence'
 import type { EvidenceBundle, VerificationBundle } from '@svc/api/proofs'
 import * as proofs from '@svc/api/proofs'
 import { schemaCheck } from '@svc/http-service/validate'
-import { toHex, utf8 } from '@svc/protocol/bytes'
+import { toHex } from '@svc/protocol/bytes'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Locker } from '../../src/db/schema.ts'
-import { type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
+import { useHouse } from '../attestations/attest.ts'
+import { openEvidenceHouse } from './evidence-house.ts'
 
 /** The fewest files that are streamed. */
 const FILES = 5001
 
 describe('answers with many files', () => {
-  let house: EvidenceHouse
+  const house = useHouse(() => openEvidenceHouse())
   let locker: Locker
   beforeAll(async () => {
-    house = await openEvidenceHouse()
     locker = await house.listed(FILES)
     await house.state(locker)
   })
-  afterAll(() => house.close())
   const url = (path: string) => `${house.gateway.url}${path}?receipt_id=${locker.receipt_id}`
 
   it.each([
@@ -29,6 +28,7 @@ describe('answers with many files', () => {
     ['retrieve', evidence.retrieve, (body: Retrieved) => body.manifest.files],
     ['verificationBundle', proofs.verificationBundle, (body: VerificationBundle) => body.content_proof?.files],
     ['evidenceBundle', proofs.evidenceBundle, (body: EvidenceBundle) => body.files],
+    ['redactedBundle', proofs.redactedBundle, (body: { leaf_hashes: unknown[] }) => body.leaf_hashes],
     ['recomputeVerify', proofs.recomputeVerify, (body: { files: unknown[] }) => body.files],
   ] as const)(
     'SHAPE-32 SHAPE-33 SHAPE-36 SHAPE-37 SHAPE-39 streams the complete list of files as declared: %s',
@@ -50,11 +50,11 @@ describe('answers with many files', () => {
     const pinned = readPinnedKeys(toHex(house.gateway.context.signers.statement.publicKey))
     if (!pinned.ok) throw new Error(pinned.problem)
     const verification = await verifyBundle([bytes], { pinnedKeys: pinned.keys })
-    if (verification.refused) throw new Error(verification.refused.why)
-    expect(verification.failed).toEqual([])
-    expect(verification.facts.key_pinned).toEqual({ value: 'passed' })
-    expect(verification.counted.files).toBe(FILES)
-    expect(bytes).toEqual(utf8(new TextDecoder().decode(bytes)))
+    expect(verification).toMatchObject({
+      failed: [],
+      facts: { key_pinned: { value: 'passed' } },
+      counted: { files: FILES },
+    })
   })
 
   it('T-11 still serves after a reader disconnects in the middle', async () => {
@@ -67,15 +67,10 @@ describe('answers with many files', () => {
     expect((await fetch(url('/v1/storage/verify'))).status).toBe(200)
   })
 
-  it('GEN-05 answers HEAD with headers only', async () => {
-    const response = await fetch(url('/v1/storage/evidence-bundle'), { method: 'HEAD' })
-    expect([response.status, await response.text()]).toEqual([200, ''])
-  })
-
   it('VER-01 breaks off the answer when stored files are missing, rather than showing a short list', {
     tags: ['nightly'],
   }, async () => {
-    const damaged = await house.listed(FILES)
+    const damaged = await house.listed(FILES + 1)
     const { snapshotKey } = await house.state(damaged)
     const { db } = house.gateway.context.database
     await db.deleteFrom('snapshots').where('snapshot_key', '=', snapshotKey).execute()
@@ -89,14 +84,9 @@ it('T-10 counts long answers against the public rate limits, but not short ones'
   const [long, short] = [await house.listed(FILES), await house.listed(1)]
   for (const locker of [long, short]) await house.state(locker)
   const statuses = async ({ receipt_id }: Locker) => {
-    const paths = [
-      '/v1/storage/verify',
-      '/v1/storage/evidence-bundle',
-      '/v1/storage/verification-bundle',
-      '/v1/retrieve',
-    ]
     const answers = []
-    for (const path of paths) answers.push((await house.read(path, { receipt_id })).status)
+    for (const path of ['verify', 'evidence-bundle', 'redacted-bundle', 'verification-bundle'])
+      answers.push((await house.read(`/v1/storage/${path}`, { receipt_id })).status)
     return answers
   }
   expect(await statuses(long)).toEqual([200, 200, 200, 429])

@@ -1,23 +1,20 @@
 import type { Retrieved, VerifyAnswer } from '@svc/api/evidence'
 import type { RecomputeVerify, SelfVerify, VerificationBundle } from '@svc/api/proofs'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
+import { useHouse } from '../attestations/attest.ts'
 import { expectRefusal } from '../auth/lockers.ts'
-import { type EvidenceHouse, ORACLE_ANCHOR, openEvidenceHouse } from './evidence-house.ts'
+import { ORACLE_ANCHOR, openEvidenceHouse } from './evidence-house.ts'
 
 const { tx } = ORACLE_ANCHOR
 const FACTS = vectors.evidence_bundle_v1_example.verification
 const NO_ANCHOR = { ...FACTS, anchor_submitted: 'not_checked', anchor_confirmed: 'not_checked' }
 
 describe('records of the oracle era', () => {
-  let house: EvidenceHouse
+  const house = useHouse(() => openEvidenceHouse())
   const verify = (receipt_id: string, query = {}) =>
     house.get<VerifyAnswer>('/v1/storage/verify', { receipt_id, ...query })
-  beforeAll(async () => {
-    house = await openEvidenceHouse()
-  })
-  afterAll(() => house.close())
 
   it('VER-15 ANCH-06 ANCH-10 ATT-23 EVID-22 verify answers a record of the oracle era with its anchor and without envelope or status', async () => {
     const locker = await house.listed(3)
@@ -82,6 +79,13 @@ describe('records of the oracle era', () => {
       chain_links: 'not_checked',
     })
     expectRefusal(await house.send('POST', '/v1/attest/simulate', { receipt_id }), 409, 'attestation_not_available')
+    for (const path of ['/v1/storage/redacted-bundle', '/v1/storage/dsse']) {
+      const refused = await house.read<{ hint: string }>(path, { receipt_id })
+      expectRefusal(refused, 409, 'attestation_not_available')
+      expect(refused.body.hint).toContain('POST /v1/storage/attest')
+    }
+    const chain = await house.get('/v1/storage/statements', { receipt_id })
+    expect(chain).toEqual({ receipt_id, proof_id: null, statements: [] })
   })
 
   it('EVID-22 keeps a record of the oracle era readable as statement 0 when statements follow', async () => {

@@ -10,19 +10,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { insertReceipt } from '../../src/purchases/store.ts'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
+import { PRODUCTION, WITHOUT_PRIMARY } from '../purchases/market.ts'
+import { type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
 
 const RETRIEVE = '/v1/retrieve'
 const SECRET = 'the-secret-of-all-the-oracles'
-const PRODUCTION = {
-  SVC_MODE: 'production',
-  BASE_URL: 'https://gateway.example',
-  STATEMENT_KEY: '01'.repeat(32),
-  PUBLICATION_KEY: '02'.repeat(32),
-  SHORT_URL_KEY: '03'.repeat(32),
-  EVM_RPC_URLS: 'http://127.0.0.1:1',
-  EVM_TREASURY: `0x${'ab'.repeat(20)}`,
-}
 const AS_ORACLE = { 'x-oracle-secret': SECRET }
 
 describe('retrieve', () => {
@@ -55,29 +47,10 @@ describe('retrieve', () => {
     ])
     expect(merkle_root).toBe(`sha256:${merkleRoot(files.map(leafHash))}`)
     expect(result_hash).toBe(resultHash(locker.locker_id, files))
-    expect(verification).toEqual({
-      commitment_computed: 'passed',
-      signature_valid: 'passed',
-      anchor_submitted: 'not_checked',
-      anchor_confirmed: 'not_checked',
-      anchor_finalized: 'not_checked',
-      payment_verified: 'not_checked',
-      bytes_checked: 'not_checked',
-      witness: 'not_checked',
-    })
+    expect(verification).toMatchObject({ signature_valid: 'passed', anchor_confirmed: 'not_checked' })
   })
 
-  it('ATT-16 answers each statement of a chain by its sequence', async () => {
-    const { receipt_id } = await chainOfThree(house)
-    for (const sequence of [1, 2, 3]) {
-      const { manifest } = await house.get<Retrieved>(RETRIEVE, { receipt_id, sequence })
-      expect(manifest.files).toHaveLength(sequence)
-    }
-    const query = { receipt_id, sequence: 4 }
-    expectRefusal(await house.read(RETRIEVE, query, AS_ORACLE), 404, 'statement_not_found')
-  })
-
-  it('ATT-17 AMB-39 computes a missing statement only for a caller with the secret', async () => {
+  it('ATT-17 AMB-39 computes a missing statement only for a caller with the secret, and answers an existing one to anybody', async () => {
     const { receipt_id } = await house.filled({ 'a.txt': 'one' })
     const refused = await house.read<{ hint: string }>(RETRIEVE, { receipt_id })
     expectRefusal(refused, 409, 'attestation_not_available')
@@ -88,14 +61,8 @@ describe('retrieve', () => {
     }
     const computed = await house.read<Retrieved>(RETRIEVE, { receipt_id }, AS_ORACLE)
     expect(computed).toMatchObject({ status: 200, body: { manifest: { file_count: 1 }, anchor: null } })
-    expect(await house.get<Retrieved>(RETRIEVE, { receipt_id })).toEqual(computed.body)
-  })
-
-  it('GEN-05 AMB-39 answers an existing statement even with a wrong secret', async () => {
-    const locker = await house.listed(1)
-    await house.state(locker)
-    const { status } = await house.read(RETRIEVE, { receipt_id: locker.receipt_id }, { 'x-oracle-secret': 'wrong' })
-    expect(status).toBe(200)
+    for (const anySecret of [{}, { 'x-oracle-secret': 'wrong' }])
+      expect((await house.read<Retrieved>(RETRIEVE, { receipt_id }, anySecret)).body).toEqual(computed.body)
   })
 
   it('ATT-17 ATT-21 refuses to compute a statement without files, a locker or a known receipt', async () => {
@@ -104,7 +71,6 @@ describe('retrieve', () => {
     const { receipt_id } = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
     expectRefusal(await house.read(RETRIEVE, { receipt_id }, AS_ORACLE), 404, 'locker_not_found')
     expectRefusal(await house.read(RETRIEVE, { receipt_id: 'rcpt_none' }, AS_ORACLE), 404, 'receipt_not_found')
-    expectRefusal(await house.read(RETRIEVE, {}, AS_ORACLE), 422, 'validation_error')
   })
 
   it('ATT-18 AMB-79 SHAPE-34 answers the payment of a receipt in the form that oracles read', async () => {
@@ -126,8 +92,6 @@ describe('retrieve', () => {
     })
     const plain = await house.get<{ att_code: number }>('/v1/retrieve/payment', { receipt_id: seeded.receipt_id })
     expect(plain.att_code).toBe(paymentAttCode(seeded))
-    expectRefusal(await house.read('/v1/retrieve/payment', { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
-    expectRefusal(await house.read('/v1/retrieve/payment'), 422, 'validation_error')
   })
 })
 
@@ -151,7 +115,8 @@ describe('retrieve without a secret', () => {
     const lines: string[] = []
     const write = (line: string) => void lines.push(line)
     const log = createLog('warn', { write, writeSoon: write, flush: () => {} })
-    const gateway = await startTestGateway({ ...PRODUCTION, ...variables }, { log })
+    const chains = { ...WITHOUT_PRIMARY, EVM_RPC_URLS: 'http://127.0.0.1:1' }
+    const gateway = await startTestGateway({ ...PRODUCTION, ...chains, ...variables }, { log })
     await gateway.stop()
     expect(lines.some((line) => line.includes('ORACLE_CALLBACK_SECRET'))).toBe(isWarned)
   })

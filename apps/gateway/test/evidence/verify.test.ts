@@ -1,12 +1,14 @@
 import type { Attestation } from '@svc/api/attestations'
-import type { VerifyAnswer } from '@svc/api/evidence'
+import type { Statements, VerifyAnswer } from '@svc/api/evidence'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { insertPending } from '../../src/attestations/store.ts'
+import { useHouse } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
+import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
 
 const VERIFY = '/v1/storage/verify'
 const NOTHING: VerificationFacts = {
@@ -20,15 +22,10 @@ const NOTHING: VerificationFacts = {
   witness: 'not_checked',
 }
 const COMPUTED: VerificationFacts = { ...NOTHING, commitment_computed: 'passed', signature_valid: 'passed' }
-const PUBLISHED: VerificationFacts = { ...COMPUTED, anchor_submitted: 'passed', anchor_confirmed: 'passed' }
 
 forEachDatabase('verify', (database) => {
-  let house: EvidenceHouse
+  const house = useHouse(() => openEvidenceHouse({ DATABASE_URL: database.url }))
   const verify = (receipt_id: string, query = {}) => house.get<VerifyAnswer>(VERIFY, { receipt_id, ...query })
-  beforeAll(async () => {
-    house = await openEvidenceHouse({ DATABASE_URL: database.url })
-  })
-  afterAll(() => house.close())
 
   it('VER-01 VER-03 VER-10 SHAPE-32 answers a receipt without an attestation with a null attestation and a hint', async () => {
     const receipt = await seedReceipt(house.gateway.context, { owner: ed25519Identity().identity })
@@ -95,78 +92,10 @@ forEachDatabase('verify', (database) => {
     expect(await queue.counts()).toEqual(before)
   })
 
-  it('VER-06 AMB-35 shows a statement that is being published as computed, with its anchor submitted', async () => {
-    const locker = await house.listed(2)
-    await house.state(locker, { status: 'pushing' })
-    const { attestation, verification } = await verify(locker.receipt_id)
-    expect(attestation?.attestation_status).toBe('computed')
-    expect(verification).toEqual({ ...COMPUTED, anchor_submitted: 'passed' })
-  })
-
-  it('VER-07 VER-08 ANCH-05 ANCH-10 ATT-01 shows the anchor beside the record, and whether it is final', async () => {
-    const locker = await house.listed(2)
-    const { anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
-    const confirmed = await verify(locker.receipt_id)
-    expect(confirmed).toMatchObject({ anchor, attestation: { anchor, attestation_status: 'complete' } })
-    // A memo anchor is never shown as one of the oracle.
-    const noOracle = { oracle_tx: null, oracle_slot: null, oracle_feed: null }
-    expect(confirmed).toMatchObject({ anchor: { type: 'chain_memo_v2' }, attestation: noOracle })
-    expect(confirmed.verification).toEqual(PUBLISHED)
-    const final = { ...anchor, commitment: 'finalized', finalized: true }
-    const { db } = house.gateway.context.database
-    await db
-      .updateTable('statements')
-      .set({ anchor: JSON.stringify(final) })
-      .where('receipt_id', '=', locker.receipt_id)
-      .execute()
-    const finalized = await verify(locker.receipt_id)
-    expect(finalized.anchor).toEqual(final)
-    expect(finalized.verification).toEqual({ ...PUBLISHED, anchor_finalized: 'passed' })
-  })
-
-  it('VER-07 AMB-87 AMB-88 shows a failed attempt to publish until one succeeds', async () => {
-    const locker = await house.listed(2)
-    await house.state(locker)
-    const error = {
-      error: 'rejected',
-      retryable: true,
-      ambiguous: false,
-      tx_signature: null,
-      at: '2026-09-01T12:00:00Z',
-    }
-    const { db } = house.gateway.context.database
-    await db
-      .updateTable('attestations')
-      .set({ anchor_error: JSON.stringify(error) })
-      .where('receipt_id', '=', locker.receipt_id)
-      .execute()
-    const failed = await verify(locker.receipt_id)
-    expect(failed.attestation?.last_anchor_error).toEqual(error)
-    expect(failed.verification).toEqual({ ...COMPUTED, anchor_confirmed: 'failed' })
-    await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
-    const published = await verify(locker.receipt_id)
-    expect(published.attestation).not.toHaveProperty('last_anchor_error')
-    expect(published.verification).toEqual(PUBLISHED)
-  })
-
   it('VER-09 reports bytes as checked where the statement says that they were hashed', async () => {
     const locker = await house.listed(1)
     await house.state(locker, { checkMode: 'bytes_hashed' })
     expect((await verify(locker.receipt_id)).verification).toEqual({ ...COMPUTED, bytes_checked: 'passed' })
-  })
-
-  it('VER-01 ATT-19 answers each statement of a chain by its sequence', async () => {
-    const { receipt_id } = await chainOfThree(house)
-    const newest = await verify(receipt_id)
-    expect(newest.attestation).toMatchObject({ evidence_seq: 3, file_count: 3 })
-    for (const sequence of [1, 2, 3]) {
-      const { attestation, verification, verify_url } = await verify(receipt_id, { sequence })
-      expect(attestation).toMatchObject({ evidence_seq: sequence, file_count: sequence })
-      expect(attestation?.files).toHaveLength(sequence)
-      expect(verification).toEqual(COMPUTED)
-      expect(verify_url).toMatch(new RegExp(`receipt_id=${receipt_id}&sequence=${sequence}$`))
-    }
-    expect((await verify(receipt_id, { sequence: 3 })).attestation).toEqual(newest.attestation)
   })
 
   it('VER-01 answers a new statement as soon as it exists', async () => {
@@ -175,44 +104,6 @@ forEachDatabase('verify', (database) => {
       await locker.put(`${count}.txt`, 'more')
       await house.state(locker)
       for (const _ of [1, 2]) expect((await verify(locker.receipt_id)).attestation?.file_count).toBe(count + 1)
-    }
-  })
-
-  it('AMB-36 keeps the anchor of an older statement, and shows none for a newer unpublished one', async () => {
-    const locker = await house.listed(1)
-    const { anchor } = await house.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
-    await house.state(locker)
-    expect(await verify(locker.receipt_id)).toMatchObject({ anchor: null, verification: COMPUTED })
-    expect(await verify(locker.receipt_id, { sequence: 1 })).toMatchObject({ anchor, verification: PUBLISHED })
-  })
-})
-
-describe('verify refuses', () => {
-  let house: EvidenceHouse
-  beforeAll(async () => {
-    house = await openEvidenceHouse()
-  })
-  afterAll(() => house.close())
-
-  it('VER-01 VER-02 an unknown receipt, and a request without one', async () => {
-    expectRefusal(await house.read(VERIFY, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
-    expectRefusal(await house.send('POST', VERIFY, { receipt_id: 'rcpt_none' }), 404, 'receipt_not_found')
-    expectRefusal(await house.read(VERIFY), 422, 'validation_error')
-    expectRefusal(await house.send('POST', VERIFY, {}), 422, 'validation_error')
-    expectRefusal(await house.send('POST', VERIFY), 422, 'validation_error')
-  })
-
-  it('VER-01 an unknown or invalid sequence', async () => {
-    const { receipt_id } = await chainOfThree(house)
-    for (const sequence of [0, 4, 4_294_967_295]) {
-      expectRefusal(await house.read(VERIFY, { receipt_id, sequence }), 404, 'statement_not_found')
-      expectRefusal(await house.send('POST', VERIFY, { receipt_id, sequence }), 404, 'statement_not_found')
-    }
-    for (const sequence of ['-1', '1.5', 'x', '', '4294967296', '99999999999999999999']) {
-      expectRefusal(await house.read(VERIFY, { receipt_id, sequence }), 422, 'validation_error')
-    }
-    for (const sequence of [-1, 1.5, '1', null, 1e300]) {
-      expectRefusal(await house.send('POST', VERIFY, { receipt_id, sequence }), 422, 'validation_error')
     }
   })
 
@@ -232,6 +123,58 @@ describe('verify refuses', () => {
       const text = JSON.stringify(await house.get(path, { receipt_id, filename: 'a.txt' }))
       expect(text, path).not.toMatch(/provider|filecoin|object_id/)
       expect(text.includes('a.txt'), path).toBe(withFiles.includes(path))
+    }
+  })
+
+  const STATEMENTS = '/v1/storage/statements'
+  const list = (receipt_id: string, query = {}) => house.get<Statements>(STATEMENTS, { receipt_id, ...query })
+
+  it('EVID-10 EVID-11 EVID-20 lists the chain, in which each statement names the one before it', async () => {
+    const { receipt_id } = await chainOfThree(house)
+    const { proof_id, statements, ...rest } = await list(receipt_id)
+    expect(rest).toEqual({ receipt_id })
+    expect(proof_id).toMatch(/^[0-9a-f]{32}$/)
+    expect(statements.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
+    const digests = statements.map(({ statement_digest }) => statement_digest)
+    expect(statements.map((of) => of.prev_statement_digest)).toEqual([null, ...digests.slice(0, 2)])
+    expect(statements.map(({ file_count, total_bytes }) => [file_count, total_bytes])).toEqual([
+      [1, '3'],
+      [2, '6'],
+      [3, '11'],
+    ])
+  })
+
+  it('EVID-10 lists the chain in pages', async () => {
+    const { receipt_id } = await chainOfThree(house)
+    const first = await list(receipt_id, { limit: 2 })
+    expect(first).toMatchObject({ statements: [{ sequence: 1 }, { sequence: 2 }], next_sequence: 3 })
+    const last = await list(receipt_id, { limit: 2, from: 3 })
+    expect(last).toMatchObject({ statements: [{ sequence: 3 }] })
+    expect(last).not.toHaveProperty('next_sequence')
+    expect((await list(receipt_id, { limit: 3 })).next_sequence).toBeUndefined()
+    expect((await list(receipt_id, { from: 4 })).statements).toEqual([])
+  })
+
+  it('EVID-10 T-65 lists the chain from its end, with the signed statements for those who check them', async () => {
+    const { receipt_id } = await chainOfThree(house)
+    const sequences = async (query: object) =>
+      (await list(receipt_id, query)).statements.map(({ sequence }: { sequence: number }) => sequence)
+    expect(await sequences({ before: 4_294_967_295, limit: 2 })).toEqual([2, 3])
+    expect(await sequences({ before: 2, limit: 2 })).toEqual([1])
+    expect(await sequences({ before: 3, from: 2 })).toEqual([2])
+    expect(await sequences({ before: 1 })).toEqual([])
+    const { statements } = await list(receipt_id, { envelopes: true })
+    for (const { statement_digest, envelope } of statements) {
+      expect(statementDigest(envelope!.body)).toBe(statement_digest)
+    }
+    expect((await list(receipt_id, { envelopes: false })).statements[0]).not.toHaveProperty('envelope')
+  })
+
+  it('GEN-08 refuses invalid pages, and lists nothing before the first statement', async () => {
+    const { receipt_id } = await house.listed(0)
+    expect(await list(receipt_id)).toEqual({ receipt_id, proof_id: null, statements: [] })
+    for (const query of [{ limit: 0 }, { limit: 1001 }, { from: 0 }, { from: 'x' }, { before: 0 }, { envelopes: 2 }]) {
+      expectRefusal(await house.read(STATEMENTS, { receipt_id, ...query }), 422, 'validation_error')
     }
   })
 })

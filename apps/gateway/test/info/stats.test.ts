@@ -53,6 +53,7 @@ forEachDatabase('what everybody may know', (database) => {
   })
 
   it('T-61 no public look-up leads from a hash, a digest or a transaction to a receipt or a locker', async () => {
+    const house = await testbed.open({ ATTEST_PUSH: 'false' })
     const locker = await filledLocker(house)
     const { attestation } = await attest(house, locker)
     const unpublished = attestation.envelope!.statement_digest

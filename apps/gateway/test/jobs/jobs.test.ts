@@ -1,5 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JobPayloads } from '../../src/jobs/job-payloads.ts'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { storeFile } from '../files/files.ts'
@@ -39,23 +39,6 @@ forEachDatabase('jobs', (database) => {
     expect((await session.status()).body.status).toBe('complete')
   })
 
-  it('AMB-44 a job that can never succeed is given up at once with the error code of its endpoint', async () => {
-    const receipt_id = `rcpt_${'0'.repeat(32)}`
-    const { queue } = house.gateway.context
-    for (const [kind, payload, error] of [
-      ['attest', { receipt_id }, 'receipt_not_found'],
-      ['attest-payment', { receipt_id }, 'receipt_not_found'],
-      ['finalize-upload', { session_id: 'us_0' }, 'SESSION_NOT_FOUND'],
-    ] as const) {
-      expect(await run(kind, payload as never)).toEqual({ done: 0, failed: 0, dead: 1 })
-      const letters = await queue.deadLetters()
-      expect(letters.find((letter) => letter.kind === kind)).toMatchObject({
-        attempts: 1,
-        error: expect.stringContaining(error),
-      })
-    }
-  })
-
   it('T-04 T-10 FILE-16 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
     const limited = await openLockerHouse(
       { DATABASE_URL: database.url, RATE_LIMIT_SIGNER: '60' },
@@ -83,19 +66,5 @@ forEachDatabase('jobs', (database) => {
     await context.queue.drain()
     expect(await count('objects')).toBe(objects - 2)
     await limited.close()
-  })
-})
-
-describe('a gateway that runs jobs', () => {
-  it('a gateway that runs jobs does its housekeeping by itself, and stops in order', {
-    tags: ['nightly'],
-  }, async () => {
-    const house = await openLockerHouse({ RUN_JOBS: 'true' })
-    await house.locker(ed25519Identity())
-    const { db } = house.gateway.context.database
-    expect((await db.selectFrom('nonces').selectAll().execute()).length).toBeGreaterThan(0)
-    house.clock.advance(3600)
-    await expect.poll(() => db.selectFrom('nonces').selectAll().execute()).toEqual([])
-    await house.close()
   })
 })

@@ -11,12 +11,12 @@ import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
 import { seedStatement } from '@svc/testbed/seed-statements'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { type Given, verifyBundle } from '@svc/verifier/verify-bundle'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttestationRecord } from '../../src/attestations/record.ts'
 import type { Locker } from '../../src/db/schema.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { revokeKey } from '../../src/operations/keys/revoke-key.ts'
-import { outcomeOf, startCommand } from '../bin/command.ts'
+import { runCommand } from '../gateway-process.ts'
 
 const OLD_SEED = '51'.repeat(32)
 const OLD_KEY = publicKeyOf(OLD_SEED)
@@ -32,7 +32,7 @@ beforeAll(async () => {
   database = await createFreshDatabase('postgres')
   recoveryFile = join(folder, 'recovery.key')
   nextFile = join(folder, 'next.key')
-  const made = await outcomeOf(startCommand(['keys', 'new', '--recovery', '--out', recoveryFile]))
+  const made = await runCommand(['keys', 'new', '--recovery', '--out', recoveryFile])
   expect(made.stdout).toMatch(/^RECOVERY_PUBLIC_KEY=[0-9a-f]{64}\n$/)
   settings = {
     SVC_MODE: 'development',
@@ -48,112 +48,114 @@ afterAll(async () => {
 })
 
 const run = (...args: string[]) =>
-  outcomeOf(startCommand(['keys', ...args], { ...settings, DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'error' }))
+  runCommand(['keys', ...args], { ...settings, DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'error' })
 const done = async (...args: string[]) => {
-  const { status, stdout, stderr } = await run(...args, '--reason', 'once a year')
-  expect([status, stderr]).toEqual([0, ''])
+  const { code, stdout, stderr } = await run(...args, '--reason', 'once a year')
+  expect([code, stderr]).toEqual([0, ''])
   return JSON.parse(stdout)
 }
 const read = async <Body>(gateway: Gateway, path: string): Promise<Body> => (await fetch(gateway.url + path)).json()
 
-it('ADD-37 ADD-39 T-40 T-92 T-109 rotates the key of two replicas under load; pinned clients follow by proof; a theft is revoked', async () => {
-  const start = new Date().toISOString()
-  const announced = await done('new', '--out', nextFile, '--start', start)
-  expect(((await stat(nextFile)).mode & 0o777).toString(8)).toBe('600')
-  const newKey = publicKeyOf((await readFile(nextFile, 'utf8')).trim())
-  expect(announced).toMatchObject({ public_key_hex: newKey })
+describe('rotating the key of two replicas', { shuffle: false }, () => {
+  let newKey: string
+  let before: SigningKeys
+  let first: Gateway
+  let second: Gateway
+  let lockers: Locker[]
+  let locker: Locker
+  beforeAll(async () => {
+    const announced = await done('new', '--out', nextFile, '--start', new Date().toISOString())
+    expect(((await stat(nextFile)).mode & 0o777).toString(8)).toBe('600')
+    newKey = publicKeyOf((await readFile(nextFile, 'utf8')).trim())
+    expect(announced).toMatchObject({ public_key_hex: newKey })
+    settings = { ...settings, STATEMENT_KEY_NEXT_FILE: nextFile }
+    first = await startTestGateway(settings)
+    second = await startTestGateway(settings)
+    before = await read<SigningKeys>(first, '/v1/keys')
+    expect(before).toMatchObject({ keys: [{ public_key_hex: OLD_KEY }, {}, {}], next: [{ public_key_hex: newKey }] })
+    lockers = await Promise.all([1, 2, 3].map(() => newLocker(first)))
+    locker = lockers[0]!
+  })
+  afterAll(async () => {
+    await first.stop()
+    await second.stop()
+  })
 
-  settings = { ...settings, STATEMENT_KEY_NEXT_FILE: nextFile }
-  const replicas = [await startTestGateway(settings), await startTestGateway(settings)] as const
-  const [first, second] = replicas
-  const before = await read<SigningKeys>(first, '/v1/keys')
-  expect(before).toMatchObject({ keys: [{ public_key_hex: OLD_KEY }, {}, {}], next: [{ public_key_hex: newKey }] })
-
-  // The load: both replicas write statements of the same receipts, before, during and after the rotation.
-  const lockers = await Promise.all([1, 2, 3].map(() => newLocker(first)))
-  const records: AttestationRecord[] = []
-  let isOver = false
-  const load = replicas.map(async ({ context }) => {
-    while (!isOver) {
-      for (const locker of lockers) records.push(await seedStatement(context, locker, { databaseUrl: database.url }))
+  it('ADD-37 T-92 under load leaves each receipt one chain of statements, each of a key of its time', async () => {
+    const records: AttestationRecord[] = []
+    let isOver = false
+    const load = [first, second].map(async ({ context }) => {
+      while (!isOver) {
+        for (const of of lockers) records.push(await seedStatement(context, of, { databaseUrl: database.url }))
+      }
+    })
+    const rotated = await done('rotate')
+    expect(rotated).toMatchObject({ from: { public_key_hex: OLD_KEY }, to: { public_key_hex: newKey }, endorsed: true })
+    const known = records.length
+    const afterRotation = () => records.slice(known).filter(({ record }) => record.envelope?.issuer_pubkey === newKey)
+    await expect.poll(() => afterRotation().length).toBeGreaterThan(12)
+    isOver = true
+    await Promise.all(load)
+    expect(new Set(records.map(({ record }) => record.envelope?.issuer_pubkey))).toEqual(new Set([OLD_KEY, newKey]))
+    for (const { receipt_id } of lockers) {
+      const rows = await first.context.database.db
+        .selectFrom('statements')
+        .select(['sequence', 'record'])
+        .where('receipt_id', '=', receipt_id)
+        .orderBy('sequence')
+        .execute()
+      expect(rows.map(({ sequence }) => sequence)).toEqual(rows.map((_, i) => i + 1))
+      const keys = [await statementBy(second, receipt_id, 1), await statementBy(first, receipt_id, rows.length)]
+      expect(keys).toEqual([OLD_KEY, newKey])
+      const bodies = rows.map(({ record }) => JSON.parse(record).envelope)
+      expect(bodies.slice(1).map(({ body }) => body.prev_statement_digest)).toEqual(
+        bodies.slice(0, -1).map(({ statement_digest }) => statement_digest),
+      )
     }
   })
-  const rotated = await done('rotate')
-  expect(rotated).toMatchObject({ from: { public_key_hex: OLD_KEY }, to: { public_key_hex: newKey }, endorsed: true })
-  const known = records.length
-  const afterRotation = () => records.slice(known).filter(({ record }) => record.envelope?.issuer_pubkey === newKey)
-  await expect.poll(() => afterRotation().length).toBeGreaterThan(12)
-  isOver = true
-  await Promise.all(load)
-  expect(new Set(records.map(({ record }) => record.envelope?.issuer_pubkey))).toEqual(new Set([OLD_KEY, newKey]))
 
-  // Whoever wrote them, the statements of a receipt are a chain, and each is of a key of its time.
-  for (const locker of lockers) {
-    const own = records.filter(({ receiptId }) => receiptId === locker.receipt_id)
-    const newest = Math.max(...own.map(({ sequence }) => sequence))
-    const [keyOfFirst, keyOfLast] = [await statementBy(second, locker, 1), await statementBy(first, locker, newest)]
-    expect([keyOfFirst, keyOfLast]).toEqual([OLD_KEY, newKey])
-    const rows = await first.context.database.db
-      .selectFrom('statements')
-      .select(['sequence', 'record'])
-      .where('receipt_id', '=', locker.receipt_id)
-      .orderBy('sequence')
-      .execute()
-    expect(rows.map(({ sequence }) => sequence)).toEqual(rows.map((_, i) => i + 1))
-    const bodies = rows.map(({ record }) => JSON.parse(record).envelope)
-    expect(bodies.slice(1).map(({ body }) => body.prev_statement_digest)).toEqual(
-      bodies.slice(0, -1).map(({ statement_digest }) => statement_digest),
-    )
-  }
-
-  // A client that pinned the old key follows, offline, by what the bundle carries.
-  const [locker] = lockers as [Locker, ...Locker[]]
-  const pinnedOld = given(OLD_KEY)
-  const trail = `${issuerKeyId(OLD_KEY)} → ${issuerKeyId(newKey)}`
-  expect(await keyPinned(second, locker, pinnedOld)).toEqual({ value: 'passed', why: expect.stringContaining(trail) })
-  expect(await keyPinned(second, locker, { ...pinnedOld, audience: 'https://other.example' })).toMatchObject({
-    value: 'failed',
-    why: expect.stringContaining('another gateway'),
+  it('ADD-37 T-40 T-109 is followed offline by who pinned the old key, and undone by no outdated replica', async () => {
+    const pinnedOld = given(OLD_KEY)
+    const trail = `${issuerKeyId(OLD_KEY)} → ${issuerKeyId(newKey)}`
+    expect(await keyPinned(second, locker, pinnedOld)).toEqual({ value: 'passed', why: expect.stringContaining(trail) })
+    expect(await keyPinned(second, locker, { ...pinnedOld, audience: 'https://other.example' })).toMatchObject({
+      value: 'failed',
+      why: expect.stringContaining('another gateway'),
+    })
+    expect(await keyPinned(second, locker, pinnedOld, 'redacted-bundle')).toMatchObject({ value: 'passed' })
+    expect(await keyPinned(first, locker, given(OLD_KEY), 'evidence-bundle', 1)).toEqual({ value: 'passed' })
+    await expect(startTestGateway(outdated())).rejects.toThrow(`handed over to ${issuerKeyId(newKey)}`)
   })
-  expect(await keyPinned(second, locker, pinnedOld, 'redacted-bundle')).toMatchObject({ value: 'passed' })
-  expect(await keyPinned(first, locker, given(OLD_KEY), 'evidence-bundle', 1)).toEqual({ value: 'passed' })
 
-  // A replica that knows nothing of it does not undo it.
-  const { STATEMENT_KEY_NEXT_FILE: _, ...outdated } = settings
-  await expect(startTestGateway(outdated)).rejects.toThrow(`handed over to ${issuerKeyId(newKey)}`)
-
-  // The new key vouches in other formats for what the old one stated, until that is known to be stolen.
-  const ofFirst = `/v1/storage/dsse?receipt_id=${locker.receipt_id}&sequence=1`
-  expect(await read(first, ofFirst)).toMatchObject({ signatures: [{ keyid: issuerKeyId(newKey) }] })
-
-  // The old key turns out to be stolen an hour ago.
-  const since = new Date(Date.now() - 3_600_000).toISOString()
-  const order = { keyId: issuerKeyId(newKey), since: 0, reason: 'a mistake', recovery: null }
-  await expect(revokeKey(first.context, { identity: 'test' }, order)).rejects.toThrow('rotate to another key first')
-  await done('revoke', issuerKeyId(OLD_KEY), '--since', since, '--recovery-key', recoveryFile)
-  const [listed, again] = await Promise.all([run('list'), run('new', '--out', nextFile, '--reason', 'a mistake')])
-  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('exists already')])
-  expect(listed.stdout).toMatch(/^active .*\nrevoked .*\nrecovery /)
-  expect((await read<SigningKeys>(second, '/v1/keys')).revocations).toHaveLength(2)
-
-  for (const replica of replicas)
-    expect(await read(replica, ofFirst)).toMatchObject({ error: 'attestation_not_available' })
-
-  // Who pinned the list with its recovery key goes on; who pinned the old key alone stops believing anything.
-  const pinnedList = given(JSON.stringify(before))
-  expect(await keyPinned(first, locker, pinnedList)).toMatchObject({ value: 'passed' })
-  expect(await keyPinned(first, locker, pinnedList, 'evidence-bundle', 1)).toMatchObject({
-    value: 'failed',
-    why: expect.stringContaining('revoked as of'),
+  it('ADD-39 T-92 a stolen key is revoked: who pinned its list goes on, who pinned it alone stops believing', async () => {
+    // The new key vouches in other formats for what the old one stated, until that is known to be stolen.
+    const ofFirst = `/v1/storage/dsse?receipt_id=${locker.receipt_id}&sequence=1`
+    expect(await read(first, ofFirst)).toMatchObject({ signatures: [{ keyid: issuerKeyId(newKey) }] })
+    const since = new Date(Date.now() - 3_600_000).toISOString()
+    const order = { keyId: issuerKeyId(newKey), since: 0, reason: 'a mistake', recovery: null }
+    await expect(revokeKey(first.context, { identity: 'test' }, order)).rejects.toThrow('rotate to another key first')
+    await done('revoke', issuerKeyId(OLD_KEY), '--since', since, '--recovery-key', recoveryFile)
+    const [listed, again] = await Promise.all([run('list'), run('new', '--out', nextFile, '--reason', 'a mistake')])
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('exists already')])
+    expect(listed.stdout).toMatch(/^active .*\nrevoked .*\nrecovery /)
+    expect((await read<SigningKeys>(second, '/v1/keys')).revocations).toHaveLength(2)
+    for (const replica of [first, second])
+      expect(await read(replica, ofFirst)).toMatchObject({ error: 'attestation_not_available' })
+    const pinnedList = given(JSON.stringify(before))
+    expect(await keyPinned(first, locker, pinnedList)).toMatchObject({ value: 'passed' })
+    const failed = (why: string) => ({ value: 'failed', why: expect.stringContaining(why) })
+    expect(await keyPinned(first, locker, pinnedList, 'evidence-bundle', 1)).toMatchObject(failed('revoked as of'))
+    expect(await keyPinned(first, locker, given(OLD_KEY))).toMatchObject(failed('is revoked'))
+    expect(await keyPinned(first, locker, given(newKey))).toEqual({ value: 'passed' })
+    await expect(startTestGateway(outdated())).rejects.toThrow('was revoked as of')
   })
-  expect(await keyPinned(first, locker, pinnedOld)).toMatchObject({
-    value: 'failed',
-    why: expect.stringContaining('is revoked'),
-  })
-  expect(await keyPinned(first, locker, given(newKey))).toEqual({ value: 'passed' })
-  await expect(startTestGateway(outdated)).rejects.toThrow('was revoked as of')
-  await Promise.all(replicas.map((replica) => replica.stop()))
 })
+
+/** Of a replica that knows nothing of the next key. */
+function outdated() {
+  const { STATEMENT_KEY_NEXT_FILE: _, ...rest } = settings
+  return rest
+}
 
 async function newLocker({ context }: Gateway): Promise<Locker> {
   const locker = await seedLocker(context, { owner: 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe' })
@@ -162,7 +164,7 @@ async function newLocker({ context }: Gateway): Promise<Locker> {
 }
 
 /** The key that the gateway finds a statement to be of. */
-async function statementBy(gateway: Gateway, { receipt_id }: Locker, sequence: number) {
+async function statementBy(gateway: Gateway, receipt_id: string, sequence: number) {
   const path = `/v1/storage/verify?receipt_id=${receipt_id}&sequence=${sequence}`
   const { verification, attestation } = await read<{
     verification: { signature_valid: string }

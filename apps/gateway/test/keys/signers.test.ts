@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Health } from '@svc/api/info'
+import { startProcess } from '@svc/devnet/start-process'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -22,7 +23,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 it('ADD-38 signs with a key in a stock ssh-agent, and waits for it when it is gone', async () => {
   const [socket, keyFile] = [join(folder, 'agent'), join(folder, 'id_ed25519')]
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', keyFile])
-  const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' })
+  const agent = startProcess('ssh-agent', { args: ['-D', '-a', socket] })
   await expect.poll(() => existsSync(socket)).toBe(true)
   execFileSync('ssh-add', ['-q', keyFile], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'ignore' })
   const publicKey = Buffer.from((await readFile(`${keyFile}.pub`, 'utf8')).split(' ')[1] as string, 'base64')
@@ -35,8 +36,7 @@ it('ADD-38 signs with a key in a stock ssh-agent, and waits for it when it is go
   const verify = `/v1/storage/verify?receipt_id=${locker.receiptId}`
   expect((await house.send('GET', verify)).body).toMatchObject({ verification: { signature_valid: 'passed' } })
 
-  agent.kill()
-  await once(agent, 'exit')
+  await agent.kill('SIGTERM')
   await locker.put('b.txt', 'two')
   const refused = await askToAttest<{ error: string }>(house, locker)
   expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([

@@ -3,10 +3,9 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import type { Kysely } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
-import { NEW_ACCESS } from '../../src/lockers/access.ts'
 import { createLocker, type LockerCreation, type LockerOrder } from '../../src/lockers/create-locker.ts'
 import { lockerRecord } from '../../src/lockers/locker-record.ts'
 
@@ -138,23 +137,5 @@ forEachDatabase('lockers', (database) => {
     const [row] = await db.selectFrom('lockers').where('locker_id', '=', locker_id).selectAll().execute()
     expect(row).toMatchObject({ owner: 'hal', receipt_id: 'rcpt_other' })
     expect(await countOf('ivy')).toBe(0)
-  })
-})
-
-describe('a locker record', () => {
-  it('LOCK-05 a locker record has the signature algorithm of its owner', () => {
-    const locker = { locker_id: 'locker_0123456789ab', receipt_id: 'r', owner: '0xab', provider: 'storj' }
-    const counts = { file_count: 0, total_bytes: 0, unconfirmed_bytes: 0 }
-    const manifest = {
-      ...NEW_ACCESS,
-      anchoring: 'each' as const,
-      manifest_version: 0,
-      manifest_changed_at: null,
-      ...counts,
-    }
-    const times = { created_at: 'T', expires_at: 'T' }
-    const row = { ...locker, ...manifest, ...times, delivered_bytes: 0, tags: '[]', terms: JSON.stringify(TERMS) }
-    expect(lockerRecord({ ...row, network: 'evm-mainnet' })).toMatchObject({ sig_alg: 'secp256k1', provider: 'storj' })
-    expect(() => lockerRecord({ ...row, network: 'moon' })).toThrow('moon')
   })
 })

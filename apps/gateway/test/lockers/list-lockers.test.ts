@@ -4,8 +4,6 @@ import { schemaCheck } from '@svc/http-service/validate'
 import { lockerId } from '@svc/protocol/ids'
 import { ExplainNode, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrations } from '../../src/db/migrations.ts'
-import type { Schema } from '../../src/db/schema.ts'
 import { operatedBy, purchasesOf } from '../../src/lockers/store.ts'
 import {
   ed25519Identity,
@@ -138,36 +136,6 @@ forEachDatabase('the lockers of a wallet', (database) => {
   })
 })
 
-forEachDatabase('lockers from before they could be listed', (database) => {
-  it('ADD-16 a migration indexes their payers and operators', async () => {
-    const older = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '0022'))
-    const before = await database.open<Schema>(older)
-    const confirmed_at = '2026-09-01T12:00:00Z'
-    const ids = ['a', 'b'].map((digit) => `rcpt_${digit.repeat(32)}`)
-    for (const [i, receipt_id] of ids.entries()) {
-      const receipt = JSON.stringify({ receipt_id, confirmed_at })
-      const row = { receipt_id, pay_req_id: `pr_${i}`, network: 'n', tx: 't', payer: 'ann', receipt }
-      await before.db
-        .insertInto('receipts')
-        .values(row as never)
-        .execute()
-      const texts = { owner: 'ann', network: 'n', provider: 'gcs', tags: '[]', terms: '{}', created_at: '' }
-      const operators = i === 0 ? '["bob","cem"]' : '[]'
-      const locker = { locker_id: lockerId(receipt_id), receipt_id, ...texts, expires_at: '', operators }
-      await before.db
-        .insertInto('lockers')
-        .values(locker as never)
-        .execute()
-    }
-    const { db } = await database.open<Schema>(migrations)
-    const payers = await db.selectFrom('receipts').select(['payer', 'confirmed_at']).execute()
-    expect(payers).toEqual(ids.map(() => ({ payer: 'ann', confirmed_at })))
-    expect(await db.selectFrom('locker_operators').selectAll().orderBy('operator').execute()).toEqual(
-      ['bob', 'cem'].map((operator) => ({ operator, receipt_id: ids[0], confirmed_at })),
-    )
-  })
-})
-
 describe('a list of lockers', () => {
   let house: LockerHouse
   const owner = ed25519Identity()
@@ -213,67 +181,36 @@ describe('a list of lockers', () => {
     ['another op', { ops: ['locker:read'] }, 403, 'MISSING_OPS'],
     ['a locker', { lockerId: 'locker_000000000000' }, 401, 'LOCKER_ID_MISMATCH'],
     ['a receipt', { receiptId: `rcpt_${'0'.repeat(32)}` }, 401, 'RECEIPT_ID_MISMATCH'],
-    ['another path', { envelope: { path: '/v1/storage/refresh' } }, 403, 'PATH_MISMATCH'],
-    ['no gateway', { envelope: { aud: '' } }, 403, 'AUDIENCE_MISMATCH'],
     ['another gateway', { envelope: { aud: 'https://other.example' } }, 403, 'AUDIENCE_MISMATCH'],
     ['several gateways', { envelope: { aud: ['http://localhost'] } }, 403, 'AUDIENCE_MISMATCH'],
   ] as const)('T-55 ENV-12 is refused where the envelope is for %s', async (_, more, status, code) => {
     await refused(owner, '', more as Partial<SignedCall>, status, code)
   })
 
-  it('T-55 ENV-12 an envelope without ids is good for nothing else', async () => {
-    const { lockerId: id, receiptId: receipt } = await house.locker(owner)
-    const aud = { envelope: { aud: house.gateway.url } }
-    const calls: (SignedCall & { code: string })[] = [
-      { path: `/v1/lockers/${id}/files`, ops: OPS, code: 'LOCKER_ID_MISMATCH' },
-      { path: `/v1/lockers/${id}/record`, ops: OPS, code: 'LOCKER_ID_MISMATCH' },
-      { path: '/v1/storage/refresh', method: 'POST', body: {}, ops: ['locker:refresh'], code: 'LOCKER_ID_MISMATCH' },
-      {
-        path: '/v1/storage/signed_provision',
-        method: 'POST',
-        body: { receipt_id: receipt },
-        ops: ['locker:provision'],
-        code: 'RECEIPT_ID_MISMATCH',
-      },
-    ]
-    for (const { code, ...call } of calls) expectRefusal(await house.call(owner, { ...call, ...aud }), 401, code)
-  })
-
   it.each([
-    ['&limit=0', 'limit'],
     ['&limit=1001', 'limit'],
     ['&cursor=AAAA', 'cursor'],
-    ['&cursor=%00', 'cursor'],
     [`&cursor=${Buffer.from(`x rcpt_${'0'.repeat(16)}`).toString('base64url')}`, 'cursor'],
   ])('GEN-08 with %s is a 422 that names the field', async (query, field) => {
     const answer = await list(house, owner, query)
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc: ['query', field] }] })
   })
-
-  it.each(['', '?wallet=', '?wallet=x', `?wallet=0x${'g'.repeat(40)}`, '?wallet=a&wallet=b'])(
-    'GEN-08 of /v1/lockers%s is a 422',
-    async (query) => {
-      expectRefusal(await list(house, owner, '', { path: `/v1/lockers${query}` }), 422, 'validation_error')
-    },
-  )
 })
 
-describe('limits of lists', () => {
-  it('T-55 LIM-11 one address with ever new keys, and one key, are limited', async () => {
-    const house = await openLockerHouse({ RATE_LIMIT_ADDRESS: '5', RATE_LIMIT_SIGNER: '3' })
-    const owner = ed25519Identity()
-    const statuses = async (who: () => Identity, count: number) => {
-      const answers: number[] = []
-      for (let i = 0; i < count; i++) answers.push((await list(house, who())).status)
-      return answers
-    }
-    expect(await statuses(() => owner, 4)).toEqual([200, 200, 200, 429])
-    house.clock.advance(60)
-    const { db } = house.gateway.context.database
-    await db.deleteFrom('nonces').execute()
-    expect(await statuses(ed25519Identity, 7)).toEqual([200, 200, 200, 200, 200, 429, 429])
-    expect(await db.selectFrom('nonces').selectAll().execute()).toHaveLength(5)
-    await house.close()
-  })
+it('T-55 LIM-11 one address with ever new keys, and one key, are limited', async () => {
+  const house = await openLockerHouse({ RATE_LIMIT_ADDRESS: '5', RATE_LIMIT_SIGNER: '3' })
+  const owner = ed25519Identity()
+  const statuses = async (who: () => Identity, count: number) => {
+    const answers: number[] = []
+    for (let i = 0; i < count; i++) answers.push((await list(house, who())).status)
+    return answers
+  }
+  expect(await statuses(() => owner, 4)).toEqual([200, 200, 200, 429])
+  house.clock.advance(60)
+  const { db } = house.gateway.context.database
+  await db.deleteFrom('nonces').execute()
+  expect(await statuses(ed25519Identity, 7)).toEqual([200, 200, 200, 200, 200, 429, 429])
+  expect(await db.selectFrom('nonces').selectAll().execute()).toHaveLength(5)
+  await house.close()
 })

@@ -3,7 +3,6 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { schemaCheck } from '@svc/http-service/validate'
 import { fromHex, toBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { draft, sendDraft } from '../auth/drafts.ts'
 import {
   ed25519Identity,
   evmIdentity,
@@ -75,18 +74,6 @@ forEachDatabase('operators', (database) => {
     expect(await operatorsOf(elsewhere)).toEqual([registered])
   })
 
-  it('OPER-02 T-05 an operator is removed by a percent-encoded path', async () => {
-    const locker = await house.locker(ed25519Identity())
-    const pubkey = newKey()
-    await add(locker, { pubkey })
-    const encoded = pubkey.replace(/^./, (first) => `%${first.charCodeAt(0).toString(16)}`)
-    const target = `/v1/lockers/${locker.lockerId}/operators/${encoded}`
-    const request = draft(house, locker, { method: 'DELETE', target, ops: ['locker:admin'] })
-    request.envelope.path = target.replace(encoded, pubkey)
-    expect((await sendDraft(house, request)).status).toBe(200)
-    expect(await operatorsOf(locker)).toEqual([])
-  })
-
   it('OPER-01 operators added concurrently at two gateways are all registered', async () => {
     const locker = await house.locker(ed25519Identity())
     const keys = newKeys(12)
@@ -97,17 +84,6 @@ forEachDatabase('operators', (database) => {
     const removals = await Promise.all(keys.map((pubkey, i) => remove(i % 3 ? locker : elsewhere, pubkey)))
     expect(removals.map(({ status }) => status)).toEqual(Array(12).fill(200))
     expect(await operatorsOf(locker)).toEqual([])
-  })
-
-  it('OPER-01 an operator added or removed ten times concurrently is added and removed once', async () => {
-    const locker = await house.locker(ed25519Identity())
-    const pubkey = newKey()
-    const added = await Promise.all(Array.from({ length: 10 }, () => add(locker, { pubkey })))
-    expect(added.filter(({ body }) => body.added)).toHaveLength(1)
-    expect(await operatorsOf(locker)).toEqual([pubkey])
-    const removed = await Promise.all(Array.from({ length: 10 }, () => remove(locker, pubkey)))
-    const byStatus = Object.groupBy(removed, ({ status }) => status)
-    expect([byStatus[200]?.length, byStatus[404]?.length]).toEqual([1, 9])
   })
 
   it('OPER-01 a locker has at most 32 operators, even if more are added concurrently', async () => {
@@ -149,27 +125,10 @@ forEachDatabase('operators', (database) => {
 
     it.each<[string, unknown]>([
       ['missing', undefined],
-      ['null', null],
-      ['a number', 5],
       ['a list', [newKey()]],
-      ['an empty string', ''],
-      ['a character outside of base58', `0${newKey().slice(1)}`],
       ['a key with a trailing space', `${newKey()} `],
-      ['a key with a leading zero', `1${newKey()}`],
-      ['31 bytes', toBase58(fromHex('07'.repeat(31))!)],
-      ['33 bytes', toBase58(fromHex('07'.repeat(33))!)],
-      ['64 bytes', toBase58(fromHex('07'.repeat(64))!)],
       ['an EVM address', evmIdentity().identity],
-      ['hex', '07'.repeat(32)],
-      ['the neutral element', ofHex(`01${'00'.repeat(31)}`)],
-      ['zero, of order 4', ofHex('00'.repeat(32))],
-      ['minus one, of order 2', ofHex(`ec${'ff'.repeat(30)}7f`)],
-      ['a point of order 8', ofHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa')],
-      ['the neutral element in non-canonical form', ofHex(`ee${'ff'.repeat(30)}7f`)],
-      ['a negative zero', ofHex(`01${'00'.repeat(30)}80`)],
-      ['three in non-canonical form', ofHex(`f0${'ff'.repeat(30)}7f`)],
-      ['bytes that are no curve point', ofHex(`02${'00'.repeat(31)}`)],
-      ['very long', '1'.repeat(8_000)],
+      ['a point of small order', toBase58(fromHex(`01${'00'.repeat(31)}`)!)],
     ])('OPER-01 ADD-04 GEN-08 an operator key that is %s is a 422', async (_, pubkey) => {
       const answer = await add(locker, { pubkey })
       expectRefusal(answer, 422, 'validation_error')
@@ -191,8 +150,4 @@ function inHouse(house: LockerHouse, { lockerId, receiptId, owner, put }: TestLo
     call: (ops, method, path, body, who = owner) =>
       house.call(who, { method, path: base + path, body, ops, lockerId, receiptId }),
   }
-}
-
-function ofHex(hex: string): string {
-  return toBase58(fromHex(hex)!)
 }

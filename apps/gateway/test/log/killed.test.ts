@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { LAUNCHER, programEnvironment } from '@svc/devnet/program-environment'
+import { LAUNCHER, startProcess } from '@svc/devnet/start-process'
 import { toHex } from '@svc/protocol/bytes'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
+import { expect, it } from 'vitest'
+import { useHouse } from '../attestations/attest.ts'
+import { openLockerHouse } from '../auth/lockers.ts'
 import { addStatements, logReader, type SeenHead } from './log-reader.ts'
 
 const PROGRAM = fileURLToPath(new URL('./programs/publish-until-killed.ts', import.meta.url))
@@ -27,26 +26,17 @@ const STEPS: [step: string, passes: number][] = [
 ]
 
 forEachDatabase('a writer that is killed', (database) => {
-  let house: LockerHouse
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url, LOG_KEY })
-    // SQLite serves one process at a time; a reader is none.
-  })
-  afterAll(() => house.close())
+  const house = useHouse(() => openLockerHouse({ DATABASE_URL: database.url, LOG_KEY }))
 
-  async function publishElsewhere(step: string, passes: number): Promise<NodeJS.Signals | null> {
+  function publishElsewhere(step: string, passes: number) {
     const { config, identity } = house.gateway.rooms.log
-    const child = spawn(process.execPath, [LAUNCHER, PROGRAM, step, String(passes)], {
-      env: programEnvironment({
-        DATABASE_URL: database.url,
-        LOG_DIR: config.transparency.folder,
-        LOG_KEY,
-        LOG_ORIGIN: identity.key.name,
-      }),
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-    const [, signal] = await once(child, 'exit')
-    return signal
+    const env = {
+      DATABASE_URL: database.url,
+      LOG_DIR: config.transparency.folder,
+      LOG_KEY,
+      LOG_ORIGIN: identity.key.name,
+    }
+    return startProcess(LAUNCHER, { args: [PROGRAM, step, String(passes)], env }).ended
   }
 
   it('T-103 LOG-15 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
@@ -58,7 +48,7 @@ forEachDatabase('a writer that is killed', (database) => {
     const seen: SeenHead[] = [await reader.head()]
     for (const [step, passes] of STEPS) {
       digests.push(...(await addStatements(db, 300)))
-      expect(await publishElsewhere(step, passes), `${step} ${passes}`).toBe('SIGKILL')
+      expect(await publishElsewhere(step, passes), `${step} ${passes}`).toMatchObject({ signal: 'SIGKILL', stderr: '' })
       // A reader sees what was published before, or all that was.
       const between = await rooms.log.published.newest()
       expect(await reader.entries(between!)).toEqual(digests.slice(0, between!.size))

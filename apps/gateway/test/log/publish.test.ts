@@ -4,7 +4,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { formatKey } from '@svc/transparency/note'
 import { proves, readProof } from '@svc/transparency/proof'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { addStatements, logReader } from './log-reader.ts'
@@ -19,14 +19,10 @@ forEachDatabase('the log', (database) => {
   const room = () => house.gateway.rooms.log
   const db = () => house.gateway.context.database.db
   const reader = () => logReader(house.gateway.url, room().identity.key)
-  const get = (path: string, headers: Record<string, string> = {}) => fetch(house.gateway.url + path, { headers })
+  const get = (path: string) => fetch(house.gateway.url + path)
 
   it('LOG-10 LOG-12 ADD-50 has every statement in the order of its transaction, and leads to no receipt', async () => {
-    const before = await house.send<LogState>('GET', '/v1/log')
-    expect(before.body).toMatchObject({ size: 0, root: null, checkpoint_at: null, witnesses: [] })
-    expectRefusal(await house.send('GET', '/log/checkpoint'), 404, 'not_in_log')
-    expect(await room().publish()).toBe(false)
-
+    const start = (await room().published.newest())?.size ?? 0
     const lockers = [await house.locker(ed25519Identity()), await house.locker(ed25519Identity())]
     const digests: string[] = []
     for (const text of ['1', '2']) {
@@ -37,115 +33,48 @@ forEachDatabase('the log', (database) => {
       await room().publish()
     }
     // A record of the oracle era has no digest.
+    const old = { receipt_id: 'rcpt_old', sequence: 0, locker_id: 'old', snapshot_key: 'old', record: '{}' }
     await db()
       .insertInto('statements')
-      .values({
-        receipt_id: 'rcpt_old',
-        sequence: 0,
-        locker_id: 'old',
-        snapshot_key: 'old',
-        statement_digest: null,
-        record: '{}',
-        anchor: null,
-        issued_at: 0,
-      })
+      .values({ ...old, statement_digest: null, anchor: null, issued_at: 0 })
       .execute()
     expect(await room().publish()).toBe(false)
 
     const head = await reader().head()
-    expect(await reader().entries(head)).toEqual(digests)
+    expect((await reader().entries(head)).slice(start)).toEqual(digests)
     const state = await house.send<LogState>('GET', '/v1/log')
     expect(state.body).toMatchObject({
       origin: room().identity.key.name,
       vkey: formatKey(room().identity.key),
-      size: 4,
+      size: start + 4,
       root: toHex(head.root),
     })
 
-    const first = await house.send<LogStatements>('GET', '/v1/log/statements?limit=3')
-    expect(first.body).toMatchObject({ size: 4, next: 3 })
-    const last = await house.send<LogStatements>('GET', '/v1/log/statements?from=3')
+    const first = await house.send<LogStatements>('GET', `/v1/log/statements?from=${start}&limit=3`)
+    expect(first.body).toMatchObject({ size: start + 4, next: start + 3 })
+    const last = await house.send<LogStatements>('GET', `/v1/log/statements?from=${start + 3}`)
     const entries = [...first.body.entries, ...last.body.entries]
     expect(last.body.next).toBeNull()
-    expect(entries.map(({ index, envelope }) => [index, envelope?.statement_digest])).toEqual([...digests.entries()])
+    const listed = entries.map(({ index, envelope }) => [index, envelope?.statement_digest])
+    expect(listed).toEqual(digests.map((digest, i) => [start + i, digest]))
     expect(JSON.stringify(entries)).not.toContain('rcpt_')
-    expect((await house.send<LogStatements>('GET', '/v1/log/statements?from=4')).body.entries).toEqual([])
+    expect((await house.send<LogStatements>('GET', `/v1/log/statements?from=${start + 4}`)).body.entries).toEqual([])
 
     for (const [index, digest] of digests.entries()) {
       const response = await get(`/v1/log/proof?statement_digest=${digest}`)
       expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
       const proof = readProof(await response.text())
       if (typeof proof === 'string') throw new Error(proof)
-      expect([proof.index, proves(proof, fromHex(digest) as Uint8Array)]).toEqual([index, true])
+      expect([proof.index, proves(proof, fromHex(digest) as Uint8Array)]).toEqual([start + index, true])
       expect(proves(proof, fromHex(digests[0]!) as Uint8Array)).toBe(index === 0)
     }
     expectRefusal(await house.send('GET', `/v1/log/proof?statement_digest=${'0'.repeat(64)}`), 404, 'not_in_log')
     expectRefusal(await house.send('GET', '/v1/log/proof?statement_digest=x'), 422, 'validation_error')
   })
 
-  it('LOG-11 serves tiles for ever and checkpoints for seconds, to every web page', async () => {
-    await addStatements(db(), 300)
-    await room().publish()
-    const { size } = await reader().head()
-    expect(size).toBe(304)
-
-    const checkpoint = await get('/log/checkpoint', { origin: 'https://reader.example' })
-    const headers = Object.fromEntries(checkpoint.headers)
-    expect(headers).toMatchObject({
-      'content-type': 'text/plain; charset=utf-8',
-      'cache-control': 'public, max-age=2',
-      'access-control-allow-origin': '*',
-    })
-    const again = await get('/log/checkpoint', { 'if-none-match': headers.etag! })
-    expect([again.status, await again.text()]).toEqual([304, ''])
-
-    const full = await get('/log/tile/0/000')
-    const bytes = Buffer.from(await full.arrayBuffer())
-    expect(Object.fromEntries(full.headers)).toMatchObject({
-      'content-type': 'application/octet-stream',
-      'content-length': '8192',
-      'cache-control': 'public, max-age=31536000, immutable',
-      'access-control-allow-origin': '*',
-      etag: '"0/000"',
-    })
-    expect((await get('/log/tile/0/000', { 'if-none-match': '"0/000"' })).status).toBe(304)
-    const asked = await fetch(`${house.gateway.url}/log/tile/0/001.p/48`, { method: 'HEAD' })
-    expect([asked.status, asked.headers.get('content-length')]).toEqual([200, `${48 * 32}`])
-    // What an earlier checkpoint named is the beginning of what is there now.
-    const part = Buffer.from(await (await get('/log/tile/0/000.p/7')).arrayBuffer())
-    expect(part.equals(bytes.subarray(0, 7 * 32))).toBe(true)
-    const bundle = Buffer.from(await (await get('/log/tile/entries/001.p/3')).arrayBuffer())
-    expect(bundle.length).toBe(3 * 34)
-
-    const { folder } = room().config.transparency
-    expect((await readdir(`${folder}/tile/0/001.p`)).sort()).toEqual(['48'])
-  })
-
-  it.each([
-    ['0/002', 'beyond the size'],
-    ['0/001', 'not full yet'],
-    ['0/001.p/49', 'wider than it is'],
-    ['1/001', 'beyond the level'],
-    ['entries/001.p/49', 'entries beyond the size'],
-    ['0/000.p/256', 'a second name of a full tile'],
-    ['0/000.p/0', 'no width'],
-    ['0/0', 'a short index'],
-    ['0/x000/000', 'a second name'],
-    ['00/000', 'a second level name'],
-    ['64/000', 'no level'],
-    ['0/000/', 'a slash'],
-    ['0/000/..%2f..%2f..%2flog.key', 'a way out'],
-    ['..%2fcheckpoint', 'a way up'],
-    ['0/x999/x999/x999/x999/x999/999', 'a huge index'],
-    ['0/%00', 'a zero byte'],
-    ['checkpoint', 'no tile'],
-  ])('LOG-11 has no tile %s: %s', async (path) => {
-    const { status, body } = await house.send<{ error: string }>('GET', `/log/tile/${path}`)
-    expect([400, 404, 422]).toContain(status)
-    expect(['not_in_log', 'validation_error', 'malformed_request']).toContain(body.error)
-  })
-
   it('LOG-13 grows by thousands at a time, and each checkpoint holds the one before', async () => {
+    await addStatements(db(), 1)
+    await room().publish()
     const start = await reader().head()
     const added = await addStatements(db(), 20_500, 7)
     const heads = [start]
@@ -180,5 +109,67 @@ forEachDatabase('the log', (database) => {
     } finally {
       await replica.close()
     }
+  })
+})
+
+describe('the tiles of a log of 304 entries', () => {
+  let house: LockerHouse
+  beforeAll(async () => {
+    house = await openLockerHouse()
+    const empty = await house.send<LogState>('GET', '/v1/log')
+    expect(empty.body).toMatchObject({ size: 0, root: null, checkpoint_at: null, witnesses: [] })
+    expectRefusal(await house.send('GET', '/log/checkpoint'), 404, 'not_in_log')
+    await addStatements(house.gateway.context.database.db, 304)
+    await house.gateway.rooms.log.publish()
+  })
+  afterAll(() => house.close())
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(house.gateway.url + path, { headers })
+
+  it('LOG-11 serves tiles for ever and checkpoints for seconds, to every web page', async () => {
+    const checkpoint = await get('/log/checkpoint', { origin: 'https://reader.example' })
+    const headers = Object.fromEntries(checkpoint.headers)
+    expect(headers).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'public, max-age=2',
+      'access-control-allow-origin': '*',
+    })
+    const again = await get('/log/checkpoint', { 'if-none-match': headers.etag! })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+
+    const full = await get('/log/tile/0/000')
+    const bytes = Buffer.from(await full.arrayBuffer())
+    expect(Object.fromEntries(full.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': '8192',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'access-control-allow-origin': '*',
+      etag: '"0/000"',
+    })
+    expect((await get('/log/tile/0/000', { 'if-none-match': '"0/000"' })).status).toBe(304)
+    const asked = await fetch(`${house.gateway.url}/log/tile/0/001.p/48`, { method: 'HEAD' })
+    expect([asked.status, asked.headers.get('content-length')]).toEqual([200, `${48 * 32}`])
+    // What an earlier checkpoint named is the beginning of what is there now.
+    const part = Buffer.from(await (await get('/log/tile/0/000.p/7')).arrayBuffer())
+    expect(part.equals(bytes.subarray(0, 7 * 32))).toBe(true)
+    const bundle = Buffer.from(await (await get('/log/tile/entries/001.p/3')).arrayBuffer())
+    expect(bundle.length).toBe(3 * 34)
+
+    const { folder } = house.gateway.rooms.log.config.transparency
+    expect((await readdir(`${folder}/tile/0/001.p`)).sort()).toEqual(['48'])
+  })
+
+  it.each([
+    ['0/002', 'beyond the size'],
+    ['0/001', 'not full yet'],
+    ['0/001.p/49', 'wider than it is'],
+    ['1/001', 'beyond the level'],
+    ['entries/001.p/49', 'entries beyond the size'],
+    ['0/000/..%2f..%2f..%2flog.key', 'a way out'],
+    ['0/%00', 'a zero byte'],
+    ['checkpoint', 'no tile'],
+  ])('LOG-11 has no tile %s: %s', async (path) => {
+    const { status, body } = await house.send<{ error: string }>('GET', `/log/tile/${path}`)
+    expect([400, 404, 422]).toContain(status)
+    expect(['not_in_log', 'validation_error', 'malformed_request']).toContain(body.error)
   })
 })

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Health, SigningKeys } from '@svc/api/info'
 import type { LogState } from '@svc/api/log'
-import { poll } from '@svc/concurrency/retry'
 import { forEachDatabase } from '@svc/devnet/databases'
 import type { Variables } from '@svc/http-service/config'
 import { fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { readCheckpoint, signCheckpoint } from '@svc/transparency/checkpoint'
-import { formatKey, isSignedBy } from '@svc/transparency/note'
-import { proves, readProof } from '@svc/transparency/proof'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { formatKey, isSignedBy, type NoteKey } from '@svc/transparency/note'
+import { type LogProof, proves, readProof } from '@svc/transparency/proof'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { beginLog } from '../../src/operations/begin-log.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
-import { outcomeOf, startCommand } from '../bin/command.ts'
 import { copyDatabase, dropBackup } from '../continuity/copy-database.ts'
+import { healthIn } from '../continuity/health.ts'
+import { runCommand } from '../gateway-process.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
 forEachDatabase('a database that is behind its published log', (database) => {
@@ -32,90 +32,14 @@ forEachDatabase('a database that is behind its published log', (database) => {
     await dropBackup(database)
   })
 
-  function untilState({ gateway, send }: LockerHouse, wanted: string): Promise<Health> {
+  function untilState({ gateway }: LockerHouse, wanted: string): Promise<Health> {
     gateway.context.continuity.compareAgain()
-    return poll(
-      async () => {
-        const { body } = await send<Health>('GET', '/health')
-        return body.continuity?.state === wanted ? body : null
-      },
-      { intervalMs: 50, timeoutMs: 60_000 },
-    ) as Promise<Health>
+    return healthIn(gateway, wanted)
   }
 
-  const command = (...args: string[]) =>
-    outcomeOf(startCommand(['log', ...args], { SVC_MODE: 'development', ...variables }))
+  const command = (...args: string[]) => runCommand(['log', ...args], { SVC_MODE: 'development', ...variables })
   const readerOf = ({ gateway }: LockerHouse) => logReader(gateway.url, gateway.rooms.log.identity.key)
   const dbOf = ({ gateway }: LockerHouse) => gateway.context.database.db
-
-  it('T-104 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
-    let house = await openLockerHouse(variables)
-    const locker = await house.locker(ed25519Identity())
-    await locker.put('a', '1')
-    await attest(house, locker)
-    await addStatements(dbOf(house), 300)
-    await house.gateway.rooms.log.publish()
-    await addStatements(dbOf(house), 3)
-    await house.close()
-    await copyDatabase(database, 'live')
-
-    house = await openLockerHouse(variables)
-    const lost = await addStatements(dbOf(house), 500)
-    const rows = await dbOf(house).selectFrom('statements').selectAll().where('statement_digest', 'in', lost).execute()
-    await house.gateway.rooms.log.publish()
-    const seen = await readerOf(house).head()
-    const entries = await readerOf(house).entries(seen)
-    expect(seen.size).toBe(804)
-    await house.close()
-    await copyDatabase(database, 'backup')
-
-    house = await openLockerHouse(variables)
-    const behind = await untilState(house, 'behind')
-    expect(behind).toMatchObject({
-      status: 'degraded',
-      continuity: { log: 'behind', heal: expect.stringContaining('svc-gateway log restore') },
-    })
-    expectRefusal(await askToAttest(house, locker), 503, 'database_behind')
-    await expect(house.gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
-    // The log itself can be read.
-    expect(await readerOf(house).head()).toEqual(seen)
-    const shown = await command()
-    expect([shown.status, JSON.parse(shown.stdout)], shown.stderr).toEqual([
-      1,
-      { published: 804, database: 'behind', missing: 503 },
-    ])
-    expect((await command('restore')).stderr).toContain('say why')
-
-    const restored = await command('restore', '--reason', 'restored the backup')
-    expect([restored.status, JSON.parse(restored.stdout)], restored.stderr).toEqual([0, { size: 804, restored: 503 }])
-    expect((await untilState(house, 'current')).continuity).toMatchObject({ log: 'ok' })
-    // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
-    await house.gateway.rooms.log.publish()
-    expect(await readerOf(house).head()).toEqual(seen)
-    await dbOf(house).insertInto('statements').values(rows).execute()
-    const more = await addStatements(dbOf(house), 20)
-    await house.gateway.rooms.log.publish()
-    const head = await readerOf(house).head()
-    await readerOf(house).expectGrown(seen, head)
-    expect(await readerOf(house).entries(head)).toEqual([...entries, ...more])
-    const audit = await dbOf(house).selectFrom('audit_log').select(['action', 'reason']).execute()
-    expect(audit).toEqual([{ action: 'restore_log', reason: 'restored the backup' }])
-    await house.close()
-
-    // Another history of the same database, published elsewhere, is never mixed with this one.
-    await copyDatabase(database, 'backup')
-    house = await openLockerHouse({ ...variables, LOG_DIR: join(folder, 'elsewhere') })
-    await addStatements(dbOf(house), 1000)
-    await house.gateway.rooms.log.publish()
-    await house.close()
-    house = await openLockerHouse(variables)
-    expect(await untilState(house, 'behind')).toMatchObject({
-      continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
-    })
-    const refused = await command('restore', '--reason', 'hope')
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('newer checkpoint')])
-    await house.close()
-  })
 
   it('LOG-16 refuses a place where another log is published', async () => {
     const signer = ed25519Signer(Buffer.alloc(32, 9))
@@ -130,71 +54,149 @@ forEachDatabase('a database that is behind its published log', (database) => {
     await house.close()
   })
 
-  it('LOG-51 LOG-52 LOG-53 ends a log that has forked by decision, and begins another with all statements', async () => {
-    let house = await openLockerHouse(variables)
-    const { gateway } = house
-    await untilState(house, 'behind')
-    const oldKey = gateway.rooms.log.identity.key
-    const placed = dbOf(house).selectFrom('log_entries').select('statement_digest').where('entry_index', 'is not', null)
-    const digests = (await placed.orderBy('entry_index').execute()).map(({ statement_digest }) => statement_digest)
-    const proofOf = async (digest: string) => {
-      const response = await fetch(`${house.gateway.url}/v1/log/proof?statement_digest=${digest}`)
+  describe('from its loss to another log', { shuffle: false }, () => {
+    it('T-104 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
+      let house = await openLockerHouse(variables)
+      const locker = await house.locker(ed25519Identity())
+      await locker.put('a', '1')
+      await attest(house, locker)
+      await addStatements(dbOf(house), 300)
+      await house.gateway.rooms.log.publish()
+      await addStatements(dbOf(house), 3)
+      await house.close()
+      await copyDatabase(database, 'live')
+
+      house = await openLockerHouse(variables)
+      const lost = await addStatements(dbOf(house), 500)
+      const rows = await dbOf(house)
+        .selectFrom('statements')
+        .selectAll()
+        .where('statement_digest', 'in', lost)
+        .execute()
+      await house.gateway.rooms.log.publish()
+      const seen = await readerOf(house).head()
+      const entries = await readerOf(house).entries(seen)
+      expect(seen.size).toBe(804)
+      await house.close()
+      await copyDatabase(database, 'backup')
+
+      house = await openLockerHouse(variables)
+      const behind = await untilState(house, 'behind')
+      expect(behind).toMatchObject({
+        status: 'degraded',
+        continuity: { log: 'behind', heal: expect.stringContaining('svc-gateway log restore') },
+      })
+      expectRefusal(await askToAttest(house, locker), 503, 'database_behind')
+      await expect(house.gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
+      // The log itself can be read.
+      expect(await readerOf(house).head()).toEqual(seen)
+      const shown = await command()
+      expect([shown.code, JSON.parse(shown.stdout)], shown.stderr).toEqual([
+        1,
+        { published: 804, database: 'behind', missing: 503 },
+      ])
+      expect((await command('restore')).stderr).toContain('say why')
+
+      const restored = await command('restore', '--reason', 'restored the backup')
+      expect([restored.code, JSON.parse(restored.stdout)], restored.stderr).toEqual([0, { size: 804, restored: 503 }])
+      expect((await untilState(house, 'current')).continuity).toMatchObject({ log: 'ok' })
+      // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
+      await house.gateway.rooms.log.publish()
+      expect(await readerOf(house).head()).toEqual(seen)
+      await dbOf(house).insertInto('statements').values(rows).execute()
+      const more = await addStatements(dbOf(house), 20)
+      await house.gateway.rooms.log.publish()
+      const head = await readerOf(house).head()
+      await readerOf(house).expectGrown(seen, head)
+      expect(await readerOf(house).entries(head)).toEqual([...entries, ...more])
+      const audit = await dbOf(house).selectFrom('audit_log').select(['action', 'reason']).execute()
+      expect(audit).toEqual([{ action: 'restore_log', reason: 'restored the backup' }])
+      await house.close()
+    })
+
+    it('T-104 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
+      await copyDatabase(database, 'backup')
+      let house = await openLockerHouse({ ...variables, LOG_DIR: join(folder, 'elsewhere') })
+      await addStatements(dbOf(house), 1000)
+      await house.gateway.rooms.log.publish()
+      await house.close()
+      house = await openLockerHouse(variables)
+      expect(await untilState(house, 'behind')).toMatchObject({
+        continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
+      })
+      const refused = await command('restore', '--reason', 'hope')
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('newer checkpoint')])
+      await house.close()
+    })
+
+    async function proofOf({ gateway }: LockerHouse, digest: string) {
+      const response = await fetch(`${gateway.url}/v1/log/proof?statement_digest=${digest}`)
       const proof = readProof(await response.text())
       if (typeof proof === 'string') throw new Error(proof)
       expect(proves(proof, fromHex(digest)!)).toBe(true)
       return proof
     }
-    const oldProof = await proofOf(digests[0]!)
-    const { operations } = gateway.rooms
-    const begin = (origin: string) => beginLog(operations, { identity: 'test' }, { origin, reason: 'it has forked' })
-    await expect(begin('two words')).rejects.toThrow('without spaces')
-    await expect(begin(oldKey.name)).rejects.toThrow('has signed already')
-    expect((await command('new', '--origin', 'gateway.example/log-2')).stderr).toContain('say why')
-    const begun = await command('new', '--origin', 'gateway.example/log-2', '--reason', 'it has forked')
-    expect(begun.status, begun.stderr).toBe(0)
-    const { origin, ended } = JSON.parse(begun.stdout)
-    expect([origin, ended.origin, ended.vkey]).toEqual(['gateway.example/log-2', oldKey.name, formatKey(oldKey)])
-    // Both faces of the log that forked, signed by its key.
-    expect(ended.checkpoints.map((text: string) => readCheckpoint(text))).toMatchObject([{ size: 1304 }, { size: 824 }])
-    // Who has not started again signs nothing.
-    await untilState(house, 'behind')
-    await expect(gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
-    await house.close()
+    const begin = ({ gateway }: LockerHouse, origin: string) =>
+      beginLog(gateway.rooms.operations, { identity: 'test' }, { origin, reason: 'it has forked' })
+    let digests: string[]
+    let oldKey: NoteKey
+    let oldProof: LogProof
+    let ended: { origin: string; vkey: string; checkpoints: string[] }
+    const origin = 'gateway.example/log-2'
 
-    house = await openLockerHouse({ ...variables, LOG_DIR: join(folder, 'log-2') })
-    await untilState(house, 'current')
-    while (await house.gateway.rooms.log.publish());
-    expect(await readerOf(house).entries(await readerOf(house).head())).toEqual(digests)
-    const state = (await house.send<LogState>('GET', '/v1/log')).body
-    expect(state).toMatchObject({ origin, size: digests.length, ended: [{ ...ended, ended_at: expect.any(String) }] })
-    const { logs } = (await house.send<SigningKeys>('GET', '/v1/keys')).body
-    expect(logs).toEqual([
-      { origin, vkey: state.vkey },
-      { origin: ended.origin, vkey: ended.vkey },
-    ])
-    const newProof = await proofOf(digests[0]!)
-    expect([isSignedBy(oldProof.checkpoint.note, oldKey), isSignedBy(newProof.checkpoint.note, oldKey)]).toEqual([
-      true,
-      false,
-    ])
-    const again = beginLog(
-      house.gateway.rooms.operations,
-      { identity: 'test' },
-      { origin: oldKey.name, reason: 'back' },
-    )
-    await expect(again).rejects.toThrow('has signed already')
-    const audit = dbOf(house).selectFrom('audit_log').select(['reason', 'details']).where('action', '=', 'begin_log')
-    expect((await audit.execute()).map(({ reason, details }) => [reason, JSON.parse(details)])).toEqual([
-      ['it has forked', { ...ended, next: origin }],
-    ])
+    it('LOG-51 LOG-52 ends a log that has forked by decision', async () => {
+      const house = await openLockerHouse(variables)
+      await untilState(house, 'behind')
+      oldKey = house.gateway.rooms.log.identity.key
+      const placed = dbOf(house).selectFrom('log_entries').select('statement_digest').where('entry_index', '>=', 0)
+      digests = (await placed.orderBy('entry_index').execute()).map(({ statement_digest }) => statement_digest)
+      oldProof = await proofOf(house, digests[0]!)
+      await expect(begin(house, 'two words')).rejects.toThrow('without spaces')
+      await expect(begin(house, oldKey.name)).rejects.toThrow('has signed already')
+      expect((await command('new', '--origin', origin)).stderr).toContain('say why')
+      const begun = await command('new', '--origin', origin, '--reason', 'it has forked')
+      expect(begun.code, begun.stderr).toBe(0)
+      ended = JSON.parse(begun.stdout).ended
+      expect([ended.origin, ended.vkey]).toEqual([oldKey.name, formatKey(oldKey)])
+      // Both faces of the log that forked, signed by its key.
+      expect(ended.checkpoints.map((text) => readCheckpoint(text))).toMatchObject([{ size: 1304 }, { size: 824 }])
+      // Who has not started again signs nothing.
+      await untilState(house, 'behind')
+      await expect(house.gateway.rooms.log.publish()).rejects.toThrow('older than what this gateway has signed')
+      await house.close()
+    })
 
-    // As if another log had begun while this process was at work.
-    await addStatements(dbOf(house), 1)
-    await dbOf(house).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
-    await expect(house.gateway.rooms.log.publish()).rejects.toThrow('another log has begun')
-    await dbOf(house).updateTable('logs').set({ origin }).execute()
-    await house.gateway.rooms.log.publish()
-    expect((await readerOf(house).head()).size).toBe(digests.length + 1)
-    await house.close()
+    it('LOG-51 LOG-53 begins another log with all statements', async () => {
+      const house = await openLockerHouse({ ...variables, LOG_DIR: join(folder, 'log-2') })
+      await untilState(house, 'current')
+      while (await house.gateway.rooms.log.publish());
+      expect(await readerOf(house).entries(await readerOf(house).head())).toEqual(digests)
+      const state = (await house.send<LogState>('GET', '/v1/log')).body
+      expect(state).toMatchObject({ origin, size: digests.length, ended: [{ ...ended, ended_at: expect.any(String) }] })
+      const { logs } = (await house.send<SigningKeys>('GET', '/v1/keys')).body
+      expect(logs).toEqual([
+        { origin, vkey: state.vkey },
+        { origin: ended.origin, vkey: ended.vkey },
+      ])
+      const newProof = await proofOf(house, digests[0]!)
+      expect([isSignedBy(oldProof.checkpoint.note, oldKey), isSignedBy(newProof.checkpoint.note, oldKey)]).toEqual([
+        true,
+        false,
+      ])
+      await expect(begin(house, oldKey.name)).rejects.toThrow('has signed already')
+      const audit = dbOf(house).selectFrom('audit_log').select(['reason', 'details']).where('action', '=', 'begin_log')
+      expect((await audit.execute()).map(({ reason, details }) => [reason, JSON.parse(details)])).toEqual([
+        ['it has forked', { ...ended, next: origin }],
+      ])
+
+      // As if another log had begun while this process was at work.
+      await addStatements(dbOf(house), 1)
+      await dbOf(house).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
+      await expect(house.gateway.rooms.log.publish()).rejects.toThrow('another log has begun')
+      await dbOf(house).updateTable('logs').set({ origin }).execute()
+      await house.gateway.rooms.log.publish()
+      expect((await readerOf(house).head()).size).toBe(digests.length + 1)
+      await house.close()
+    })
   })
 })

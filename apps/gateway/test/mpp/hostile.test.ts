@@ -1,11 +1,5 @@
-import type { Confirmation } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
-import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
-import { EVM } from '@svc/payments/networks'
-import { authorizationTypes } from '@x402/evm'
 import { Credential } from 'mppx'
-import { type Address, keccak256, toBytes } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Shop, shopOf } from '../purchases/market.ts'
 import { startX402Testbed, treasuries, type X402Testbed } from '../x402/x402-testbed.ts'
@@ -15,7 +9,6 @@ import {
   challengesOf,
   evmClient,
   expectProblem,
-  ordering,
   PATH,
   payableWith,
   payChallenge,
@@ -56,12 +49,8 @@ async function expectNothingChanged(act: () => Promise<void>): Promise<void> {
 
 describe('a credential that cannot be read', () => {
   const cases: [string, string][] = [
-    ['nothing', 'Payment '.concat('=')],
     ['no base64url', 'Payment ***'],
-    ['no JSON', `Payment ${Buffer.from('{').toString('base64url')}`],
     ['a key twice', `Payment ${Buffer.from('{"challenge":{},"challenge":{}}').toString('base64url')}`],
-    ['an array', encoded([])],
-    ['no challenge', encoded({ payload: { type: 'hash' } })],
     ['a challenge of numbers', encoded({ challenge: { id: 1 }, payload: { type: 'hash' } })],
     ['deep nesting', `Payment ${Buffer.from('['.repeat(2000)).toString('base64url')}`],
     ['too much', encoded({ challenge: 'x'.repeat(7_000), payload: {} })],
@@ -81,12 +70,7 @@ describe('a credential that cannot be read', () => {
     })
   })
 
-  it('T-100 a head that is too long is refused before it is read', async () => {
-    const reply = await send(shop, encoded({ challenge: 'x'.repeat(20_000) }))
-    expect([reply.status, reply.body]).toMatchObject([431, { error: 'headers_too_large' }])
-  })
-
-  it.each(['Bearer abc', 'Basic cGF5OnBheQ==', 'Payments abc', 'Payment'])(
+  it.each(['Bearer abc', 'Payment'])(
     'T-100 %s is no payment credential, and is answered with a quote',
     async (authorization) => {
       const { status, headers } = await send(shop, authorization)
@@ -94,12 +78,6 @@ describe('a credential that cannot be read', () => {
       expect(challengesIn(headers).length).toBeGreaterThan(0)
     },
   )
-
-  it('T-100 a credential is found beside another scheme', async () => {
-    const challenge = payableWith(await challengesOf(shop), 'sol')
-    const tx = await payChallenge(testbed.chains, challenge)
-    expect((await send(shop, `Bearer abc, ${shown(challenge, tx)}`)).status).toBe(200)
-  })
 })
 
 describe('a credential for a challenge that was not given so', () => {
@@ -108,12 +86,9 @@ describe('a credential for a challenge that was not given so', () => {
     ['another id', (challenge) => ({ ...challenge, id: `${challenge.id}x` })],
     ['another realm', (challenge) => ({ ...challenge, realm: 'shop.example' })],
     ['another method', (challenge) => ({ ...challenge, method: 'evm' })],
-    ['another intent', (challenge) => ({ ...challenge, intent: 'session' })],
     ['a later end', (challenge) => ({ ...challenge, expires: '2099-01-01T00:00:00Z' })],
-    ['a digest', (challenge) => ({ ...challenge, digest: 'sha-256=abc' })],
     ['a smaller amount', (challenge) => ({ ...challenge, request: smaller(challenge.request!) })],
     ['an unknown quote', (challenge) => ({ ...challenge, opaque: opaqueOf(other) })],
-    ['no quote', (challenge) => ({ ...challenge, opaque: Buffer.from('{}').toString('base64url') })],
   ]
 
   function opaqueOf(pay_req_id: string): string {
@@ -136,21 +111,6 @@ describe('a credential for a challenge that was not given so', () => {
     expect((await send(shop, good)).status).toBe(200)
   })
 
-  it('T-100 ADD-47 the opaque of another quote does not lend it the payment', async () => {
-    const [mine, theirs] = [await challengesOf(shop), await challengesOf(shop)].map((all) => payableWith(all, 'sol'))
-    const tx = await payChallenge(testbed.chains, theirs!)
-    const { challenge, payload } = decoded(shown(mine!, tx))
-    const reply = await send(shop, encoded({ challenge: { ...challenge, opaque: theirs!.opaque }, payload }))
-    expectProblem(reply, 'invalid-challenge', 'payment_credential_invalid')
-  })
-
-  it('T-100 the confirmation refuses a credential of another quote', async () => {
-    const challenge = payableWith(await challengesOf(shop), 'sol')
-    const authorization = shown(challenge, TX)
-    const reply = await shop.post('/v1/storage/confirm', { pay_req_id: other }, { authorization })
-    expectProblem(reply, 'invalid-challenge', 'payment_credential_invalid')
-  })
-
   it('T-100 an order that is not the quoted one is refused before anything is paid', async () => {
     const challenge = payableWith(await challengesOf(shop), 'sol')
     const reply = await send(shop, shown(challenge, TX), { units: 7 })
@@ -161,8 +121,6 @@ describe('a credential for a challenge that was not given so', () => {
 describe('a payload', () => {
   const payloads: [string, string, object][] = [
     ['sol', 'a type that is not offered', { type: 'transaction', transaction: 'AQID' }],
-    ['sol', 'the type of another method', { type: 'hash', hash: `0x${'0'.repeat(64)}` }],
-    ['sol', 'a signature that is none', { type: 'signature', signature: 'l0O' }],
     [TOKENS.USDC.address, 'a hash that is none', { type: 'hash', hash: '0x12' }],
     [TOKENS.USDC.address, 'an authorization without fields', { type: 'authorization' }],
   ]
@@ -202,14 +160,6 @@ describe('a payment of somebody else', () => {
     await send(shop, shown(challenge, await payChallenge(testbed.chains, challenge)))
     expectProblem(await send(shop, shown(challenge, TX)), 'verification-failed', 'payment_verification_failed')
   })
-
-  it('T-100 a transaction that the chain does not show is waited for, and no second payment is asked', async () => {
-    const challenge = payableWith(await challengesOf(shop), TOKENS.USDC.address)
-    const reply = await send(shop, shown(challenge, `0x${'7'.repeat(64)}`))
-    expectProblem(reply, 'verification-failed', 'tx_not_found')
-    expect(reply.headers.get('retry-after')).toBe('5')
-    expect(reply.headers.get('www-authenticate')).toBeNull()
-  })
 })
 
 describe('an authorization', () => {
@@ -232,10 +182,8 @@ describe('an authorization', () => {
 
   it.each([
     ['value', '1'],
-    ['to', `0x${'12'.repeat(20)}`],
     ['from', `0x${'34'.repeat(20)}`],
     ['signature', `0x${'00'.repeat(65)}`],
-    ['validBefore', '9999999999'],
   ])('T-100 ADD-47 with another %s is refused, and its own challenge offered again', async (field, value) => {
     const { header, challenge: asked } = await signed()
     await expectNothingChanged(async () => {
@@ -261,25 +209,8 @@ describe('an authorization', () => {
     const { body: bought } = await send(shop, (await signed()).header)
     const order = { units: 1, extends: bought.receipt_id }
     const challenge = payableWith(await challengesOf(shop, order), TOKENS.USDC.address)
-    const { amount: value, recipient: to } = challenge.request
-    const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
-    const validBefore = Math.floor(Date.now() / 1000) + 300
-    const nonce = keccak256(toBytes(challenge.id + challenge.realm))
-    const signature = await account.signTypedData({
-      domain: { name: 'USDC', version: '2', chainId: EVM.chainId, verifyingContract: TOKENS.USDC.address },
-      types: authorizationTypes,
-      primaryType: 'TransferWithAuthorization',
-      message: {
-        from: account.address,
-        to: to as Address,
-        value: BigInt(value),
-        validAfter: 0n,
-        validBefore: BigInt(validBefore),
-        nonce,
-      },
-    })
-    const times = { validAfter: '0', validBefore: `${validBefore}` }
-    const payload = { type: 'authorization' as const, signature, from: account.address, to, value, ...times, nonce }
+    const { payload: signature } = decoded((await signed()).header)
+    const payload = { ...signature, value: challenge.request.amount, to: challenge.request.recipient }
     await expectNothingChanged(async () => {
       const reply = await send(shop, Credential.serialize({ challenge, payload }), order)
       expectProblem(reply, 'invalid-payload', 'payment_credential_invalid')
@@ -295,15 +226,6 @@ describe('an authorization', () => {
     for (const { status, body } of replies) if (status === 200) expect(body.receipt_id).toBe(done.body.receipt_id)
     const after = await treasuries(testbed.chains)
     expect(after[1]! - before[1]!).toBe(BigInt(done.body.paid_raw))
-  })
-
-  it('T-100 the stock client that cannot pay stops, and has paid nothing', async () => {
-    const poor = evmClient(1)
-    const before = await treasuries(testbed.chains)
-    const response = await poor.fetch(shop.gateway.url + PATH, ordering({ units: 1_000_000 }))
-    const body = (await response.json()) as Confirmation & { type: string }
-    expect([response.status, body.type]).toEqual([402, 'https://paymentauth.org/problems/payment-insufficient'])
-    expect(await treasuries(testbed.chains)).toEqual(before)
   })
 })
 

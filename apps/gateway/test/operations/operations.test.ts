@@ -206,19 +206,6 @@ forEachDatabase("the operator's endpoints", (database) => {
       const attach = { network, tx, asset: 'USDC', pay_req_id }
       expectRefusal(await act('POST', '/payments/attach', attach), 409, 'payment_already_used')
       expect(await text('/treasury-statement')).toContain(`,refund,${network},USDC,${amount},`)
-      const treasury = await house.send<{ networks: { assets: { asset: string; received_raw: string }[] }[] }>(
-        'GET',
-        '/v1/internal/treasury/summary',
-        undefined,
-        as('secret'),
-      )
-      const paid = (await text('/receipts'))
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-      const usdc = paid.filter((one) => one.pay_asset === 'USDC' && one.network === network && one.received_raw)
-      const { received_raw } = treasury.body.networks[0]!.assets.find(({ asset }) => asset === 'USDC')!
-      expect(BigInt(received_raw)).toBe(usdc.reduce((sum, one) => sum + BigInt(one.received_raw), 0n))
     })
   })
 
@@ -323,7 +310,6 @@ forEachDatabase('sales and lockers', (database) => {
     expect(sold!.price_usd).toBeCloseTo(quote.extensions.svc.price_summary.total_usd)
     const day = (await read<operations.OperatorSales>('/sales')).body
     expect(day.periods.reduce((sum, { purchases }) => sum + purchases, 0)).toBe(3)
-    expect((await read<operations.OperatorSales>('/sales?bucket=week')).body.periods).toHaveLength(day.periods.length)
     expect((await read('/sales?bucket=hour&from=2001-01-01T00:00:00Z')).status).toBe(422)
     expect(overview).toMatchObject({ lockers: 1, purchases: 3, files: 0, frozen: 0 })
     expect(overview.price_usd_total).toBeCloseTo(day.periods.reduce((sum, { price_usd }) => sum + price_usd, 0))
@@ -346,8 +332,6 @@ forEachDatabase('sales and lockers', (database) => {
     expect(rows).toHaveLength(4)
     expect(await text('/treasury-statement')).toContain(`,purchase,evm-mainnet,USDC,${evm.amount},`)
 
-    const found = (await read<{ lockers: operations.OperatorLocker[] }>(`/lockers?q=${first.tx}`)).body
-    expect(found.lockers).toEqual([])
     const routes = (await read<operations.SlowRoutes>('/slow-routes')).body.routes
     expect(routes.find(({ route }) => route === '/v1/storage/request')!.requests).toBeGreaterThan(1)
   })

@@ -127,23 +127,6 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     expectRefusal(await get(`/v1/r/rcpt_${'0'.repeat(32)}/f/a.txt`), 404, 'receipt_not_found')
   })
 
-  it('ADD-25 a finalization that the freeze cuts off waits without dead jobs, and ends after it', async () => {
-    const { locker, session } = await furnished()
-    const { queue, database } = house.gateway.context
-    const { session_id } = session.opened
-    const finalizeByJob = async () => {
-      await database.db.transaction().execute((tx) => queue.enqueue(tx, 'finalize-upload', { session_id }))
-      await queue.drain()
-    }
-    await restrict(locker, 'frozen')
-    await finalizeByJob()
-    expect(await queue.deadLetters()).toEqual([])
-    expect((await session.status()).body.status).toBe('partial')
-    await restrict(locker, 'none')
-    await finalizeByJob()
-    expect((await session.status()).body.status).toBe('complete')
-  })
-
   it('T-80 an upload that a restriction stops stays open for as long as it holds, and gets its time back', async () => {
     const { locker, session } = await furnished()
     const cutOff = await openTestSession(house, locker, { files: [{ filename: 'c.txt' }], ttl_min: 10 })

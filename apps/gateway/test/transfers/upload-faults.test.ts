@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startProcess } from '@svc/devnet/start-process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf } from './transfers.ts'
 
@@ -111,24 +110,18 @@ describe('a full disk', () => {
     const { config } = house.gateway.context
     const port = String(await freePort())
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-    const child = spawn('sh', ['-c', 'ulimit -f 16384 && exec "$0" "$1"', process.execPath, main], {
-      env: programEnvironment({
+    const gateway = startProcess('sh', {
+      args: ['-c', 'ulimit -f 16384 && exec "$0" "$1"', process.execPath, main],
+      env: {
         SVC_MODE: 'development',
         HOST: '127.0.0.1',
         PORT: port,
         DATA_DIR: config.dataDir,
         STORAGE_DIR: config.storage.localFolder,
         RUN_JOBS: 'false',
-        LOG_LEVEL: 'info',
-      }),
-      stdio: ['ignore', 'pipe', 'inherit'],
+      },
     })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    let output = ''
-    child.stdout.on('data', (data) => {
-      output += data
-    })
-    await expect.poll(() => output).toContain('gateway started')
+    await gateway.said(/gateway started/)
 
     house.clock.advance(Math.ceil((Date.now() - house.clock.now()) / 1000))
     const { upload, download } = await createFile(house, locker, 'large.bin', { ttl_min: 1440 })

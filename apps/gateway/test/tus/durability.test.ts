@@ -1,21 +1,17 @@
 // @module-tag nightly
 
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { testClock } from '@svc/devnet/clock'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { freePort } from '@svc/devnet/free-port'
-import { programEnvironment } from '@svc/devnet/program-environment'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { Upload } from 'tus-js-client'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity, houseOf, type LockerHouse } from '../auth/lockers.ts'
+import { startGatewayProcess } from '../gateway-process.ts'
 import { stores } from '../transfers/object-stores.ts'
 import { publicBytes } from '../transfers/sessions/sessions.ts'
 import { sha256 } from '../transfers/transfers.ts'
@@ -36,32 +32,6 @@ async function newFolder(): Promise<string> {
   return folder
 }
 
-/** The program that operators run. */
-async function startProgram(variables: Variables) {
-  const port = await freePort()
-  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-  const env = programEnvironment({
-    SVC_MODE: 'development',
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    LOCAL_PROVIDERS: 'gcs',
-    RUN_JOBS: 'false',
-    LOG_LEVEL: 'silent',
-    ...variables,
-  })
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const url = `http://127.0.0.1:${port}`
-  await expect.poll(() => fetch(`${url}/health`).then(() => true)).toBe(true)
-  return {
-    url,
-    async kill() {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    },
-  }
-}
-
 forEachDatabase('tus uploads', (database) => {
   it('T-99 ADD-46 after kill -9 what was acknowledged is there, and a stock client goes on from it', async () => {
     const folder = await newFolder()
@@ -72,7 +42,7 @@ forEachDatabase('tus uploads', (database) => {
     const locker = await first.locker(ed25519Identity())
     const token = await tusToken(locker)
     await first.close()
-    const program = await startProgram(variables)
+    const program = await startGatewayProcess({ LOCAL_PROVIDERS: 'gcs', RUN_JOBS: 'false', ...variables })
     line.target = program.url
     let successor: LockerHouse | null = null
     onTestFinished(() => successor?.close())

@@ -1,16 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { type Behaviour, type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
-import { freePort } from '@svc/devnet/free-port'
+import { type Behaviour, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
-import { programEnvironment } from '@svc/devnet/program-environment'
 import { lockerId } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startGatewayProcess } from '../gateway-process.ts'
 import { READ, SEND } from './faulty-testbed.ts'
 import { FAMILIES, type Family, PRICE, pay, responseIn, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
 
@@ -25,42 +21,19 @@ function silentOn(method: string): Behaviour {
   return (asked) => (asked.method === method ? null : honestly(asked))
 }
 
-interface KilledGateway {
-  url: string
-  process: ChildProcess
-  node: FaultyNode
-  /** Its database, which another gateway takes over. */
-  database: string
-  remove(): Promise<void>
-}
-
-/** Starts the program that operators run; its node never answers one method. */
-async function startGatewayToKill(family: Family, silent: string): Promise<KilledGateway> {
+/** Its node never answers one method. Another gateway takes over its database. */
+async function startGatewayToKill(family: Family, silent: string) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-x402-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
   const node = await startFaultyNode(chains[family].url, silentOn(silent))
-  const port = await freePort()
+  onTestFinished(node.stop)
   const database = `sqlite:${join(folder, 'gateway.db')}`
-  const env = programEnvironment({
-    ...chains.variables,
-    [family === 'evm' ? 'EVM_RPC_URLS' : 'PRIMARY_RPC_URLS']: node.url,
-    SVC_MODE: 'development',
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    DATA_DIR: folder,
-    DATABASE_URL: database,
-    LOG_LEVEL: 'silent',
-  })
-  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-  const process = spawn(globalThis.process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit'] })
-  const url = `http://127.0.0.1:${port}`
+  const nodes = { ...chains.variables, [family === 'evm' ? 'EVM_RPC_URLS' : 'PRIMARY_RPC_URLS']: node.url }
+  const gateway = await startGatewayProcess({ ...nodes, DATA_DIR: folder, DATABASE_URL: database })
   // On a busy machine its first checks may time out; it sells once later ones succeed.
   const order = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"units":1}' }
-  await expect.poll(async () => (await fetch(`${url}/v1/x402/storage`, order)).status).toBe(402)
-  const remove = async () => {
-    await node.stop()
-    await rm(folder, { recursive: true })
-  }
-  return { url, process, node, database, remove }
+  await expect.poll(async () => (await fetch(`${gateway.url}/v1/x402/storage`, order)).status).toBe(402)
+  return { ...gateway, node, database }
 }
 
 describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
@@ -76,20 +49,18 @@ describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
       const { text } = await signFor(await walletOn(family, chains), killed.url)
       const unanswered = expect(pay(killed.url, text)).rejects.toThrow('fetch failed')
       await expect.poll(() => killed.node.calls).toContain(silent)
-      killed.process.kill('SIGKILL')
-      await once(killed.process, 'exit')
+      await killed.kill()
       await unanswered
       expect((await treasuryUsdc(family, chains)) - before).toBe(paidBefore)
 
       const successor = await startTestGateway({ ...chains.variables, DATABASE_URL: killed.database })
+      onTestFinished(successor.stop)
       const [first, second] = await Promise.all([pay(successor.url, text), pay(successor.url, text)])
       expect(first.status, JSON.stringify(first.body)).toBe(200)
       expect(second.body.receipt).toEqual(first.body.receipt)
       expect([first.body.locker_id, second.body.locker_id]).toEqual(Array(2).fill(lockerId(first.body.receipt_id)))
       expect(responseIn(first.headers)).toMatchObject({ success: true, transaction: first.body.receipt.tx_hash })
       expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
-      await successor.stop()
-      await killed.remove()
     },
   )
 })

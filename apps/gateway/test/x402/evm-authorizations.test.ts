@@ -8,7 +8,6 @@ import type { LocalChains } from '@svc/devnet/local-chains'
 import { blockUsdc, pauseUsdc } from '@svc/devnet/usdc-issuer'
 import type { Variables } from '@svc/http-service/config'
 import { createLog } from '@svc/http-service/log'
-import { lockerId } from '@svc/protocol/ids'
 import { decodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
 import {
@@ -62,7 +61,7 @@ beforeAll(async () => {
 afterEach(() => testbed.calm())
 afterAll(() => testbed.stop())
 
-describe('an authorization of the EVM chain', () => {
+describe('an authorization of the EVM chain', { shuffle: false }, () => {
   const token = TOKENS.USDC.address
   const abi = parseAbi([
     'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -90,23 +89,6 @@ describe('an authorization of the EVM chain', () => {
       return reply
     })
   }
-
-  it('an authorization that a stranger uses first still pays the quote', { tags: ['nightly'] }, async () => {
-    const before = await treasuryUsdc('evm', testbed.chains)
-    const { text, payload } = await testbed.sign('evm')
-    const signed = payload.payload as unknown as Signed
-    const { from, to, value, validAfter, validBefore, nonce } = signed.authorization
-    let theirs: Hex | undefined
-    beforeSending(async () => {
-      const amounts = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const
-      const args = [from, to, ...amounts, nonce, ...signature(signed.signature)] as const
-      theirs = await stranger().writeContract({ address: token, abi, functionName: 'transferWithAuthorization', args })
-    })
-    const { status, body } = await payPatiently(testbed.gateway.url, text)
-    expect(status, JSON.stringify(body)).toBe(200)
-    expect(body.receipt).toMatchObject({ tx_hash: theirs, payer_pubkey: from.toLowerCase() })
-    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
-  })
 
   const transfer = (payload: SignedHeader['payload']) => {
     const { signature: signed, authorization } = payload.payload as unknown as Signed
@@ -233,17 +215,6 @@ describe('an authorization of the EVM chain', () => {
     return shopOf(testbed.gateway).confirm(body, tx)
   }
 
-  it('an authorization that its payer cancels in between pays nothing, and another pays the same quote', {
-    tags: ['nightly'],
-  }, async () => {
-    const before = await treasuryUsdc('evm', testbed.chains)
-    const { text, payload } = await testbed.sign('evm')
-    await cancelBeforeSending(payload)
-    expectRefused(await payPatiently(testbed.gateway.url, text), 'transaction_failed')
-    expect((await payPatiently(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
-    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
-  })
-
   describe('T-158 an authorization that is used counts as cancelled only if a final block says so', () => {
     /** A node that has the newest state and not the newest logs. */
     const withoutLogs: typeof honestly = async (call) => {
@@ -356,32 +327,6 @@ describe('an authorization of the EVM chain', () => {
       await release()
       expect((await payPatiently(url, text)).status).toBe(200)
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
-    })
-
-    it('T-60 a failed payment that a stranger sends after the quote gets its receipt and its locker', {
-      tags: ['nightly'],
-    }, async () => {
-      let ahead = 0
-      const gateway = await testbed.open({}, { now: () => Date.now() + ahead })
-      onTestFinished(() => gateway.stop())
-      const { text, payload } = await signFor(await walletOn('evm', testbed.chains, 2), gateway.url)
-      const giveBack = emptyBeforeSending(2)
-      expectFailed(await payPatiently(gateway.url, text))
-      await giveBack()
-      const { queue, database } = gateway.context
-      ahead = 361_000
-      expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
-      const payReqId = String(payload.accepted.extra.pay_req_id)
-      expect(await findReceiptOfRequest(database.db, payReqId)).toBeNull()
-      const theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
-      ahead += 61_000
-      expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
-      const receipt = await findReceiptOfRequest(database.db, payReqId)
-      expect(receipt).toMatchObject({ tx_hash: theirs, payer_pubkey: DEV_PAYERS[2]!.address.toLowerCase() })
-      expect((await payPatiently(gateway.url, text)).body).toMatchObject({
-        receipt,
-        locker_id: lockerId(receipt!.receipt_id),
-      })
     })
 
     it('T-60 a failed payment is forgotten once its authorization has expired on chain', {
@@ -510,28 +455,6 @@ describe('an authorization of the EVM chain', () => {
     const { text } = await testbed.sign('evm')
     beforeSending(takeNonce)
     expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
-    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
-  })
-
-  it('an authorization is sent again when the transaction was lost and its nonce taken since', {
-    tags: ['nightly'],
-  }, async () => {
-    const before = await treasuryUsdc('evm', testbed.chains)
-    const { text } = await testbed.sign('evm')
-    testbed.nodes.evm.behave(withBody(SEND.evm, TAKEN.evm))
-    expectPending(await pay(testbed.gateway.url, text))
-    testbed.calm()
-    await takeNonce()
-    expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
-    expect(await testbed.paidSince('evm', before)).toBe(PRICE)
-  })
-
-  it('an authorization pays one quote only, even when it is sent for two at once', async () => {
-    const before = await treasuryUsdc('evm', testbed.chains)
-    const [first, second] = await Promise.all([testbed.sign('evm'), testbed.sign('evm')])
-    const moved = encoded({ ...first.payload, accepted: second.payload.accepted })
-    const replies = await Promise.all([first.text, moved].map((text) => payPatiently(testbed.gateway.url, text)))
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, 402])
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 

@@ -12,7 +12,6 @@ import {
   isJWSSignedOffer,
   isJWSSignedReceipt,
   verifyOfferSignatureJWS,
-  verifyReceiptMatchesOffer,
   verifyReceiptSignatureJWS,
 } from '@x402/extensions/offer-receipt'
 import {
@@ -157,41 +156,27 @@ describe('payment-identifier', () => {
   )
 })
 
-describe('offer-receipt', () => {
-  it.each(FAMILIES)(
-    'T-101 ADD-48 a purchase on the %s chain is answered with a receipt that clients check',
-    async (family) => {
-      const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
-      const body = (await response.clone().json()) as X402Purchase
-      const receipt = extractReceiptFromResponse(response)
-      if (!receipt || !isJWSSignedReceipt(receipt)) throw new Error('no receipt')
-      // Resolves the key from the receipt itself.
-      expect(await verifyReceiptSignatureJWS(receipt)).toEqual(extractReceiptPayload(receipt))
-      expect(extractReceiptPayload(receipt)).toEqual({
-        version: 1,
-        network: responseIn(response.headers).network,
-        resourceUrl: expect.stringMatching(/\/v1\/x402\/storage$/),
-        payer: body.receipt.payer_pubkey,
-        issuedAt: Date.parse(body.receipt.confirmed_at) / 1000,
-        transaction: body.receipt.tx_hash,
-      })
-      // Nothing in it opens the locker.
-      expect(JSON.stringify(extractReceiptPayload(receipt))).not.toMatch(/rcpt_|pr_|locker_/)
-    },
-  )
-
-  it('T-101 a receipt that was changed does not verify', async () => {
-    const response = await buyWith(await walletOn('evm', testbed.chains), testbed.url)
+it.each(FAMILIES)(
+  'T-101 ADD-48 a purchase on the %s chain is answered with a receipt that clients check',
+  async (family) => {
+    const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
+    const body = (await response.clone().json()) as X402Purchase
     const receipt = extractReceiptFromResponse(response)
     if (!receipt || !isJWSSignedReceipt(receipt)) throw new Error('no receipt')
-    const [header, payload, signature] = receipt.signature.split('.') as [string, string, string]
-    const changed = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    const forged = Buffer.from(JSON.stringify({ ...changed, payer: 'me' })).toString('base64url')
-    await expect(
-      verifyReceiptSignatureJWS({ format: 'jws', signature: `${header}.${forged}.${signature}` }),
-    ).rejects.toThrow()
-  })
-})
+    // Resolves the key from the receipt itself.
+    expect(await verifyReceiptSignatureJWS(receipt)).toEqual(extractReceiptPayload(receipt))
+    expect(extractReceiptPayload(receipt)).toEqual({
+      version: 1,
+      network: responseIn(response.headers).network,
+      resourceUrl: expect.stringMatching(/\/v1\/x402\/storage$/),
+      payer: body.receipt.payer_pubkey,
+      issuedAt: Date.parse(body.receipt.confirmed_at) / 1000,
+      transaction: body.receipt.tx_hash,
+    })
+    // Nothing in it opens the locker.
+    expect(JSON.stringify(extractReceiptPayload(receipt))).not.toMatch(/rcpt_|pr_|locker_/)
+  },
+)
 
 it('T-101 ADD-48 the offer describes its request to catalogues', async () => {
   const { bazaar } = await announcedExtensions()
@@ -225,33 +210,12 @@ describe('signed offers', () => {
     expect(keys.map(({ public_key_hex }) => public_key_hex)).toContain(toHex(key))
   })
 
-  it('T-111 an offer that was changed does not verify', async () => {
-    const [signed] = extractOffersFromPaymentRequired(await offer())
-    if (!signed || !isJWSSignedOffer(signed)) throw new Error('no JWS')
-    const [header, payload, signature] = signed.signature.split('.') as [string, string, string]
-    const cheaper = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), amount: '1' }
-    const forged = Buffer.from(JSON.stringify(cheaper)).toString('base64url')
-    await expect(
-      verifyOfferSignatureJWS({ ...signed, signature: `${header}.${forged}.${signature}` }),
-    ).rejects.toThrow()
-  })
-
   it('T-111 offers of one minute and price share their signatures, so strangers cost few of them', async () => {
     const [first, second] = [await offer(), await offer()].map(extractOffersFromPaymentRequired)
     const validUntil = (offers = first) => decodeSignedOffers(offers!)[0]!.validUntil
     // The minute may have ended in between.
     if (validUntil(first) === validUntil(second)) expect(second).toEqual(first)
     else expect(validUntil(second)).toBe(validUntil(first)! + 60)
-  })
-
-  it('ADD-52 a receipt fits the offer that was paid', async () => {
-    const client = await walletOn('evm', testbed.chains)
-    const offers = decodeSignedOffers(extractOffersFromPaymentRequired(await offer()))
-    const response = await buyWith(client, testbed.url)
-    const receipt = extractReceiptFromResponse(response)
-    const paid = offers.find(({ network }) => network === responseIn(response.headers).network)
-    const { receipt: own } = (await response.json()) as X402Purchase
-    expect(verifyReceiptMatchesOffer(receipt!, paid!, [own.payer_pubkey])).toBe(true)
   })
 })
 

@@ -1,4 +1,4 @@
-import type { X402Quote } from '@svc/api/x402'
+import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { MINTS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
@@ -44,29 +44,12 @@ describe('an unreadable PAYMENT-SIGNATURE', () => {
   const payload = { transaction: 'AAAA' }
   it.each([
     ['empty', ''],
-    ['not base64', '{"x402Version":2}'],
-    [
-      'base64url',
-      Buffer.from('{"a":"???>>>"}')
-        .toString('base64url')
-        .replace(/[A-Za-z]$/, '_'),
-    ],
     ['not JSON', Buffer.from('hello').toString('base64')],
-    ['not UTF-8', Buffer.from([0xff, 0xfe]).toString('base64')],
-    ['a list', encodedJson([])],
     ['null', encodedJson(null)],
-    ['version 1', encodedJson({ x402Version: 1, scheme: 'exact', network: 'solana', payload })],
-    ['without a leg', encodedJson({ x402Version: 2, payload })],
     ['without a quote', encodedJson({ x402Version: 2, accepted: { ...accepted, extra: {} }, payload })],
-    [
-      'with a quote of another form',
-      encodedJson({ x402Version: 2, accepted: { ...accepted, extra: { pay_req_id: "pr_' or 1=1" } }, payload }),
-    ],
-    ['without a payload', encodedJson({ x402Version: 2, accepted: { ...accepted, extra } })],
     ['with an empty payload', encodedJson({ x402Version: 2, accepted: { ...accepted, extra }, payload: {} })],
     ['deeply nested', Buffer.from('['.repeat(2000)).toString('base64')],
     ['with a key twice', Buffer.from('{"x402Version":2,"x402Version":2}').toString('base64')],
-    ['too long', 'A'.repeat(12_292)],
   ])('ADD-21 a PAYMENT-SIGNATURE is refused with 400 when it is %s', async (_name, header) => {
     const reply = await pay<{ message: string; hint: string }>(testbed.url, header)
     expectError(reply, 400, 'malformed_payment')
@@ -95,8 +78,6 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
   it.each([
     ['amount', '1'],
     ['asset', family === 'evm' ? TOKENS.USDT0.address : MINTS.BETA.mint],
-    ['payTo', family === 'evm' ? DEV_PAYERS[1]!.address : PUBLICATION.address],
-    ['network', family === 'evm' ? 'eip155:1' : 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
     ['scheme', 'upto'],
   ])('ADD-21 a leg with another %s is not in the quote', async (field, value) => {
     const { payload } = await signFor(await walletOn(family, testbed.chains), testbed.url)
@@ -106,7 +87,6 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
 
   it.each([
     ['less', { amount: '249999' }],
-    ['more', { amount: '250001' }],
     ['another asset', { asset: family === 'evm' ? TOKENS.USDT0.address : MINTS.USDT.mint }],
     ['another receiver', { payTo: family === 'evm' ? DEV_PAYERS[1]!.address : PUBLICATION.address }],
   ])('PAY-52 a payment signed for %s pays nothing', async (_name, changes) => {
@@ -124,19 +104,6 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     before = await treasuries(testbed.chains)
     const reply = await pay(testbed.url, encoded({ ...payload, accepted }))
     expectRefused(reply, 'transaction_already_used')
-  })
-
-  it('ADD-21 a wallet that holds too little is told how much of which asset is missing', async () => {
-    const client = await walletOn(family, testbed.chains)
-    const units = 1_000_000
-    client.setSpendControls(false)
-    const { text, payload } = await signFor(client, testbed.url, { units, provider: 'arweave' })
-    const reply = await pay<{ message: string; hint: string; details: object }>(testbed.url, text, { units })
-    expectRefused(reply, 'insufficient_funds')
-    const { asset, amount: required } = payload.accepted
-    expect(reply.body.details).toMatchObject({ asset, required, pay_asset: 'USDC', has_token_account: true })
-    expect(reply.body.message).toMatch(/has \d[\d.]* USDC on (primary|evm)-mainnet, and the quote asks for \d+/)
-    expect(reply.body.hint).toMatch(/^send \d[\d.]* USDC/)
   })
 
   it('ADD-21 a wallet that is empty is told so, and its signature pays once it is funded', async () => {
@@ -179,6 +146,36 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
   })
 })
 
+describe('what was changed after signing', () => {
+  it.each([
+    ['another payer', { from: DEV_PAYERS[2]!.address }],
+    ['more time', { validBefore: '99999999999' }],
+  ])('PAY-52 an authorization with %s is refused', async (_name, change) => {
+    const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
+    const signed = payload.payload as { authorization: object; signature: string }
+    const authorization = { ...signed.authorization, ...change }
+    expectRefused(await pay(testbed.url, encoded({ ...payload, payload: { ...signed, authorization } })))
+  })
+
+  it.each([
+    ['no memo of the quote', { memo: undefined }],
+    ['a memo of another quote', { memo: `pr_${'0'.repeat(32)}` }],
+    ['another fee payer', { feePayer: PUBLICATION.address }],
+  ])('ADD-03 a transaction with %s is refused', async (_name, change) => {
+    const changed = (leg: X402Leg) => ({ ...leg, extra: { ...leg.extra, ...change } }) as X402Leg
+    expectRefused(await pay(testbed.url, await signedFor('primary', testbed, changed)))
+  })
+
+  it('PAY-52 a transaction with a byte of its signature changed is refused, and bytes that are none are malformed', async () => {
+    const { payload } = await signFor(await walletOn('primary', testbed.chains), testbed.url)
+    const bytes = Buffer.from((payload.payload as { transaction: string }).transaction, 'base64')
+    bytes[70]! ^= 1
+    const send = (transaction: string) => pay(testbed.url, encoded({ ...payload, payload: { transaction } }))
+    expectRefused(await send(bytes.toString('base64')))
+    expectError(await send('AQAAAA=='), 400, 'malformed_payment')
+  })
+})
+
 describe('quotes', () => {
   it('PAY-43 a quote that does not exist is 404', async () => {
     const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
@@ -204,52 +201,37 @@ describe('quotes', () => {
     }
   })
 
-  it('PAY-02 a quote needs a number of units', async () => {
-    expectError(await post(testbed.url, { units: 0 }), 422, 'validation_error')
-    expectError(await post(testbed.url, { units: 1, tags: [1] }), 422, 'validation_error')
-  })
-
   it('PAY-07 quotes of both endpoints do not share an Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'of-the-other-endpoint' }
     await shopOf(testbed.gateway).quote({ units: 1 }, key)
     expectError(await post(testbed.url, { units: 1 }, key), 409, 'idempotency_conflict')
   })
-
-  it('PAY-07 the same key with another body is a 409, also in a field that the gateway does not know', async () => {
-    const key = { 'idempotency-key': 'of-one-body' }
-    expect((await post(testbed.url, { units: 1, note: 'a' }, key)).status).toBe(402)
-    expect((await post(testbed.url, { note: 'a', units: 1 }, key)).status).toBe(402)
-    for (const other of [{ units: 1 }, { units: 1, note: 'b' }])
-      expectError(await post(testbed.url, other, key), 409, 'idempotency_conflict')
-  })
 })
 
-describe('a renewal', () => {
-  it('ADD-17 ADD-21 is not sold here: its quote does not point here, and nothing is offered instead of it', async () => {
-    const bought = await pay(testbed.url, (await signFor(await walletOn('evm', testbed.chains), testbed.url)).text)
-    before = await treasuries(testbed.chains)
-    const order = { units: 1, extends: bought.body.receipt_id }
-    const shop = shopOf(testbed.gateway)
-    const quote = await shop.quote(order)
-    expect(quote.extensions.svc.info).not.toHaveProperty('x402_url')
-    expect(JSON.stringify(quote)).not.toContain('/v1/x402/storage')
-    const leg = legOf(quote, 'USDC', 'evm-mainnet')
-    const accepts = [asRequirements({ ...leg, extra: { ...leg.extra, version: '2' } })]
-    const client = await walletOn('evm', testbed.chains)
-    const signed = await client.createPaymentPayload({ ...quote, accepts })
-    const text = encoded({ ...signed, accepted: asRequirements(leg) })
-    const plain = await shop.post<{ hint: string; details?: object }>('/v1/storage/request', order, {
-      'payment-signature': text,
-    })
-    expectError(plain, 400, 'signed_payment_not_taken')
-    expect(plain.body.hint).toMatch(/renewal.*POST \/v1\/storage\/confirm/)
-    expect(plain.body.details).toBeUndefined()
-    for (const headers of [{}, { 'payment-signature': text }])
-      for (const named of [bought.body.receipt_id, 'anything', null]) {
-        const reply = await post<{ message: string }>(testbed.url, { ...order, extends: named }, headers)
-        expectError(reply, 422, 'validation_error')
-        expect(reply.body.message).toContain('POST /v1/storage/request')
-      }
-    expectError(await pay(testbed.url, text), 402, 'payment_verification_failed')
+it('ADD-17 ADD-21 a renewal is not sold here: its quote does not point here, and nothing is offered instead of it', async () => {
+  const bought = await pay(testbed.url, (await signFor(await walletOn('evm', testbed.chains), testbed.url)).text)
+  before = await treasuries(testbed.chains)
+  const order = { units: 1, extends: bought.body.receipt_id }
+  const shop = shopOf(testbed.gateway)
+  const quote = await shop.quote(order)
+  expect(quote.extensions.svc.info).not.toHaveProperty('x402_url')
+  expect(JSON.stringify(quote)).not.toContain('/v1/x402/storage')
+  const leg = legOf(quote, 'USDC', 'evm-mainnet')
+  const accepts = [asRequirements({ ...leg, extra: { ...leg.extra, version: '2' } })]
+  const client = await walletOn('evm', testbed.chains)
+  const signed = await client.createPaymentPayload({ ...quote, accepts })
+  const text = encoded({ ...signed, accepted: asRequirements(leg) })
+  const plain = await shop.post<{ hint: string; details?: object }>('/v1/storage/request', order, {
+    'payment-signature': text,
   })
+  expectError(plain, 400, 'signed_payment_not_taken')
+  expect(plain.body.hint).toMatch(/renewal.*POST \/v1\/storage\/confirm/)
+  expect(plain.body.details).toBeUndefined()
+  for (const headers of [{}, { 'payment-signature': text }])
+    for (const named of [bought.body.receipt_id, 'anything', null]) {
+      const reply = await post<{ message: string }>(testbed.url, { ...order, extends: named }, headers)
+      expectError(reply, 422, 'validation_error')
+      expect(reply.body.message).toContain('POST /v1/storage/request')
+    }
+  expectError(await pay(testbed.url, text), 402, 'payment_verification_failed')
 })

@@ -99,16 +99,9 @@ describe('sign-in-with-x', () => {
     },
   )
 
-  it('ADD-52 a wallet that has bought nothing sees nothing, and a second purchase is still a purchase', async () => {
+  it('ADD-52 a wallet that has bought nothing sees nothing', async () => {
     const response = await knock(await signIn('evm', undefined, {}, 2))
     expect([response.status, ((await response.json()) as LockerList).lockers]).toEqual([200, []])
-    // Offers of lockers do not ask to sign in: a wallet may buy as many as it likes.
-    const { extensions } = decodePaymentRequiredHeader(
-      (await fetch(door, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })).headers.get(
-        'payment-required',
-      ) ?? '',
-    )
-    expect(Object.keys(extensions ?? {}).sort()).toEqual(['bazaar', 'payment-identifier', 'svc'])
   })
 
   it('ADD-52 what is asked for names this gateway, and asks for no payment', async () => {
@@ -132,12 +125,6 @@ describe('sign-in-with-x', () => {
     const header = await signIn(family)
     expect((await knock(header)).status).toBe(200)
     await expectRefused(header, 'invalid_siwx_nonce')
-  })
-
-  it('T-111 of many equal sign-ins that arrive together, one is taken', async () => {
-    const header = await signIn('primary')
-    const statuses = (await Promise.all(Array.from({ length: 8 }, () => knock(header)))).map(({ status }) => status)
-    expect(statuses.sort()).toEqual([200, ...Array(7).fill(402)])
   })
 
   it.each(FAMILIES)('T-111 a sign-in on the %s chain for something else is refused', async (family) => {
@@ -178,31 +165,15 @@ describe('sign-in-with-x', () => {
     ['no base64', '{}'],
     ['no object', Buffer.from('[]').toString('base64')],
     ['a header that is too long', 'A'.repeat(5000)],
-    ['a nested bomb', Buffer.from('['.repeat(2000)).toString('base64')],
   ])('T-111 %s is refused with what to sign', (_, header) => expectRefused(header, 'invalid_siwx_malformed'))
 
   it.each([
-    ['address', 'x'],
     ['nonce', 'with\nline: breaks'],
-    ['issuedAt', 'yesterday'],
     ['issuedAt', '2026-99-99T99:99:99Z'],
     ['signature', 'x'.repeat(300)],
   ])('T-111 a sign-in with the %s %j is refused', async (field, value) =>
     expectRefused(await signIn('evm', undefined, { [field]: value }), 'invalid_siwx_malformed'),
   )
-
-  it('T-111 wrong signatures are counted against their sender', async () => {
-    const strict = await startX402Testbed({ RATE_LIMIT_ADDRESS: '3' })
-    try {
-      const url = `${strict.url}/v1/x402/storage`
-      const header = await signIn('evm', undefined, { nonce: 'b'.repeat(32) })
-      const statuses: number[] = []
-      for (let i = 0; i < 5; i++) statuses.push((await fetch(url, { headers: { 'sign-in-with-x': header } })).status)
-      expect(statuses).toContain(429)
-    } finally {
-      await strict.stop()
-    }
-  })
 })
 
 /** Somebody else who has bought. */

@@ -7,7 +7,6 @@ import {
   appendTransactionMessageInstructions,
   createSolanaRpc,
   createTransactionMessage,
-  generateKeyPairSigner,
   getBase64EncodedWireTransaction,
   type Instruction,
   type KeyPairSigner,
@@ -128,43 +127,10 @@ it('a transaction cannot move coins of the fee payer', async () => {
   await refused([...budget, await transfer(payer), { ...theft, accounts }, memo()], 'fee_payer_in_instruction')
 })
 
-it('a transaction with other instructions is not paid for', async () => {
-  const own = getTransferSolInstruction({ source: payer, destination: payer.address, amount: 1n })
-  const reason = 'invalid_exact_svm_payload_unknown_fourth_instruction'
-  await refused([...budget, await transfer(payer), own, memo()], reason)
-})
-
-it.each([
-  [
-    'too high a compute price',
-    computeBudget(2, 20_000),
-    computeBudget(3, 50_001),
-    /compute_price_instruction_too_high/,
-  ],
-  ['too high a compute limit', computeBudget(2, 400_001), computeBudget(3, 1), /compute_limit_instruction_too_high/],
-])('a transaction with %s is not paid for', async (_name, limit, price, reason) => {
-  const { status, body } = await showTransaction([limit, price, await transfer(payer), memo()])
-  expect([status, body]).toMatchObject([402, { details: { reason: expect.stringMatching(reason) } }])
-})
-
-it('a transaction with a third signature is not paid for', async () => {
-  const other = await generateKeyPairSigner()
-  const signed = memo({ address: other.address, role: AccountRole.READONLY_SIGNER, signer: other } as never)
-  const { status, body } = await showTransaction([...budget, await transfer(payer), signed])
-  expect([status, body]).toMatchObject([402, { details: { reason: expect.stringContaining('signers') } }])
-})
-
 it('AMB-75 a delegate cannot buy with the tokens of another owner', async () => {
   const owner = await signerOf(DEMO_PAYERS[2]!)
   const source = await tokenAccountOf(owner.address, 'USDC')
   const approve = getApproveInstruction({ source, delegate: payer.address, owner, amount: 1_000_000n })
   await send(createSolanaRpc(testbed.chains.primary.url), owner, [approve])
   await refused([...budget, await transfer(payer, owner.address), memo()], 'payer_unclear')
-})
-
-it('a transaction that is too old is not sent', async () => {
-  const lifetime = await newest()
-  testbed.chains.primary.chain.expireBlockhashes()
-  const reply = await showTransaction([...budget, await transfer(payer), memo()], lifetime)
-  expectRefused(reply, 'transaction_simulation_failed')
 })

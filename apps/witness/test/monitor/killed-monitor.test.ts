@@ -1,17 +1,14 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { expect, it, onTestFinished } from 'vitest'
 import { findAlarms } from '../../src/alarms/store.ts'
 import { readConfig } from '../../src/config.ts'
 import { startWitness } from '../../src/start-witness.ts'
 import { startTestGateway } from './test-gateway.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = new URL('../../src/main.ts', import.meta.url)
 
 it('T-107 a monitor that is killed goes on where it was: nothing is left out, and nothing found twice', {
   tags: ['nightly'],
@@ -32,14 +29,9 @@ it('T-107 a monitor that is killed goes on where it was: nothing is left out, an
   // It is killed while it waits for the second page.
   const asked = Promise.withResolvers<void>()
   gateway.instead.set('/v1/log/statements?from=256&', () => asked.resolve())
-  const child = spawn(process.execPath, [MAIN], {
-    env: programEnvironment(variables),
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  const killed = startProcess(MAIN, { env: variables })
   await asked.promise
-  child.kill('SIGKILL')
-  await once(child, 'exit')
+  await killed.kill()
   gateway.instead.clear()
 
   const { config, secrets } = readConfig({ ...variables, MONITOR_SECONDS: '0', LOG_LEVEL: 'silent' })

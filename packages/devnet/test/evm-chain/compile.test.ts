@@ -1,9 +1,11 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { startProcess } from '../../src/start-process.ts'
 
-test('compiling the contracts of the EVM test chain gives the committed bytecode', { tags: ['nightly'] }, () => {
-  const script = new URL('../../src/evm-chain/contracts/compile.ts', import.meta.url).pathname
-  const printed = execFileSync(process.execPath, [script], { encoding: 'utf8' })
-  expect(printed).toBe(readFileSync(new URL('../../src/evm-chain/contracts/compiled.json', import.meta.url), 'utf8'))
+test('compiling the contracts of the EVM test chain gives the committed bytecode', { tags: ['nightly'] }, async () => {
+  const script = new URL('../../src/evm-chain/contracts/compile.ts', import.meta.url)
+  const { stdout, stderr } = await startProcess(script).ended
+  expect(stdout, stderr).toBe(
+    readFileSync(new URL('../../src/evm-chain/contracts/compiled.json', import.meta.url), 'utf8'),
+  )
 })

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { erc20Abi } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openChain } from '../../src/evm-chain/chain.ts'
@@ -11,7 +8,7 @@ import { FIXTURES, TOKENS } from '../../src/evm-chain/contracts.ts'
 import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs, type DevClient } from '../../src/evm-chain/dev-client.ts'
 import { startEvmChain } from '../../src/evm-chain/start.ts'
-import { programEnvironment } from '../../src/program-environment.ts'
+import { startProcess } from '../../src/start-process.ts'
 
 const to = DEV_TREASURY.address
 const payer = DEV_PAYERS[0]!
@@ -95,17 +92,13 @@ test('a restarted EVM chain keeps its block times and continues at the time of t
 })
 
 test('an EVM chain loses nothing that it acknowledged when it is killed', { tags: ['nightly'] }, async () => {
-  const script = new URL('../../src/evm-chain/main.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [script], {
-    env: programEnvironment({ DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' }),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
-  const client = connectAs(payer, line.match(/http:\S+\d/)![0])
+  const program = new URL('../../src/evm-chain/main.ts', import.meta.url)
+  const chain = startProcess(program, { env: { DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' } })
+  const [url] = await chain.said(/http:\S+\d/)
+  const client = connectAs(payer, url)
   await makeChanges(client)
   const before = await everything(client)
-  child.kill('SIGKILL')
-  await once(child, 'exit')
+  await chain.kill()
   expect(await session(everything)).toEqual(before)
 })
 

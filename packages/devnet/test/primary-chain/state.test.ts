@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   appendFileSync,
   copyFileSync,
@@ -12,13 +10,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createSolanaRpc, getBase64EncodedWireTransaction, type Signature } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { getCloseAccountInstruction, getTransferInstruction } from '@solana-program/token'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '../../src/primary-chain/dev-accounts.ts'
 import { call, send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
+import { startProcess } from '../../src/start-process.ts'
 
 /** The state file holds what has landed. */
 const startChain = (options: Parameters<typeof startTestChain>[0]) => startTestChain({ landing: 'at once', ...options })
@@ -90,7 +88,7 @@ describe('the primary chain', () => {
       for (;;) {
         const { result } = await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', 1])
         acknowledged.push(result as string)
-        if (acknowledged.length === 50) first.process.kill('SIGKILL')
+        if (acknowledged.length === 50) void first.kill()
       }
     }
     // Each waits for its confirmation.
@@ -105,9 +103,7 @@ describe('the primary chain', () => {
     const beta = await tokenAccountOf(TREASURY.address, 'BETA')
     const balance = await rpc.getTokenAccountBalance(beta, { commitment: 'processed' }).send()
     expect(Number(balance.value.amount)).toBeGreaterThanOrEqual(acknowledged.length)
-    second.process.kill('SIGTERM')
-    const [code] = (await once(second.process, 'exit')) as [number]
-    expect(code).toBe(0)
+    expect(await second.kill('SIGTERM')).toMatchObject({ code: 0 })
   })
 
   it('has the same state from a snapshot and the lines after it as from all lines', { tags: ['nightly'] }, async () => {
@@ -199,16 +195,10 @@ describe('the primary chain', () => {
     await first.stop()
   })
 
-  async function spawnChain(): Promise<{ process: ChildProcess; url: string }> {
-    const child = spawn(
-      process.execPath,
-      [fileURLToPath(new URL('../../src/primary-chain/main.ts', import.meta.url))],
-      {
-        env: { ...process.env, DEV_PRIMARY_RPC_PORT: '0', DEV_PRIMARY_STATE_FILE: stateFile },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
-    const [line] = (await once(child.stdout, 'data')) as [Buffer]
-    return { process: child, url: /http\S+/.exec(line.toString())![0] }
+  async function spawnChain() {
+    const env = { DEV_PRIMARY_RPC_PORT: '0', DEV_PRIMARY_STATE_FILE: stateFile }
+    const chain = startProcess(new URL('../../src/primary-chain/main.ts', import.meta.url), { env })
+    const [url] = await chain.said(/http\S+/)
+    return { ...chain, url }
   }
 })

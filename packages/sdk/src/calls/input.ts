@@ -22,7 +22,7 @@ type Payload<E extends Endpoint> = E extends { takesBytes: true }
   ? Partial<Named<'body', Body<E>>> & { bytes?: Uint8Array }
   : Named<'body', Body<E>>
 
-export type Input<E extends Endpoint> = Named<'params', Params<E>> & Named<'query', Query<E>> & Payload<E> & CallExtras
+type Input<E extends Endpoint> = Named<'params', Params<E>> & Named<'query', Query<E>> & Payload<E> & CallExtras
 
 /** The input is optional if all its parts are. */
 export type CallArguments<E extends Endpoint> = Nothing extends Input<E> ? [input?: Input<E>] : [input: Input<E>]

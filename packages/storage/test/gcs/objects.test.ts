@@ -35,7 +35,9 @@ it('the Google Cloud Storage driver names an object by prefix and id, and stores
   }
 })
 
-it('the Google Cloud Storage driver sends small objects in one request, and large ones in sessions', { tags: ['nightly'] }, async () => {
+it('the Google Cloud Storage driver sends small objects in one request, and large ones in sessions', {
+  tags: ['nightly'],
+}, async () => {
   await gcs.provider.check() // requests a token
   const write = (size: number, declared: number | null) => () =>
     gcs.provider.write(newId(), streamOf(Buffer.alloc(size)), { contentType: 'text/plain', size: declared })

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { startProcess } from '@svc/devnet/start-process'
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { ObjectKey, StorageProvider } from '../../src/provider.ts'
 import { keep, newId } from '../objects.ts'
@@ -73,17 +72,15 @@ it('the Google Cloud Storage driver does not time out while a slow reader pauses
 // A listener that accepts no connections: the kernel queues a few, and lets the others wait.
 const BUSY = `
   require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
-    require('node:fs').writeSync(1, String(this.address().port))
+    require('node:fs').writeSync(1, this.address().port + '\\n')
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })`
 
 it('the Google Cloud Storage driver gives up when no connection is made', { tags: ['nightly'] }, async () => {
-  const listener = spawn(process.execPath, ['-e', BUSY], { stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void listener.kill('SIGKILL'))
-  const [printed] = await once(listener.stdout, 'data')
-  const sockets = Array.from({ length: 8 }, () => connect(Number(printed), '127.0.0.1').on('error', () => {}))
+  const [port] = await startProcess(process.execPath, { args: ['-e', BUSY] }).said(/^\d+$/)
+  const sockets = Array.from({ length: 8 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
   onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
-  const provider = await gcs.open({ endpoint: `http://127.0.0.1:${printed}` }, { connectMs: 1500, attempts: 1 })
+  const provider = await gcs.open({ endpoint: `http://127.0.0.1:${port}` }, { connectMs: 1500, attempts: 1 })
   const wait = provider.stat(key)
   await expect(wait).rejects.toMatchObject({
     ...UNAVAILABLE,

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { startProcess } from '@svc/devnet/start-process'
 import { expect, it, onTestFinished } from 'vitest'
 
 it('an agent uses the proxy of the process, for http and for https', async () => {
@@ -20,10 +18,10 @@ it('an agent uses the proxy of the process, for http and for https', async () =>
   await once(proxy, 'listening')
   onTestFinished(() => void proxy.close())
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` // a listening TCP server has one
-  const program = fileURLToPath(import.meta.resolve('../programs/ask-through-proxy.ts'))
+  const program = new URL('../programs/ask-through-proxy.ts', import.meta.url)
   const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, HTTPS_PROXY: address }
-  const addresses = ['http://store.example/bucket', 'https://store.example/bucket']
-  const { stdout } = await promisify(execFile)(process.execPath, [program, ...addresses], { env })
+  const args = ['http://store.example/bucket', 'https://store.example/bucket']
+  const { stdout } = await startProcess(program, { args, env }).ended
   expect(stdout.trim().split('\n')).toEqual(['by the proxy', 'the storage provider is unavailable'])
   expect(seen).toEqual(['GET http://store.example/bucket', 'CONNECT store.example:443'])
 })

@@ -1,9 +1,6 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { startProcess } from '@svc/devnet/start-process'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openLocalProvider } from '../../src/local/open.ts'
 import { newId } from '../objects.ts'
@@ -42,9 +39,13 @@ it('the local driver loses no acknowledged object and shows no incomplete one wh
 describe('the local driver on a full disk', () => {
   async function writeWithin(blocks: number, lengths: number[]) {
     const objects = lengths.map((length) => ({ id: newId(), length }))
-    const args = [program('write-until-full'), at.folder, ...objects.map(({ id, length }) => `${id}:${length}`)]
+    const args = [
+      fileURLToPath(program('write-until-full')),
+      at.folder,
+      ...objects.map(({ id, length }) => `${id}:${length}`),
+    ]
     const limited = ['-c', `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath, ...args]
-    const { stdout } = await promisify(execFile)('sh', limited)
+    const { stdout } = await startProcess('sh', { args: limited }).ended
     return { objects, outcomes: JSON.parse(stdout) }
   }
 
@@ -66,22 +67,19 @@ describe('the local driver on a full disk', () => {
   })
 })
 
-function program(name: string): string {
-  return fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url))
+function program(name: string): URL {
+  return new URL(`../programs/${name}.ts`, import.meta.url)
 }
 
 async function writeUntilKilled(folder: string, acknowledgedBeforeKill: number) {
-  const writer = spawn(process.execPath, [program('write-until-killed'), folder], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(writer, 'exit')
-  const acknowledged: string[] = []
-  const endless: string[] = []
-  for await (const line of createInterface(writer.stdout)) {
-    if (line.endsWith('?')) endless.push(line.slice(0, -1))
-    else acknowledged.push(line)
-    if (endless.length === 4 && acknowledged.length >= acknowledgedBeforeKill) writer.kill('SIGKILL')
+  const writer = startProcess(program('write-until-killed'), { args: [folder] })
+  for (let i = 0; i < 4; i++) await writer.said(/^\w+\?$/)
+  for (let i = 0; i < acknowledgedBeforeKill; i++) await writer.said(/^\w+$/)
+  const { stdout } = await writer.kill()
+  const lines = stdout.trimEnd().split('\n')
+  const endless = lines.filter((line) => line.endsWith('?'))
+  return {
+    acknowledged: lines.filter((line) => !endless.includes(line)),
+    endless: endless.map((line) => line.slice(0, -1)),
   }
-  expect(await ended).toEqual([null, 'SIGKILL'])
-  return { acknowledged, endless }
 }

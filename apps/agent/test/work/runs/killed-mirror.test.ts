@@ -19,9 +19,6 @@ const NAMES = ['a', 'b', 'c']
 const sources = NAMES.map((name) => ({ url: `https://files.example.test/${name}`, filename: `mirror/${name}` }))
 const asked = () => server.asked.splice(0).map((address) => address.at(-1))
 
-/** A busy machine is slow to start a process. */
-const PATIENCE = { timeout: 60_000 }
-
 /** Another process works until the request for a file gets stuck, on its way there or back, and is killed then. */
 async function killAt(filename: string, stall: 'request' | 'answer'): Promise<void> {
   const { proxy, context } = stack
@@ -32,7 +29,7 @@ async function killAt(filename: string, stall: 'request' | 'answer'): Promise<vo
     return { stall }
   })
   const other = await startAgentProcess(processVariables(stack))
-  await expect.poll(() => isStuck && (stall === 'request' || isFetched()), PATIENCE).toBe(true)
+  await expect.poll(() => isStuck && (stall === 'request' || isFetched())).toBe(true)
   await other.kill()
   proxy.behave()
   // As if the lease of its job had run out.

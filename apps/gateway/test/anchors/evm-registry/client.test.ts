@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { MERKLE_REGISTRY_ABI as abi } from '@svc/contracts/merkle-registry'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
-import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { withResult } from '@svc/devnet/faulty-node'
-import { type Address, parseEventLogs, toHex } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeFunctionData, keccak256, parseEventLogs, stringToBytes } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
+import { decodeEntry, encodeEntry, type RegistryEntry, registryKey } from '../../../src/anchors/evm-registry/entry.ts'
 import {
   newEntry,
   newReceipt,
@@ -21,7 +20,10 @@ let test: TestRegistry
 beforeAll(async () => {
   test = await startTestRegistry()
 })
+afterEach(() => test.chain.calm())
 afterAll(() => test.stop())
+
+const UNAVAILABLE = { name: 'RegistryError', why: 'unavailable' }
 
 describe('an entry', () => {
   it('ANCH-12 an entry is prepared, sent, landed and read', async () => {
@@ -65,16 +67,6 @@ describe('an entry', () => {
     expect(await test.owner.prepare(receipt, bare)).toBe('there_already')
   })
 
-  it.each([{ attested_at: 1_750_000_001 }, { slot: 300_000_002 }, { file_count: 8 }])(
-    'a newer entry replaces the older one: %o',
-    async (change) => {
-      const [receipt, entry] = [newReceipt(), newEntry()]
-      await write(test.owner, receipt, entry)
-      await write(test.owner, receipt, { ...entry, ...change })
-      expect(await test.owner.read(receipt)).toEqual({ ...entry, ...change })
-    },
-  )
-
   it('an older entry is refused before anything is signed', async () => {
     const [receipt, entry] = [newReceipt(), newEntry()]
     await write(test.owner, receipt, entry)
@@ -110,48 +102,19 @@ describe('the owner', () => {
     await expect(stranger.prepare(newReceipt(), newEntry())).rejects.toMatchObject({ why: 'not_owner' })
   })
 
-  it('a pending entry fails with its reason when the owner changes', async () => {
-    const [key, newOwnerKey] = [await test.chain.fundedKey(), await test.chain.fundedKey()]
-    const contract = await test.deploy(key)
-    const [registry, newOwner] = [test.open(key, contract), test.open(newOwnerKey, contract)]
-    const receipt = newReceipt()
-    const late = await afterNext(() => prepared(registry, receipt, newEntry()))
-    await transferOwnership(newOwnerKey, key, contract)
-    await registry.send(late.raw)
-    expect(await registry.watch(late, WAIT_MS)).toMatchObject({ outcome: 'failed', reason: 'not_owner' })
-    expect([await registry.isOwner(), await newOwner.isOwner()]).toEqual([false, true])
-    const entry = newEntry()
-    await write(newOwner, receipt, entry)
-    expect(await registry.read(receipt)).toEqual(entry)
-  })
-
   it('an owner without coins is refused before anything is signed, and can write once it has some', async () => {
-    const [key, unfundedKey] = [await test.chain.fundedKey(), randomBytes(32)]
-    const contract = await test.deploy(key)
-    const unfunded = test.open(unfundedKey, contract)
-    await test.chain.dev.faucet(unfunded.address, 'MON', '1')
-    await transferOwnership(unfundedKey, key, contract)
+    const key = await test.chain.fundedKey()
+    const unfunded = test.open(key, await test.deploy(key))
     await test.chain.dev.setBalance({ address: unfunded.address, value: 1n })
     expect(await unfunded.balance()).toBe(1n)
-    const receipt = newReceipt()
-    const refused = unfunded.prepare(receipt, newEntry())
+    const [receipt, entry] = [newReceipt(), newEntry()]
+    const refused = unfunded.prepare(receipt, entry)
     await expect(refused).rejects.toMatchObject({ why: 'unfunded', message: expect.stringContaining(unfunded.address) })
     await test.chain.dev.faucet(unfunded.address, 'MON', '1')
-    const entry = newEntry()
     await write(unfunded, receipt, entry)
     expect(await unfunded.read(receipt)).toEqual(entry)
   })
 })
-
-async function transferOwnership(newOwnerKey: Uint8Array, ownerKey: Uint8Array, address: Address): Promise<void> {
-  const [owner, newOwner] = [ownerKey, newOwnerKey].map((key) => {
-    const privateKey = toHex(key)
-    return connectAs({ privateKey, address: privateKeyToAddress(privateKey) }, test.chain.url)
-  })
-  const args = [newOwner!.account.address] as const
-  await owner!.writeContract({ address, abi, functionName: 'transferOwnership', args })
-  await newOwner!.writeContract({ address, abi, functionName: 'acceptOwnership' })
-}
 
 describe('an address without a registry', () => {
   it.each([
@@ -167,4 +130,51 @@ describe('an address without a registry', () => {
       await expect(registry.isOwner()).rejects.toMatchObject(notThere)
     },
   )
+})
+
+it('every call is unavailable when no node answers', async () => {
+  const { raw, tx } = await prepared(test.owner, newReceipt(), newEntry())
+  test.chain.node.behave(() => ({ status: 500, body: '' }))
+  const { owner } = test
+  const reads = [owner.read(newReceipt()), owner.isOwner(), owner.balance()]
+  const answers = [...reads, owner.outcome({ tx, raw }), owner.prepare(newReceipt(), newEntry())]
+  await Promise.all(answers.map((answer) => expect(answer).rejects.toMatchObject(UNAVAILABLE)))
+})
+
+it('two writers of one receipt leave the newest statement in the registry, in any order', async () => {
+  const receipt = newReceipt()
+  /** Prepares another transaction when the nonce was taken, as callers do. */
+  async function writeUntilSent(registry: EvmRegistry, entry: RegistryEntry): Promise<void> {
+    const { raw } = await prepared(registry, receipt, entry)
+    if ((await registry.send(raw)) === 'nonce_taken') await writeUntilSent(registry, entry)
+  }
+  const statements = [3, 1, 2].map((second) => newEntry({ attested_at: 1_750_000_000 + second }))
+  await Promise.allSettled(statements.map((entry) => writeUntilSent(test.open(test.ownerKey), entry)))
+  await test.chain.settle()
+  expect(await test.owner.read(receipt)).toEqual(statements[0])
+})
+
+it.each([
+  // Computed with another implementation of keccak-256.
+  ['rcpt_test_0001', '0xb43c1a28c15b28e9041c5976f2f92a74'],
+  ['rcpt_ünïcödé', keccak256(stringToBytes('rcpt_ünïcödé')).slice(0, 34)],
+])('ANCH-12 the key of %s is the beginning of its keccak-256', (receiptId, key) => {
+  expect(registryKey(receiptId)).toBe(key)
+})
+
+it('AMB-65 roots are written without their prefix', () => {
+  const entry = { slot: 1, file_count: 2, attested_at: 3 }
+  const root = 'ab'.repeat(32)
+  const [withPrefix, bare] = [`sha256:${root}`, root].map((merkle_root) =>
+    encodeEntry('rcpt_test_0001', { merkle_root, ...entry }),
+  )
+  expect(withPrefix).toBe(bare)
+  expect(decodeFunctionData({ abi, data: withPrefix! })).toEqual({
+    functionName: 'anchorMerkle',
+    args: ['0xb43c1a28c15b28e9041c5976f2f92a74', `0x${root}`, 1n, 2, 3n],
+  })
+})
+
+it('AMB-65 zeros are no entry', () => {
+  expect(decodeEntry([`0x${'00'.repeat(32)}`, 0n, 0, 0n])).toBeNull()
 })

@@ -11,35 +11,98 @@ import { formatKey } from '@svc/transparency/note'
 import { readPolicy } from '@svc/transparency/policy'
 import { readProof } from '@svc/transparency/proof'
 import { testKey } from '@svc/transparency/test/keys'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { anchorLog } from '../../../src/anchors/log/anchor-log.ts'
 import { dueCheckpoint } from '../../../src/anchors/log/due-checkpoint.ts'
 import { logStanding } from '../../../src/anchors/log/standing.ts'
 import { runAttestJob } from '../../../src/attestations/attest-job.ts'
 import { attestationCounts } from '../../../src/attestations/health.ts'
 import { anchoredGap, unknownAnchors } from '../../../src/continuity/anchored.ts'
+import type { Db } from '../../../src/db/schema.ts'
 import { newestCheckpoint } from '../../../src/log/store.ts'
 import { attest } from '../../attestations/attest.ts'
 import { ed25519Identity, expectRefusal, type LockerHouse } from '../../auth/lockers.ts'
 import { addStatements } from '../../log/log-reader.ts'
-import { type AnchorTestbed, publicationsOf, push, readTransaction, startAnchorTestbed } from '../anchor-testbed.ts'
-import { startGatewayToKill } from '../gateway-to-kill.ts'
+import { publicationsOf, push, readTransaction, useAnchorTestbed } from '../anchor-testbed.ts'
 import { forgetfully } from '../node-faults.ts'
 
 const HOUR = 3600
 
-let testbed: AnchorTestbed
-beforeAll(async () => {
-  testbed = await startAnchorTestbed()
+const testbed = useAnchorTestbed()
+
+const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32) }
+
+function logOf(house: LockerHouse) {
+  const { rooms, context } = house.gateway
+  const { db } = context.database
+  return {
+    db,
+    anchor: ({ gateway }: LockerHouse = house) => anchorLog(gateway.rooms.anchors, gateway.rooms.log),
+    rows: () => db.selectFrom('log_anchors').select(['size', 'state']).orderBy('sent_at').orderBy('tx').execute(),
+    /** Everybody can read the checkpoint with these, and the interval is over. */
+    async grow(count: number): Promise<string[]> {
+      const digests = await addStatements(db, count)
+      await rooms.log.publish()
+      testbed.clock.advance(HOUR)
+      return digests
+    },
+  }
+}
+
+it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if the log has grown', async () => {
+  const house = await testbed.open(KEYS)
+  const { log } = house.gateway.rooms
+  const { db, anchor, rows, grow } = logOf(house)
+  const list = async (query = '') => (await house.send<LogAnchors>('GET', `/v1/log/anchors${query}`)).body
+  await anchor()
+  const [digest] = await addStatements(db, 3)
+  await log.publish()
+  testbed.clock.advance(HOUR - 1)
+  await anchor()
+  expect(await rows()).toEqual([])
+
+  testbed.clock.advance(1)
+  await anchor()
+  await anchor()
+  const { anchors } = await list()
+  expect(anchors).toMatchObject([{ commitment: 'confirmed', finalized: false, slot: expect.any(Number) }])
+  const checkpoint = readCheckpoint((await log.transparencyLog.checkpoint())!)
+  if (typeof checkpoint === 'string') throw new Error(checkpoint)
+  expect(anchors[0]!.payload).toEqual(logAnchorPayload(checkpoint))
+  const { instructions, signers } = readTransaction(testbed.chain, anchors[0]!.tx)
+  expect(signers).toEqual([anchors[0]!.signer])
+  expect(JSON.parse(instructions.at(-1)!.text)).toEqual(anchors[0]!.payload)
+
+  testbed.clock.advance(2 * HOUR)
+  await anchor()
+  expect(await list()).toEqual({ anchors: [{ ...anchors[0], commitment: 'finalized', finalized: true }] })
+
+  await grow(2)
+  const logged = await log.transparencyLog.proof(digest!)
+  expect(logged?.anchor?.tx).toBe(anchors[0]!.tx)
+  const proof = readProof(logged!.proof)
+  expect(typeof proof === 'string' ? proof : proof.checkpoint.size).toBe(3)
+  await anchor()
+  expect((await list('?limit=1')).anchors[0]?.payload.n).toBe(5)
+  expect(await list('?limit=1')).toMatchObject({ next_cursor: '5' })
+  expect((await list('?limit=1&cursor=5')).anchors).toMatchObject([{ payload: { n: 3 } }])
+  expectRefusal(await house.send('GET', '/v1/log/anchors?cursor=x'), 422, 'validation_error')
 })
-afterAll(() => testbed.stop())
-afterEach(() => testbed.node.behave(honestly))
 
 forEachDatabase('anchors of the log', (database) => {
   let house: LockerHouse
   let replica: LockerHouse
+  let db: Db
+  let { anchor, rows, grow } = {} as ReturnType<typeof logOf>
+  const variables = () => ({ ...KEYS, DATABASE_URL: database.url })
+  /** Of a gateway that writes the same log. */
+  const shared = () => {
+    const { context, rooms } = house.gateway
+    return { ...variables(), LOG_DIR: context.config.transparency.folder, LOG_ORIGIN: rooms.log.identity.key.name }
+  }
   beforeAll(async () => {
     house = await testbed.open(variables())
+    ;({ db, anchor, rows, grow } = logOf(house))
     replica = await testbed.open({
       ...shared(),
       ANCHOR_WAIT_SECONDS: '0',
@@ -49,62 +112,8 @@ forEachDatabase('anchors of the log', (database) => {
     })
   })
   beforeEach(async () => {
-    await db().deleteFrom('budget_days').execute()
-    await db().deleteFrom('spending').execute()
-  })
-
-  const variables = () => ({ DATABASE_URL: database.url, RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32) })
-  /** Of a gateway that writes the same log. */
-  const shared = () => {
-    const { context, rooms } = house.gateway
-    return { ...variables(), LOG_DIR: context.config.transparency.folder, LOG_ORIGIN: rooms.log.identity.key.name }
-  }
-  const db = () => house.gateway.context.database.db
-  const anchor = ({ gateway }: LockerHouse = house) => anchorLog(gateway.rooms.anchors, gateway.rooms.log)
-  const rows = () => db().selectFrom('log_anchors').select(['size', 'state']).orderBy('sent_at').orderBy('tx').execute()
-  const list = async (query = '') => (await house.send<LogAnchors>('GET', `/v1/log/anchors${query}`)).body
-  /** Everybody can read the checkpoint with these, and the interval is over. */
-  async function grow(count: number): Promise<string[]> {
-    const digests = await addStatements(db(), count)
-    await house.gateway.rooms.log.publish()
-    testbed.clock.advance(HOUR)
-    return digests
-  }
-
-  it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if the log has grown', async () => {
-    await anchor()
-    const [digest] = await addStatements(db(), 3)
-    await house.gateway.rooms.log.publish()
-    testbed.clock.advance(HOUR - 1)
-    await anchor()
-    expect(await rows()).toEqual([])
-
-    testbed.clock.advance(1)
-    await anchor()
-    await anchor()
-    const { anchors } = await list()
-    expect(anchors).toMatchObject([{ commitment: 'confirmed', finalized: false, slot: expect.any(Number) }])
-    const checkpoint = readCheckpoint((await house.gateway.rooms.log.transparencyLog.checkpoint())!)
-    if (typeof checkpoint === 'string') throw new Error(checkpoint)
-    expect(anchors[0]!.payload).toEqual(logAnchorPayload(checkpoint))
-    const { instructions, signers } = readTransaction(testbed.chain, anchors[0]!.tx)
-    expect(signers).toEqual([anchors[0]!.signer])
-    expect(JSON.parse(instructions.at(-1)!.text)).toEqual(anchors[0]!.payload)
-
-    testbed.clock.advance(2 * HOUR)
-    await anchor()
-    expect(await list()).toEqual({ anchors: [{ ...anchors[0], commitment: 'finalized', finalized: true }] })
-
-    await grow(2)
-    const logged = await house.gateway.rooms.log.transparencyLog.proof(digest!)
-    expect(logged?.anchor?.tx).toBe(anchors[0]!.tx)
-    const proof = readProof(logged!.proof)
-    expect(typeof proof === 'string' ? proof : proof.checkpoint.size).toBe(3)
-    await anchor()
-    expect((await list('?limit=1')).anchors[0]?.payload.n).toBe(5)
-    expect(await list('?limit=1')).toMatchObject({ next_cursor: '5' })
-    expect((await list('?limit=1&cursor=5')).anchors).toMatchObject([{ payload: { n: 3 } }])
-    expectRefusal(await house.send('GET', '/v1/log/anchors?cursor=x'), 422, 'validation_error')
+    await db.deleteFrom('budget_days').execute()
+    await db.deleteFrom('spending').execute()
   })
 
   it('T-105 LOG-24 replicas publish one transaction together', async () => {
@@ -121,7 +130,7 @@ forEachDatabase('anchors of the log', (database) => {
     await grow(1)
     testbed.node.behave(forgetfully)
     await anchor(replica)
-    await addStatements(db(), 1)
+    await addStatements(db, 1)
     await house.gateway.rooms.log.publish()
     await anchor(replica)
     expect((await rows()).slice(before).map(({ state }) => state)).toEqual(['sent'])
@@ -130,7 +139,7 @@ forEachDatabase('anchors of the log', (database) => {
     testbed.clock.advance(2)
     await anchor(replica)
     expect((await rows()).slice(before).map(({ state }) => state)).toEqual(['expired'])
-    expect(await db().selectFrom('spending').selectAll().execute()).toEqual([])
+    expect(await db.selectFrom('spending').selectAll().execute()).toEqual([])
     testbed.node.behave(honestly)
     await anchor()
     expect((await rows()).slice(before)).toMatchObject([{ state: 'expired' }, { state: 'landed' }])
@@ -154,7 +163,7 @@ forEachDatabase('anchors of the log', (database) => {
       const sent = testbed.chain.transactions().length
       await grow(1)
       const held = testbed.hold('sendTransaction', { when })
-      const { kill } = await startGatewayToKill(testbed, shared(), 'anchor-log')
+      const { kill } = await testbed.openProcess(shared(), 'anchor-log')
       await held.reached
       await kill()
       testbed.node.behave(honestly)
@@ -169,7 +178,7 @@ forEachDatabase('anchors of the log', (database) => {
   it('LOG-24 waits while the daily budget is used up', async () => {
     const before = (await rows()).length
     await grow(1)
-    await db()
+    await db
       .insertInto('budget_days')
       .values({
         budget: 'publication',
@@ -191,36 +200,41 @@ forEachDatabase('anchors of the log', (database) => {
     const { context } = house.gateway
     const config = { ...context.config, transparency: { ...context.config.transparency, policy } }
     await grow(1)
-    const { size: cosigned } = (await newestCheckpoint(db()))!
-    await addStatements(db(), 1)
+    const { size: cosigned } = (await newestCheckpoint(db))!
+    await addStatements(db, 1)
     await house.gateway.rooms.log.publish()
     const due = async () => (await dueCheckpoint({ ...context, config }, cosigned + 1))?.size ?? null
     expect(await due()).toBeNull()
-    await db().insertInto('log_cosignatures').values({ size: cosigned, lines: '', is_quorum: 1 }).execute()
+    await db.insertInto('log_cosignatures').values({ size: cosigned, lines: '', is_quorum: 1 }).execute()
     expect(await due()).toBe(cosigned)
-    await db().deleteFrom('log_cosignatures').execute()
+    await db.deleteFrom('log_cosignatures').execute()
     testbed.clock.advance(HOUR)
     expect(await due()).toBe(cosigned + 1)
   })
 
   it('LOG-26 the chain tells of a checkpoint that the database does not know', async () => {
+    for (const count of [1, 2]) {
+      await grow(count)
+      await anchor()
+    }
     const { nodes, signer } = house.gateway.rooms.anchors.publisher!
-    expect(await unknownAnchors(db(), nodes, signer)).toEqual({ statements: [], checkpoints: [] })
-    const kept = await db().selectFrom('log_anchors').selectAll().orderBy('size', 'desc').limit(1).execute()
-    await db().deleteFrom('log_anchors').where('tx', '=', kept[0]!.tx).execute()
-    const { checkpoints } = await unknownAnchors(db(), nodes, signer)
+    expect(await unknownAnchors(db, nodes, signer)).toEqual({ statements: [], checkpoints: [] })
+    const kept = await db.selectFrom('log_anchors').selectAll().orderBy('size', 'desc').limit(1).execute()
+    await db.deleteFrom('log_anchors').where('tx', '=', kept[0]!.tx).execute()
+    const { checkpoints } = await unknownAnchors(db, nodes, signer)
     expect(checkpoints).toEqual([JSON.parse(kept[0]!.payload)])
-    expect(await anchoredGap(db(), checkpoints)).toBeNull()
+    expect(await anchoredGap(db, checkpoints)).toBeNull()
     const [{ n, root, ...rest }] = checkpoints as [LogAnchorPayload]
-    const { size } = (await newestCheckpoint(db()))!
-    expect(await anchoredGap(db(), [{ ...rest, n: size + 3, root }])).toEqual({ kind: 'behind', missing: 3 })
-    expect(await anchoredGap(db(), [{ ...rest, n, root: root.replace(/^../, '00') }])).toMatchObject({ kind: 'forked' })
-    expect(await anchoredGap(db(), [{ ...rest, o: 'other.example/log', n: size + 3, root }])).toBeNull()
-    await db().insertInto('log_anchors').values(kept).execute()
+    const { size } = (await newestCheckpoint(db))!
+    expect(await anchoredGap(db, [{ ...rest, n: size + 3, root }])).toEqual({ kind: 'behind', missing: 3 })
+    expect(await anchoredGap(db, [{ ...rest, n, root: root.replace(/^../, '00') }])).toMatchObject({ kind: 'forked' })
+    expect(await anchoredGap(db, [{ ...rest, o: 'other.example/log', n: size + 3, root }])).toBeNull()
+    await db.insertInto('log_anchors').values(kept).execute()
   })
 
   it('LOG-47 LOG-27 LOG-28 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
     const { context, rooms } = house.gateway
+    await grow(1)
     await anchor()
     const operator = ed25519Identity()
     const locker = await house.locker(ed25519Identity(), { operators: [operator] })

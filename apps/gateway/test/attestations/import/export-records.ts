@@ -1,16 +1,24 @@
-// Builds records of the oracle era as an export has them, and the receipts they belong to.
+// Records of the oracle era as an export has them, the receipts they belong to, and a database to import them into.
 
 import { createHash } from 'node:crypto'
+import type { TestDatabase } from '@svc/devnet/databases'
 import { manifestSignature, resultHash } from '@svc/protocol/attestation'
 import { toHex, withPrefix } from '@svc/protocol/bytes'
 import { lockerId } from '@svc/protocol/ids'
-import { ed25519Signer } from '@svc/protocol/keys'
+import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import { signReceipt } from '@svc/protocol/receipt'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
+import {
+  type ImportContext,
+  type ImportReport,
+  importRecords,
+} from '../../../src/attestations/import/import-records.ts'
 import { type ExportEntry, readExport } from '../../../src/attestations/import/read-export.ts'
-import type { Db } from '../../../src/db/schema.ts'
+import type { Context } from '../../../src/context.ts'
+import { migrations } from '../../../src/db/migrations.ts'
+import type { Db, Schema } from '../../../src/db/schema.ts'
 import { insertPayRequests, insertReceipt } from '../../../src/purchases/store.ts'
 
 const signer = ed25519Signer(Buffer.alloc(32, 7))
@@ -72,7 +80,7 @@ export function jsonLines(records: readonly Exported[]): string {
 }
 
 /** Reads records as the command does. */
-export function entriesOf(...records: Exported[]): AsyncIterable<ExportEntry> {
+function entriesOf(...records: Exported[]): AsyncIterable<ExportEntry> {
   return readExport(chunked(jsonLines(records)))
 }
 
@@ -109,4 +117,40 @@ export async function addReceipt(db: Db, receiptId: string): Promise<string> {
   }
   await insertReceipt(db, signReceipt(receipt, signer))
   return receiptId
+}
+
+export interface ImportDatabase {
+  database: Context['database']
+  db: Db
+  context: ImportContext
+  run(...records: Exported[]): Promise<ImportReport>
+  dryRun(...records: Exported[]): Promise<ImportReport>
+  /** All rows that an import may write. */
+  everything(): Promise<unknown>
+}
+
+export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
+  const opened = await database.openMigrated<Schema>(migrations)
+  const { db } = opened
+  const keyOf = (hex: string) => ({ verifier: ed25519PublicKeyFromHex(hex)!, revokedSince: null })
+  const keys = new Map([signerHex, vectorKey].map((hex) => [hex, keyOf(hex)]))
+  const context = { db, keysAt: async () => keys, now: () => Date.UTC(2026, 8, 1) }
+  const tables = ['attestations', 'statements', 'snapshots', 'snapshot_chunks'] as const
+  return {
+    database: opened,
+    db,
+    context,
+    run: (...records) => importRecords(context, entriesOf(...records)),
+    dryRun: (...records) => importRecords(context, entriesOf(...records), { isDryRun: true }),
+    everything: () => Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute())),
+  }
+}
+
+/** A report that is empty but for this. */
+export function report(of: Partial<ImportReport>): ImportReport {
+  return { imported: 0, existing: 0, refused: [], unverified: [], ...of }
+}
+
+export function remark({ locker_id }: Exported, line: number) {
+  return { at: `line ${line}`, lockerId: locker_id as string }
 }

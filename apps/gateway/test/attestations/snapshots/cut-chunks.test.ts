@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { bare } from '@svc/protocol/bytes'
 import { leafHash } from '@svc/protocol/merkle'
+import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -11,13 +13,14 @@ import {
   type SnapshotFile,
   writeContent,
 } from '../../../src/attestations/snapshots/chunk-content.ts'
+import { openChunkList, writeChunkList } from '../../../src/attestations/snapshots/chunk-list.ts'
 import {
   type Chunk,
   chunkBorders,
   createChunkCutter,
   MAX_ROWS,
 } from '../../../src/attestations/snapshots/cut-chunks.ts'
-import { anyFiles, fileNamed, manyFiles } from './snapshot-files.ts'
+import { anyFiles, fileNamed, hostileNames, manyFiles } from './snapshot-files.ts'
 
 const KEY = '5a'.repeat(32)
 
@@ -74,13 +77,8 @@ describe('chunks of a file list', () => {
       fc.property(change, ([at, kind, salt]) => {
         const old = files[at] as SnapshotFile
         const fresh = kind === 'insert' ? fileNamed(`${old.filename}-${salt}`) : { ...old, size_bytes: 1000 + salt }
-        const after = idsOf(
-          files.toSpliced(
-            kind === 'insert' ? at + 1 : at,
-            kind === 'insert' ? 0 : 1,
-            ...(kind === 'delete' ? [] : [fresh]),
-          ),
-        )
+        const inserted = kind === 'delete' ? [] : [fresh]
+        const after = idsOf(kind === 'insert' ? files.toSpliced(at + 1, 0, fresh) : files.toSpliced(at, 1, ...inserted))
         expect(missingFrom(before, after)).toBeLessThanOrEqual(2)
         expect(missingFrom(after, before)).toBeLessThanOrEqual(2)
         expect(after).not.toEqual(before)
@@ -95,25 +93,65 @@ describe('chunks of a file list', () => {
     expect(counts.length).toBeLessThan(820)
   })
 
-  it('have at most 512 files, whatever the files are called', () => {
+  it('have at most 512 files, whatever the files are called, and file names cannot control the cuts', () => {
     const closes = chunkBorders(KEY)
     const unclosed = manyFiles(5000).filter((file) => !closes(leafHash(file)))
     const counts = cutAll(unclosed).map(({ rowCount }) => rowCount)
     expect(counts.slice(0, -1).every((count) => count === MAX_ROWS)).toBe(true)
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(unclosed.length)
-  })
-
-  it('are cut elsewhere with another key, so that file names cannot control the cuts', () => {
-    const closes = chunkBorders(KEY)
-    const unclosed = manyFiles(5000).filter((file) => !closes(leafHash(file)))
     expect(cutAll(unclosed, { key: 'a5'.repeat(32) }).length).toBeGreaterThan(15)
-  })
-
-  it('are an empty list for no files', () => {
-    expect(cutAll([], { atOnce: 1 })).toEqual([])
   })
 })
 
 function missingFrom(ids: ReadonlySet<string>, others: ReadonlySet<string>): number {
   return [...others].filter((id) => !ids.has(id)).length
+}
+
+const anyName = fc.oneof(fc.constantFrom(...hostileNames), fc.string({ unit: 'binary', minLength: 1, maxLength: 5 }))
+const anyEntry = fc.record({ filename: anyName, rowCount: fc.integer({ min: 1, max: 1024 }), id: fc.nat() })
+const anyEntries = fc
+  .uniqueArray(anyEntry, { minLength: 1, maxLength: 40, selector: ({ filename }) => filename })
+  .map((entries) =>
+    sortedByFilename(entries).map(({ filename, rowCount, id }) => ({
+      firstFilename: filename,
+      rowCount,
+      id: hash('sha256', String(id)),
+    })),
+  )
+
+describe('a chunk list', () => {
+  it('lists the chunks that were written', () => {
+    fc.assert(
+      fc.property(anyEntries, (entries) => {
+        const list = openChunkList(writeChunkList(entries))
+        expect(list.length).toBe(entries.length)
+        expect(entries.map((_, i) => list.id(i))).toEqual(entries.map(({ id }) => id))
+        expect(entries.map((_, i) => list.firstRow(i))).toEqual(entries.map((_, i) => rowsOf(entries.slice(0, i))))
+        expect(list.rowCount).toBe(rowsOf(entries))
+      }),
+    )
+  })
+
+  it('MERK-04 finds the chunk of a name in code-point order, and the chunk of a row', () => {
+    fc.assert(
+      fc.property(anyEntries, anyName, fc.nat(), (entries, name, pick) => {
+        const list = openChunkList(writeChunkList(entries))
+        const before = entries.findLastIndex(({ firstFilename }) => compareCodePoints(firstFilename, name) <= 0)
+        expect(list.chunkOfName(name)).toBe(Math.max(before, 0))
+        const row = pick % list.rowCount
+        expect(list.chunkOfRow(row)).toBe(entries.findLastIndex((_, i) => rowsOf(entries.slice(0, i)) <= row))
+      }),
+    )
+  })
+
+  it('can be read from the middle of a larger buffer', () => {
+    const bytes = writeChunkList([{ id: 'ab'.repeat(32), firstFilename: 'a', rowCount: 3 }])
+    const larger = new Uint8Array(bytes.length + 7)
+    larger.set(bytes, 7)
+    expect(openChunkList(larger.subarray(7)).id(0)).toBe('ab'.repeat(32))
+  })
+})
+
+function rowsOf(entries: readonly { rowCount: number }[]): number {
+  return entries.reduce((sum, { rowCount }) => sum + rowCount, 0)
 }

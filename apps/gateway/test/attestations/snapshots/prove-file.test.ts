@@ -2,8 +2,7 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { bare } from '@svc/protocol/bytes'
 import { foldProof, leafHash, merkleLevels, merkleProof, treeDepth } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
-import { describe, expect, it } from 'vitest'
-import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
+import { expect, it } from 'vitest'
 import type { SnapshotFile } from '../../../src/attestations/snapshots/chunk-content.ts'
 import { createProveFile } from '../../../src/attestations/snapshots/prove-file.ts'
 import { fileNamed, hostileNames, manyFiles } from './snapshot-files.ts'
@@ -56,25 +55,6 @@ forEachDatabase('a proof from a snapshot', (database) => {
     const files = sortedByFilename([...new Set(hostileNames)].map(fileNamed))
     const picks = [...files.keys()].filter((i) => i % 7 === 0)
     await expectProofs(files, picks)
-  })
-
-  describe.each(vectors.merkle.sets)('of $file_count files', (set) => {
-    it('MERK-18 MERK-19 MERK-20 equals that of another implementation', async () => {
-      const { proveFile, snapshot } = await lockerOf(
-        set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
-      )
-      expect(snapshot.merkleRoot).toBe(set.merkle_root)
-      for (const { filename, leaf_index, leaf_hash, proof, tree_depth, file_count } of set.proofs) {
-        const expected = {
-          leafIndex: leaf_index,
-          leafHash: leaf_hash,
-          proof,
-          treeDepth: tree_depth,
-          fileCount: file_count,
-        }
-        expect(await proveFile(snapshot.key, filename)).toMatchObject(expected)
-      }
-    })
   })
 
   it('MERK-17 is null for a name that is not in the snapshot, and for an unknown snapshot', async () => {

@@ -1,4 +1,5 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import type { ObjectKey } from '@svc/storage/provider'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { takeSnapshot, takeSnapshotHere } from '../../../src/attestations/snapshots/take-snapshot.ts'
 import { takeSnapshotInThread } from '../../../src/attestations/snapshots/threads.ts'
@@ -16,75 +17,30 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     await locker.announce(['unconfirmed'])
   })
 
-  it('EVID-02 MERK-13 equals one that is taken without threads', { tags: ['nightly'] }, async () => {
-    const here = await takeSnapshotHere(locker.request)
-    expect(await takeSnapshotInThread(locker.request)).toEqual(here)
-    expect(await takeSnapshot(locker.request)).toEqual(here)
-    expect(here).toMatchObject({ fileCount: FILES, manifestFileCount: FILES + 1 })
-  })
-
-  it('stores the chunks that are missing, and asks about objects with the references of their provider', {
+  it('EVID-02 MERK-13 ATT-20 equals one without threads, stores its chunks, and asks about each object', {
     tags: ['nightly'],
   }, async () => {
-    const fresh = await openTestLocker(database)
-    const files = manyFiles(2000).map((file) => ({ ...file, filename: `fresh/${file.filename}` }))
-    await fresh.put(files)
-    const { filename } = files[1]!
-    await fresh.db
-      .updateTable('files')
-      .set({ provider_ref: 'tx 1' })
-      .where('filename', '=', filename)
-      .where('locker_id', '=', fresh.lockerId)
-      .execute()
-    const asked: unknown[] = []
-    const findAbsent = async (objects: readonly unknown[]) => {
-      asked.push(...objects)
-      return new Set<string>()
-    }
-    const snapshot = (await takeSnapshotInThread({ ...fresh.request, findAbsent }))!
-    await insert(fresh.db, snapshot)
-    expect(await filesIn(fresh.db, snapshot)).toEqual(files)
-    expect(asked).toEqual(
-      files.map((file) => ({ ...objectOf(file.filename), ref: file.filename === filename ? 'tx 1' : null })),
-    )
-  })
-
-  it('ATT-20 leaves out absent files and reports its progress', { tags: ['nightly'] }, async () => {
     const gone = ['folder/0000000.txt', 'folder/0004001.txt', 'folder/0005499.txt'].map((name) => objectOf(name).id)
-    const asked: number[] = []
+    const refs = locker.db.updateTable('files').where('locker_id', '=', locker.lockerId)
+    await refs.set({ provider_ref: 'tx 1' }).where('filename', '=', 'folder/0000001.txt').execute()
     const heard: number[] = []
-    const options = {
-      findAbsent: async (objects: readonly unknown[]) => {
-        asked.push(objects.length)
-        return new Set(gone)
-      },
-      onProgress: (entries: number) => heard.push(entries),
+    const asked: ObjectKey[] = []
+    const findAbsent = async (objects: readonly ObjectKey[]) => {
+      asked.push(...objects)
+      return new Set(gone)
     }
-    const snapshot = await takeSnapshotInThread({ ...locker.request, ...options })
-    expect(snapshot).toMatchObject({ fileCount: FILES - 3, manifestFileCount: FILES + 1 })
-    expect(snapshot).toEqual(await takeSnapshotHere({ ...locker.request, findAbsent: options.findAbsent }))
-    expect(asked.slice(0, 5)).toEqual(Array(5).fill(1000))
-    expect(heard).toEqual([...Array.from({ length: 5 }, (_, i) => (i + 1) * 1000), FILES + 1])
-  })
-
-  it('shows one version of the manifest while files are added, removed and replaced', {
-    tags: ['nightly'],
-  }, async () => {
-    const busy = await openTestLocker(database)
-    const files = manyFiles(3000)
-    await busy.put(files)
-    let writes = 0
-    const findAbsent = async () => {
-      const last = files.length - 1 - writes++
-      await busy.remove([files[last]!.filename])
-      await busy.put([{ ...files[last - 1000]!, size_bytes: 1_000_000 }, fileNamed(`folder/0002999.txt-${writes}`)])
-      return new Set<string>()
-    }
-    const snapshot = (await takeSnapshotInThread({ ...busy.request, findAbsent }))!
-    await insert(busy.db, snapshot)
-    expect(writes).toBe(3)
-    expect(snapshot.manifestVersion).toBe(1)
-    expect(await filesIn(busy.db, snapshot)).toEqual(files)
+    const onProgress = (entries: number) => heard.push(entries)
+    const inThread = (await takeSnapshotInThread({ ...locker.request, findAbsent, onProgress }))!
+    expect(heard).toEqual([1000, 2000, 3000, 4000, 5000, FILES + 1])
+    expect(asked).toHaveLength(FILES)
+    expect(asked[1]).toEqual({ ...objectOf('folder/0000001.txt'), ref: 'tx 1' })
+    await insert(locker.db, inThread)
+    expect(await filesIn(locker.db, inThread)).toHaveLength(FILES - 3)
+    const request = { ...locker.request, findAbsent }
+    for (const take of [takeSnapshotHere, takeSnapshot]) expect(await take(request)).toEqual(inThread)
+    expect(inThread).toMatchObject({ fileCount: FILES - 3, manifestFileCount: FILES + 1 })
+    const empty = await openTestLocker(database)
+    expect(await takeSnapshotInThread(empty.request)).toBeNull()
   })
 
   it('leaves the main thread nothing to do but to count the files', { tags: ['nightly'] }, async () => {
@@ -98,11 +54,6 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     })
     expect(await takeSnapshot({ ...locker.request, db })).toMatchObject({ fileCount: FILES })
     expect(queries).toBe(1)
-  })
-
-  it('is null if there is nothing to attest', { tags: ['nightly'] }, async () => {
-    const empty = await openTestLocker(database)
-    expect(await takeSnapshotInThread(empty.request)).toBeNull()
   })
 
   describe('that fails', () => {

@@ -1,16 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { programEnvironment } from '@svc/devnet/program-environment'
+import { startProcess } from '@svc/devnet/start-process'
 import { expect, it, onTestFinished } from 'vitest'
 import { ed25519Identity } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { manifestOf } from '../confirm/confirm.ts'
 import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'
 
-const PROGRAM = fileURLToPath(new URL('./delivery-process.ts', import.meta.url))
+const PROGRAM = new URL('./delivery-process.ts', import.meta.url)
 const AT_THE_SERVER = ['ordering', 'ordered', 'sending', 'sent', 'looking'] as const
 const AT_THE_GATEWAY = ['before', 'after']
 
@@ -30,19 +26,10 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
 
     const orders = { databaseUrl: database.url, folder: stages.folder, url: stages.server.url, now: heir.clock.now() }
     const stays = { stayBefore: hex('before'), stayAfter: hex('after') }
-    const victim = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...orders, ...stays })], {
-      env: programEnvironment({}),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    onTestFinished(() => void victim.kill('SIGKILL'))
-    const exited = once(victim, 'exit')
-    const said = new Set<string>()
-    for await (const line of createInterface(victim.stdout)) {
-      if (said.add(line).size < AT_THE_GATEWAY.length) continue
-      await Promise.all(held.map(({ reached }) => reached))
-      victim.kill('SIGKILL')
-    }
-    expect(await exited).toEqual([null, 'SIGKILL'])
+    const victim = startProcess(PROGRAM, { args: [JSON.stringify({ ...orders, ...stays })] })
+    for (const step of AT_THE_GATEWAY) await victim.said(new RegExp(step))
+    await Promise.all(held.map(({ reached }) => reached))
+    await victim.kill()
     for (const { cutOff } of held) cutOff()
     for (const name of names) expect((await publicBytes(heir, locker, name)).toString()).toBe(name)
 

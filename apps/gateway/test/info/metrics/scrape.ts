@@ -50,7 +50,6 @@ export function parseMetrics(text: string): Scrape {
       series.set(key, sample)
     }
   }
-  for (const [name, type] of types) if (type === 'histogram') checkHistogram(name, [...series.values()])
   return {
     text,
     families: [...types.keys()],
@@ -86,26 +85,4 @@ function parseSample(line: string): Series {
   const value = line.slice(at + 1)
   if (name === '' || line[at] !== ' ' || !VALUE.test(value)) throw new Error(`not a sample: ${line}`)
   return { name, labels, value: Number(value.replace('Inf', 'Infinity').replace(/^Na[nN]$/, 'NaN')) }
-}
-
-/** Buckets are cumulative and the last one counts all; each series has one sum and one count. */
-function checkHistogram(name: string, series: readonly Series[]): void {
-  const withoutBound = ({ labels: { le: _, ...labels } }: Series) => keyOf('', labels)
-  const mine = series.filter((sample) => isPartOf(name, sample.name))
-  for (const [labels, samples] of Map.groupBy(mine, withoutBound)) {
-    const buckets = samples.filter((sample) => sample.name === `${name}_bucket`)
-    const bounds = buckets.map(({ labels: { le = '' } }) => (le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le)))
-    const counts = buckets.map(({ value }) => value)
-    const isAscending = (list: number[], isNext: (a: number, b: number) => boolean) =>
-      list.every((value, i) => i === 0 || isNext(list[i - 1] as number, value))
-    const one = (part: string) => samples.filter((sample) => sample.name === name + part)
-    if (
-      !isAscending(bounds, (a, b) => a < b) ||
-      !isAscending(counts, (a, b) => a <= b) ||
-      bounds.at(-1) !== Number.POSITIVE_INFINITY ||
-      one('_sum').length !== 1 ||
-      one('_count')[0]?.value !== counts.at(-1)
-    )
-      throw new Error(`${name} of ${labels} is not a histogram`)
-  }
 }

@@ -1,27 +1,21 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { limit } from '@svc/concurrency/locks'
 import { openDatabase } from '@svc/database/open'
 import { createFreshDatabase } from '@svc/devnet/databases'
-import { freePort } from '@svc/devnet/free-port'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
-import { programEnvironment } from '@svc/devnet/program-environment'
 import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
+import { startGatewayProcess } from '../../gateway-process.ts'
 import { expectError, payReqId, type Shop, shopOf } from '../market.ts'
 
 const NEVER_SENT = toBase58(new Uint8Array(64).fill(7))
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 const PAYMENTS = 40
 const KILL_AFTER = 12
@@ -45,7 +39,7 @@ describe('a gateway that is killed in the middle of confirmations', () => {
     onTestFinished(() => rm(folder, { recursive: true }))
     const variables = { DATABASE_URL: database.url, DATA_DIR: folder }
 
-    const killed = await startProcess(variables)
+    const killed = await startShop(variables)
     const payments = await payQuotes(killed)
     const acknowledged = new Map<string, SignedReceipt>()
     const quoted: string[] = []
@@ -58,7 +52,7 @@ describe('a gateway that is killed in the middle of confirmations', () => {
       const reply = await unlessKilled(killed.confirm({ pay_req_id }, tx))
       if (reply) expect(reply.status, JSON.stringify(reply.body)).toBe(200)
       if (reply) acknowledged.set(pay_req_id, reply.body.receipt)
-      if (acknowledged.size === KILL_AFTER) killed.kill()
+      if (acknowledged.size === KILL_AFTER) void killed.kill()
       const quote = await unlessKilled(killed.quote())
       if (quote) quoted.push(payReqId(quote))
     })
@@ -66,7 +60,7 @@ describe('a gateway that is killed in the middle of confirmations', () => {
     expect(acknowledged.size).toBeGreaterThanOrEqual(KILL_AFTER)
     expect(acknowledged.size).toBeLessThan(PAYMENTS)
 
-    const restarted = await startProcess(variables)
+    const restarted = await startShop(variables)
     for (const [, receipt] of acknowledged)
       expect((await restarted.get(`/v1/receipts/${receipt.receipt_id}`)).body).toEqual(receipt)
     for (const pay_req_id of quoted)
@@ -81,8 +75,7 @@ describe('a gateway that is killed in the middle of confirmations', () => {
     })
     expect(new Set(receipts.map(({ receipt_id }) => receipt_id)).size).toBe(PAYMENTS)
     expect(new Map(receipts.map(({ pay_req_id, tx_hash }) => [pay_req_id, tx_hash]))).toEqual(new Map(payments))
-    restarted.kill()
-    await restarted.ended
+    await restarted.kill()
     const { db, close } = await openDatabase<Schema>({ url: database.url, migrations })
     const claims = await db.selectFrom('payment_transactions').select('tx').execute()
     expect(new Set(claims.map(({ tx }) => tx))).toEqual(new Set(payments.map(([, tx]) => tx)))
@@ -91,33 +84,14 @@ describe('a gateway that is killed in the middle of confirmations', () => {
   })
 })
 
-interface ProcessShop extends Shop {
-  kill(): void
-  ended: Promise<unknown>
-}
-
-async function startProcess(variables: Variables): Promise<ProcessShop> {
-  const port = await freePort()
-  const env = programEnvironment({
-    ...chains.variables,
-    ...variables,
-    SVC_MODE: 'development',
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    LOG_LEVEL: 'info',
-    // However busy this machine is.
-    MAX_REQUESTS_AT_ONCE: '0',
-  })
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const kill = () => void child.kill('SIGKILL')
-  onTestFinished(kill)
-  const ended = once(child, 'exit')
-  for await (const line of createInterface(child.stdout)) if (line.includes('gateway started')) break
-  child.stdout.resume()
-  const shop = shopOf({ url: `http://127.0.0.1:${port}`, stop: async () => kill() })
+async function startShop(variables: Variables) {
+  // However busy this machine is.
+  const unlimited = { MAX_REQUESTS_AT_ONCE: '0' }
+  const gateway = await startGatewayProcess({ ...chains.variables, ...variables, ...unlimited })
+  const shop = shopOf({ url: gateway.url, stop: async () => void gateway.kill() })
   // On a busy machine the first check of the storage folder may time out; the gateway sells once a later one succeeds.
   await expect.poll(async () => (await shop.get('/v1/price')).status).toBe(200)
-  return { ...shop, kill, ended }
+  return { ...shop, ...gateway }
 }
 
 /** Quotes, each with the transaction that paid it. */

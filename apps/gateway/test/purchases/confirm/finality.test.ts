@@ -81,16 +81,6 @@ it('PAY-49 AMB-76 T-24 a pending payment on the EVM chain counts once it is in a
   await expectSameReceipt(payReqId(quote), tx, market.chains.evm.chain.fork)
 })
 
-it('AMB-76 T-24 with EVM_CONFIRMATIONS=3 a payment counts once three blocks hold or follow it', async () => {
-  const strict = await market.open({ EVM_CONFIRMATIONS: '3' })
-  const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
-  const tx = await market.pay(quote.accepts[0]!)
-  await evm.mine({ blocks: 2 })
-  await expectNotYet(strict, payReqId(quote), tx)
-  await evm.mine({ blocks: 1 })
-  await expectPaid(strict, payReqId(quote), tx)
-})
-
 it('AMB-76 T-24 with EVM_FINALITY=finalized a payment counts once the EVM chain has finalized its block', async () => {
   const strict = await market.open({ EVM_FINALITY: 'finalized' })
   const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet' })

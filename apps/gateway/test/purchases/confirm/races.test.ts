@@ -93,42 +93,4 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two 
     const [second] = await confirmAll([[next, unused]])
     expect([second?.status, second?.body.idempotent]).toEqual([200, false])
   })
-
-  it('T-01 T-16 four payments confirmed for four quotes in every combination give four receipts, each payment used once', async () => {
-    const order = { units: 4 }
-    const ids = await quoteIds(4, order)
-    const txs = await payUnnamed(4, order)
-    const pairs = ids.flatMap((id) => txs.map((tx) => [id, tx] as const))
-    const replies = await confirmAll(pairs)
-    const first = replies.filter(({ status, body }) => status === 200 && !body.idempotent)
-    expect(first).toHaveLength(4)
-    expect(new Set(first.map(({ body }) => body.receipt.tx_hash))).toEqual(new Set(txs))
-    expect(new Set(first.map(({ body }) => body.receipt.pay_req_id))).toEqual(new Set(ids))
-    const byQuote = new Map(first.map(({ body }) => [body.receipt.pay_req_id, body.receipt]))
-    for (const [i, reply] of replies.entries()) {
-      if (reply.status === 200) expect(reply.body.receipt).toEqual(byQuote.get(pairs[i]![0]))
-      else expectError(reply, 402, 'payment_verification_failed')
-    }
-    const { receipts, claims } = await rowsOf(txs)
-    expect([receipts.length, claims.length]).toEqual([4, 4])
-  })
-
-  it('T-16 PAY-52 payments of different quotes confirmed at once each get their receipt, also beside one that is refused', async () => {
-    const order = { units: 5 }
-    const ids = await quoteIds(6, order)
-    const txs = await payUnnamed(4, order)
-    const [used = ''] = txs
-    const pairs = ids.map((id, i) => [id, txs[i] ?? used] as const)
-    const replies = await confirmAll(pairs)
-    for (const [i, { status, body }] of replies.entries())
-      if (txs[i] && txs[i] !== used)
-        expect([status, body.receipt.pay_req_id, body.idempotent]).toEqual([200, ids[i], false])
-    expect(replies.filter(({ body }) => body.receipt?.tx_hash === used)).toHaveLength(1)
-    for (const reply of replies.filter(({ status }) => status !== 200))
-      expectError(reply, 402, 'payment_verification_failed', 'transaction_already_used')
-    const { db } = shops[0]!.gateway.context.database
-    const claims = await db.selectFrom('payment_transactions').selectAll().where('tx', 'in', txs).execute()
-    expect(claims).toHaveLength(4)
-    for (const { bound, received } of claims) expect(bound).toBe(received)
-  })
 })

@@ -1,16 +1,15 @@
 import { address, createSolanaRpc, getTransactionDecoder } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import type { FoundPayment, PaymentFacts } from '@svc/api/payment'
-import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { type FaultyNode, honestly, startFaultyNode, withBody, withResult } from '@svc/devnet/faulty-node'
-import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { solanaPayReference } from '@svc/protocol/ids'
 import { keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, openMarket, PRODUCTION, payReqId, type Reply, type Shop } from '../market.ts'
+import { expectError, legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from '../market.ts'
 import { EVM_PAYER, lifeOf, PRIMARY_PAYER, signOnEvm, signOnPrimary } from './signed-payments.ts'
 
 let market: Market
@@ -212,46 +211,6 @@ function withoutOldBlocks(body: string): string {
   return JSON.stringify([...answers.slice(0, 3), { jsonrpc: '2.0', id, error: { code: -32000, message: 'pruned' } }])
 }
 
-describe('a payment by phone', () => {
-  const find = (quote: Quote): Promise<Reply<FoundPayment>> => ask('find', { pay_req_id: payReqId(quote) })
-
-  it.each(['SOL', 'USDC'])(
-    'ADD-24 of %s is found by the reference of its code, and only once it pays',
-    async (ticker) => {
-      const quote = await shop.quote()
-      const leg = legOf(quote, ticker)
-      const reference = solanaPayReference(payReqId(quote))
-      expect((await find(quote)).body).toEqual({ payment: null })
-      const facts = await factsOf(leg, PRIMARY_PAYER.address)
-      const rpc = createSolanaRpc(market.chains.primary.url)
-      const pay = async (options: Parameters<typeof signOnPrimary>[2]) => {
-        const transaction = await signOnPrimary(facts, leg, { reference, ...options })
-        await rpc
-          .sendTransaction(transaction as Parameters<typeof rpc.sendTransaction>[0], { encoding: 'base64' })
-          .send()
-        return idOf(transaction)
-      }
-      await pay({ amount: 1n })
-      await pay({ memo: 'ref_00000000000000000000000000000000' })
-      market.chains.primary.chain.settle()
-      expect((await find(quote)).body).toEqual({ payment: null })
-      const tx = await pay({})
-      market.chains.primary.chain.settle()
-      expect((await find(quote)).body).toEqual({ payment: { tx, pay_network: 'primary-mainnet', pay_asset: ticker } })
-      const { pay_req_id, ...choice } = { pay_req_id: payReqId(quote), ...(await find(quote)).body.payment }
-      const confirmed: Reply<Confirmation> = await shop.confirm({ pay_req_id, ...choice }, tx)
-      expect(confirmed.status).toBe(200)
-    },
-  )
-})
-
-describe('a payer that is the treasury', () => {
-  it('ADD-24 is told to pay from another wallet', async () => {
-    const leg = legOf(await shop.quote(), 'SOL')
-    expect((await prepare(leg, TREASURY.address)).body.objection).toMatch('pay from another one')
-  })
-})
-
 describe('what is sent', () => {
   const payer = PRIMARY_PAYER.address
 
@@ -357,14 +316,6 @@ describe('what is sent', () => {
     expect(nonce).toBe(facts.eip155!.nonce)
     expect((await send(leg, whole.toUpperCase().replace('0X', '0x'))).body).toEqual({ tx: keccak256(whole) })
   })
-})
-
-it('T-66 requests are limited for each address', async () => {
-  const limited = await market.open({ RATE_LIMIT_ADDRESS: '3' })
-  const pay_req_id = payReqId(await limited.quote())
-  const find = () => limited.post('/v1/storage/payment/find', { pay_req_id })
-  const replies = [await find(), await find(), await find()]
-  expect(replies.map(({ status }) => status)).toEqual([200, 200, 429])
 })
 
 describe('coins for the demo wallet', () => {

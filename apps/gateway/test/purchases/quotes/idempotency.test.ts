@@ -38,18 +38,15 @@ describe('a quote under an Idempotency-Key', () => {
     expect(fresh.accepts[0]?.amount).not.toBe(first.body.accepts[0]?.amount)
   })
 
-  it.each([
-    { units: 2 },
-    { units: 1, provider: 'gcs' },
-    { units: 1, pay_asset: 'SOL' },
-    { units: 1, pay_network: 'primary-mainnet' },
-    { units: 1, unknown: null },
-  ])('PAY-07 ERR-20 T-27 the same key with another body is a 409: %j', async (order) => {
-    const key = randomUUID()
-    const id = await idUnder(key)
-    expectError(await ask(key, order), 409, 'idempotency_conflict')
-    expect(await idUnder(key)).toBe(id)
-  })
+  it.each([{ units: 2 }, { units: 1, provider: 'gcs' }, { units: 1, unknown: null }])(
+    'PAY-07 ERR-20 T-27 the same key with another body is a 409: %j',
+    async (order) => {
+      const key = randomUUID()
+      const id = await idUnder(key)
+      expectError(await ask(key, order), 409, 'idempotency_conflict')
+      expect(await idUnder(key)).toBe(id)
+    },
+  )
 
   it('PAY-06 PAY-07 fields that the gateway does not know count as a part of the body, at any depth', async () => {
     const key = randomUUID()
@@ -70,12 +67,6 @@ describe('a quote under an Idempotency-Key', () => {
     expect((await ask(key, order)).body).toEqual(body)
   })
 
-  it('PAY-06 every quote without a key, or with another key, is a new one', async () => {
-    const ids = [await idUnder(randomUUID()), await idUnder(randomUUID()), payReqId(await shop.quote())]
-    ids.push(payReqId(await shop.quote()))
-    expect(new Set(ids).size).toBe(4)
-  })
-
   it('AMB-50 a key has 1 to 255 visible characters and is compared exactly', async () => {
     for (const key of ['!', '~', 'k'.repeat(255), `{"a":'b'}`]) {
       const id = await idUnder(key)
@@ -84,14 +75,11 @@ describe('a quote under an Idempotency-Key', () => {
     expect(await idUnder('Key')).not.toBe(await idUnder('key'))
   })
 
-  it.each(['', 'k'.repeat(256), 'two words', 'tab\tbed', 'schlüssel', '\u0080'])(
-    'AMB-50 the key "%s" is a 422',
-    async (key) => {
-      const reply = await ask(key)
-      expectError(reply, 422, 'validation_error')
-      expect(reply.body).toMatchObject({ detail: [{ loc: ['header', 'Idempotency-Key'] }] })
-    },
-  )
+  it.each(['', 'k'.repeat(256), 'two words', 'schlüssel'])('AMB-50 the key "%s" is a 422', async (key) => {
+    const reply = await ask(key)
+    expectError(reply, 422, 'validation_error')
+    expect(reply.body).toMatchObject({ detail: [{ loc: ['header', 'Idempotency-Key'] }] })
+  })
 
   it('AMB-50 a refused order leaves its key free', async () => {
     const key = randomUUID()
@@ -154,17 +142,5 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent requests with one key
     const { db } = sellers[0]!.gateway.context.database
     expect(await db.selectFrom('pay_requests').select('pay_req_id').execute()).toHaveLength(2)
     for (const seller of sellers) await seller.stop()
-  })
-
-  it('PAY-07 of two bodies sent at once with one key, one gets a quote and the other a 409', async () => {
-    const database = await createFreshDatabase(dialect)
-    onTestFinished(database.drop)
-    const seller = await market.open({ DATABASE_URL: database.url })
-    const key = randomUUID()
-    const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(key, { units: 1 + (i % 2) }, seller)))
-    const statuses = [0, 1].map((odd) => new Set(replies.filter((_, i) => i % 2 === odd).map(({ status }) => status)))
-    expect(statuses).toContainEqual(new Set([402]))
-    expect(statuses).toContainEqual(new Set([409]))
-    await seller.stop()
   })
 })

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
-import type { PaymentLeg } from '@svc/api/quote'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
-import { MINTS, TOKEN_ASSETS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
+import { MINTS } from '@svc/devnet/primary-chain/dev-accounts'
 import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
+import { x402Client } from '@x402/core/client'
+import { decodePaymentRequiredHeader, x402HTTPClient } from '@x402/core/http'
+import { parsePaymentRequired } from '@x402/core/schemas'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from '../market.ts'
 
 let market: Market
@@ -119,52 +121,12 @@ it('PAY-15 PAY-16 PAY-17 PAY-18 PAY-19 PAY-20 PAY-21 PAY-23 PAY-24 LIM-03 ADD-01
   const oraclePriced = quote.accepts.filter(({ extra }) => 'oracle_rate' in extra)
   expect(oraclePriced.map(({ extra }) => extra.name)).toEqual(['SOL', 'WETH', 'MON', 'WETH'])
   for (const leg of quote.accepts) {
-    expect(Object.keys(leg)).toEqual([
-      'scheme',
-      'network',
-      'amount',
-      'asset',
-      'payTo',
-      'maxTimeoutSeconds',
-      'extra',
-    ] satisfies (keyof PaymentLeg)[])
+    const keys = ['scheme', 'network', 'amount', 'asset', 'payTo', 'maxTimeoutSeconds', 'extra']
+    expect(Object.keys(leg)).toEqual(keys)
     expect(leg.amount).toMatch(/^[1-9][0-9]*$/)
     expect([leg.scheme, leg.maxTimeoutSeconds, leg.extra.quote_schema]).toEqual(['exact', 300, 'svc_quote_v4'])
   }
   expect(quote.accepts.map(({ network, asset }) => [network, asset])).toEqual(ASSETS)
-})
-
-it('PAY-18 PAY-19 AMB-10 tokens of the primary chain are paid to token accounts, everything else to the treasury', async () => {
-  const quote = await shop.quote()
-  const { PRIMARY_TREASURY, EVM_TREASURY } = market.chains.variables
-  const [sol, ...tokens] = quote.accepts.filter(({ network }) => network === PRIMARY)
-  expect(sol?.payTo).toBe(PRIMARY_TREASURY)
-  const accounts = tokens.map(({ payTo }) => payTo)
-  const owned = TOKEN_ASSETS.map((ticker) => tokenAccountOf(TREASURY.address, ticker))
-  expect([PRIMARY_TREASURY, accounts]).toEqual([TREASURY.address, await Promise.all(owned)])
-  const evm = quote.accepts.filter(({ network }) => network !== PRIMARY)
-  expect(evm.map(({ payTo }) => payTo)).toEqual(Array(4).fill(EVM_TREASURY))
-  expect(legOf(quote, 'MON', 'evm-mainnet').asset).toBe('0x0000000000000000000000000000000000000000')
-})
-
-it('PAY-25 PAY-26 PAY-27 PAY-21 T-22 T-23 amounts equal those of the vectors, rounded up', async () => {
-  const { units, legs } = vectors.quote_amounts
-  const quote = await shop.quote({ units })
-  const nameOf = (network: string) => (network === 'primary' ? PRIMARY : network)
-  const wanted = legs.map(({ network, asset, decimals, amount, human_amount }) =>
-    [nameOf(network), asset, decimals, amount, human_amount].join(' '),
-  )
-  const quoted = quote.accepts.map(({ network, amount, extra }) =>
-    [network, extra.name, extra.decimals, amount, extra.human_amount].join(' '),
-  )
-  expect(quoted.sort()).toEqual(wanted.sort())
-})
-
-it('PAY-17 T-23 the price of a million units is exact to the last atomic unit', async () => {
-  const quote = await shop.quote({ units: 1_000_000 })
-  expect(legOf(quote, 'MON', 'evm-mainnet').amount).toBe('7142857142857142857142858')
-  expect(legOf(quote, 'BETA').amount).toBe('1000000')
-  expect(quote.extensions.svc.price_summary.total_usd).toBe(250_000)
 })
 
 it('PAY-12 PAY-14 PAY-29 GEN-10 LIM-07 AMB-11 each provider has its price and terms, and document stores cost less', async () => {
@@ -231,4 +193,65 @@ it('ADD-10 a quote warns first against real funds in development, and has no war
   const production = (await seller.quote()).extensions.svc
   expect(production.terms).not.toHaveProperty('environment')
   expect(JSON.stringify(production)).not.toMatch(/development|real funds/i)
+})
+
+const ask = (order: object = { units: 1 }, headers?: Record<string, string>) =>
+  shop.post<Quote>('/v1/storage/request', order, { origin: 'https://page.example', ...headers })
+
+describe('the bytes of a quote', () => {
+  /** Body and header, without what is unique to the quote. */
+  async function answer(order: object, headers?: Record<string, string>) {
+    const { body, headers: answered } = await ask(order, headers)
+    const id = payReqId(body)
+    const reference = paymentReference(id)
+    const header = Buffer.from(answered.get('payment-required') ?? '', 'base64').toString()
+    const hex = Buffer.from(reference).toString('hex')
+    return [JSON.stringify(body), header].map((text) =>
+      text
+        .replaceAll(id, 'ID')
+        .replaceAll(reference, 'REFERENCE')
+        .replaceAll(hex, 'HEX')
+        .replaceAll(solanaPayReference(id), 'ADDRESS'),
+    )
+  }
+
+  it.each([
+    { units: 3, provider: 'arweave' },
+    { units: 2, pay_network: 'evm-mainnet', pay_asset: 'USDC' },
+  ])('PAY-06 ADD-01 a quote for %j has the same bytes with and without an Idempotency-Key', async (order) => {
+    const keyed = await answer(order, { 'idempotency-key': randomUUID() })
+    expect(await answer(order)).toEqual(keyed)
+    expect(await answer(order)).toEqual(keyed)
+  })
+})
+
+describe('the header PAYMENT-REQUIRED', () => {
+  it('ADD-01 stock clients read the quote from the header PAYMENT-REQUIRED', async () => {
+    const { headers, body } = await ask()
+    const required = decodePaymentRequiredHeader(headers.get('payment-required') ?? '')
+    expect(parsePaymentRequired(required)).toMatchObject({ success: true })
+    const { network, amount, asset, payTo, extra } = body.accepts[0]!
+    const { name, decimals, memo } = extra
+    const leg = { scheme: 'exact', network, amount, asset, payTo, maxTimeoutSeconds: 300 }
+    expect(required.accepts[0]).toEqual({ ...leg, extra: { name, decimals, memo } })
+    expect(required.resource).toEqual({ url: body.resource.url })
+    const legs_left_out = body.accepts.length - required.accepts.length
+    expect(required.extensions).toEqual({ svc: { info: body.extensions.svc.info, legs_left_out } })
+    const client = new x402HTTPClient(new x402Client())
+    expect(client.getPaymentRequiredResponse((name) => headers.get(name), body)).toEqual(required)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('access-control-expose-headers')).toContain('PAYMENT-REQUIRED')
+  })
+
+  it('ADD-01 a client that chooses its network or asset finds its legs in the header', async () => {
+    const named = async (choice: object) => {
+      const { headers } = await ask({ units: 1, ...choice })
+      const { accepts, extensions } = decodePaymentRequiredHeader(headers.get('payment-required') ?? '')
+      expect(extensions?.svc).not.toHaveProperty('legs_left_out')
+      return accepts.map(({ network, extra }) => `${extra.name} ${network.split(':')[0]}`)
+    }
+    expect(await named({ pay_asset: 'WETH' })).toEqual(['WETH solana', 'WETH eip155'])
+    expect(await named({ pay_network: 'evm-mainnet', pay_asset: 'USDT0' })).toEqual(['USDT0 eip155'])
+    expect(await named({ pay_asset: 'BETA' })).toEqual(['BETA solana'])
+  })
 })

@@ -20,16 +20,10 @@ describe('orders that are refused', () => {
   it.each([
     ['nothing', {}],
     ['0', { units: 0 }],
-    ['-1', { units: -1 }],
     ['1.5', { units: 1.5 }],
     ['"3"', { units: '3' }],
     ['1000001', { units: 1_000_001 }],
-    ['2^53', { units: 9_007_199_254_740_992 }],
     ['1e300', { units: 1e300 }],
-    ['null', { units: null }],
-    ['true', { units: true }],
-    ['[3]', { units: [3] }],
-    ['{}', { units: {} }],
   ])('PAY-02 T-23 SHAPE-01 SHAPE-02 an order with units %s is a 422', async (_, order) => {
     const reply = await shop.post('/v1/storage/request', order)
     expectError(reply, 422, 'validation_error')
@@ -38,16 +32,13 @@ describe('orders that are refused', () => {
     })
   })
 
-  it.each(['s3', 'GCS', '', 'gcs ', '__proto__', 'constructor', 7, null, ['gcs']])(
-    'PAY-03 GEN-10 an order with provider %j is a 422',
-    async (provider) => {
-      const reply = await shop.post('/v1/storage/request', { units: 1, provider })
-      expectError(reply, 422, 'validation_error')
-      expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'provider'] }] })
-      const query = `/v1/price?provider=${encodeURIComponent(String(provider))}`
-      if (typeof provider === 'string') expect((await shop.get(query)).status).toBe(422)
-    },
-  )
+  it.each(['s3', 'GCS', '__proto__', null])('PAY-03 GEN-10 an order with provider %j is a 422', async (provider) => {
+    const reply = await shop.post('/v1/storage/request', { units: 1, provider })
+    expectError(reply, 422, 'validation_error')
+    expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'provider'] }] })
+    const query = `/v1/price?provider=${encodeURIComponent(String(provider))}`
+    if (typeof provider === 'string') expect((await shop.get(query)).status).toBe(422)
+  })
 
   it('PAY-02 units may be written as 1.0, and unknown fields are ignored', async () => {
     const { status } = await shop.post('/v1/storage/request', '{"units":1.0,"colour":"blue","amount_sol":"0"}')
@@ -55,52 +46,18 @@ describe('orders that are refused', () => {
   })
 })
 
-const VALID = '{"units":1}'
-const deep = (open: string, close: string) => open.repeat(500) + close.repeat(500)
 const MALFORMED: [string, string | Uint8Array][] = [
   ['an empty body', ''],
-  ['spaces', '   \n'],
-  ['a word', 'units'],
-  ['null', 'null'],
-  ['true', 'true'],
-  ['a number', '1'],
-  ['a text', '"units"'],
-  ['an empty list', '[]'],
   ['a list of orders', '[{"units":1}]'],
-  ['half an object', '{"units":1'],
-  ['two objects', VALID + VALID],
-  ['a comma too many', '{"units":1,}'],
-  ['single quotes', "{'units':1}"],
-  ['a comment', '{"units":1}//'],
-  ['no quotes', '{units:1}'],
+  ['two objects', '{"units":1}{"units":1}'],
   ['units twice', '{"units":1,"units":2}'],
-  ['a number with a plus', '{"units":+1}'],
-  ['a number with a zero before', '{"units":01}'],
-  ['a hexadecimal number', '{"units":0x1}'],
-  ['not a number', '{"units":NaN}'],
-  ['infinity', '{"units":1e999}'],
-  ['minus zero', '{"units":-0}'],
-  ['a huge number', `{"units":${'9'.repeat(4000)}}`],
-  ['a deep list', deep('[', ']')],
-  ['a deep object', deep('{"units":', '1}'.slice(1))],
-  ['a byte order mark', `\ufeff${VALID}`],
-  ['a NUL', `\u0000${VALID}`],
+  ['a deep list', '['.repeat(500) + ']'.repeat(500)],
   ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d])],
-  ['UTF-16', Buffer.from(VALID, 'utf16le')],
-  ['compressed bytes', Buffer.from('1f8b08000000000000', 'hex')],
   ['a lone surrogate as asset', '{"units":1,"pay_asset":"\\ud800"}'],
-  ['a lone surrogate as network', '{"units":1,"pay_network":"\\udfff"}'],
-  ['a NUL as asset', '{"units":1,"pay_asset":"\\u0000"}'],
   ['a NUL as network', '{"units":1,"pay_network":"\\u0000"}'],
-  ['a number as asset', '{"units":1,"pay_asset":7}'],
-  ['null as network', '{"units":1,"pay_network":null}'],
-  ['an object as network', '{"units":1,"pay_network":{"a":1}}'],
   ['an asset that only looks like one', '{"units":1,"pay_asset":"uſdc"}'],
-  ['a very long asset', `{"units":1,"pay_asset":"${'A'.repeat(7_000)}"}`],
   ['a form', 'units=1&provider=gcs'],
-  ['XML', '<units>1</units>'],
   ['a key that is a prototype', '{"__proto__":{"units":1}}'],
-  ['a key of units with a space', '{"units ":1}'],
 ]
 
 describe('malformed requests', () => {
@@ -128,16 +85,10 @@ describe('malformed requests', () => {
     for (const [, body] of MALFORMED) expectError(await shop.post('/v1/storage/confirm', body), 422, 'validation_error')
   })
 
-  it.each([
-    'units=0',
-    'units=1.5',
-    'units=',
-    'units=1e3',
-    'units=1&units=2',
-    'units=1000001',
-    'pay_network=',
-    'units=%00',
-  ])('VER-21 /v1/price?%s is a 422', async (query) => {
-    expect((await shop.get(`/v1/price?${query}`)).status).toBe(422)
-  })
+  it.each(['units=1.5', 'units=1&units=2', 'pay_network=', 'units=%00'])(
+    'VER-21 /v1/price?%s is a 422',
+    async (query) => {
+      expect((await shop.get(`/v1/price?${query}`)).status).toBe(422)
+    },
+  )
 })

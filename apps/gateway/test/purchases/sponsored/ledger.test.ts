@@ -1,7 +1,7 @@
 import type { DialectName } from '@svc/database/dialects'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, payReqId, type Reply } from '../market.ts'
+import { expectError, legOf, type Market, type Reply } from '../market.ts'
 import { OWNER, openSponsoredMarket, quotes, type SponsoredMarket, type SponsoredShop } from './sponsored-market.ts'
 
 let sponsored: SponsoredMarket
@@ -68,16 +68,6 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     },
   )
 
-  it('T-01 a transaction that a batch used pays no single purchase, but the quotes of the batch are paid', async () => {
-    const { ids, tx } = await paidTogether(3)
-    await batch(ids.slice(0, 2), tx)
-    expectError(await plain(ids[2]!, tx), ...USED)
-    expectError(await single(ids[2]!, tx), ...USED)
-    expect((await plain(ids[0]!, tx)).body).toMatchObject({ ok: true, idempotent: true })
-    expect((await single(ids[1]!, tx)).body).toMatchObject({ idempotent: true, already_provisioned: true })
-    expect(await entryOf(tx)).toMatchObject({ kind: 'batch', received: '750000', bound: '500000' })
-  })
-
   it('SPON-08 SPON-10 T-01 a larger batch adds to a smaller one until the payment is used up', async () => {
     const { ids, tx } = await paidTogether(3)
     const { ids: others } = await quotes(shop, 1)
@@ -89,14 +79,6 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     expectError(await batch([...ids, ...others], tx), ...TOO_LITTLE)
     expectError(await batch(others, tx), ...TOO_LITTLE)
     expect(await shop.written()).toEqual(before)
-  })
-
-  it('T-01 a rest that is one atomic unit short pays no other quote', async () => {
-    const { ids, tx } = await paidTogether(2, 249_999n)
-    const { ids: others } = await quotes(shop, 1)
-    await batch(ids, tx)
-    expectError(await batch(others, tx), ...TOO_LITTLE)
-    expect(await entryOf(tx)).toMatchObject({ received: '749999', bound: '500000' })
   })
 
   it('T-01 T-16 SPON-10 equal batches sent at once to two gateways write each position once', async () => {
@@ -129,20 +111,6 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     },
   )
 
-  it('T-16 concurrent batches that name different transactions for the same quotes pay each quote once', async () => {
-    const { ids, sum } = await quotes(shop, 4)
-    const txs = await Promise.all(ids.slice(1).map((memo) => market.pay(sum, { memo })))
-    const replies = await tries(12, (i) =>
-      batch(i % 2 ? ids : ids.toReversed(), txs[i % 3]!, i % 4 < 2 ? shop : replica),
-    )
-    const entries = (await Promise.all(txs.map(entryOf))).filter((entry) => entry !== undefined)
-    expect(entries.map(({ bound }) => bound)).toEqual([sum.amount])
-    for (const [i, reply] of replies.entries()) {
-      if (txs[i % 3] === entries[0]!.tx) expect([reply.status, reply.body.ok]).toEqual([200, true])
-      else expectError(reply, 402, 'payment_verification_failed', 'quote_already_paid')
-    }
-  })
-
   it('LOCK-08 SPON-10 a batch beyond the locker limit reports the positions without a locker, and can be resumed', async () => {
     const { url, drop } = await createFreshDatabase(dialect)
     const small = await sponsored.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '2' })
@@ -166,44 +134,6 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     expect(resumed).toMatchObject({ ok: true, succeeded: 3 })
     expect(resumed.results.map(({ already_provisioned }) => already_provisioned)).toEqual([true, true, false])
     await larger.stop()
-    await drop()
-  })
-
-  it('T-20 LOCK-08 SPON-07 paid quotes confirmed at once beyond the locker limit all get receipts, but only as many lockers as allowed', async () => {
-    const { url, drop } = await createFreshDatabase(dialect)
-    const small = await sponsored.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
-    const { all } = await quotes(small, 6)
-    const bodies = await Promise.all(
-      all.map(async (quote) => {
-        const tx_sig = await market.pay(legOf(quote, 'USDC'))
-        return { pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER }
-      }),
-    )
-    for (const idempotent of [false, true]) {
-      const replies = await Promise.all(bodies.map((body) => small.sponsor(body)))
-      const made = replies.filter(({ status }) => status === 200)
-      expect(made.map(({ body }) => body.idempotent)).toEqual([idempotent, idempotent, idempotent])
-      for (const reply of replies.filter(({ status }) => status !== 200)) {
-        expectError(reply, 429, 'LOCKER_LIMIT_EXCEEDED')
-        expect(reply.body).toMatchObject({
-          hint: expect.any(String),
-          details: { receipt_id: expect.any(String), limit: 3 },
-        })
-      }
-      const { receipts, lockers, owners } = await small.written()
-      expect([receipts?.length, lockers?.length, owners]).toEqual([6, 3, [{ owner: OWNER, locker_count: 3 }]])
-    }
-    for (const { pay_req_id, tx_sig } of bodies) {
-      const { succeeded, failed } = (await batch([pay_req_id], tx_sig, small)).body
-      expect(succeeded + failed).toBe(1)
-    }
-    const together = await batch(
-      bodies.map(({ pay_req_id }) => pay_req_id),
-      bodies[0]!.tx_sig,
-      small,
-    )
-    expectError(together, 402, 'payment_verification_failed', 'quote_already_paid')
-    await small.stop()
     await drop()
   })
 })

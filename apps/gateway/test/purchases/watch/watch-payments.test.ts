@@ -4,7 +4,7 @@ import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { paySolanaPayUrl } from '@svc/devnet/solana-pay-wallet'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
@@ -93,17 +93,6 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect(callsTo('getSignaturesForAddress')).toBe(0)
   })
 
-  it('T-102 has no effect where the payment was confirmed meanwhile', async () => {
-    const quote = await shop.quote()
-    await watch(shop, quote)
-    const tx = await pay(urlOf(quote))
-    const { body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
-    await letLook(shop)
-    expect(await receiptsOf(shop, quote)).toMatchObject([{ tx: body.receipt.tx_hash }])
-    const rows = await dbOf(shop).selectFrom('watched_quotes').select('tx').where('pay_req_id', '=', payReqId(quote))
-    expect(await rows.execute()).toEqual([])
-  })
-
   it('T-102 transactions that name the reference and do not pay are read once each, and hide no payment', {
     tags: ['nightly'],
   }, async () => {
@@ -139,17 +128,6 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     expect(callsTo('getTransaction')).toBeLessThanOrEqual(3 * legs)
     expect((await find(shop, quote)).payment).toMatchObject({ tx })
   })
-
-  it('T-102 the reference of one quote with the money and memo of another pays neither by mistake', {
-    tags: ['nightly'],
-  }, async () => {
-    const [quote, other] = [await shop.quote(), await shop.quote()]
-    for (const one of [quote, other]) await watch(shop, one)
-    const memo = new URL(urlOf(other)).searchParams.get('memo')!
-    await pay(urlOf(quote).replace(/memo=[^&]+/, `memo=${memo}`), 3)
-    await letLook(shop, 3)
-    expect([await receiptsOf(shop, quote), await receiptsOf(shop, other)]).toEqual([[], []])
-  })
 })
 
 it('T-102 two replicas look once for a quote and write one receipt', { tags: ['nightly'] }, async () => {
@@ -178,8 +156,6 @@ describe('nodes that fail', () => {
     ['answers with errors', () => ({ status: 500, body: 'oops' })],
     ['lists transactions that are not there', withResult('getSignaturesForAddress', () => [listed('5'.repeat(87))])],
     ['hides transactions', withResult('getTransaction', () => null)],
-    ['shows another transaction', withResult('getTransaction', () => ({}))],
-    ['answers garbage', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":7}' })],
   ])('T-102 nothing is decided while a node %s; the payment is found afterwards', async (_, behaviour) => {
     const quote = await shop.quote()
     await watch(shop, quote)
@@ -197,13 +173,15 @@ describe('nodes that fail', () => {
   }, async () => {
     const quotes = [await shop.quote(), await shop.quote(), await shop.quote()]
     for (const quote of quotes) await watch(shop, quote)
+    // The node shows its chain.
+    await letLook(shop)
     const txs = [await pay(urlOf(quotes[0]!)), await pay(urlOf(quotes[1]!), 1), await pay(urlOf(quotes[2]!), 2)]
     node.behave(() => null)
     node.calls.length = 0
     market.clock.advance(60)
     const looked = shop.gateway.context.queue.drain()
     // All of them are asked about before the first has timed out.
-    await vi.waitFor(() => expect(callsTo('getSignaturesForAddress')).toBe(3))
+    await expect.poll(() => callsTo('getSignaturesForAddress')).toBe(3)
     await looked
     node.behave(honestly)
     await letLook(shop)

@@ -1,0 +1,56 @@
+// A gateway that is opened again and again on one database, as it is or restored from a backup.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { testClock } from '@svc/devnet/clock'
+import { startTestGateway } from '@svc/testbed/gateway'
+import type { Overrides } from '../../src/context.ts'
+import { houseOf, type Identity, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { type CopiedDatabase, copyDatabase, dropBackup } from './copy-database.ts'
+
+export async function openRestorable(
+  database: CopiedDatabase,
+  own: Record<string, string> = {},
+  overridesIn: (folder: string) => Promise<Overrides> = async () => ({}),
+) {
+  const clock = testClock(Date.now())
+  const folder = await mkdtemp(join(tmpdir(), 'svc-restorable-'))
+  const places = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: join(folder, 'logbook') }
+  const variables = { ...places, S3_DOOR: 'on', ...own }
+  let house: LockerHouse
+  async function open(): Promise<void> {
+    const overrides = await overridesIn(folder)
+    house = houseOf(await startTestGateway(variables, { now: clock.now, ...overrides }), clock)
+    // Envelopes that may have been used before a loss are refused for a while.
+    clock.advance(31)
+  }
+  await open()
+  return {
+    clock,
+    folder,
+    database,
+    variables,
+    /** The one that is open. */
+    house: () => house,
+    /** Backs the database up, or restores it, and opens the gateway again. */
+    async exchange(from: 'live' | 'backup'): Promise<void> {
+      await house.close()
+      await copyDatabase(database, from)
+      await open()
+    },
+    /** A locker of whichever gateway is open. */
+    async locker(owner: Identity, operators: Identity[] = []): Promise<TestLocker> {
+      const made = await house.locker(owner, { operators })
+      const ids = { lockerId: made.lockerId, receiptId: made.receiptId }
+      const call: TestLocker['call'] = (ops, method, path, body, who = owner) =>
+        house.call(who, { method, path: `/v1/lockers/${ids.lockerId}${path}`, body, ops, ...ids })
+      return { ...made, call }
+    },
+    async close() {
+      await house.close()
+      await dropBackup(database)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,138 @@
+// What all public reads of evidence have in common.
+
+import { connect } from 'node:net'
+import { errorsOf } from '@svc/api/endpoint'
+import { gatewayEndpoints } from '@svc/api/gateway'
+import { forEachDatabase } from '@svc/devnet/databases'
+import { beforeAll, expect, it } from 'vitest'
+import { useHouse } from '../attestations/attest.ts'
+import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
+
+/** With its error where no receipt is named, and where the receipt has no statement. */
+const READS: [path: string, withoutReceipt: string, withoutStatement: string | null][] = [
+  ['/v1/storage/verify', 'validation_error', null],
+  ['/v1/storage/statements', 'validation_error', null],
+  ['/v1/retrieve', 'validation_error', 'attestation_not_available'],
+  ['/v1/retrieve/payment', 'validation_error', null],
+  ['/v1/attest-code', 'validation_error', 'missing_result_hash_run_storage_verify_first'],
+  ['/v1/storage/merkle-proof', 'validation_error', 'attestation_not_available'],
+  ['/v1/storage/verification-bundle', 'validation_error', null],
+  ['/v1/storage/evidence-bundle', 'missing_receipt_id', 'attestation_not_available'],
+  ['/v1/storage/redacted-bundle', 'validation_error', 'attestation_not_available'],
+  ['/v1/storage/dsse', 'validation_error', 'attestation_not_available'],
+  ['/v1/storage/recompute-verify', 'validation_error', 'attestation_not_available'],
+  ['/v1/self-verify', 'validation_error', 'attestation_not_available'],
+]
+const POSTS = ['/v1/storage/verify', '/v1/attest/simulate']
+
+forEachDatabase('evidence', (database) => {
+  const ORACLE_CALLBACK_SECRET = 'the-secret-of-all-the-oracles'
+  const house = useHouse(() => openEvidenceHouse({ DATABASE_URL: database.url, ORACLE_CALLBACK_SECRET }))
+  let receiptId: string
+  beforeAll(async () => {
+    receiptId = (await chainOfThree(house)).receipt_id
+  })
+
+  const endpointOf = (path: string) => gatewayEndpoints.find((each) => each.path === path && each.method === 'GET')!
+
+  it.each(READS)(
+    'VER-01 ERR-06 ERR-07 ERR-22 AMB-45 %s refuses requests without a receipt, a known one, a statement or its sequence',
+    async (path, withoutReceipt, withoutStatement) => {
+      const endpoint = endpointOf(path)
+      const refusal = async (query: Record<string, string | number>) => {
+        const { status, body, headers } = await house.read<{ error: string }>(path, { filename: 'a.txt', ...query })
+        if (status === 200) return null
+        expect(errorsOf(endpoint)).toContainEqual({ code: body.error, status })
+        if (path.includes('bundle')) expect(headers.get('cache-control')).toBe('no-store')
+        return body.error
+      }
+      expect(await refusal({})).toBe(withoutReceipt)
+      expect(await refusal({ receipt_id: 'rcpt_none' })).toBe('receipt_not_found')
+      expect(await refusal({ receipt_id: (await house.listed(1)).receipt_id })).toBe(withoutStatement)
+      const isRead = 'sequence' in endpoint.query!.properties
+      const unknown = isRead ? 'statement_not_found' : null
+      for (const sequence of [4, 4_294_967_295])
+        expect(await refusal({ receipt_id: receiptId, sequence })).toBe(unknown)
+    },
+  )
+
+  it.each<[string, (body: never) => unknown[] | undefined]>([
+    ['/v1/storage/verify', ({ attestation }: { attestation: { files: [] } }) => attestation.files],
+    ['/v1/retrieve', ({ manifest }: { manifest: { files: [] } }) => manifest.files],
+    ['/v1/storage/verification-bundle', (body: { content_proof: { files: [] } }) => body.content_proof.files],
+    ['/v1/storage/evidence-bundle', ({ files }: { files: [] }) => files],
+    ['/v1/storage/redacted-bundle', (body: { leaf_hashes: [] }) => body.leaf_hashes],
+  ])(
+    'VER-01 VER-11 ATT-16 ATT-19 ADD-18 %s answers each statement of a chain by its sequence',
+    async (path, filesOf) => {
+      const countIn = async (query = {}) => filesOf(await house.get<never>(path, { receipt_id: receiptId, ...query }))
+      for (const sequence of [1, 2, 3]) expect(await countIn({ sequence })).toHaveLength(sequence)
+      expect(await countIn()).toHaveLength(3)
+    },
+  )
+
+  it('T-06 T-11 GEN-08 refuses hostile values in a query, at every endpoint that reads the field', async () => {
+    for (const [path] of READS) {
+      const { query } = endpointOf(path)
+      const hostile = {
+        receipt_id: ['%00', '%ff%fe', '%ed%a0%80', `${receiptId}&receipt_id=${receiptId}`],
+        sequence: ['-1', '1e3', '4294967296', '99999999999999999999', 'NaN', '%00', '1&sequence=2'],
+        filename: ['%00', '%ed%a0%80'],
+      }
+      for (const [field, values] of Object.entries(hostile).filter(([name]) => name in query!.properties)) {
+        for (const value of values) {
+          const valid = Object.entries({ receipt_id: receiptId, filename: 'a.txt' }).filter(([name]) => name !== field)
+          const at = `${path}?${new URLSearchParams(valid)}&${field}=${value}`
+          const { status, body } = await house.send<{ error?: string }>('GET', at)
+          expect([status, body.error], at).toEqual([422, 'validation_error'])
+        }
+      }
+    }
+  })
+
+  it.each(POSTS)('VER-02 ATT-13 T-11 GEN-08 POST %s refuses hostile bodies and unknown receipts', async (path) => {
+    const bodies = ['', 'null', '[]', '{', '{}', '7', '{"receipt_id":null}', '{"receipt_id":{}}']
+    const more = ['{"receipt_id":"\\u0000"}', '{"receipt_id":"\\ud800"}', '{"__proto__":{"receipt_id":"x"}}']
+    const sequences = [-1, 1.5, '1', null, 1e300].map((sequence) => ({ receipt_id: receiptId, sequence }))
+    for (const body of [...bodies, ...more, ...(path.includes('verify') ? sequences : [])]) {
+      const refused = await house.send<{ error?: string }>('POST', path, body)
+      expect([refused.status, refused.body.error], JSON.stringify(body)).toEqual([422, 'validation_error'])
+    }
+    const unknown = await house.send('POST', path, { receipt_id: 'rcpt_none' })
+    expect(unknown).toMatchObject({ status: 404, body: { error: 'receipt_not_found' } })
+  })
+
+  it('T-11 answers headers that are not text like any other value', async () => {
+    const { hostname, port } = new URL(house.gateway.url)
+    for (const header of [
+      'X-Oracle-Secret: \xff\xfe',
+      'X-Oracle-Secret: a\r\nX-Oracle-Secret: b',
+      'Authorization: Bearer \xff',
+    ]) {
+      for (const [path, status] of [
+        [`/v1/retrieve?receipt_id=${receiptId}`, 200],
+        ['/v1/attest-code/jwt', 401],
+      ]) {
+        const socket = connect(Number(port), hostname)
+        socket.write(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\nConnection: close\r\n\r\n`, 'latin1'))
+        let answer = ''
+        for await (const chunk of socket) answer += chunk
+        expect(answer, header).toContain(`HTTP/1.1 ${status} `)
+      }
+    }
+  })
+})
+
+it.each([
+  ['GET', '/v1/storage/recompute-verify'],
+  ['GET', '/v1/self-verify'],
+  ['POST', '/v1/attest/simulate'],
+])('T-10 AMB-45 counts %s %s against the public rate limits', async (method, path) => {
+  const house = await openEvidenceHouse({ RATE_LIMIT_RECEIPT: '2' })
+  const locker = await house.listed(1)
+  await house.state(locker)
+  const { receipt_id } = locker
+  const ask = () => (method === 'GET' ? house.read(path, { receipt_id }) : house.send(method, path, { receipt_id }))
+  for (const status of [200, 200, 429]) expect((await ask()).status).toBe(status)
+  await house.close()
+})
