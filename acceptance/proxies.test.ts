@@ -50,7 +50,7 @@ let requests: ReturnType<typeof gatewayRequests>
 const closing: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
-  chains = await startLocalChains({ finalAtOnce: true })
+  chains = await startLocalChains()
   port = await freePort()
   const gateway = await startTestGateway({
     ...chains.variables,

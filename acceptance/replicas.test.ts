@@ -45,7 +45,7 @@ const closing: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
   const [database, chains, folder] = await Promise.all([
     createFreshDatabase('postgres'),
-    startLocalChains({ finalAtOnce: true }),
+    startLocalChains(),
     mkdtemp(join(tmpdir(), 'svc-replicas-')),
   ])
   closing.push(database.drop, chains.stop, () => rm(folder, { recursive: true, force: true }))

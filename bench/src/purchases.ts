@@ -21,7 +21,7 @@ const ALL_LEGS = { path: '/v1/storage/request', body: '{"units":1}', status: 402
  * nodes of the chains run in this process, not in the gateway's, so that their time is not counted.
  */
 export async function purchaseRows(): Promise<Row[]> {
-  const chains = await startLocalChains({ finalAtOnce: true })
+  const chains = await startLocalChains({ landing: 'at once' })
   for (const asset of ['SOL', 'USDC', 'USDT', 'WETH', 'BETA']) await faucet(chains, TREASURY, asset)
   const treasuries = { PRIMARY_TREASURY: TREASURY, EVM_TREASURY: `0x${'ab'.repeat(20)}` }
   const server = await startServer('gateway', { ...chains.variables, ...treasuries, LOG_LEVEL: 'warn' })

@@ -78,7 +78,7 @@ export async function startRows(): Promise<Row[]> {
 }
 
 async function makeHistory(stateFolder: string): Promise<void> {
-  const { primary, evm, stop } = await startLocalChains({ stateFolder })
+  const { primary, evm, stop } = await startLocalChains({ landing: 'at once', stateFolder })
   for (let i = 0; i < LONG_HISTORY; i++) {
     await call(primary.url, 'dev_faucet', [SOMEBODY.primary, 'USDC', 1])
     await evm.chain.request({ method: 'dev_faucet', params: [SOMEBODY.evm, 'USDC', 1] })

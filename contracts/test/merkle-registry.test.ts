@@ -19,7 +19,8 @@ let owner: DevClient
 let heir: DevClient
 let stranger: DevClient
 beforeAll(async () => {
-  chain = await startEvmChain({ port: 0 })
+  // What a call costs here is the gas that it uses.
+  chain = await startEvmChain({ port: 0, landing: 'at once' })
   const connect = (payer: number) => connectAs(DEV_PAYERS[payer]!, chain.url)
   owner = connect(0)
   heir = connect(1)

@@ -38,6 +38,7 @@ await runUntilStopped(async () => {
     evmPort: dev.evmRpcPort,
     stateFolder,
     replayInBackground: true,
+    landing: 'at once',
     ...(dev.registryProgram && { registryProgram: dev.registryProgram }),
   })
   chains.evm.chain.replayed.catch((error: Error) => {

@@ -81,7 +81,7 @@ export async function startAgentStack(variables: Variables = {}, overrides: Over
   const now = () => time
   const seconds = () => Math.floor(time / 1000)
   const waitToRetry = async (_ms: number, signal?: AbortSignal) => signal?.throwIfAborted()
-  const chains = await startLocalChains({ finalAtOnce: true, now })
+  const chains = await startLocalChains({ now })
   const gateway = await startTestGateway(chains.variables, { now })
   const proxy = await startFaultyProxy(gateway.url)
   const settings = { ...chains.agentVariables, GATEWAY_URL: proxy.url, ...variables }

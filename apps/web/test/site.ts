@@ -94,7 +94,7 @@ export function useFolder(): string {
 async function openSite({ withAllAssets = false, withLog = false, variables }: SiteOptions): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
-  const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
+  const chain = await startPrimaryChain({ port: 0 })
   opened.defer(() => chain.stop())
   const others = withAllAssets ? await startOthers(opened) : { evmUrl: '', variables: {} }
   const port = await freePort()

@@ -61,7 +61,7 @@ export async function startWorld(engine: Engine, replicaCount: number): Promise<
   const disk = mountSmallDisk(join(folder, 'disk'))
   if (disk) opened.defer(disk.unmount)
   const data = disk?.folder ?? join(folder, 'data')
-  const chains = await startLocalChains({ finalAtOnce: true })
+  const chains = await startLocalChains({ landing: 'at once' })
   opened.defer(chains.stop)
   const nodes = await startNodes(chains)
   opened.defer(nodes.stop)

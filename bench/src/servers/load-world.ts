@@ -13,7 +13,7 @@ import { reportTo } from '../server-process.ts'
 const SLOW_CHAIN_MS = 4_000
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-load-'))
-const chains = await startLocalChains({ finalAtOnce: true })
+const chains = await startLocalChains({ landing: 'at once' })
 const node = await startFaultyNode(chains.primary.url)
 const store = await startStorjServer({ folder })
 

@@ -47,7 +47,7 @@ const TABLES = {
 
 export async function measureEvents(): Promise<EventBytes> {
   await using opened = new AsyncDisposableStack()
-  const chains = await startLocalChains({ finalAtOnce: true })
+  const chains = await startLocalChains({ landing: 'at once' })
   opened.defer(chains.stop)
   const gateway = await startTestGateway(chains.variables)
   opened.defer(gateway.stop)

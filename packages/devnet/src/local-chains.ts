@@ -4,6 +4,7 @@ import type { Variables } from '@svc/http-service/config'
 import { TOKENS } from './evm-chain/contracts.ts'
 import { DEV_AGENT_TREASURY, DEV_PAYERS, DEV_TREASURY } from './evm-chain/dev-accounts.ts'
 import { type RunningEvmChain, startEvmChain } from './evm-chain/start.ts'
+import type { Landing } from './landing.ts'
 import { AGENT_TREASURY, FAUCET, MINTS, PUBLICATION, TREASURY } from './primary-chain/dev-accounts.ts'
 import { type RunningPrimaryChain, startPrimaryChain } from './primary-chain/start.ts'
 import { type RateServer, startRateServer } from './rate-server.ts'
@@ -16,6 +17,8 @@ export interface LocalChains {
   variables: Variables
   /** The settings of an agent service that uses them. */
   agentVariables: Variables
+  /** Lands what was sent to either chain, and makes it final. */
+  settle(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -31,8 +34,8 @@ export interface LocalChainsOptions {
   replayInBackground?: boolean
   /** Unix milliseconds. */
   now?: () => number
-  /** Whether transactions of the primary chain are final at once, or become final over time as on a real chain. */
-  finalAtOnce?: boolean
+  /** `later` unless given. */
+  landing?: Landing
 }
 
 export async function startLocalChains(options: LocalChainsOptions = {}): Promise<LocalChains> {
@@ -44,7 +47,7 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
     registryProgram,
     replayInBackground = false,
     now,
-    finalAtOnce = false,
+    landing = 'later',
   } = options
   const clock = now && { now }
   const [primary, evm, rates] = await Promise.all([
@@ -53,11 +56,12 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
       ...(primaryWebSocketPort && { webSocketPort: primaryWebSocketPort }),
       ...(stateFolder && { stateFile: `${stateFolder}/primary-chain.jsonl` }),
       ...(registryProgram && { registryProgram }),
-      ...(finalAtOnce && { confirmAfterMs: 0, finalizeAfterMs: 0 }),
+      landing,
       ...clock,
     }),
     startEvmChain({
       port: evmPort,
+      landing,
       replayInBackground,
       ...(stateFolder && { stateFile: `${stateFolder}/evm-chain.jsonl` }),
       ...clock,
@@ -85,6 +89,10 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
       X402_EVM_FACILITATOR_KEY: DEV_PAYERS.at(-1)?.privateKey,
     },
     agentVariables: { ...sales, PRIMARY_TREASURY: AGENT_TREASURY.address, EVM_TREASURY: DEV_AGENT_TREASURY.address },
+    async settle() {
+      primary.chain.settle()
+      await evm.chain.settle()
+    },
     async stop() {
       await Promise.all([primary.stop(), evm.stop(), rates.stop()])
     },

@@ -37,7 +37,7 @@ export interface ChainAddresses {
   evm: { url: string }
 }
 
-/** The transaction's id. */
+/** Waits until the payment is confirmed, and returns the transaction's id. */
 export function payLeg(chains: ChainAddresses, leg: PayableLeg, options: PayOptions = {}): Promise<string> {
   // Legs that x402 clients can sign for have no memo.
   const { memo: asked = paymentReference(leg.extra.pay_req_id) } = leg.extra

@@ -1,10 +1,11 @@
 // What a transaction on the local chains shows to everybody.
 
-import type { ChainAddresses } from './pay-leg.ts'
+import type { LocalChains } from './local-chains.ts'
 import { call } from './primary-chain/dev-client.ts'
 
-/** The bytes of a transaction, or its calldata on the EVM chain, one character each. */
-export async function publishedBy({ primary, evm }: ChainAddresses, tx: string): Promise<string> {
+/** The bytes of a transaction that was sent, or its calldata on the EVM chain, one character each. */
+export async function publishedBy({ primary, evm, settle }: LocalChains, tx: string): Promise<string> {
+  await settle()
   if (tx.startsWith('0x')) {
     const { result } = await call(evm.url, 'eth_getTransactionByHash', [tx])
     return Buffer.from((result as { input: string }).input.slice(2), 'hex').toString('latin1')

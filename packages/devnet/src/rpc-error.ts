@@ -17,12 +17,15 @@ export const RPC_CODES = {
   invalidParams: -32602,
   internalError: -32603,
   // Agave's own (rpc-client-api, custom_error.rs).
+  blockCleanedUp: -32001,
   preflightFailure: -32002,
   signatureVerificationFailure: -32003,
   blockNotAvailable: -32004,
   unsupportedTransactionVersion: -32015,
   minContextSlotNotReached: -32016,
-  // Of EVM nodes (EIP-1474, geth).
+  // Of EVM nodes (EIP-1474, EIP-4444, geth).
+  limitExceeded: -32005,
+  prunedHistory: 4444,
   methodNotSupported: -32004,
   executionReverted: 3,
 } as const

@@ -10,6 +10,7 @@ import {
   withResult,
 } from '@svc/devnet/faulty-node'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import type { LocalNode, NodeFaults } from '@svc/devnet/node-faults'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { ChainReading, Destination, PaymentReader } from '../src/payment.ts'
 
@@ -26,6 +27,7 @@ export interface Subject {
   /** All that a reading asks for besides the chain. */
   methods: readonly string[]
   createReader(rpcUrls: readonly string[], timeoutMs: number): PaymentReader
+  startNode(faults: NodeFaults): Promise<LocalNode>
   stop(): Promise<void>
 }
 
@@ -190,6 +192,16 @@ export function describeBadNodes(family: string, start: () => Promise<Subject>) 
       expect(await read(subject.createReader([node.url, subject.url], TIMEOUT_MS))).toEqual(honest)
       node.behave(() => null)
       expect(await read(subject.createReader([node.url, subject.url], TIMEOUT_MS))).toEqual(honest)
+    })
+
+    it.each<[string, NodeFaults, object]>([
+      ['lags', { behind: 100 }, NOT_FOUND],
+      ['has forgotten it', { keeps: 1 }, NOT_FOUND],
+      ['refuses every second request', { refusesEvery: 2 }, UNAVAILABLE],
+    ])('PAY-49 a node that %s hides no payment that another one has', async (_, faults, alone) => {
+      const { url } = await subject.startNode(faults)
+      expect(await read(subject.createReader([url], TIMEOUT_MS))).toEqual(alone)
+      expect(await read(subject.createReader([url, subject.url], TIMEOUT_MS))).toEqual(honest)
     })
 
     it('PAY-49 among several nodes, one that fails leaves open whether the transaction exists', async () => {

@@ -47,7 +47,10 @@ export async function openAgentMarket(): Promise<AgentMarket> {
     agentProxy,
     agentKey,
     agentClient,
-    agentTreasury: (asset) => holdings(chains, { primary: AGENT_TREASURY, evm: DEV_AGENT_TREASURY }, asset),
+    async agentTreasury(asset) {
+      await chains.settle()
+      return holdings(chains, { primary: AGENT_TREASURY, evm: DEV_AGENT_TREASURY }, asset)
+    },
     async subscriber({ signer, wallet }) {
       const client = agentClient({ signer, pinnedKeys: [agentKey] })
       await client.subscribe({ intent: 'the agent', wallet })

@@ -34,7 +34,7 @@ export interface Market extends House {
   evm(payer?: number): Buyer
   /** A client that trusts the key of the gateway. */
   clientOf(buyer: Buyer, journal?: Journal): Client
-  /** The balance of the treasury, in atomic units. */
+  /** The balance of the treasury, in atomic units, once all that was sent has landed. */
   treasury(asset: Held): Promise<bigint>
 }
 
@@ -43,7 +43,7 @@ export type Held = 'SOL' | 'USDC' | 'MON' | 'USDC on EVM'
 export async function openMarket(variables: Record<string, string> = {}): Promise<Market> {
   let lead = 0
   const now = () => Date.now() + lead
-  const chains = await startLocalChains({ finalAtOnce: true, now })
+  const chains = await startLocalChains({ now })
   const house = await openHouse({ ...chains.variables, ...variables }, { now })
   const key = toHex(house.gateway.context.signers.statement.publicKey)
   return {
@@ -64,7 +64,10 @@ export async function openMarket(variables: Record<string, string> = {}): Promis
       return { signer: signerFromEvmKey(privateKey), wallet }
     },
     clientOf: ({ signer }, journal = memoryJournal()) => house.client({ signer, journal, pinnedKeys: [key] }),
-    treasury: (asset) => holdings(chains, { primary: TREASURY, evm: DEV_TREASURY }, asset),
+    async treasury(asset) {
+      await chains.settle()
+      return holdings(chains, { primary: TREASURY, evm: DEV_TREASURY }, asset)
+    },
     async close() {
       await house.close()
       await chains.stop()

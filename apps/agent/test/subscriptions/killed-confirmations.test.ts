@@ -23,7 +23,7 @@ const { identity } = primaryPayer(0)
 let chains: LocalChains
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 beforeAll(async () => {
-  chains = await startLocalChains({ finalAtOnce: true })
+  chains = await startLocalChains()
   gateway = await startTestGateway(chains.variables)
 })
 afterAll(async () => {

@@ -111,6 +111,8 @@ const PROBLEMS: Record<string, string> = {
   authorization_valid_too_long: 'the authorization must not be valid for more than 7 days',
   invalid_exact_evm_payload_authorization_valid_before: 'the authorization has expired, or will before it lands',
   invalid_exact_evm_payload_authorization_valid_after: 'the authorization is not valid yet: check your clock',
+  invalid_exact_evm_transaction_simulation_failed:
+    'the token would refuse the transfer: its issuer may have paused it, or block the payer or the recipient',
   invalid_exact_evm_signature: 'the signature is not of the payer',
   invalid_exact_svm_payload_memo_mismatch: "the memo is not the one in the leg's extra",
 }

@@ -44,18 +44,38 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
     return { height, time }
   }
 
-  /** Of a node that has all of these blocks: one that lags would find nothing. */
+  /** Whether a block is from before a time, in Unix seconds: one that all nodes have pruned is. */
+  function blockBefore(height: number, time: number): Promise<{ isBefore: boolean; isForgotten: boolean }> {
+    return batches.first(
+      async (ask, signal) => {
+        const [head, block] = await ask(
+          [
+            ['eth_blockNumber', []],
+            ['eth_getBlockByNumber', [numberToHex(height), false]],
+          ],
+          signal,
+        )
+        const isForgotten = block === null && quantity(head) >= BigInt(height)
+        return { isForgotten, isBefore: isForgotten || readBlock(block).timestamp < time }
+      },
+      ({ isForgotten }) => !isForgotten,
+    )
+  }
+
+  /** Of a node that has all of these blocks: one that lags or forgets would find nothing. */
   function findLogs(filter: { address: string; topics: unknown[] }, from: number, to: number): Promise<FoundLog[]> {
     const blocks = { fromBlock: numberToHex(from), toBlock: numberToHex(to) }
     return batches.agree(
       async (ask, signal) => {
-        const [logs, last] = await ask(
+        const [logs, first, last] = await ask(
           [
             ['eth_getLogs', [{ ...filter, ...blocks }]],
+            ['eth_getBlockByNumber', [blocks.fromBlock, false]],
             ['eth_getBlockByNumber', [blocks.toBlock, false]],
           ],
           signal,
         )
+        readBlock(first)
         readBlock(last)
         return readFoundLogs(logs)
       },
@@ -119,8 +139,8 @@ export function createEvmChain({ rpcUrls, quorum }: SettlerNodes, key: Uint8Arra
       let [low, high] = [0, Number(await client.getBlockNumber().catch(rejectAsRefused))]
       while (high - low > LOG_BLOCKS) {
         const middle = Math.floor((low + high) / 2)
-        const { timestamp } = await client.getBlock({ blockNumber: BigInt(middle) }).catch(rejectAsRefused)
-        if (timestamp < BigInt(time)) low = middle
+        const { isBefore } = await blockBefore(middle, time).catch(rejectAsRefused)
+        if (isBefore) low = middle
         else high = middle
       }
       return low

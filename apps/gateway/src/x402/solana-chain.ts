@@ -1,6 +1,8 @@
 import { ChainUnavailable } from '@svc/chains/node-pool'
 import { createSolanaNodes } from '@svc/chains/solana/nodes'
+import { outcomesOf } from '@svc/chains/solana/outcome'
 import { PRIMARY } from '@svc/payments/networks'
+import { describeRefusal } from '@svc/payments/solana/payer-node'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
 import { type Refusal, Refused, type SettlerNodes } from './settler.ts'
 
@@ -13,6 +15,9 @@ const UNFUNDED = /^"(?:InsufficientFundsForFee|AccountNotFound)"$|^\{"Insufficie
 
 /** A payer who repeats a call has made few transactions since. */
 const MAX_HISTORY = 100
+
+/** A transaction is valid for 150 blocks after its blockhash. We allow as many again for a node that lags. */
+const LIFE_BLOCKS = 300
 
 const ALREADY_PROCESSED = '"AlreadyProcessed"'
 
@@ -42,7 +47,7 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
     if (error !== null) {
       const available = holding?.amount ?? null
       if (available === null || available < amount) return { why: 'insufficient_funds', payer: owner, available }
-      return { why: 'invalid', reason: 'transaction_simulation_failed', problem: problemOf(error) }
+      return { why: 'invalid', reason: 'transaction_simulation_failed', problem: describeRefusal(error) }
     }
     // The node that simulated it is ahead of those that were asked now.
     if (holding === null) return { why: 'unavailable', problem: 'the paying account does not show yet' }
@@ -54,7 +59,7 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
 
   /** Whether a node has it in a block, without an error. That no node has it counts if the others are no quorum. */
   async function isOnChain(tx: string): Promise<boolean> {
-    const sightings = (await nodes.sightings([tx]))[0] ?? []
+    const sightings = (await nodes.sightings([{ tx }]))[0] ?? []
     if (sightings.some(({ status }) => status?.error === null)) return true
     if (sightings.length > rpcUrls.length - quorum) return false
     throw new ChainUnavailable('too few nodes of the primary chain answer')
@@ -71,17 +76,14 @@ export function createSolanaChain({ rpcUrls, quorum }: SettlerNodes) {
     isOnChain: (tx: string) => isOnChain(tx).catch(rejectAsRefused),
     /** Why a transaction must not be sent; null when it may be sent. */
     objection: (raw: string, source: Source) => objection(raw, source).catch((error) => refusedBy(error).refusal),
-    height: () => nodes.height('confirmed').catch(rejectAsRefused),
-    finalizedHeight: () => nodes.height('finalized').catch(rejectAsRefused),
+    height: () => nodes.height().catch(rejectAsRefused),
+    /** Whether a transaction that was sent at a height is on no chain and never will be. */
+    async hasExpired(tx: string, height: number): Promise<boolean> {
+      const sent = { tx, first_height: height, last_valid_height: height + LIFE_BLOCKS }
+      return (await outcomesOf(nodes, [sent]))[0]?.outcome === 'expired'
+    },
     send: nodes.send,
   }
-}
-
-/** The node's own words are JSON. */
-function problemOf(error: string): string {
-  return error === '"BlockhashNotFound"'
-    ? 'its blockhash is too old or not known yet: sign again'
-    : `the chain would refuse it: ${error.slice(0, 200)}`
 }
 
 function rejectAsRefused(error: unknown): never {

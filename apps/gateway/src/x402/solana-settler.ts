@@ -31,9 +31,6 @@ import { createSolanaChain } from './solana-chain.ts'
 const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
 const MAX_FEE = 30_000
 
-/** A transaction is valid for 150 blocks after its blockhash. We allow as many again for a node that lags. */
-const LIFE_BLOCKS = 300
-
 export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { seed: Uint8Array }): Settler {
   const key = ed25519Signer(seed)
   const feePayer = address(toBase58(key.publicKey))
@@ -81,9 +78,9 @@ export function createSolanaSettler({ rpcUrls, quorum, seed }: SettlerNodes & { 
       return chain.withMemo(sourceOf(payload.transaction).account, extra.memo)
     },
     resend: ({ raw }) => chain.send(raw),
-    async outcome({ height }, _leg, hasFailed) {
+    async outcome({ tx, height }, _leg, hasFailed) {
       if (hasFailed) return { outcome: 'failed' }
-      return { outcome: (await chain.finalizedHeight()) > height + LIFE_BLOCKS ? 'expired' : 'pending' }
+      return { outcome: (await chain.hasExpired(tx, height)) ? 'expired' : 'pending' }
     },
   }
 

@@ -46,10 +46,9 @@ export interface AnchorTestbed {
   stop(): Promise<void>
 }
 
-/** Transactions are final at once unless the options say otherwise. */
-export async function startAnchorTestbed({ confirmAfterMs = 0, finalizeAfterMs = 0 } = {}): Promise<AnchorTestbed> {
+export async function startAnchorTestbed(): Promise<AnchorTestbed> {
   const clock = testClock()
-  const primary = await startPrimaryChain({ port: 0, confirmAfterMs, finalizeAfterMs, now: clock.now })
+  const primary = await startPrimaryChain({ port: 0, now: clock.now })
   const node = await startFaultyNode(primary.url)
   const rates = await startRateServer({ now: clock.now })
   const folder = await mkdtemp(join(tmpdir(), 'svc-anchors-'))
@@ -174,15 +173,20 @@ export async function expectAnchors(
 
 /** How many transactions the chain took during `work`. */
 export async function transactionsOf(chain: PrimaryChain, work: () => Promise<unknown>): Promise<number> {
-  const before = chain.timeline.transactionCount()
+  chain.settle()
+  const before = chain.transactions().length
   await work()
-  return chain.timeline.transactionCount() - before
+  chain.settle()
+  return chain.transactions().length - before
 }
 
-/** For the tests of a file or suite; its node is honest again after each. */
-export function useAnchorTestbed(options?: Parameters<typeof startAnchorTestbed>[0]): AnchorTestbed {
-  const testbed = opened(() => startAnchorTestbed(options))
-  afterEach(() => testbed.node.behave(honestly))
+/** For the tests of a file or suite; after each, its node is honest again and its chain moves on. */
+export function useAnchorTestbed(): AnchorTestbed {
+  const testbed = opened(startAnchorTestbed)
+  afterEach(() => {
+    testbed.node.behave(honestly)
+    testbed.chain.resume()
+  })
   afterAll(() => testbed.stop())
   return testbed
 }

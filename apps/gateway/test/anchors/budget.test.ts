@@ -106,11 +106,8 @@ forEachDatabase('the budget of a receipt', (database) => {
   })
 
   it('T-34 a transaction that expired was not paid for and does not count', async () => {
-    const impatient = await testbed.open({
-      DATABASE_URL: database.url,
-      ANCHORS_PER_HOUR: '1',
-      ANCHOR_WAIT_SECONDS: '0',
-    })
+    const limited = { DATABASE_URL: database.url, ANCHORS_PER_HOUR: '1' }
+    const impatient = await testbed.open({ ...limited, ANCHOR_WAIT_SECONDS: '0' })
     testbed.node.behave(forgetfully)
     await attestChanges(1, impatient)
     testbed.chain.expireBlockhashes()
@@ -118,7 +115,7 @@ forEachDatabase('the budget of a receipt', (database) => {
     testbed.clock.advance(60)
     await watchPublications(impatient.gateway.rooms.anchors)
     expect((await publicationsOf(one, locker)).map(({ state }) => state)).toEqual(['expired'])
-    expect((await push(impatient, locker)).status).toBe('pushed')
+    expect((await push(await testbed.open(limited), locker)).status).toBe('pushed')
   })
 
   it('T-34 what was spent is forgotten once no limit looks back on it', async () => {

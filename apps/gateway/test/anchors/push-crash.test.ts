@@ -23,7 +23,7 @@ const STEPS: Step[] = [
   { at: 'simulateTransaction', options: { when: 'after' } },
   { at: 'sendTransaction', isNoted: true },
   { at: 'sendTransaction', options: { when: 'after' }, isNoted: true },
-  { at: 'getBlockHeight', isNoted: true },
+  { at: 'getEpochInfo', isNoted: true },
   { at: 'getSignatureStatuses', isNoted: true },
   { at: 'getSignatureStatuses', isSecond: true, isNoted: true },
   { at: 'getSignatureStatuses', options: { when: 'after' }, isNoted: true },
@@ -68,7 +68,7 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
     const starting = testbed.openProcess(variables)
     const asked = await Promise.all(STEPS.map(attested))
     const sent = await filledLocker(house)
-    const before = testbed.chain.timeline.transactionCount()
+    const before = testbed.chain.transactions().length
 
     const killed = await starting
     for (const [i, step] of STEPS.entries()) {
@@ -84,7 +84,9 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
     // An attest call has also queued a push job.
     await Promise.all([anchors.queue.drain(), ...asked.map(pushedInTheEnd)])
     for (const locker of [...asked, sent]) await expectAnchors(house, testbed.chain, locker, [true])
-    expect(await statesOf([...asked, sent])).toEqual([...asked, sent].map(() => ['finalized']))
-    expect(testbed.chain.timeline.transactionCount() - before).toBe(STEPS.length + 1)
+    expect(await statesOf([...asked, sent])).toEqual(
+      [...asked, sent].map(() => [expect.stringMatching(/landed|finalized/)]),
+    )
+    expect(testbed.chain.transactions().length - before).toBe(STEPS.length + 1)
   })
 })

@@ -6,7 +6,7 @@ import { anew, askToAttest, attest, opened } from '../attestations/attest.ts'
 import { expectAnchors, filledLocker, push, useAnchorTestbed } from './anchor-testbed.ts'
 import { holdAt } from './node-faults.ts'
 
-const testbed = useAnchorTestbed({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
+const testbed = useAnchorTestbed()
 /** Attesting does not publish here. */
 const house = opened(() => testbed.open({ ATTEST_PUSH: 'false' }))
 const locker = anew(() => filledLocker(house))

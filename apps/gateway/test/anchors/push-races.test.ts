@@ -31,7 +31,7 @@ forEachDatabaseInGate('publishing while other things happen', (database) => {
       const [anchor] = await expectAnchors(house, testbed.chain, locker, [true])
       for (const answer of answers) expect(answer).toMatchObject({ anchor, attestation_status: 'complete' })
     })
-    expect([sent, await publicationsOf(house, locker)]).toEqual([1, [expect.objectContaining({ state: 'finalized' })]])
+    expect([sent, await publicationsOf(house, locker)]).toEqual([1, [expect.objectContaining({ state: 'landed' })]])
   })
 
   it('T-19 a push that gives up just when another resolves the transaction reports its outcome', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly, withResult } from '@svc/devnet/faulty-node'
+import { call } from '@svc/devnet/primary-chain/dev-client'
 import { toBase58 } from '@svc/protocol/bytes'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { NotPublished } from '../../src/anchors/errors.ts'
@@ -24,9 +25,9 @@ import {
   transactionsOf,
   useAnchorTestbed,
 } from './anchor-testbed.ts'
-import { blindly, forgetfully } from './node-faults.ts'
+import { forgetfully } from './node-faults.ts'
 
-const testbed = useAnchorTestbed({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
+const testbed = useAnchorTestbed()
 
 /** Expires every transaction that is in no block, finally. */
 function expire(): void {
@@ -61,7 +62,7 @@ forEachDatabase('watching publications', (database) => {
     await attest(house, locker)
     await locker.put('b', 'b')
     await house.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
-    testbed.clock.advance(2)
+    testbed.chain.settle()
     await watch()
     const [anchor] = await expectAnchors(house, testbed.chain, locker, [true, false])
     expect(anchor).toMatchObject({ finalized: true })
@@ -70,17 +71,20 @@ forEachDatabase('watching publications', (database) => {
 
   it('ATT-03 ATT-04 an anchor that the chain has lost is withdrawn, and its statement published again', async () => {
     const { anchor } = (await attest(house, locker)).push_result
+    testbed.chain.hold()
     await drain()
-    testbed.node.behave(blindly)
+    const { wire } = testbed.chain.transaction(anchor!.tx)!
+    testbed.chain.fork({ drop: [anchor!.tx] })
     await watch()
-    // The block may come back until the transaction has expired.
-    expect(await expectAnchors(house, testbed.chain, locker, [true])).toEqual([anchor])
+    // Somebody may send it again until it has expired.
+    expect(await statusOf(house, locker)).toMatchObject({ status: 'complete' })
     expire()
     await watch()
     await expectAnchors(house, testbed.chain, locker, [false])
     expect(await statusOf(house, locker)).toMatchObject({ status: 'computed' })
     expect(await anchorError()).toMatchObject({ retryable: true, ambiguous: false, tx_signature: anchor?.tx })
-    testbed.node.behave(honestly)
+    testbed.chain.resume()
+    await call(testbed.chainUrl, 'sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }])
     expect(await transactionsOf(testbed.chain, drain)).toBe(1)
     const [second] = await expectAnchors(house, testbed.chain, locker, [true])
     expect(second?.tx).not.toBe(anchor?.tx)
@@ -110,6 +114,7 @@ forEachDatabase('watching publications', (database) => {
     const sent = await transactionsOf(testbed.chain, async () => {
       await watch()
       expect(await anchorError()).toMatchObject({ ambiguous: true, tx_signature: tx })
+      testbed.chain.settle()
       await watch()
     })
     expect(sent).toBe(1)
@@ -199,7 +204,7 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
   beforeEach(async () => {
     locker = await filledLocker(house)
     await attest(house, locker)
-    testbed.clock.advance(2)
+    testbed.chain.settle()
     await watchPublications(house.gateway.rooms.anchors)
     stale = { ...(await publicationsOf(house, locker))[0]!, state: 'sent' }
   })

@@ -35,7 +35,7 @@ const statements: string[] = []
 
 beforeAll(async () => {
   const { now } = testClock()
-  chains = await startLocalChains({ finalAtOnce: true, now })
+  chains = await startLocalChains({ now })
   nodes = await Promise.all([startFaultyNode(chains.primary.url), startFaultyNode(chains.evm.url)])
   const [primary, evm] = nodes as [FaultyNode, FaultyNode]
   const prepare = DatabaseSync.prototype.prepare

@@ -56,10 +56,9 @@ export const PRODUCTION = {
 export const WITHOUT_PRIMARY = { PRIMARY_RPC_URLS: '', PRIMARY_TREASURY: '', X402_SVM_FEE_PAYER_KEY: '' }
 export const WITHOUT_EVM = { EVM_RPC_URLS: '', EVM_TREASURY: '', X402_EVM_FACILITATOR_KEY: '' }
 
-/** Payments are final at once, except for tests about finality. */
 export async function openMarket(options: LocalChainsOptions = {}): Promise<Market> {
   const clock = testClock()
-  const chains = await startLocalChains({ finalAtOnce: true, now: clock.now, ...options })
+  const chains = await startLocalChains({ now: clock.now, ...options })
   const shops: Shop[] = []
   return {
     chains,

@@ -116,7 +116,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
   })
 
   it('RCPT-12 ERR-27 T-24 verifying a transaction that the chain does not show is a 502, and the receipt stays', async () => {
-    const others = await startLocalChains({ finalAtOnce: true })
+    const others = await startLocalChains()
     onTestFinished(() => others.stop())
     const { PRIMARY_RPC_URLS, EVM_RPC_URLS } = others.variables
     const elsewhere = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS, EVM_RPC_URLS })

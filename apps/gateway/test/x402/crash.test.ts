@@ -12,7 +12,7 @@ import { FAMILIES, type Family, PRICE, pay, responseIn, signFor, treasuryUsdc, w
 
 let chains: LocalChains
 beforeAll(async () => {
-  chains = await startLocalChains({ finalAtOnce: true })
+  chains = await startLocalChains()
 })
 afterAll(() => chains.stop())
 

@@ -1,8 +1,11 @@
 import type { X402Leg, X402Quote } from '@svc/api/x402'
+import { FINALITY_DEPTH } from '@svc/devnet/evm-chain/chain'
 import { MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { honestly, withBody } from '@svc/devnet/faulty-node'
+import type { LocalChains } from '@svc/devnet/local-chains'
+import { blockUsdc, pauseUsdc } from '@svc/devnet/usdc-issuer'
 import type { Variables } from '@svc/http-service/config'
 import { createLog } from '@svc/http-service/log'
 import { decodePaymentSignatureHeader } from '@x402/core/http'
@@ -23,7 +26,15 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
 import { expectError, shopOf } from '../purchases/market.ts'
-import { expectPending, type FaultyTestbed, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import {
+  expectPending,
+  type FaultyTestbed,
+  payPatiently,
+  READ,
+  SEND,
+  startFaultyTestbed,
+  TAKEN,
+} from './faulty-testbed.ts'
 import {
   asRequirements,
   encoded,
@@ -66,15 +77,16 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     return [27 + yParity, r, s] as const
   }
 
-  /** Does some work just before the payment is sent. */
+  /** Does some work just before the payment is sent. The payment lands at once: these tests are about what it meets. */
   function beforeSending(work: () => Promise<unknown>, then: typeof honestly = honestly) {
     let first = true
     testbed.nodes.evm.behave(async (asked) => {
-      if (asked.method === SEND.evm && first) {
-        first = false
-        await work()
-      }
-      return then(asked)
+      if (asked.method !== SEND.evm || !first) return then(asked)
+      first = false
+      await work()
+      const reply = await then(asked)
+      await testbed.chains.evm.chain.settle()
+      return reply
     })
   }
 
@@ -146,7 +158,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     beforeSending(async () => {
       theirs = await bundle(dust, transfer(payload))
     })
-    const { status, body } = await pay(testbed.gateway.url, text)
+    const { status, body } = await payPatiently(testbed.gateway.url, text)
     expect(status, JSON.stringify(body)).toBe(200)
     const paid = { tx_hash: theirs, payer_pubkey: from.toLowerCase(), received_raw: String(PRICE) }
     expect(body.receipt).toMatchObject(paid)
@@ -165,7 +177,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     beforeSending(async () => {
       theirs = await bundle(transfer(first.payload), transfer(second.payload))
     })
-    const replies = [await pay(url, second.text), await pay(url, first.text)]
+    const replies = [await payPatiently(url, second.text), await payPatiently(url, first.text)]
     expect(replies.map(({ status, body }) => [status, body.receipt?.tx_hash, body.receipt?.received_raw])).toEqual([
       [200, theirs, String(PRICE)],
       [200, theirs, String(PRICE)],
@@ -193,7 +205,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       const theirs = await stranger().sendTransaction({ to: token, data: named })
       reply = await confirmFor(thief, theirs)
     })
-    expect((await pay(testbed.gateway.url, text)).status).toBe(200)
+    expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
     expectError(reply!, 402, 'payment_verification_failed', 'transaction_already_used')
   })
 
@@ -223,7 +235,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       }, withoutLogs)
       for (let i = 0; i < 2; i++) expectPending(await pay(testbed.gateway.url, text))
       testbed.calm()
-      expect((await pay(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
+      expect((await payPatiently(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
 
@@ -237,9 +249,9 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       })
       for (let i = 0; i < 2; i++) expectPending(await pay(testbed.gateway.url, text))
       testbed.calm()
-      const refused = await pay(testbed.gateway.url, text)
+      const refused = await payPatiently(testbed.gateway.url, text)
       expectError(refused, 402, 'payment_verification_failed', 'transaction_already_used')
-      expect((await pay(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
+      expect((await payPatiently(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
     })
   })
 
@@ -247,12 +259,12 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     const { url } = testbed.gateway
     const [cancelled, paid, other] = [await testbed.sign('evm'), await testbed.sign('evm'), await testbed.sign('evm')]
     await (await cancelling(cancelled.payload))()
-    expectError(await pay(url, cancelled.text), 402, 'payment_verification_failed', 'transaction_already_used')
+    expectError(await payPatiently(url, cancelled.text), 402, 'payment_verification_failed', 'transaction_already_used')
     const named = concat([transfer(paid.payload), stringToHex(String(paid.payload.accepted.extra.pay_req_id))])
     await stranger().sendTransaction({ to: token, data: named })
     const moved = encoded({ ...paid.payload, accepted: other.payload.accepted })
-    expectError(await pay(url, moved), 402, 'payment_verification_failed', 'names_another_quote')
-    expect((await pay(url, paid.text)).status).toBe(200)
+    expectError(await payPatiently(url, moved), 402, 'payment_verification_failed', 'names_another_quote')
+    expect((await payPatiently(url, paid.text)).status).toBe(200)
   })
 
   /** Moves all USDC of a payer away just before the payment is sent; returns how to move it back. */
@@ -285,14 +297,35 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text, payload } = await signed()
       const giveBack = emptyBeforeSending(2)
-      expectFailed(await pay(testbed.gateway.url, text))
+      expectFailed(await payPatiently(testbed.gateway.url, text))
       const second = await testbed.signAgain('evm', payload)
-      expectFailed(await pay(testbed.gateway.url, second), 'earlier_payment_open')
-      const empty = await pay(testbed.gateway.url, text)
+      expectFailed(await payPatiently(testbed.gateway.url, second), 'earlier_payment_open')
+      const empty = await payPatiently(testbed.gateway.url, text)
       expectError(empty, 402, 'payment_verification_failed', 'insufficient_funds')
       await giveBack()
-      const { status, body } = await pay(testbed.gateway.url, text)
+      const { status, body } = await payPatiently(testbed.gateway.url, text)
       expect(status, JSON.stringify(body)).toBe(200)
+      expect(await testbed.paidSince('evm', before)).toBe(PRICE)
+    })
+
+    it.each([
+      ['has paused it', pauseUsdc],
+      ['blocks the payer', (chains: LocalChains) => blockUsdc(chains, DEV_PAYERS[2]!.address)],
+    ])('T-60 a payment in USDC whose issuer %s is refused, and can be made later', async (_, block) => {
+      const { url } = testbed.gateway
+      const before = await treasuryUsdc('evm', testbed.chains)
+      const { text } = await signed()
+      let release = await block(testbed.chains)
+      const refused = await pay(url, text)
+      expectRefused(refused, 'invalid_exact_evm_transaction_simulation_failed')
+      expect(refused.body).toMatchObject({ message: expect.stringContaining('paused it, or block the payer') })
+      await release()
+      beforeSending(async () => {
+        release = await block(testbed.chains)
+      })
+      expectFailed(await payPatiently(url, text))
+      await release()
+      expect((await payPatiently(url, text)).status).toBe(200)
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
 
@@ -302,13 +335,13 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       // A short life, so that the chain's clock need not run far ahead of those of other tests.
       const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 60 }))
       const giveBack = emptyBeforeSending(1)
-      expectFailed(await pay(testbed.gateway.url, text))
+      expectFailed(await payPatiently(testbed.gateway.url, text))
       await giveBack()
       const { accepted, payload } = decodePaymentSignatureHeader(text)
       const { validBefore } = (payload as unknown as Signed).authorization
       await stranger().setNextBlockTimestamp({ timestamp: BigInt(validBefore) })
-      await stranger().mine({ blocks: 1 })
-      expectRefused(await pay(testbed.gateway.url, text))
+      await stranger().mine({ blocks: 1 + FINALITY_DEPTH })
+      expectRefused(await payPatiently(testbed.gateway.url, text))
       const { db } = testbed.gateway.context.database
       const rows = db.selectFrom('x402_settlements').select('tx')
       expect(await rows.where('pay_req_id', '=', String(accepted.extra.pay_req_id)).execute()).toEqual([])
@@ -316,7 +349,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
 
     it('T-60 an authorization that is valid for longer than payments are looked for is refused', async () => {
       const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 8 * 86_400 }))
-      expectRefused(await pay(testbed.gateway.url, text), 'authorization_valid_too_long')
+      expectRefused(await payPatiently(testbed.gateway.url, text), 'authorization_valid_too_long')
     })
   })
 
@@ -353,12 +386,12 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       },
       async buy(payer?: number) {
         testbed.calm()
-        return pay(gateway.url, (await sign(payer)).text)
+        return payPatiently(gateway.url, (await sign(payer)).text)
       },
       async fail(payer?: number) {
         const { text, payload } = await sign(payer)
         await cancelBeforeSending(payload, payer)
-        return pay(gateway.url, text)
+        return payPatiently(gateway.url, text)
       },
     }
   }
@@ -421,7 +454,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     const before = await treasuryUsdc('evm', testbed.chains)
     const { text } = await testbed.sign('evm')
     beforeSending(takeNonce)
-    expect((await pay(testbed.gateway.url, text)).status).toBe(200)
+    expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
@@ -446,7 +479,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     )
     expectPending(await pay(testbed.gateway.url, text))
     testbed.calm()
-    expect((await pay(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
+    expect((await payPatiently(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
   })
 
   // Last, because it leaves the clock of the chain far ahead.
@@ -460,7 +493,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     const text = await signedFor('evm', { ...testbed, gateway, url: gateway.url }, days)
     const payload = decodePaymentSignatureHeader(text)
     const giveBack = emptyBeforeSending(1)
-    expectError(await pay(gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
+    expectError(await payPatiently(gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
     await giveBack()
     await stranger().mine({ blocks: 6000 })
     const theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })

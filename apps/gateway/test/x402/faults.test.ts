@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
+import type { NodeFaults } from '@svc/devnet/node-faults'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -9,6 +10,7 @@ import {
   expectPending,
   type FaultyTestbed,
   PREPARE,
+  payPatiently,
   READ,
   SEND,
   startFaultyTestbed,
@@ -37,21 +39,46 @@ afterEach(() => testbed.calm())
 afterAll(() => testbed.stop())
 
 describe.each(FAMILIES)('on the %s chain', (family) => {
-  it.each([
-    ['does not show', () => withResult(READ[family], () => null)],
-    ['gives no answer about', () => withBody(READ[family], 'out of order')],
+  /** Pays while the node does not show it; answers the transaction. */
+  async function payUnseen(text: string): Promise<string> {
+    testbed.nodes[family].behave(withResult(READ[family], () => null))
+    const transaction = expectPending(await pay(testbed.gateway.url, text))
+    testbed.calm()
+    return transaction
+  }
+
+  it('T-19 T-24 a payment that a fork drops is sent again, and one that it moves has one receipt', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const { chain } = testbed.chains[family]
+    const { text } = await testbed.sign(family)
+    chain.hold()
+    const transaction = await payUnseen(text)
+    await chain.fork({ drop: [transaction] })
+    chain.resume()
+    const { status, body } = await payPatiently(testbed.gateway.url, text)
+    expect([status, body.receipt?.tx_hash], JSON.stringify(body)).toEqual([200, transaction])
+    await chain.fork()
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
+    expect((await pay(testbed.gateway.url, text)).body).toMatchObject({ idempotent: true, receipt: body.receipt })
+  })
+
+  it.each<[string, NodeFaults]>([
+    ['lags', { behind: 1000 }],
+    ['has forgotten it', { keeps: family === 'evm' ? 4 : 100 }],
+    ['refuses every second request', { refusesEvery: 2 }],
   ])(
-    'a sent payment that the node %s is pending, and the same signature later gets its receipt',
-    async (_name, fault) => {
+    'T-19 T-133 a payment that has landed stays pending on a node that %s, and is made once',
+    async (_name, faults) => {
       const before = await treasuryUsdc(family, testbed.chains)
       const { text } = await testbed.sign(family)
-      testbed.nodes[family].behave(fault())
-      const transaction = expectPending(await pay(testbed.gateway.url, text))
-      expect(await testbed.paidSince(family, before)).toBe(PRICE)
+      const transaction = await payUnseen(text)
+      await testbed.chains[family].chain.settle()
+      await testbed.chains.evm.chain.request({ method: 'hardhat_mine', params: ['0x5', '0x0'] })
+      for (let times = 0; times < 3; times++) testbed.chains.primary.chain.expireBlockhashes()
+      testbed.fail(family, faults)
+      for (let times = 0; times < 2; times++) expectPending(await pay(testbed.gateway.url, text))
       testbed.calm()
-      const { status, body } = await pay(testbed.gateway.url, text)
-      expect(status, JSON.stringify(body)).toBe(200)
-      expect(body.receipt.tx_hash).toBe(transaction)
+      expect((await pay(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: transaction } })
       expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
@@ -64,6 +91,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect((await buyWith(client, testbed.gateway.url, { units: 1 }, key)).status).toBe(503)
     const transaction = expectPending(await post(testbed.gateway.url, { units: 1 }, key))
     testbed.calm()
+    await testbed.chains[family].chain.settle()
     const response = await buyWith(client, testbed.gateway.url, { units: 1 }, key)
     expect(await response.json()).toMatchObject({ ok: true, idempotent: true, receipt: { tx_hash: transaction } })
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
@@ -76,7 +104,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     const transaction = expectPending(await pay(testbed.gateway.url, text))
     expect(await testbed.paidSince(family, before)).toBe(0n)
     testbed.calm()
-    const { body } = await pay(testbed.gateway.url, text)
+    const { body } = await payPatiently(testbed.gateway.url, text)
     expect(body).toMatchObject({ ok: true, receipt: { tx_hash: transaction } })
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
@@ -91,7 +119,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
       expectError(reply, 503, 'chain_unavailable', 'unavailable')
       expect(responseIn(reply.headers)).toMatchObject({ success: false, transaction: '' })
       testbed.calm()
-      expect((await pay(testbed.gateway.url, text)).status).toBe(200)
+      expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
       expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
@@ -117,12 +145,12 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     const slow = await testbed.open({}, { now: () => Date.now() - behind })
     const client = await walletOn(family, testbed.chains)
     const [shown, noted] = [await signFor(client, slow.url), await signFor(client, slow.url)]
-    expect((await pay(slow.url, shown.text)).status).toBe(200)
+    expect((await payPatiently(slow.url, shown.text)).status).toBe(200)
     testbed.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
     expectPending(await pay(slow.url, noted.text))
     testbed.calm()
     behind = 0
-    expect((await pay(slow.url, noted.text)).status).toBe(200)
+    expect((await payPatiently(slow.url, noted.text)).status).toBe(200)
     await slow.stop()
   })
 
@@ -137,7 +165,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(reply.body).toMatchObject({ hint: expect.stringContaining('/v1/storage/request') })
     const address = legOn(family, quote).extra.feePayer ?? privateKeyToAccount(`0x${key.toString('hex')}`).address
     await call(testbed.chains[family].url, 'dev_faucet', [address, family === 'evm' ? 'MON' : 'SOL', '1'])
-    expect((await pay(unfunded.url, text)).status).toBe(200)
+    expect((await payPatiently(unfunded.url, text)).status).toBe(200)
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
     await unfunded.stop()
   })
@@ -174,7 +202,7 @@ it('after a transaction of the primary chain has expired, another signature pays
   for (let times = 0; times < 3; times++) testbed.chains.primary.chain.expireBlockhashes()
   testbed.calm()
   expectRefused(await pay(testbed.gateway.url, text), 'transaction_simulation_failed')
-  expect((await pay(testbed.gateway.url, await testbed.signAgain('primary', payload))).status).toBe(200)
+  expect((await payPatiently(testbed.gateway.url, await testbed.signAgain('primary', payload))).status).toBe(200)
   expect(await testbed.paidSince('primary', before)).toBe(PRICE)
 })
 

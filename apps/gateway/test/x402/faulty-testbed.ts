@@ -1,7 +1,9 @@
 // Starts a gateway that takes signed payments through nodes with faults.
 
+import type { X402Purchase } from '@svc/api/x402'
 import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import type { NodeFaults } from '@svc/devnet/node-faults'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
 import type { PaymentPayload } from '@x402/core/types'
@@ -13,6 +15,7 @@ import {
   encoded,
   FAMILIES,
   type Family,
+  pay,
   responseIn,
   type SignedHeader,
   signFor,
@@ -43,6 +46,8 @@ export const TAKEN = {
 export interface FaultyTestbed {
   chains: LocalChains
   nodes: Record<Family, FaultyNode>
+  /** Gives the node behind it faults, besides that `eth_getLogs` takes no more blocks than public nodes allow. */
+  fail(family: Family, faults: NodeFaults): void
   gateway: Gateway
   /** Starts another gateway behind the same nodes. */
   open(variables: Variables, overrides?: Overrides): Promise<Gateway>
@@ -56,10 +61,14 @@ export interface FaultyTestbed {
   stop(): Promise<void>
 }
 
+const PUBLIC_NODE = { logBlocks: 100 }
+
 /** The gateway does not wait: a payment that is not there at once is pending. */
 export async function startFaultyTestbed(): Promise<FaultyTestbed> {
-  const chains = await startLocalChains({ finalAtOnce: true })
-  const nodes = { primary: await startFaultyNode(chains.primary.url), evm: await startFaultyNode(chains.evm.url) }
+  const chains = await startLocalChains()
+  const local = { primary: await chains.primary.startNode(), evm: await chains.evm.startNode(PUBLIC_NODE) }
+  const fail = (family: Family, faults: NodeFaults) => local[family].behave({ ...PUBLIC_NODE, ...faults })
+  const nodes = { primary: await startFaultyNode(local.primary.url), evm: await startFaultyNode(local.evm.url) }
   const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
   const open = (variables: Variables, overrides?: Overrides) =>
     startTestGateway({ ...chains.variables, ...urls, X402_WAIT_SECONDS: '0', ...variables }, overrides)
@@ -67,6 +76,7 @@ export async function startFaultyTestbed(): Promise<FaultyTestbed> {
   return {
     chains,
     nodes,
+    fail,
     gateway,
     open,
     sign: async (family) => signFor(await walletOn(family, chains), gateway.url),
@@ -77,13 +87,25 @@ export async function startFaultyTestbed(): Promise<FaultyTestbed> {
     },
     paidSince: async (family, before) => (await treasuryUsdc(family, chains)) - before,
     calm() {
-      for (const family of FAMILIES) nodes[family].behave(honestly)
+      for (const family of FAMILIES) {
+        nodes[family].behave(honestly)
+        fail(family, {})
+      }
     },
     async stop() {
       await gateway.stop()
       for (const family of FAMILIES) await nodes[family].stop()
       await chains.stop()
     },
+  }
+}
+
+/** Shows the payment again until the gateway sees it, as the answer to a pending payment asks for. */
+export async function payPatiently(url: string, text: string): Promise<Reply<X402Purchase>> {
+  for (let attempt = 1; ; attempt++) {
+    const reply = await pay(url, text)
+    const { details } = reply.body as { details?: { reason?: string } } // of an error
+    if (details?.reason !== 'settlement_pending' || attempt === 10) return reply
   }
 }
 

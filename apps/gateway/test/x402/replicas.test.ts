@@ -10,9 +10,9 @@ let chains: LocalChains
 let database: FreshDatabase
 let gateways: Gateway[]
 beforeAll(async () => {
-  chains = await startLocalChains({ finalAtOnce: true })
+  chains = await startLocalChains()
   database = await createFreshDatabase('postgres')
-  const start = () => startTestGateway({ ...chains.variables, DATABASE_URL: database.url })
+  const start = () => startTestGateway({ ...chains.variables, DATABASE_URL: database.url, X402_WAIT_SECONDS: '300' })
   gateways = [await start(), await start()]
 })
 afterAll(async () => {

@@ -58,8 +58,12 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     const payReqId = String(payload.accepted.extra.pay_req_id)
     await queue.drain()
     expect(await findReceiptOfRequest(database.db, payReqId)).toBeNull()
-    ahead += QUOTE_MS + 61_000
-    expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+    ahead += QUOTE_MS
+    // The first run may have to send it, and the next finds it.
+    for (const _ of ['first', 'second']) {
+      ahead += 61_000
+      expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
+    }
     const receipt = await findReceiptOfRequest(database.db, payReqId)
     expect(receipt).toMatchObject({ paid_raw: String(PRICE) })
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
@@ -79,6 +83,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     testbed.nodes[family].behave(withResult(READ[family], () => null))
     expectPending(await pay(gateway.url, text))
     testbed.calm()
+    await testbed.chains[family].chain.settle()
     const { db } = gateway.context.database
     // The buyer asks for the quote again, and is never seen after that.
     expect((await post<X402Quote>(gateway.url, { units: 1 }, headers)).body).toEqual(quote)
@@ -97,6 +102,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     testbed.nodes[family].behave(withResult(READ[family], () => null))
     const tx = expectPending(await pay(gateway.url, signed.text))
     testbed.calm()
+    await testbed.chains[family].chain.settle()
     const { db } = gateway.context.database
     for (const table of ['x402_settlements', 'payment_authorizations'] as const)
       await db.deleteFrom(table).where('pay_req_id', '=', String(signed.payload.accepted.extra.pay_req_id)).execute()
@@ -118,10 +124,13 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     expect(await testbed.paidSince(family, before)).toBe(2n * PRICE)
   })
 
-  it('T-185 a whole call that is repeated under its key after the note was lost pays nothing more', async () => {
+  it('T-185 a whole call that is repeated under its key after the note was lost pays nothing more, also where nodes forget', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const headers = { 'idempotency-key': `repeated-${family}` }
+    await testbed.chains.evm.chain.request({ method: 'hardhat_mine', params: ['0x400', '0x0'] })
+    ahead += 3_600_000
     const first = await payUnnoted(headers)
+    testbed.fail(family, { keeps: 500 })
     ahead += 16_000
     // Otherwise the wallet would sign the same transaction again.
     testbed.chains.primary.chain.expireBlockhashes()

@@ -21,6 +21,7 @@ import { getApproveInstruction, getTransferCheckedInstruction } from '@solana-pr
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { DEMO_PAYERS, FAUCET, MINTS, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
+import { blockUsdc } from '@svc/devnet/usdc-issuer'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import {
   asRequirements,
@@ -100,6 +101,18 @@ const budget = [computeBudget(2, 20_000), computeBudget(3, 1)]
 it('the unchanged transaction is accepted', async () => {
   const { status, body } = await showTransaction([...budget, await transfer(payer), memo()])
   expect(status, JSON.stringify(body)).toBe(200)
+})
+
+it('tokens that their issuer has frozen are refused by that name, and accepted once they are released', async () => {
+  const release = await blockUsdc(testbed.chains, payer.address)
+  const instructions = [...budget, await transfer(payer), memo()]
+  const { body } = await showTransaction(instructions)
+  expect(body).toMatchObject({
+    message: expect.stringContaining('frozen'),
+    details: { reason: 'transaction_simulation_failed' },
+  })
+  await release()
+  expect((await showTransaction(instructions)).status).toBe(200)
 })
 
 it('no instruction may use the fee payer, who signs: a program could spend its coins', async () => {

@@ -124,8 +124,9 @@ export function legOn(family: Family, { accepts }: X402Quote): X402Leg {
   return leg
 }
 
-/** The treasury's USDC, in atomic units. */
+/** The treasury's USDC, in atomic units, once all that was sent has landed. */
 export async function treasuryUsdc(family: Family, chains: LocalChains): Promise<bigint> {
+  await chains[family].chain.settle()
   if (family === 'evm') {
     const client = connectAs(DEV_TREASURY, chains.evm.url)
     const args = [DEV_TREASURY.address] as const
@@ -147,7 +148,7 @@ export interface X402Testbed {
 }
 
 export async function startX402Testbed(variables: Variables = {}, overrides?: Overrides): Promise<X402Testbed> {
-  const chains = await startLocalChains({ finalAtOnce: true })
+  const chains = await startLocalChains()
   const gateway = await startTestGateway({ ...chains.variables, ...variables }, overrides)
   return {
     chains,

@@ -68,7 +68,7 @@ export interface GatewayWorld {
 export async function openGatewayWorld(databaseUrl?: string): Promise<GatewayWorld> {
   await using opened = new AsyncDisposableStack()
   const { now } = testClock()
-  const chains = await startLocalChains({ finalAtOnce: true, now })
+  const chains = await startLocalChains({ landing: 'at once', now })
   opened.defer(chains.stop)
   const issuer = await startOidcIssuer({ now })
   opened.defer(issuer.stop)

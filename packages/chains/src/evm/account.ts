@@ -1,9 +1,10 @@
 // An account of ours on the EVM chain. It signs without sending, so that a transaction can be noted in between.
 
-import { type Address, formatEther, type Hex, keccak256, parseTransaction, TransactionNotFoundError, toHex } from 'viem'
+import { type Address, formatEther, type Hex, keccak256, parseTransaction, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { answerOf, EvmError, rejectAsEvmError } from './errors.ts'
-import { createEvmClient, type EvmChain } from './nodes.ts'
+import { connectEvmBatches, createEvmClient, type EvmChain } from './nodes.ts'
+import { quantity } from './rpc-answers.ts'
 
 /** How long we count what we sent ourselves: some nodes do not count what is not in a block yet. */
 const SENT_LATELY_MS = 10_000
@@ -45,16 +46,26 @@ export function createEvmAccount(
   const account = privateKeyToAccount(toHex(privateKey))
   const { address } = account
   const client = createEvmClient(chain, rpcUrls, account, timeoutMs)
+  const batches = connectEvmBatches(chain, rpcUrls, timeoutMs === undefined ? {} : { timeoutMs })
   let next = { nonce: 0, until: 0 }
 
-  /** A node may have taken a transaction without saying so. Only a node that does not know it rules that out. */
-  async function mayBeKnown(tx: Hex): Promise<boolean> {
-    try {
-      await client.getTransaction({ hash: tx })
-      return true
-    } catch (error) {
-      return !(error instanceof TransactionNotFoundError)
-    }
+  /**
+   * Whether another transaction has its nonce. Every node that answers must say so, and each at one moment: one that lags
+   * does not know a transaction that has taken its own nonce.
+   */
+  async function isReplaced({ tx, raw }: SignedTransaction, at: 'pending' | 'finalized'): Promise<boolean> {
+    const { nonce = 0 } = parseTransaction(raw)
+    const answers = await batches.all(async (ask, signal) => {
+      const [count, known] = await ask(
+        [
+          ['eth_getTransactionCount', [address, at]],
+          ['eth_getTransactionByHash', [tx]],
+        ],
+        signal,
+      )
+      return quantity(count) > BigInt(nonce) && known === null
+    })
+    return answers.length > 0 && answers.every((isTaken) => isTaken)
   }
 
   return {
@@ -98,15 +109,13 @@ export function createEvmAccount(
         const answer = answerOf(error)
         if (/already/i.test(answer)) return 'sent'
         next = { nonce: 0, until: 0 }
-        if (/nonce|replacement/i.test(answer) && !(await mayBeKnown(keccak256(raw)))) return 'nonce_taken'
+        const signed = { tx: keccak256(raw), raw }
+        if (/nonce|replacement/i.test(answer) && (await isReplaced(signed, 'pending'))) return 'nonce_taken'
       }
       return 'sent'
     },
 
-    async canStillLand(raw: Hex): Promise<boolean> {
-      const { nonce = 0 } = parseTransaction(raw)
-      const count = await client.getTransactionCount({ address, blockTag: 'finalized' }).catch(rejectAsEvmError)
-      return count <= nonce
-    },
+    /** Whether it never lands, because another transaction has its nonce for good. */
+    isLost: (signed: SignedTransaction): Promise<boolean> => isReplaced(signed, 'finalized'),
   }
 }

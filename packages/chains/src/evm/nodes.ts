@@ -85,7 +85,7 @@ export function connectEvmBatches(
 }
 
 /** Throws `WrongChain`. */
-export function requireChainId(answer: unknown, chainId: number): void {
+function requireChainId(answer: unknown, chainId: number): void {
   const found = quantity(answer)
   if (found !== BigInt(chainId)) throw new WrongChain(`a node of chain ${found}`)
 }

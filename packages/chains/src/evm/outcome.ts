@@ -2,7 +2,6 @@ import { numberToHex } from 'viem'
 import { type Outcome, watchOutcome } from '../transactions.ts'
 import type { EvmAccount, SignedTransaction } from './account.ts'
 import { EvmError, rejectAsEvmError } from './errors.ts'
-import { requireChainId } from './nodes.ts'
 import { quantity, readBlock, readReceipt, record } from './rpc-answers.ts'
 
 /** Where it is, and what it cost. */
@@ -16,14 +15,13 @@ export type EvmOutcome = Outcome<Mined, Mined>
 type AnyCall = { Method: string; Parameters: unknown[]; ReturnType: unknown }
 
 /** Only what is final counts: it never has to be taken back. `expired` is one whose nonce another has for good. */
-export async function outcomeOf(account: EvmAccount, { tx, raw }: SignedTransaction): Promise<EvmOutcome> {
-  // Asked first: what lands between the two questions is seen by the second.
-  const canStillLand = await account.canStillLand(raw)
+export async function outcomeOf(account: EvmAccount, signed: SignedTransaction): Promise<EvmOutcome> {
+  const { tx } = signed
   return readOutcome().catch(rejectAsEvmError)
 
   async function readOutcome(): Promise<EvmOutcome> {
     const answer = await ask('eth_getTransactionReceipt', [tx])
-    if (answer === null) return canStillLand ? { outcome: 'pending' } : expiredHere()
+    if (answer === null) return { outcome: (await account.isLost(signed)) ? 'expired' : 'pending' }
     const { blockNumber, blockHash, failed } = readReceipt(tx, answer)
     const { gasUsed, effectiveGasPrice } = record(answer)
     if (blockNumber > (await block('finalized')).number) return { outcome: 'pending' }
@@ -31,12 +29,6 @@ export async function outcomeOf(account: EvmAccount, { tx, raw }: SignedTransact
     if ((await block(numberToHex(blockNumber))).hash !== blockHash) return { outcome: 'pending' }
     const fee_wei = quantity(gasUsed) * quantity(effectiveGasPrice)
     return { outcome: failed ? 'failed' : 'landed', block: Number(blockNumber), fee_wei }
-  }
-
-  /** A node of another chain, on which the account has sent more, knows as little of it. */
-  async function expiredHere(): Promise<EvmOutcome> {
-    requireChainId(await ask('eth_chainId', []), account.client.chain.id)
-    return { outcome: 'expired' }
   }
 
   function ask(method: string, params: unknown[]): Promise<unknown> {

@@ -33,10 +33,18 @@ export interface Lifetime {
   lastValidBlockHeight: bigint
 }
 
+/** A transaction, and the heights of the blocks that may hold it; without them, no node says that none does. */
+export interface Sought {
+  tx: string
+  /** By default, as many below the last as a blockhash is valid for. */
+  first_height?: number
+  last_valid_height?: number
+}
+
 /** What one node knows of a transaction. */
 export interface Sighting {
-  /** Of the newest finalized block, read before the status: what was in a block up to it would show there. */
-  finalizedHeight: number
+  /** All blocks that may hold it are final, and the node has them all. */
+  isPast: boolean
   status: { slot: number; commitment: 'confirmed' | 'finalized'; error: string | null } | null
 }
 
@@ -60,6 +68,8 @@ export interface AccountOnChain {
 }
 
 const TIMEOUT_MS = 10_000
+/** For how many blocks a transaction is valid after its blockhash. */
+const MAX_AGE_IN_BLOCKS = 150
 const CONFIRMED = { commitment: 'confirmed', encoding: 'base64' } as const
 
 export function connectSolana(
@@ -162,14 +172,26 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
     },
 
     /** Of each transaction, what every node says that answers in time; nothing where none does. */
-    async sightings(txs: readonly string[]): Promise<Sighting[][]> {
+    async sightings(sought: readonly Sought[]): Promise<Sighting[][]> {
+      const txs = sought.map(({ tx }) => tx as Signature)
       const answers = await pool.all(async (rpc, abortSignal) => {
-        const finalized = await rpc.getBlockHeight({ commitment: 'finalized' }).send({ abortSignal })
-        const finalizedHeight = wholeNumber(finalized)
-        const { value } = await rpc
-          .getSignatureStatuses(txs as Signature[], { searchTransactionHistory: true })
+        // Read before the status: what was in a block up to it would show there.
+        const finalized = await rpc.getEpochInfo({ commitment: 'finalized' }).send({ abortSignal })
+        const finalizedHeight = wholeNumber(finalized.blockHeight)
+        const { context, value } = await rpc
+          .getSignatureStatuses(txs, { searchTransactionHistory: true })
           .send({ abortSignal })
-        return value.map((status): Sighting => ({ finalizedHeight, status: sightedStatus(status) }))
+        if (value.length !== txs.length) throw invalidResponse()
+        // One address may stand for several machines: one that is behind must not say that a transaction is missing.
+        const isBehind = wholeNumber(context.slot) < wholeNumber(finalized.absoluteSlot)
+        const isOver = ({ last_valid_height = Number.POSITIVE_INFINITY }: Sought) => finalizedHeight > last_valid_height
+        const isMissing = sought.some((one, i) => value[i] === null && isOver(one))
+        const oldest = isMissing && !isBehind ? await oldestHeight(rpc, abortSignal) : Number.POSITIVE_INFINITY
+        return value.map((status, i): Sighting => {
+          const one = sought[i] as Sought // one for each
+          const { last_valid_height = 0, first_height = last_valid_height - MAX_AGE_IN_BLOCKS } = one
+          return { isPast: isOver(one) && oldest <= Math.max(0, first_height), status: sightedStatus(status) }
+        })
       })
       return txs.map((_, i) => answers.flatMap((ofNode) => ofNode[i] ?? []))
     },
@@ -232,10 +254,23 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
         return value
       }),
 
-    height: (commitment: 'confirmed' | 'finalized'): Promise<number> =>
+    height: (): Promise<number> =>
       pool.highest(async (rpc, abortSignal) =>
-        wholeNumber(await rpc.getBlockHeight({ commitment }).send({ abortSignal })),
+        wholeNumber(await rpc.getBlockHeight({ commitment: 'confirmed' }).send({ abortSignal })),
       ),
+  }
+}
+
+/** Of the oldest block that a node has: it has forgotten what was before. Infinite where it does not tell. */
+async function oldestHeight(rpc: SolanaRpc, abortSignal: AbortSignal): Promise<number> {
+  try {
+    const slot = await rpc.getFirstAvailableBlock().send({ abortSignal })
+    const options = { transactionDetails: 'none', rewards: false, maxSupportedTransactionVersion: 0 } as const
+    const block = await rpc.getBlock(slot, options).send({ abortSignal })
+    return wholeNumber(block?.blockHeight)
+  } catch {
+    // It may have forgotten that block, too, in the meantime.
+    return Number.POSITIVE_INFINITY
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Outcome, watchOutcome } from '../transactions.ts'
-import type { Sighting, SolanaNodes } from './nodes.ts'
+import type { Sighting, SolanaNodes, Sought } from './nodes.ts'
 import type { SignedTransaction } from './sign-transaction.ts'
 
 export type SolanaOutcome = Outcome<{ slot: number; commitment: 'confirmed' | 'finalized' }, { error: string }>
@@ -7,11 +7,11 @@ export type SolanaOutcome = Outcome<{ slot: number; commitment: 'confirmed' | 'f
 /** What became of each transaction; the nodes are asked once for all. */
 export async function outcomesOf(
   nodes: Pick<SolanaNodes, 'sightings' | 'quorum'>,
-  sent: readonly Pick<SignedTransaction, 'tx' | 'last_valid_height'>[],
+  sent: readonly (Sought & Pick<SignedTransaction, 'last_valid_height'>)[],
 ): Promise<SolanaOutcome[]> {
   if (sent.length === 0) return []
-  const sightings = await nodes.sightings(sent.map(({ tx }) => tx))
-  return sent.map(({ last_valid_height }, i) => outcomeFrom(sightings[i] ?? [], last_valid_height, nodes.quorum))
+  const sightings = await nodes.sightings(sent)
+  return sent.map((_, i) => outcomeFrom(sightings[i] ?? [], nodes.quorum))
 }
 
 /** Asks until the outcome is known or the time is up, and sends the transaction again now and then. */
@@ -31,9 +31,9 @@ type Status = NonNullable<Sighting['status']>
 
 /**
  * A quorum of nodes is enough to say that it is there, and as final as that many say. That it never will be takes all
- * that answer, at least a quorum, each by its own height.
+ * that answer, at least a quorum, each by its own blocks.
  */
-export function outcomeFrom(sightings: readonly Sighting[], lastValidHeight: number, quorum = 1): SolanaOutcome {
+export function outcomeFrom(sightings: readonly Sighting[], quorum = 1): SolanaOutcome {
   const statuses = sightings.flatMap(({ status }) => status ?? [])
   const sides = [statuses.filter(({ error }) => error === null), statuses.filter(({ error }) => error !== null)]
   const [agreed] = sides.flatMap((side) => side.toSorted(byWeight)[quorum - 1] ?? []).toSorted(byWeight)
@@ -41,9 +41,8 @@ export function outcomeFrom(sightings: readonly Sighting[], lastValidHeight: num
     const { slot, commitment, error } = agreed
     return error === null ? { outcome: 'landed', slot, commitment } : { outcome: 'failed', error }
   }
-  const isPast =
-    sightings.length >= quorum && sightings.every(({ finalizedHeight }) => finalizedHeight > lastValidHeight)
-  return { outcome: isPast && statuses.length === 0 ? 'expired' : 'pending' }
+  const isExpired = sightings.length >= quorum && sightings.every(({ isPast }) => isPast) && statuses.length === 0
+  return { outcome: isExpired ? 'expired' : 'pending' }
 }
 
 function byWeight(a: Status, b: Status): number {

@@ -21,8 +21,13 @@ async function signed(account: EvmAccount): Promise<SignedTransaction> {
   return account.sign({ ...call, ...(await account.costs(call)) })
 }
 const nonceOf = ({ raw }: SignedTransaction) => parseTransaction(raw).nonce ?? 0
-const landed = async ({ tx }: SignedTransaction) => (await chain.dev.getTransactionReceipt({ hash: tx })).status
-const silentOn = (method: string): Behaviour => withBody(method, OUT_OF_ORDER)
+async function landed({ tx }: SignedTransaction) {
+  await chain.settle()
+  return (await chain.dev.getTransactionReceipt({ hash: tx })).status
+}
+const silentOn =
+  (wanted: string): Behaviour =>
+  async ({ method, honest }) => ({ body: method.includes(wanted) ? OUT_OF_ORDER : await honest() })
 
 describe('an account', () => {
   it('signs without sending, and sends exactly what it signed', async () => {
@@ -71,8 +76,9 @@ describe('sending a transaction', () => {
     const first = await other.sign({ to: call.to, data: '0x', ...(await other.costs(call)) })
     expect([nonceOf(late), nonceOf(first)]).toEqual([0, 0])
     expect(await other.send(first.raw)).toBe('sent')
+    await chain.settle()
     expect(await mine.send(late.raw)).toBe('nonce_taken')
-    expect(await mine.canStillLand(late.raw)).toBe(false)
+    expect(await mine.isLost(late)).toBe(true)
     expect(nonceOf(await signed(mine))).toBe(1)
   })
 
@@ -81,11 +87,8 @@ describe('sending a transaction', () => {
     const [mine, other] = [chain.open(key), chain.open(key)]
     const late = await signed(mine)
     const first = await other.sign({ to: call.to, data: '0x', ...(await other.costs(call)) })
-    await chain.dev.setAutomine(false)
     expect(await other.send(first.raw)).toBe('sent')
     expect(await mine.send(late.raw)).toBe('nonce_taken')
-    await chain.dev.setAutomine(true)
-    await chain.dev.mine({ blocks: 1 })
     expect(await landed(first)).toBe('success')
   })
 
@@ -93,14 +96,21 @@ describe('sending a transaction', () => {
     const account = chain.open(await chain.fundedKey())
     const one = await signed(account)
     await account.send(one.raw)
+    await chain.settle()
     expect(await account.send(one.raw)).toBe('sent')
-    await chain.dev.setAutomine(false)
     const waiting = await signed(account)
     expect(await account.send(waiting.raw)).toBe('sent')
     expect(await account.send(waiting.raw)).toBe('sent')
-    await chain.dev.setAutomine(true)
-    await chain.dev.mine({ blocks: 1 })
     expect(await landed(waiting)).toBe('success')
+  })
+
+  it('T-19 T-133 answers sent while one node lags, and the other has landed it and says only that its nonce is taken', async () => {
+    const key = await chain.fundedKey()
+    const [one, lagging] = [await signed(chain.open(key)), await chain.openWithLag(key)]
+    await chain.open(key).send(one.raw)
+    await chain.settle()
+    chain.node.behave(silentOn('eth_getTransactionByHash'))
+    expect(await lagging.send(one.raw)).toBe('sent')
   })
 
   it('answers sent while no node can tell who took the nonce', async () => {
@@ -120,7 +130,7 @@ describe('sending a transaction', () => {
     chain.node.behave(withBody('eth_sendRawTransaction', answer))
     expect(await account.send(one.raw)).toBe('sent')
     chain.calm()
-    expect(await account.canStillLand(one.raw)).toBe(true)
+    expect(await account.isLost(one)).toBe(false)
     expect(await account.send(one.raw)).toBe('sent')
     expect(await landed(one)).toBe('success')
   })

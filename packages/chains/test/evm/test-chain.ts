@@ -1,7 +1,7 @@
 // For tests: a local chain, a node before it that can be made to fail, and accounts of ours.
 
 import { randomBytes } from 'node:crypto'
-import type { ChainOptions } from '@svc/devnet/evm-chain/chain'
+import { FINALITY_DEPTH } from '@svc/devnet/evm-chain/chain'
 import { CHAIN_ID, DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
 import { startEvmChain } from '@svc/devnet/evm-chain/start'
@@ -25,12 +25,16 @@ export interface TestChain {
   fundedKey(): Promise<Uint8Array>
   /** Asks through the node. */
   open(key: Uint8Array): EvmAccount
+  /** Asks through the node, and another one that is behind the chain by more blocks than make a transaction final. */
+  openWithLag(key: Uint8Array): Promise<EvmAccount>
   calm(): void
+  /** Lands what was sent, and makes it final. */
+  settle(): Promise<void>
   stop(): Promise<void>
 }
 
-export async function startTestChain(options: ChainOptions = {}): Promise<TestChain> {
-  const chain = await startEvmChain({ port: 0, ...options })
+export async function startTestChain(): Promise<TestChain> {
+  const chain = await startEvmChain({ port: 0 })
   const node = await startFaultyNode(chain.url)
   const dev = connectAs(DEV_PAYERS[0]!, chain.url)
   return {
@@ -43,7 +47,12 @@ export async function startTestChain(options: ChainOptions = {}): Promise<TestCh
       return key
     },
     open: (key) => createEvmAccount(LOCAL_CHAIN, [node.url], key),
+    async openWithLag(key) {
+      const { url } = await chain.startNode({ behind: 2 * FINALITY_DEPTH })
+      return createEvmAccount(LOCAL_CHAIN, [node.url, url], key)
+    },
     calm: () => node.behave(honestly),
+    settle: chain.chain.settle,
     async stop() {
       await node.stop()
       await chain.stop()

@@ -1,9 +1,24 @@
-import { describe, expect, it } from 'vitest'
-import type { Sighting } from '../../src/solana/nodes.ts'
-import { outcomeFrom } from '../../src/solana/outcome.ts'
+import { address, type Instruction } from '@solana/kit'
+import { honestly, startFaultyNode } from '@svc/devnet/faulty-node'
+import { GENESIS_HASH, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
+import { startTestChain } from '@svc/devnet/primary-chain/dev-client'
+import { ed25519Signer } from '@svc/protocol/keys'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSolanaNodes, type Sighting } from '../../src/solana/nodes.ts'
+import { outcomeFrom, outcomesOf } from '../../src/solana/outcome.ts'
+import { signTransaction } from '../../src/solana/sign-transaction.ts'
+
+const LOCAL_CHAIN = { genesisHash: GENESIS_HASH }
+const MEMO: Instruction = {
+  programAddress: address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
+  data: Buffer.from('hello'),
+}
 
 const LAST_VALID = 1000
-const at = (finalizedHeight: number, status: Sighting['status'] = null): Sighting => ({ finalizedHeight, status })
+const at = (finalizedHeight: number, status: Sighting['status'] = null): Sighting => ({
+  isPast: finalizedHeight > LAST_VALID,
+  status,
+})
 const confirmed = { slot: 7, commitment: 'confirmed', error: null } as const
 const finalized = { slot: 7, commitment: 'finalized', error: null } as const
 const failed = { slot: 7, commitment: 'confirmed', error: '"AccountInUse"' } as const
@@ -49,8 +64,8 @@ describe('the outcome of a transaction', () => {
       { ...LANDED, commitment: 'confirmed' },
     ],
   ] as const)('T-19 ANCH-07 is told when %s', (_name, sightings, outcome) => {
-    expect(outcomeFrom(sightings, LAST_VALID)).toEqual(outcome)
-    expect(outcomeFrom(sightings.toReversed(), LAST_VALID)).toEqual(outcome)
+    expect(outcomeFrom(sightings)).toEqual(outcome)
+    expect(outcomeFrom(sightings.toReversed())).toEqual(outcome)
   })
 
   it.each([
@@ -68,7 +83,33 @@ describe('the outcome of a transaction', () => {
     ['only one answers, for whom it has expired', [at(9999)], { outcome: 'pending' }],
     ['for two it has expired', [at(9999), at(9999)], { outcome: 'expired' }],
   ] as const)('T-133 is what two nodes say when %s', (_name, sightings, outcome) => {
-    expect(outcomeFrom(sightings, LAST_VALID, 2)).toEqual(outcome)
-    expect(outcomeFrom(sightings.toReversed(), LAST_VALID, 2)).toEqual(outcome)
+    expect(outcomeFrom(sightings, 2)).toEqual(outcome)
+    expect(outcomeFrom(sightings.toReversed(), 2)).toEqual(outcome)
   })
+})
+
+it('T-19 T-133 a transaction that landed has not expired because a node has forgotten it, or one of its machines lags', async () => {
+  const { url, chain, startNode, stop } = await startTestChain()
+  onTestFinished(stop)
+  const nodes = createSolanaNodes(LOCAL_CHAIN, [url])
+  async function land() {
+    const signed = signTransaction(ed25519Signer(PUBLICATION.privateKeyBytes), [MEMO], await nodes.lifetime())
+    await nodes.send(signed.raw)
+    chain.settle()
+    return signed
+  }
+  const sent = await land()
+  chain.expireBlockhashes()
+  const later = await land()
+  const landed = { outcome: 'landed', commitment: 'finalized' }
+  expect(await outcomesOf(nodes, [sent, later])).toMatchObject([landed, landed])
+  const node = await startNode({ keeps: 100 })
+  const outcomes = await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [node.url]), [sent, later])
+  expect(outcomes).toMatchObject([{ outcome: 'pending' }, landed])
+  const machines = await startFaultyNode(node.url, (call) => {
+    node.behave({ behind: call.method === 'getSignatureStatuses' ? 300 : 0 })
+    return honestly(call)
+  })
+  expect(await outcomesOf(createSolanaNodes(LOCAL_CHAIN, [machines.url]), [sent])).toEqual([{ outcome: 'pending' }])
+  await machines.stop()
 })

@@ -4,6 +4,8 @@ import { invalidParams } from '../rpc-error.ts'
 export type BlockClock = {
   /** Seconds: the pinned time, or the clock's, never before the head. */
   next(headTime: number): number
+  /** Seconds: the clock's, never before the head. */
+  present(headTime: number): number
   /** evm_setNextBlockTimestamp: for one block. */
   pin(time: number): void
   unpin(): void
@@ -14,8 +16,10 @@ export type BlockClock = {
 export function createBlockClock(now: () => number): BlockClock {
   let shift = 0
   let pinned: number | undefined
+  const present = (headTime: number) => Math.max(headTime, seconds(now()) + shift)
   return {
-    next: (headTime) => pinned ?? Math.max(headTime, seconds(now()) + shift),
+    next: (headTime) => pinned ?? present(headTime),
+    present,
     pin(time) {
       pinned = time
     },

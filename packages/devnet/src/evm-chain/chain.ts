@@ -1,12 +1,13 @@
 import { limit } from '@svc/concurrency/locks'
-import type { Hash } from 'viem'
+import { type Address, type Hash, type Hex, hexToBigInt, numberToHex } from 'viem'
+import type { Landing } from '../landing.ts'
 import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import { createBlockClock, seconds } from './block-clock.ts'
 import type { Engine } from './engine.ts'
 import { faucetTransaction } from './faucet.ts'
 import { createGenesis } from './genesis.ts'
 import { type Entry, openJournal } from './journal.ts'
-import { CALLS, CHANGES, REFUSED, resolveTags } from './methods.ts'
+import { CALLS, CHANGES, REFUSED, resolveTags, SENDS } from './methods.ts'
 
 /** Takes the request object of EIP-1193, so `viem.custom(chain)` uses it without HTTP. */
 export type EvmChain = {
@@ -15,6 +16,18 @@ export type EvmChain = {
   /** Once the blocks of the journal are there again; requests wait for it. Rejects when they cannot be made. */
   replayed: Promise<void>
   request(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
+  /** Of the newest block. */
+  height(): number
+  /** How many blocks `finalized` is below the newest. */
+  depth: number
+  /** Lands what was sent, and makes it final. */
+  settle(): Promise<void>
+  /** From now on no block is made but those that a test asks for; `evm_setAutomine` does the same. */
+  hold(): void
+  /** Ends `hold`. */
+  resume(): void
+  /** Leaves the blocks that are not final. What they held lands again, in other blocks; what is dropped, if it is sent again. */
+  fork(options?: { drop?: readonly string[] }): Promise<void>
   close(): Promise<void>
 }
 
@@ -23,19 +36,37 @@ export type ChainOptions = {
   stateFile?: string
   /** Unix milliseconds, for block timestamps. */
   now?: () => number
-  /** How many blocks `finalized` is below the head. */
-  finalityDepth?: number
+  /** `later` unless given. */
+  landing?: Landing
 }
+
+/** How many blocks `finalized` is below the head where transactions land later, as on chain 143. */
+export const FINALITY_DEPTH = 2
 
 type Head = { number: number; hash: Hash; time: number }
 
-export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }: ChainOptions): Promise<EvmChain> {
+/** A change, its result, and the block that the chain had then. */
+type Made = Omit<Entry, 'head'> & { result: unknown; block: number }
+
+export async function openChain({ stateFile, now = Date.now, landing = 'later' }: ChainOptions): Promise<EvmChain> {
   const journal = stateFile === undefined ? undefined : openJournal(stateFile, seconds(now()))
   const genesisTime = journal?.genesisTime ?? seconds(now())
-  const engine = await createGenesis(genesisTime)
+  const depth = landing === 'later' ? FINALITY_DEPTH : 0
+  let engine = await createGenesis(genesisTime)
   let head = await readHead(engine)
   let isClosed = false
-  const replayed = replay(journal?.past ?? []).catch((error: unknown) => {
+  /** The time at which the oldest transaction of the pool was sent, in seconds; null for an empty pool. */
+  let waitingSince: number | null = null
+  /** The newest block that took transactions of the pool. */
+  let newestFilled = -depth
+  let isHeld = false
+  let isBlockDue = false
+  /** What made the blocks, for forks. */
+  let made: Made[] = []
+  const clock = createBlockClock(now)
+  // The journal's order is the chain's.
+  const oneAtATime = limit(1)
+  const replayed = start().catch((error: unknown) => {
     journal?.close()
     isClosed = true
     throw error
@@ -43,9 +74,6 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
   // Whoever asks for it gets the error.
   replayed.catch(() => {})
 
-  const clock = createBlockClock(now)
-  // The journal's order is the chain's.
-  const oneAtATime = limit(1)
   return {
     genesisTime,
     replayed,
@@ -53,16 +81,31 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
       await replayed
       // Closing ends the replay early: a change on those blocks would make the journal useless.
       if (isClosed) throw new RpcError(RPC_CODES.internalError, 'the chain is stopped')
-      if (method === 'dev_faucet') return change('eth_sendTransaction', [faucetTransaction(params)])
+      if (landing === 'later') await oneAtATime(() => pass(method))
+      if (method === 'dev_faucet') return oneAtATime(() => grant(params))
       if (method === 'evm_increaseTime') return clock.increase(params)
       if (method === 'evm_setNextBlockTimestamp') return pinTime(params)
+      if (method === 'evm_setAutomine' && landing === 'later') {
+        isHeld = params[0] === false
+        return true
+      }
       const instead = REFUSED.get(method)
       if (instead)
         throw new RpcError(RPC_CODES.methodNotSupported, `Method ${method} is not supported here: ${instead}`)
-      if (CHANGES.has(method)) return change(method, params)
+      if (CHANGES.has(method)) return oneAtATime(() => change(method, params))
       if (CALLS.has(method)) return call(method, params)
-      return engine.request(method, resolveTags(params, head.number, finalityDepth))
+      return read(method, params)
     },
+    height: () => head.number,
+    depth,
+    settle: () => oneAtATime(landAll),
+    hold() {
+      isHeld = true
+    },
+    resume() {
+      isHeld = false
+    },
+    fork: ({ drop = [] } = {}) => oneAtATime(() => fork(drop)),
     async close() {
       if (isClosed) return
       isClosed = true
@@ -71,8 +114,8 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
     },
   }
 
-  async function replay(past: readonly Entry[]): Promise<void> {
-    for (const [index, { method, params, time, head: parent }] of past.entries()) {
+  async function start(): Promise<void> {
+    for (const [index, { method, params, time, head: parent }] of (journal?.past ?? []).entries()) {
       if (isClosed) return
       if (parent !== head.hash) {
         const where = `${stateFile}, line ${index + 2}`
@@ -81,36 +124,118 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
       // A request that failed before fails again, and changes nothing.
       await execute(method, params, time).catch(() => undefined)
     }
+    if (landing === 'later') await change('evm_setAutomine', [false])
   }
 
-  function change(method: string, params: readonly unknown[]): Promise<unknown> {
-    return oneAtATime(async () => {
-      const time = clock.next(head.time)
-      const { hash } = head
-      journal?.append({ method, params, time, head: hash })
-      const result = await execute(method, params, time)
-      if (head.hash !== hash) clock.unpin()
-      return result
-    })
+  /** What happens on the chain before it answers a request. */
+  async function pass(method: string): Promise<void> {
+    const present = clock.present(head.time)
+    if (!isHeld) {
+      if (waitingSince !== null && present > waitingSince) await change('evm_mine', [], waitingSince)
+      if (waitingSince === null && present > head.time) await finalize()
+      else if (isBlockDue && waitingSince !== null) await change('evm_mine', [])
+      else if (isBlockDue && !isFinal()) await change('evm_mine', [], present)
+    }
+    // Whoever sends a transaction and asks for it does not find it yet.
+    isBlockDue = !SENDS.has(method)
+  }
+
+  function isFinal(): boolean {
+    return head.number >= newestFilled + depth
+  }
+
+  async function finalize(): Promise<void> {
+    while (!isFinal()) await change('evm_mine', [], clock.present(head.time))
+  }
+
+  async function landAll(): Promise<void> {
+    if (waitingSince !== null) await change('evm_mine', [])
+    await finalize()
+  }
+
+  /** The newest blocks are gone, and one without transactions stands in their place. */
+  async function fork(drop: readonly unknown[]): Promise<void> {
+    if (journal) throw new Error('A chain that is kept in a file does not fork')
+    const target = Math.max(1, head.number - depth)
+    const first = made.findIndex(({ block }) => block > target)
+    const kept = made.slice(0, first === -1 ? made.length : first)
+    const sentAfter = kept.findLastIndex(({ method }) => !SENDS.has(method)) + 1
+    const left = [...kept.splice(sentAfter), ...(first === -1 ? [] : made.slice(first))]
+    engine = await createGenesis(genesisTime)
+    head = await readHead(engine)
+    made = []
+    waitingSince = null
+    newestFilled = -depth
+    for (const { method, params, time } of kept) await execute(method, params, time)
+    const present = clock.present(head.time)
+    await execute('evm_mine', [], present)
+    for (const { method, params, result } of left)
+      if (!method.endsWith('_mine') && !drop.includes(result)) await execute(method, params, present)
+    isBlockDue = false
+  }
+
+  async function grant(params: readonly unknown[]): Promise<unknown> {
+    const hash = await change('eth_sendTransaction', [faucetTransaction(params)])
+    if (landing === 'later') await change('evm_mine', [])
+    return hash
+  }
+
+  /** With a time, a block does not take the pinned one. */
+  async function change(method: string, params: readonly unknown[], given?: number): Promise<unknown> {
+    const time = given ?? clock.next(head.time)
+    const { hash } = head
+    journal?.append({ method, params, time, head: hash })
+    const result = await execute(method, params, time)
+    if (head.hash !== hash && given === undefined) clock.unpin()
+    return result
   }
 
   async function execute(method: string, params: readonly unknown[], time: number): Promise<unknown> {
     await engine.request('evm_setNextBlockTimestamp', [time])
     const result = await engine.request(method, params)
+    const { number } = head
     head = await readHead(engine)
+    if (landing === 'at once') return result
+    if (!journal) made.push({ method, params, time, result, block: head.number })
+    if (SENDS.has(method)) waitingSince ??= time
+    else if (head.number !== number && waitingSince !== null) await fill(number + 1)
     return result
+  }
+
+  /** A block may have taken transactions of the pool. Chain 143 charges them for the gas that they were allowed to use. */
+  async function fill(number: number): Promise<void> {
+    const { transactions } = (await engine.request('eth_getBlockByNumber', [numberToHex(number), true])) as Block
+    // Transactions may wait for others of their account.
+    if (transactions.length > 0) newestFilled = number
+    for (const { hash, from, gas } of transactions) {
+      const { gasUsed, effectiveGasPrice } = (await engine.request('eth_getTransactionReceipt', [hash])) as Receipt
+      const unused = (BigInt(gas) - BigInt(gasUsed)) * BigInt(effectiveGasPrice)
+      const balance = hexToBigInt((await engine.request('eth_getBalance', [from])) as Hex)
+      if (unused > 0n) await engine.request('hardhat_setBalance', [from, numberToHex(balance - unused)])
+    }
+    const left = (await engine.request('eth_pendingTransactions')) as unknown[]
+    waitingSince = left.length === 0 ? null : head.time
+  }
+
+  async function read(method: string, params: readonly unknown[]): Promise<unknown> {
+    const answer = await engine.request(method, resolveTags(params, head.number, depth))
+    if (method !== 'eth_getTransactionReceipt' || answer === null || landing === 'at once') return answer
+    const { gas } = (await engine.request('eth_getTransactionByHash', params)) as Transaction
+    return { ...(answer as Receipt), gasUsed: gas }
   }
 
   /**
    * EDR runs a call on `latest` at the time of the newest block, which may be hours old on a quiet chain. Real chains
-   * make blocks all the time, and authorizations depend on the time: so the call runs in the pending block.
+   * make blocks all the time, and authorizations depend on the time: so the call runs in the pending block, as long as
+   * that has no transactions.
    */
   function call(method: string, [transaction, tag = 'latest', ...rest]: readonly unknown[]): Promise<unknown> {
     return oneAtATime(async () => {
-      const isNow = tag === 'latest' && (await engine.request('hardhat_getAutomine'))
+      const isEmpty = landing === 'later' ? waitingSince === null : await engine.request('hardhat_getAutomine')
+      const isNow = tag === 'latest' && isEmpty
       if (isNow) await engine.request('evm_setNextBlockTimestamp', [clock.next(head.time)])
       const params = [transaction, isNow ? 'pending' : tag, ...rest]
-      return engine.request(method, resolveTags(params, head.number, finalityDepth))
+      return engine.request(method, resolveTags(params, head.number, depth))
     })
   }
 
@@ -122,6 +247,10 @@ export async function openChain({ stateFile, now = Date.now, finalityDepth = 0 }
     })
   }
 }
+
+type Transaction = { hash: Hash; from: Address; gas: Hex }
+type Block = { transactions: readonly Transaction[] }
+type Receipt = { gasUsed: Hex; effectiveGasPrice: Hex }
 
 async function readHead(engine: Engine): Promise<Head> {
   const block = (await engine.request('eth_getBlockByNumber', ['latest', false])) as Record<

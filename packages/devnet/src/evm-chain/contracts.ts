@@ -27,6 +27,17 @@ export const FIXTURES = {
   },
 } as const
 
+/** Takes the place of USDC, whose balances it keeps, with `hardhat_setCode`. */
+export const BLOCKING_USDC = {
+  code: hex(compiled.BlockingUsdc.code),
+  abi: parseAbi([
+    'function pause()',
+    'function unpause()',
+    'function blacklist(address account)',
+    'function unBlacklist(address account)',
+  ]),
+} as const
+
 export const MINT_ABI = parseAbi(['function mint(address to, uint256 value)'])
 
 // JSON imports type as plain strings; the compiler output is 0x-prefixed by compile.ts.

@@ -4,22 +4,41 @@ import { CHAIN_ID, type DevAccount } from './dev-accounts.ts'
 
 type Faucet = { Method: 'dev_faucet'; Parameters: unknown[]; ReturnType: Hash }
 
-/** A stock viem client that reads, signs for one account, and controls the chain (mine, setNextBlockTimestamp, …). */
+/** More questions than a transaction takes to land, if it does at all. */
+const MAX_QUESTIONS = 10
+
+/**
+ * A stock viem client that reads, signs for one account, and controls the chain (mine, setNextBlockTimestamp, …). It
+ * waits until what it sends has landed, as a wallet does.
+ */
 export function connectAs(account: DevAccount, url: string) {
   return createClient({
     account: privateKeyToAccount(account.privateKey),
     chain: viemChain(url),
     transport: http(),
-    // By default viem may return the block number of four seconds ago.
+    // By default viem asks every four seconds, and may return the block number of four seconds ago.
+    pollingInterval: 5,
     cacheTime: 0,
   })
     .extend(publicActions)
     .extend(walletActions)
     .extend(testActions({ mode: 'hardhat' }))
-    .extend((client) => ({
-      /** Params are those of dev_faucet: address, asset, amount in display units. */
-      faucet: (...params: unknown[]) => client.request<Faucet>({ method: 'dev_faucet', params }),
-    }))
+    .extend((client) => {
+      async function landed(sending: Promise<Hash>): Promise<Hash> {
+        const hash = await sending
+        for (let asked = 0; asked < MAX_QUESTIONS; asked++)
+          if (await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })) break
+        return hash
+      }
+      const { sendTransaction, writeContract, deployContract } = client
+      return {
+        sendTransaction: ((request) => landed(sendTransaction(request))) as typeof sendTransaction,
+        writeContract: ((request) => landed(writeContract(request))) as typeof writeContract,
+        deployContract: ((request) => landed(deployContract(request))) as typeof deployContract,
+        /** Params are those of dev_faucet: address, asset, amount in display units. */
+        faucet: (...params: unknown[]) => client.request<Faucet>({ method: 'dev_faucet', params }),
+      }
+    })
 }
 
 export type DevClient = ReturnType<typeof connectAs>

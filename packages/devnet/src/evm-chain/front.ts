@@ -3,6 +3,7 @@ import { readBody } from '../http-server.ts'
 import { RPC_CODES, RpcError } from '../rpc-error.ts'
 import type { EvmChain } from './chain.ts'
 
+type Node = Pick<EvmChain, 'request'>
 type RpcRequest = { jsonrpc: '2.0'; id: number | string; method: string; params?: unknown[] }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -15,18 +16,24 @@ const CORS = {
 }
 
 /** JSON-RPC 2.0 over HTTP: errors travel in the body with status 200, as hardhat's node sends them. */
-export function createFront(chain: EvmChain) {
+export function createFront(chain: Node, isRefused = () => false) {
+  const node: Node = {
+    async request(request) {
+      if (isRefused()) throw new RpcError(RPC_CODES.limitExceeded, 'limit exceeded')
+      return chain.request(request)
+    },
+  }
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, CORS).end()
       return
     }
-    const answer = await answerBody(chain, request)
+    const answer = await answerBody(node, request)
     response.writeHead(200, { ...CORS, 'content-type': 'application/json' }).end(JSON.stringify(answer))
   }
 }
 
-async function answerBody(chain: EvmChain, request: IncomingMessage): Promise<unknown> {
+async function answerBody(chain: Node, request: IncomingMessage): Promise<unknown> {
   let body: unknown
   try {
     const text = await readBody(request, MAX_BODY_BYTES)
@@ -42,7 +49,7 @@ async function answerBody(chain: EvmChain, request: IncomingMessage): Promise<un
   return answers
 }
 
-async function answerOne(chain: EvmChain, request: unknown): Promise<unknown> {
+async function answerOne(chain: Node, request: unknown): Promise<unknown> {
   if (!isRequest(request)) return failure(null, invalidRequest('wants jsonrpc "2.0", id, method and a list of params'))
   const { id, method, params = [] } = request
   try {

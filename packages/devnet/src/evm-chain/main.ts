@@ -7,6 +7,7 @@ import { startEvmChain } from './start.ts'
 const { DEV_EVM_RPC_PORT, DATA_DIR } = process.env
 const running = await startEvmChain({
   port: Number(DEV_EVM_RPC_PORT ?? 8545),
+  landing: 'at once',
   ...(DATA_DIR ? { stateFile: join(DATA_DIR, 'evm-chain.jsonl') } : {}),
 })
 console.log(`EVM chain ${CHAIN_ID} on ${running.url}${DATA_DIR ? `, kept in ${DATA_DIR}` : ', in memory only'}`)

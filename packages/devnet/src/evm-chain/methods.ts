@@ -25,6 +25,9 @@ export const CHANGES: ReadonlySet<string> = new Set([
   'hardhat_stopImpersonatingAccount',
 ])
 
+/** Requests that give the chain a transaction. */
+export const SENDS: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_sendTransaction'])
+
 /** Requests that run code without changing the chain. */
 export const CALLS: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
@@ -36,10 +39,16 @@ export const REFUSED: ReadonlyMap<string, string> = new Map([
 
 /**
  * EDR calls its newest block final. With a depth, `finalized` means that many blocks below the head and `safe` one
- * below, as chain 143 distinguishes proposed, voted and finalized blocks.
+ * below, as chain 143 distinguishes proposed, voted and finalized blocks. For a node that is behind, the head is another
+ * than EDR's.
  */
-export function resolveTags(params: readonly unknown[], head: number, depth: number): readonly unknown[] {
-  if (depth === 0) return params
+export function resolveTags(
+  params: readonly unknown[],
+  head: number,
+  depth: number,
+  isBehind = false,
+): readonly unknown[] {
+  if (depth === 0 && !isBehind) return params
   return params.map((param) => {
     if (typeof param === 'string') return resolve(param)
     if (typeof param !== 'object' || param === null || Array.isArray(param)) return param
@@ -50,7 +59,8 @@ export function resolveTags(params: readonly unknown[], head: number, depth: num
 
   function resolve(tag: unknown): unknown {
     if (tag === 'finalized') return numberToHex(Math.max(0, head - depth))
-    if (tag === 'safe') return numberToHex(Math.max(0, head - 1))
+    if (tag === 'safe') return numberToHex(Math.max(0, head - Math.min(1, depth)))
+    if (isBehind && (tag === 'latest' || tag === 'pending')) return numberToHex(head)
     return tag
   }
 }

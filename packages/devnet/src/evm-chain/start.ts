@@ -1,6 +1,8 @@
 import { startHttpServer } from '../http-server.ts'
+import { createRefusals, type LocalNode, type NodeFaults } from '../node-faults.ts'
 import { type ChainOptions, type EvmChain, openChain } from './chain.ts'
 import { createFront } from './front.ts'
+import { nodeOf } from './node.ts'
 
 export type EvmChainOptions = ChainOptions & {
   /** 0 takes any free port. */
@@ -10,7 +12,13 @@ export type EvmChainOptions = ChainOptions & {
   replayInBackground?: boolean
 }
 
-export type RunningEvmChain = { url: string; chain: EvmChain; stop(): Promise<void> }
+export type RunningEvmChain = {
+  url: string
+  chain: EvmChain
+  /** Starts another node of the chain. */
+  startNode(faults?: NodeFaults): Promise<LocalNode>
+  stop(): Promise<void>
+}
 
 export async function startEvmChain(options: EvmChainOptions): Promise<RunningEvmChain> {
   const { port, host = '127.0.0.1', replayInBackground = false, ...chainOptions } = options
@@ -20,11 +28,29 @@ export async function startEvmChain(options: EvmChainOptions): Promise<RunningEv
     await chain.close()
     throw error
   })
+  const servers = [server]
   return {
     url: server.url,
     chain,
+    async startNode(first = {}) {
+      let faults = first
+      const node = nodeOf(chain, () => faults)
+      const started = await startHttpServer(
+        createFront(
+          node,
+          createRefusals(() => faults),
+        ),
+      )
+      servers.push(started)
+      return {
+        url: started.url,
+        behave(next) {
+          faults = next
+        },
+      }
+    },
     async stop() {
-      await server.stop()
+      await Promise.all(servers.map(({ stop }) => stop()))
       await chain.close()
     },
   }

@@ -1,16 +1,20 @@
 import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
+import type { Landing } from '../landing.ts'
 import type { Journal } from './journal.ts'
 import { loadAccount } from './journal-entry.ts'
 import type { Past } from './snapshot.ts'
 import {
-  type Ageing,
+  AT_ONCE,
   CLOCK_SYSVAR,
+  COMMITMENTS,
   type Commitment,
-  commitmentOf,
   createBlockhashes,
   createTimeline,
+  FIRST_SLOT,
   type IssuedBlockhash,
+  LATER,
+  MAX_AGE_IN_BLOCKS,
   SLOT_MS,
   setClock,
   type Timeline,
@@ -26,13 +30,24 @@ import {
   type PastTransaction,
   type TransactionRecord,
 } from './transactions/history.ts'
-import { preflight, type SimulatedTransaction, type State, simulateOn, submit } from './transactions/submit.ts'
-import type { WireTransaction } from './transactions/wire-transaction.ts'
+import { createPool } from './transactions/pool.ts'
+import {
+  preflight,
+  rollBack,
+  type SimulatedTransaction,
+  type Slot,
+  type State,
+  simulateOn,
+  submit,
+} from './transactions/submit.ts'
+import { decodeWireTransaction, type WireTransaction } from './transactions/wire-transaction.ts'
 
 export interface PrimaryChain {
   readonly svm: LiteSVM
   readonly timeline: Timeline
   view(commitment: Commitment): View
+  /** The oldest slot whose transactions are known. */
+  firstSlot(): number
   account(address: Address, view: View): Account | null
   programAccounts(program: Address, view: View): Account[]
   transaction(signature: string): TransactionRecord | undefined
@@ -44,18 +59,32 @@ export interface PrimaryChain {
   isBlockhashValid(blockhash: string, view: View): boolean
   /** Why the chain would refuse a transaction at `view`; null when it would not. */
   refusal(wire: WireTransaction, view: View): TransactionError | null
+  /** Takes a transaction, which lands as `Landing` says. */
+  send(wire: WireTransaction): void
+  /** Runs a transaction at once, in a slot of its own. */
   submit(wire: WireTransaction): TransactionRecord | { dropped: TransactionError }
   /** Whether the transaction would succeed, signatures included. */
   preflight(wire: WireTransaction): Outcome
   simulate(wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction
   /** Moves the chain's time forward. */
   advanceTime(milliseconds: number): void
-  /** Skips 151 blocks, so that every blockhash issued so far has expired. */
+  /** Skips so many blocks that every blockhash issued so far has expired, for reads at any commitment. */
   expireBlockhashes(): void
+  /** What nodes call before they answer a request. */
+  pass(method: string): void
+  /** Lands what was sent, and makes it final. */
+  settle(): void
+  /** From now on only the clock moves the chain. */
+  hold(): void
+  /** Ends `hold`. */
+  resume(): void
+  /** Leaves the slots that are not final. What they held lands again, in later slots; what is dropped, if it is sent again. */
+  fork(options?: { drop?: readonly string[] }): void
   close(): void
 }
 
-export interface ChainOptions extends Ageing, Machine {
+export interface ChainOptions extends Machine {
+  readonly landing: Landing
   readonly now: () => number
   readonly journal: Journal
   readonly past: Past
@@ -77,26 +106,54 @@ export function createChain(options: ChainOptions): PrimaryChain {
     journal,
     programs: new Map(),
   }
+  const pool = createPool()
+  const ageing = options.landing === 'later' ? LATER : AT_ONCE
+  let isHeld = false
+  let isSlotDue = false
   restore(state, blockhashes.restore, past)
   if (past.genesisTime === null) journal.append({ time: genesisTime, genesis: 'svc primary chain 1' })
 
-  const view = (commitment: Commitment) => viewAt(timeline, options, commitment)
+  const view = (commitment: Commitment) => viewAt(timeline, ageing, commitment)
 
-  function account(address: Address, { cutoff }: View): Account | null {
-    if (address === CLOCK_SYSVAR) setClock(svm, timeline, timeline.slotAt(cutoff), cutoff)
-    const past = state.history.at(address, cutoff)
+  function account(address: Address, { slot, time }: View): Account | null {
+    if (address === CLOCK_SYSVAR) setClock(svm, timeline, slot, time)
+    const past = state.history.at(address, slot)
     return past === undefined ? liveAccount(svm, address) : past
   }
 
-  function refusal(wire: WireTransaction, at: View): TransactionError | null {
+  function refusal(wire: WireTransaction, at: Pick<View, 'slot' | 'height'>): TransactionError | null {
     if (!blockhashes.isValid(wire.message.lifetimeToken, at)) return 'BlockhashNotFound'
     return state.ledger.has(wire.bytes) ? 'AlreadyProcessed' : null
+  }
+
+  function run(wire: WireTransaction, { slot, time }: Slot): TransactionRecord | { dropped: TransactionError } {
+    const dropped = refusal(wire, { slot, height: timeline.heightAt(time) })
+    if (dropped !== null) return { dropped }
+    state.history.forgetUpTo(view('finalized').slot - SLOTS_REMEMBERED)
+    return submit(state, wire, { slot, time })
+  }
+
+  function addSlot(): Slot {
+    const time = timeline.time()
+    timeline.addSlot(time)
+    return { slot: timeline.slotAt(time), time }
+  }
+
+  function land(slot: Slot): void {
+    for (const wire of pool.take()) run(wire, slot)
+  }
+
+  /** The slot after the one in which the pool's oldest transaction was sent has come by the clock. */
+  function landByClock(): void {
+    const time = pool.since() + SLOT_MS
+    if (!pool.isEmpty() && timeline.time() >= time) land({ slot: timeline.slotAt(time), time })
   }
 
   return {
     svm,
     timeline,
     view,
+    firstSlot: () => FIRST_SLOT,
     account,
     refusal,
     programAccounts(program, at) {
@@ -107,9 +164,15 @@ export function createChain(options: ChainOptions): PrimaryChain {
         return found?.programAddress === program ? [found] : []
       })
     },
-    transaction: (signature) => state.ledger.find(signature),
-    transactions: state.ledger.all,
-    commitmentOf: (record) => commitmentOf(record.time, timeline.time(), options),
+    transaction(signature) {
+      landByClock()
+      return state.ledger.find(signature)
+    },
+    transactions() {
+      landByClock()
+      return state.ledger.all()
+    },
+    commitmentOf: ({ slot }) => COMMITMENTS.findLast((commitment) => slot <= view(commitment).slot) ?? 'processed',
     blockTime(slot) {
       const last = state.ledger.lastUpTo(slot)
       const blocksSince = slot - (last?.slot ?? timeline.slotAt(genesisTime))
@@ -117,26 +180,60 @@ export function createChain(options: ChainOptions): PrimaryChain {
     },
     latestBlockhash: blockhashes.issue,
     isBlockhashValid: blockhashes.isValid,
+    send(wire) {
+      landByClock()
+      if (options.landing === 'later') pool.add(wire, timeline.time())
+      else run(wire, addSlot())
+    },
     submit(wire) {
-      const dropped = refusal(wire, view('processed'))
-      if (dropped !== null) return { dropped }
-      state.history.forgetUpTo(view('finalized').cutoff)
-      return submit(state, wire)
+      landByClock()
+      return run(wire, addSlot())
     },
     preflight: (wire) => preflight(state, wire),
     simulate: (wire, verifySignatures) => simulateOn(state, wire, verifySignatures),
     advanceTime: timeline.advance,
     expireBlockhashes() {
-      journal.append({ time: timeline.time(), skippedBlocks: 151 })
-      timeline.skipBlocks(151)
+      if (!isHeld && !pool.isEmpty()) land(addSlot())
+      const skippedBlocks = MAX_AGE_IN_BLOCKS + 1 + ageing.finalized
+      journal.append({ time: timeline.time(), skippedBlocks })
+      timeline.skipBlocks(skippedBlocks)
+    },
+    pass(method) {
+      landByClock()
+      if (isSlotDue && !isHeld) land(addSlot())
+      // Whoever sends a transaction and asks for it does not find it yet.
+      isSlotDue = options.landing === 'later' && method !== 'sendTransaction'
+    },
+    settle() {
+      if (options.landing === 'at once') return
+      land(addSlot())
+      for (let age = 0; age < ageing.finalized; age++) addSlot()
+    },
+    hold() {
+      isHeld = true
+    },
+    resume() {
+      isHeld = false
+    },
+    fork({ drop = [] } = {}) {
+      const sent = [...rollBack(state, view('finalized').slot).map(wireOf), ...pool.take()]
+      for (const wire of sent) if (!drop.includes(wire.signatures[0]!)) pool.add(wire, timeline.time())
+      isSlotDue = false
     },
     close: journal.close,
   }
 }
 
+/** How far a node may be behind that reads accounts. */
+const SLOTS_REMEMBERED = 150
+
+function wireOf({ wire }: TransactionRecord): WireTransaction {
+  return decodeWireTransaction(new Uint8Array(Buffer.from(wire, 'base64')))
+}
+
 function restore(state: State, restoreBlockhash: (issued: IssuedBlockhash) => void, past: Past): void {
   state.timeline.skipBlocks(past.skippedBlocks)
-  for (const { time } of past.transactions) state.timeline.countTransaction(time)
+  state.timeline.restore(past.transactions)
   for (const issued of past.blockhashes) restoreBlockhash(issued)
   // A program can be loaded only after the account that holds its code.
   const accounts = past.accounts.map(loadAccount)

@@ -65,6 +65,7 @@ export async function sign(rpc: Rpc, payer: KeyPairSigner, instructions: Instruc
   )
 }
 
+/** Sends a transaction and waits until it is confirmed, as a wallet does. */
 export async function send(
   rpc: Rpc,
   payer: KeyPairSigner,
@@ -74,7 +75,19 @@ export async function send(
   const transaction = await sign(rpc, payer, instructions, options)
   const wire = getBase64EncodedWireTransaction(transaction)
   await rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight }).send()
-  return getSignatureFromTransaction(transaction)
+  const signature = getSignatureFromTransaction(transaction)
+  await untilConfirmed(rpc, signature)
+  return signature
+}
+
+/** More questions than a transaction takes to be confirmed, if it lands at all. */
+const MAX_QUESTIONS = 10
+
+async function untilConfirmed(rpc: Rpc, signature: Signature): Promise<void> {
+  for (let asked = 0; asked < MAX_QUESTIONS; asked++) {
+    const [status] = (await rpc.getSignatureStatuses([signature]).send()).value
+    if (status && status.confirmationStatus !== 'processed') return
+  }
 }
 
 /** Posts without a client, to see the raw answer; `body` may be anything. */

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import {
   type Address,
   appendTransactionMessageInstructions,
@@ -25,7 +24,6 @@ import { decodeWireTransaction } from './transactions/wire-transaction.ts'
 const USAGE = 'dev_faucet takes [address, asset, amount]'
 const SOL_DECIMALS = 9
 const U64_MAX = 2n ** 64n - 1n
-const LOOK_EVERY_MS = 10
 
 export const faucetMethods: Methods = {
   requestAirdrop: (chain, params) => giveSol(chain, addressAt(params, 0), u64At(params, 1)).signature,
@@ -37,19 +35,10 @@ export const faucetMethods: Methods = {
     const token = TOKEN_ASSETS.find((name) => name === asset)
     const amount = amountAt(params, 2, token ? MINTS[token].decimals : SOL_DECIMALS)
     const record = token ? await giveTokens(chain, to, token, amount) : giveSol(chain, to, amount)
-    await untilConfirmed(chain, record)
+    // Wallets go by confirmed blocks.
+    chain.settle()
     return record.signature
   },
-}
-
-/** Wallets go by confirmed blocks. A chain whose clock stands still, as in tests, has given all the same. */
-async function untilConfirmed(chain: PrimaryChain, record: TransactionRecord): Promise<void> {
-  let time = chain.timeline.time()
-  while (chain.commitmentOf(record) === 'processed') {
-    await setTimeout(LOOK_EVERY_MS)
-    if (chain.timeline.time() === time) return
-    time = chain.timeline.time()
-  }
 }
 
 /** An amount in display units, such as "1.5", as atomic units. */

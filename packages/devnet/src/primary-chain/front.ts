@@ -23,7 +23,7 @@ const METHODS: Methods = {
 const MAX_BODY_BYTES = 1024 * 1024
 
 /** JSON-RPC 2.0 over HTTP, as a node serves it: POST of application/json, open to every origin. */
-export function createFront(chain: () => PrimaryChain) {
+export function createFront(chain: () => PrimaryChain, isRefused = () => false) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     response.setHeader('access-control-allow-origin', '*')
     if (request.method === 'OPTIONS') return allowEverything(request, response)
@@ -34,6 +34,7 @@ export function createFront(chain: () => PrimaryChain) {
       const text = 'Supplied content type is not allowed. Content-Type: application/json is required\n'
       return send(response, 415, 'text/plain', text)
     }
+    if (isRefused()) return send(response, 429, 'text/plain', 'Too many requests')
     const body = await readBody(request, MAX_BODY_BYTES)
     if (body === null) return send(response, 413, 'text/plain', `A request may have ${MAX_BODY_BYTES} bytes\n`)
     send(response, 200, 'application/json; charset=utf-8', await answerBody(chain(), body))
@@ -89,6 +90,7 @@ function call(chain: PrimaryChain, name: string, params: unknown): unknown {
   const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
   if (method === undefined) throw new RpcError(RPC_CODES.methodNotFound, 'Method not found')
   if (!Array.isArray(params)) throw invalidParams('Invalid params: `params` must be a list')
+  chain.pass(name)
   return method(chain, params)
 }
 

@@ -7,6 +7,7 @@ const { DEV_PRIMARY_RPC_PORT = '8899', DEV_PRIMARY_STATE_FILE } = process.env
 const port = Number(DEV_PRIMARY_RPC_PORT)
 const { url, stop } = await startPrimaryChain({
   port,
+  landing: 'at once',
   ...(port !== 0 && { webSocketPort: port + 1 }),
   ...(DEV_PRIMARY_STATE_FILE && { stateFile: DEV_PRIMARY_STATE_FILE }),
 })

@@ -1,8 +1,11 @@
 import { startHttpServer } from '../http-server.ts'
+import type { Landing } from '../landing.ts'
+import { createRefusals, type LocalNode, type NodeFaults } from '../node-faults.ts'
 import { createChain, type PrimaryChain } from './chain.ts'
 import { createFront } from './front.ts'
 import { createGenesis } from './genesis.ts'
 import { NO_JOURNAL, openJournal } from './journal.ts'
+import { nodeOf } from './node.ts'
 import { installRegistry } from './registry/stand-in.ts'
 import { NO_PAST } from './snapshot.ts'
 import { createSubscriptions } from './subscriptions.ts'
@@ -15,8 +18,8 @@ export interface PrimaryChainOptions {
   readonly host?: string
   /** File that keeps the chain between starts; without it the chain is in memory only. */
   readonly stateFile?: string
-  readonly confirmAfterMs?: number
-  readonly finalizeAfterMs?: number
+  /** `later` unless given. */
+  readonly landing?: Landing
   /** File with the registry's real program; without it the chain uses a stand-in. */
   readonly registryProgram?: string
   /** Unix milliseconds. */
@@ -27,12 +30,13 @@ export interface RunningPrimaryChain {
   readonly url: string
   readonly webSocketUrl: string
   readonly chain: PrimaryChain
+  /** Starts another node of the chain. */
+  startNode(faults?: NodeFaults): Promise<LocalNode>
   stop(): Promise<void>
 }
 
 export async function startPrimaryChain(options: PrimaryChainOptions): Promise<RunningPrimaryChain> {
-  const { port, webSocketPort, host = '127.0.0.1', stateFile, now = Date.now } = options
-  const { confirmAfterMs = 400, finalizeAfterMs = 2_000 } = options
+  const { port, webSocketPort, host = '127.0.0.1', stateFile, landing = 'later', now = Date.now } = options
   const svm = await createGenesis()
   const withRegistry = installRegistry(svm, options.registryProgram)
   let chain: PrimaryChain
@@ -45,7 +49,7 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
   try {
     if (webSocketPort) servers.push(await startHttpServer(front, { port: webSocketPort, host, onUpgrade }))
     const { journal, past } = stateFile ? openJournal(stateFile) : { journal: NO_JOURNAL, past: NO_PAST }
-    chain = createChain({ svm, withRegistry, now, journal, past, confirmAfterMs, finalizeAfterMs })
+    chain = createChain({ svm, withRegistry, now, journal, past, landing })
   } catch (error) {
     await Promise.all(servers.map(({ stop }) => stop()))
     throw error
@@ -54,6 +58,19 @@ export async function startPrimaryChain(options: PrimaryChainOptions): Promise<R
     url: server.url,
     webSocketUrl: server.url.replace(/^http/, 'ws'),
     chain,
+    async startNode(first = {}) {
+      let faults = first
+      const node = nodeOf(chain, () => faults)
+      const isRefused = createRefusals(() => faults)
+      const started = await startHttpServer(createFront(() => node, isRefused))
+      servers.push(started)
+      return {
+        url: started.url,
+        behave(next) {
+          faults = next
+        },
+      }
+    },
     async stop() {
       subscriptions.stop()
       await Promise.all(servers.map(({ stop }) => stop()))

@@ -39,7 +39,7 @@ const SUBSCRIBE: Record<string, (chain: PrimaryChain, params: Params) => Subscri
       news() {
         const view = chain.view(commitment)
         const record = chain.transaction(signature)
-        return record && record.time <= view.cutoff ? [inContext(view, { err: record.err })] : []
+        return record && record.slot <= view.slot ? [inContext(view, { err: record.err })] : []
       },
     }
   },
@@ -108,8 +108,8 @@ function logsFilter(filter: unknown): (accounts: readonly string[]) => boolean {
 
 /** How many transactions the chain has at a commitment. */
 function countUpTo(chain: PrimaryChain, commitment: Commitment): number {
-  const { cutoff } = chain.view(commitment)
-  return chain.transactions().findLastIndex(({ time }) => time <= cutoff) + 1
+  const view = chain.view(commitment)
+  return chain.transactions().findLastIndex(({ slot }) => slot <= view.slot) + 1
 }
 
 const LOOK_EVERY_MS = 50
@@ -119,7 +119,7 @@ export interface Subscriptions {
   stop(): void
 }
 
-/** The chain has no events, because commitments depend on time alone: so each connection looks again and again. */
+/** The chain has no events, because it moves with the clock and with requests: so each connection looks again and again. */
 export function createSubscriptions(chain: () => PrimaryChain): Subscriptions {
   const server = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024 })
   server.on('connection', (socket) => serveSocket(chain(), socket))
@@ -137,6 +137,7 @@ function serveSocket(chain: PrimaryChain, socket: WebSocket): void {
   let lastId = 0
 
   function tell(): void {
+    chain.pass('')
     for (const [subscription, { notification, news, isOnce }] of subscriptions) {
       for (const result of news()) {
         if (isOnce) subscriptions.delete(subscription)

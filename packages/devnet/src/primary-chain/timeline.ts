@@ -6,22 +6,23 @@ import { Clock, type LiteSVM } from 'litesvm'
 
 export const SLOT_MS = 400
 export const SLOTS_PER_EPOCH = 432_000
-const FIRST_SLOT = 440_208_000
+export const FIRST_SLOT = 440_208_000
 
 export type Timeline = ReturnType<typeof createTimeline>
 
 /**
- * A block comes every 400 ms; a slot comes with every block and with every transaction. So each transaction has its own
- * slot, while block height and the lifetime of a blockhash depend on time alone. Time never runs backwards; after a
- * restart it continues from the chain's last time.
+ * A block comes every 400 ms, and a slot with every block; more slots come where the chain needs them before the clock
+ * has moved (`addSlot`). So block height and the lifetime of a blockhash depend on time alone. Time never runs backwards;
+ * after a restart it continues from the chain's last time.
  */
 export function createTimeline(now: () => number, genesisTime: number, resumeAt: number) {
   let ahead = Math.max(0, resumeAt - now())
   let latest = Math.max(genesisTime, resumeAt)
   let skippedBlocks = 0
-  const transactionTimes: number[] = []
+  const addedSlots: number[] = []
 
   const heightAt = (time: number) => skippedBlocks + Math.max(0, Math.floor((time - genesisTime) / SLOT_MS))
+  const slotAt = (time: number) => FIRST_SLOT + heightAt(time) + countUpTo(addedSlots, time)
 
   return {
     genesisTime,
@@ -35,12 +36,21 @@ export function createTimeline(now: () => number, genesisTime: number, resumeAt:
     skipBlocks(count: number) {
       skippedBlocks += count
     },
-    countTransaction(time: number) {
-      transactionTimes.push(time)
+    addSlot(time: number) {
+      addedSlots.push(time)
     },
-    transactionCount: () => transactionTimes.length,
+    /** After a restart: adds the slots of past transactions, and those that had come between them. */
+    restore(transactions: readonly { slot: number; time: number }[]) {
+      for (const [index, { slot, time }] of transactions.entries())
+        if (slot !== transactions[index - 1]?.slot) addedSlots.push(time)
+      const last = transactions.at(-1)
+      while (last && slotAt(last.time) < last.slot) addedSlots.push(last.time)
+    },
     heightAt,
-    slotAt: (time: number) => FIRST_SLOT + heightAt(time) + countUpTo(transactionTimes, time),
+    slotAt,
+    /** Of the block in a slot. */
+    heightOf: (slot: number) =>
+      slot - FIRST_SLOT - addedSlots.findLastIndex((time, index) => FIRST_SLOT + heightAt(time) + index < slot) - 1,
   }
 }
 
@@ -59,28 +69,23 @@ function countUpTo(times: readonly number[], time: number): number {
 export const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
 export type Commitment = (typeof COMMITMENTS)[number]
 
-/** The chain as seen at one commitment: everything up to `cutoff`, nothing later. */
+/** The chain as seen at one commitment: everything up to its slot, nothing later. */
 export interface View {
   readonly commitment: Commitment
-  readonly cutoff: number
   readonly slot: number
   readonly height: number
+  readonly time: number
 }
 
-export interface Ageing {
-  readonly confirmAfterMs: number
-  readonly finalizeAfterMs: number
-}
+/** How many slots after its own a transaction has reached a commitment. */
+export type Ageing = Readonly<Record<Commitment, number>>
+export const AT_ONCE: Ageing = { processed: 0, confirmed: 0, finalized: 0 }
+export const LATER: Ageing = { processed: 0, confirmed: 1, finalized: 32 }
 
 export function viewAt(timeline: Timeline, ageing: Ageing, commitment: Commitment): View {
-  const age = { processed: 0, confirmed: ageing.confirmAfterMs, finalized: ageing.finalizeAfterMs }[commitment]
-  const cutoff = timeline.time() - age
-  return { commitment, cutoff, slot: timeline.slotAt(cutoff), height: timeline.heightAt(cutoff) }
-}
-
-export function commitmentOf(time: number, now: number, ageing: Ageing): Commitment {
-  if (now - time >= ageing.finalizeAfterMs) return 'finalized'
-  return now - time >= ageing.confirmAfterMs ? 'confirmed' : 'processed'
+  const age = ageing[commitment]
+  const time = timeline.time() - age * SLOT_MS
+  return { commitment, slot: timeline.slotAt(timeline.time()) - age, height: timeline.heightAt(time), time }
 }
 
 export const MAX_AGE_IN_BLOCKS = 150
@@ -116,7 +121,7 @@ export function createBlockhashes(genesisTime: number, onIssue: (issued: IssuedB
     restore(entry: IssuedBlockhash) {
       issued.set(entry.blockhash, entry)
     },
-    isValid(blockhash: string, view: View): boolean {
+    isValid(blockhash: string, view: Pick<View, 'slot' | 'height'>): boolean {
       const entry = issued.get(blockhash)
       return entry !== undefined && entry.slot <= view.slot && !isExpired(entry, view.height)
     },

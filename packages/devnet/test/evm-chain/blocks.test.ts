@@ -1,3 +1,4 @@
+import { type Hash, type Hex, parseEther } from 'viem'
 import { afterEach, expect, test } from 'vitest'
 import { DEV_PAYERS, DEV_TREASURY } from '../../src/evm-chain/dev-accounts.ts'
 import { connectAs } from '../../src/evm-chain/dev-client.ts'
@@ -11,39 +12,93 @@ let running: RunningEvmChain
 afterEach(() => running.stop())
 
 async function start(options: Partial<EvmChainOptions> = {}) {
-  running = await startEvmChain({ port: 0, ...options })
+  running = await startEvmChain({ port: 0, landing: 'at once', ...options })
   return connectAs(DEV_PAYERS[0]!, running.url)
 }
 
-test('the EVM chain mines every transaction at once, and further blocks add confirmations', async () => {
+/** Signs a payment of one more than the number of the payer. */
+async function sign(payer: number, fees: { gas?: bigint } = {}): Promise<Hex> {
+  const client = connectAs(DEV_PAYERS[payer]!, running.url)
+  return client.signTransaction(await client.prepareTransactionRequest({ to, value: BigInt(payer + 1), ...fees }))
+}
+
+/** Without waiting. */
+function send(serializedTransaction: Hex): Promise<Hash> {
+  return connectAs(DEV_PAYERS[0]!, running.url).sendRawTransaction({ serializedTransaction })
+}
+
+async function receiptOf(hash: Hash) {
+  const client = connectAs(DEV_PAYERS[0]!, running.url)
+  return client.getTransactionReceipt({ hash }).catch(() => null)
+}
+
+test('the EVM chain that lands transactions at once makes them final, and further blocks add confirmations', async () => {
   const client = await start()
   const hash = await client.sendTransaction({ to, value: 1n })
   expect(await client.getTransactionConfirmations({ hash })).toBe(1n)
+  for (const blockTag of ['latest', 'safe', 'finalized'] as const)
+    expect((await client.getBlock({ blockTag })).transactions).toEqual([hash])
   await client.mine({ blocks: 5 })
   expect(await client.getTransactionConfirmations({ hash })).toBe(6n)
 })
 
-test('on the EVM chain latest, safe and finalized are the newest block unless a finality depth is set', async () => {
-  const client = await start()
-  await client.mine({ blocks: 3 })
-  for (const blockTag of ['latest', 'safe', 'finalized'] as const) {
-    expect((await client.getBlock({ blockTag })).number).toBe(4n)
-  }
+test('the EVM chain lands transactions after its answer, several in a block, and makes them final two blocks later', async () => {
+  const client = await start({ landing: 'later', now: () => CLOCK })
+  const signed = [await sign(0), await sign(1)]
+  const [first, second] = [await send(signed[0]!), await send(signed[1]!)]
+  const blockOf = async (hash: Hash) => (await receiptOf(hash))?.blockNumber
+  expect(await blockOf(first)).toBeUndefined()
+  const block = await blockOf(first)
+  expect([block, await blockOf(second)]).toEqual([2n, 2n])
+  const numberOf = async (blockTag: 'latest' | 'safe' | 'finalized') => (await client.getBlock({ blockTag })).number
+  await running.chain.settle()
+  expect([await numberOf('latest'), await numberOf('safe'), await numberOf('finalized')]).toEqual([4n, 3n, 2n])
+  expect(await client.getBalance({ address: to, blockTag: 'finalized' })).toBe(3n)
+  expect(await client.getLogs({ fromBlock: 'finalized', toBlock: 'finalized' })).toEqual([])
 })
 
-test('on the EVM chain with a finality depth, a payment becomes final when enough blocks follow', async () => {
-  const client = await start({ finalityDepth: 2 })
-  const before = await client.getBalance({ address: to })
-  const hash = await client.sendTransaction({ to, value: 9n })
-  const { blockNumber } = await client.getTransactionReceipt({ hash })
-  const numberOf = async (blockTag: 'latest' | 'safe' | 'finalized') => (await client.getBlock({ blockTag })).number
-  expect(await Promise.all([numberOf('latest'), numberOf('safe')])).toEqual([blockNumber, blockNumber - 1n])
-  expect(await numberOf('finalized')).toBeLessThan(blockNumber)
-  expect(await client.getBalance({ address: to, blockTag: 'finalized' })).toBe(before)
-  await client.mine({ blocks: 2 })
-  expect(await numberOf('finalized')).toBe(blockNumber)
-  expect(await client.getBalance({ address: to, blockTag: 'finalized' })).toBe(before + 9n)
-  expect(await client.getLogs({ fromBlock: 'finalized', toBlock: 'finalized' })).toEqual([])
+test('the EVM chain lands what was sent before the clock moved, at the time when it was sent', async () => {
+  let now = CLOCK
+  const client = await start({ landing: 'later', now: () => now })
+  const hash = await send(await sign(0))
+  now += 60_000
+  const { blockNumber } = (await receiptOf(hash))!
+  expect((await client.getBlock({ blockNumber })).timestamp).toBe(TIME)
+  expect((await client.getBlock({ blockTag: 'finalized' })).number).toBe(blockNumber)
+  expect((await client.getBlock()).timestamp).toBe(TIME + 60n)
+})
+
+test('the EVM chain charges the gas limit', async () => {
+  const client = await start({ landing: 'later' })
+  const hash = await send(await sign(0, { gas: 60_000n }))
+  await running.chain.settle()
+  const { gasUsed, effectiveGasPrice } = await client.getTransactionReceipt({ hash })
+  expect(gasUsed).toBe(60_000n)
+  const { address } = DEV_PAYERS[0]!
+  expect(await client.getBalance({ address })).toBe(parseEther('10000') - 1n - gasUsed * effectiveGasPrice)
+})
+
+test('after a fork of the EVM chain, transactions are in other blocks, or in none until they are sent again', async () => {
+  const client = await start({ landing: 'later', now: () => CLOCK })
+  const held = () => client.getBalance({ address: to })
+  const final = await send(await sign(0))
+  await running.chain.settle()
+  const signed = [await sign(0), await sign(1)]
+  const [moved, gone] = [await send(signed[0]!), await send(signed[1]!)]
+  while (!(await receiptOf(gone)));
+  const before = (await receiptOf(moved))!
+  await running.chain.fork({ drop: [gone] })
+  expect(await receiptOf(moved)).toBeNull()
+  await running.chain.settle()
+  const after = (await receiptOf(moved))!
+  expect([after.blockHash, after.blockNumber]).not.toEqual([before.blockHash, before.blockNumber])
+  expect([await receiptOf(gone), await held()]).toEqual([null, 2n])
+  expect((await receiptOf(final))?.blockNumber).toBe(2n)
+  await send(signed[1]!)
+  await running.chain.settle()
+  expect([(await receiptOf(gone))?.status, await held()]).toEqual(['success', 4n])
+  await running.chain.fork()
+  expect(await held()).toBe(4n)
 })
 
 test('on the EVM chain without automine, a transaction waits in the pool and has no receipt', async () => {

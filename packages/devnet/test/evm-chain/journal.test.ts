@@ -24,7 +24,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 /** Starts the chain on the state file, calls `use`, and stops the chain. */
 async function session<T>(use: (client: DevClient) => Promise<T>, now = Date.now): Promise<T> {
-  const running = await startEvmChain({ port: 0, stateFile, now })
+  const running = await startEvmChain({ port: 0, landing: 'at once', stateFile, now })
   return use(connectAs(payer, running.url)).finally(running.stop)
 }
 
@@ -109,7 +109,7 @@ test('a restarted EVM chain may start before it has its blocks again: requests w
     await makeChanges(client)
     return everything(client)
   })
-  const running = await startEvmChain({ port: 0, stateFile, replayInBackground: true })
+  const running = await startEvmChain({ port: 0, landing: 'at once', stateFile, replayInBackground: true })
   const after = await everything(connectAs(payer, running.url)).finally(running.stop)
   expect(after).toEqual(before)
 })
@@ -117,7 +117,7 @@ test('a restarted EVM chain may start before it has its blocks again: requests w
 test('an EVM chain that is stopped before it has its blocks again loses nothing', async () => {
   await session((client) => client.sendTransaction({ to, value: 5n }))
   const stored = readFileSync(stateFile, 'utf8')
-  const running = await startEvmChain({ port: 0, stateFile, replayInBackground: true })
+  const running = await startEvmChain({ port: 0, landing: 'at once', stateFile, replayInBackground: true })
   await running.stop()
   expect(readFileSync(stateFile, 'utf8')).toBe(stored)
   expect(await session((client) => client.getBalance({ address: to }))).toBe(5n)
@@ -126,7 +126,7 @@ test('an EVM chain that is stopped before it has its blocks again loses nothing'
 test('a request that waits for the blocks of an EVM chain fails when the chain is stopped, and changes nothing', async () => {
   await session(makeChanges)
   const stored = readFileSync(stateFile, 'utf8')
-  const chain = await openChain({ stateFile })
+  const chain = await openChain({ stateFile, landing: 'at once' })
   const waiting = expect(chain.request({ method: 'evm_mine' })).rejects.toThrow('the chain is stopped')
   await chain.close()
   await waiting
@@ -154,7 +154,7 @@ test.each([
   })
   const changed = change(readFileSync(stateFile, 'utf8').split('\n')).join('\n')
   writeFileSync(stateFile, changed)
-  await expect(startEvmChain({ port: 0, stateFile })).rejects.toThrow(message)
+  await expect(startEvmChain({ port: 0, landing: 'at once', stateFile })).rejects.toThrow(message)
   expect(readFileSync(stateFile, 'utf8')).toBe(changed)
 })
 

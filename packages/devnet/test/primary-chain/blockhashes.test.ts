@@ -72,6 +72,7 @@ describe('blockhashes of the primary chain', () => {
     const { value: fee } = await running.rpc.getFeeForMessage(message).send()
     const before = (await running.rpc.getBalance(payer.address, { commitment: 'processed' }).send()).value
     await running.rpc.sendTransaction(getBase64EncodedWireTransaction(transaction), { encoding: 'base64' }).send()
+    running.chain.settle()
     const after = (await running.rpc.getBalance(payer.address, { commitment: 'processed' }).send()).value
     expect(before - after).toBe(fee! + 1n)
     running.chain.expireBlockhashes()

@@ -1,36 +1,98 @@
-import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit'
+import {
+  type Address,
+  type Base64EncodedWireTransaction,
+  generateKeyPairSigner,
+  getBase64EncodedWireTransaction,
+  type Instruction,
+  type KeyPairSigner,
+  type Signature,
+} from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
-import { call, send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
+import { call, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
 describe('the time of the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   let payer: KeyPairSigner
   beforeEach(async () => {
     running = await startTestChain()
+    running.chain.hold()
     payer = await signerOf(DEMO_PAYERS[0]!)
   })
   afterEach(() => running.stop())
 
-  const pay = (amount: bigint) => getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount })
+  const transfer = (destination: Address, amount: bigint) =>
+    getTransferSolInstruction({ source: payer, destination, amount })
+  const pay = (amount: bigint) => transfer(TREASURY.address, amount)
 
-  it('takes a transaction from processed to confirmed to finalized', async () => {
+  /** Without waiting. */
+  async function post(instruction: Instruction): Promise<Signature> {
+    const { rpc } = running
+    const wire = getBase64EncodedWireTransaction(await sign(rpc, payer, [instruction]))
+    return rpc.sendTransaction(wire, { encoding: 'base64' }).send()
+  }
+
+  const statusOf = async (signature: Signature) => (await running.rpc.getSignatureStatuses([signature]).send()).value[0]
+
+  it('lands a transaction in the next slot, and takes it from processed to confirmed to finalized', async () => {
     const { rpc, clock } = running
-    const signature = await send(rpc, payer, [pay(1n)])
-    const status = async () => (await rpc.getSignatureStatuses([signature]).send()).value[0]?.confirmationStatus
+    const signature = await post(pay(1n))
     const seen = async (commitment: 'confirmed' | 'finalized') =>
       (await rpc
         .getTransaction(signature, { commitment, encoding: 'base64', maxSupportedTransactionVersion: 0 })
         .send()) !== null
+    const passes = async (milliseconds: number) => {
+      clock.time += milliseconds
+      return [(await statusOf(signature))?.confirmationStatus, await seen('confirmed'), await seen('finalized')]
+    }
+    expect(await passes(399)).toEqual([undefined, false, false])
+    expect(await passes(1)).toEqual(['processed', false, false])
+    expect(await passes(399)).toEqual(['processed', false, false])
+    expect(await passes(1)).toEqual(['confirmed', true, false])
+    expect(await passes(12_399)).toEqual(['confirmed', true, false])
+    expect(await passes(1)).toEqual(['finalized', true, true])
+  })
 
-    expect([await status(), await seen('confirmed'), await seen('finalized')]).toEqual(['processed', false, false])
-    clock.time += 399
-    expect([await status(), await seen('confirmed'), await seen('finalized')]).toEqual(['processed', false, false])
-    clock.time += 1
-    expect([await status(), await seen('confirmed'), await seen('finalized')]).toEqual(['confirmed', true, false])
-    clock.time += 1_600
-    expect([await status(), await seen('confirmed'), await seen('finalized')]).toEqual(['finalized', true, true])
+  it('moves by a slot between two requests, but not after a transaction was sent', async () => {
+    running.chain.resume()
+    const signature = await post(pay(1n))
+    const seen: unknown[] = []
+    while (seen.at(-1) !== 'finalized') seen.push((await statusOf(signature))?.confirmationStatus)
+    expect(seen).toEqual([undefined, 'processed', ...Array(31).fill('confirmed'), 'finalized'])
+  })
+
+  it('puts transactions that wait at the same time into one slot, and lists them in their order', async () => {
+    const sent = [await post(pay(1n)), await post(pay(2n)), await post(pay(3n))]
+    running.chain.settle()
+    const slots = await Promise.all(sent.map(async (signature) => (await statusOf(signature))?.slot))
+    expect(new Set(slots).size).toBe(1)
+    const list = async (config: object) =>
+      (await running.rpc.getSignaturesForAddress(TREASURY.address, config).send()).map(({ signature }) => signature)
+    expect(await list({})).toEqual(sent.toReversed())
+    expect(await list({ before: sent[2] })).toEqual([sent[1], sent[0]])
+    expect(await list({ until: sent[0] })).toEqual([sent[2], sent[1]])
+    expect(await list({ before: '1'.repeat(64) })).toEqual([])
+    expect(await list({ until: '1'.repeat(64) })).toHaveLength(3)
+  })
+
+  it('goes back with a fork, after which transactions land in other slots, or no more until they are sent again', async () => {
+    const { rpc, chain } = running
+    const [moved, gone] = [await post(pay(1n)), await post(pay(2n))]
+    chain.resume()
+    while ((await statusOf(gone))?.confirmationStatus !== 'confirmed');
+    const held = async () => (await rpc.getBalance(TREASURY.address, { commitment: 'processed' }).send()).value
+    const [slot, balance, record] = [(await statusOf(moved))!.slot, await held(), chain.transaction(gone)!]
+    chain.fork({ drop: [gone] })
+    expect(await statusOf(moved)).toBeNull()
+    chain.settle()
+    expect((await statusOf(moved))?.slot).toBeGreaterThan(slot)
+    expect([await statusOf(gone), await held()]).toEqual([null, balance - 2n])
+    await rpc.sendTransaction(record.wire as Base64EncodedWireTransaction, { encoding: 'base64' }).send()
+    chain.settle()
+    expect([(await statusOf(gone))?.err, await held()]).toEqual([null, balance])
+    chain.fork()
+    expect(await held()).toBe(balance)
   })
 
   it('does not allow getTransaction at the commitment processed', async () => {
@@ -43,8 +105,10 @@ describe('the time of the primary chain', () => {
   it('determines which balances, accounts and slots each commitment shows', async () => {
     const { rpc, clock } = running
     const wallet = await generateKeyPairSigner()
-    const give = (amount: bigint) =>
-      send(rpc, payer, [getTransferSolInstruction({ source: payer, destination: wallet.address, amount })])
+    const give = async (amount: bigint) => {
+      await post(transfer(wallet.address, amount))
+      clock.time += 400
+    }
     const balances = async () => {
       const read = async (commitment: 'processed' | 'confirmed' | 'finalized') =>
         Number((await rpc.getBalance(wallet.address, { commitment }).send()).value)
@@ -52,12 +116,10 @@ describe('the time of the primary chain', () => {
     }
     await give(1_000_000n)
     expect(await balances()).toEqual([1_000_000, 0, 0])
-    clock.time += 400
     await give(2_000_000n)
     expect(await balances()).toEqual([3_000_000, 1_000_000, 0])
-    clock.time += 1_600
+    clock.time += 12_400
     expect(await balances()).toEqual([3_000_000, 3_000_000, 1_000_000])
-    clock.time += 400
     await give(3_000_000n)
     expect(await balances()).toEqual([6_000_000, 3_000_000, 3_000_000])
 
@@ -67,18 +129,15 @@ describe('the time of the primary chain', () => {
     expect(slots[0]! > slots[1]! && slots[1]! > slots[2]!).toBe(true)
   })
 
-  it('gives each transaction its own slot, and adds a block every 400 ms', async () => {
+  it('has a slot and a block every 400 ms', async () => {
     const { rpc, clock } = running
     const at = async () => [
       await rpc.getSlot({ commitment: 'processed' }).send(),
       await rpc.getBlockHeight({ commitment: 'processed' }).send(),
     ]
     const [slot, height] = await at()
-    await send(rpc, payer, [pay(1n)])
-    await send(rpc, payer, [pay(2n)])
-    expect(await at()).toEqual([slot! + 2n, height])
     clock.time += 4_000
-    expect(await at()).toEqual([slot! + 12n, height! + 10n])
+    expect(await at()).toEqual([slot! + 10n, height! + 10n])
   })
 
   it('is the clock that programs read', async () => {
@@ -105,7 +164,7 @@ describe('the time of the primary chain', () => {
 
   it('limits getSignatureStatuses to recent transactions unless the request searches the history', async () => {
     const { rpc, clock } = running
-    const signature = await send(rpc, payer, [pay(1n)])
+    const signature = await post(pay(1n))
     clock.time += 61_000
     expect((await rpc.getSignatureStatuses([signature]).send()).value).toEqual([null])
     const { value } = await rpc.getSignatureStatuses([signature], { searchTransactionHistory: true }).send()

@@ -6,7 +6,7 @@ import { call, startTestChain } from '../../src/primary-chain/dev-client.ts'
 describe('the faucet of the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   beforeAll(async () => {
-    running = await startTestChain({ confirmAfterMs: 0, finalizeAfterMs: 0 })
+    running = await startTestChain({ landing: 'at once' })
   })
   afterAll(() => running.stop())
 

@@ -18,7 +18,7 @@ describe('the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   const payer = DEMO_PAYERS[0]!
   beforeAll(async () => {
-    running = await startTestChain()
+    running = await startTestChain({ landing: 'at once' })
   })
   afterAll(() => running.stop())
 

@@ -18,7 +18,7 @@ describe('the primary chain', () => {
   let running: Awaited<ReturnType<typeof startTestChain>>
   let payer: KeyPairSigner
   beforeAll(async () => {
-    running = await startTestChain({ confirmAfterMs: 0, finalizeAfterMs: 0 })
+    running = await startTestChain({ landing: 'at once' })
     payer = await signerOf(DEMO_PAYERS[0]!)
   })
   afterAll(() => running.stop())

@@ -17,7 +17,7 @@ describe('simulateTransaction', () => {
   let wire: Base64EncodedWireTransaction
   let unsigned: Base64EncodedWireTransaction
   beforeAll(async () => {
-    running = await startTestChain()
+    running = await startTestChain({ landing: 'at once' })
     payer = await signerOf(DEMO_PAYERS[0]!)
     const transaction = await sign(running.rpc, payer, [
       getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount: SOL }),

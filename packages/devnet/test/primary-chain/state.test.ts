@@ -18,6 +18,9 @@ import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '../../src/primary-chain/d
 import { call, send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 import { startProcess } from '../../src/start-process.ts'
 
+/** The state file holds what has landed. */
+const startChain = (options: Parameters<typeof startTestChain>[0]) => startTestChain({ landing: 'at once', ...options })
+
 describe('the primary chain', () => {
   let folder: string
   let stateFile: string
@@ -28,7 +31,7 @@ describe('the primary chain', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   it('has its accounts, transactions, slot and blockhashes after a restart', async () => {
-    const first = await startTestChain({ stateFile })
+    const first = await startChain({ stateFile })
     const payer = await signerOf(DEMO_PAYERS[0]!)
     const pay = (amount: bigint) => getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount })
     const [from, to] = [await tokenAccountOf(payer.address, 'BETA'), await tokenAccountOf(TREASURY.address, 'BETA')]
@@ -57,7 +60,7 @@ describe('the primary chain', () => {
     expect(before.transactions.map((transaction) => transaction?.meta?.err)).toEqual([null, null])
     await first.stop()
 
-    const second = await startTestChain({ stateFile, now: () => first.clock.time })
+    const second = await startChain({ stateFile, now: () => first.clock.time })
     expect(await look(second)).toEqual(before)
     await second.rpc.sendTransaction(unsent, { encoding: 'base64' }).send()
     await expect(second.rpc.sendTransaction(unsent, { encoding: 'base64' }).send()).rejects.toThrow()
@@ -65,12 +68,12 @@ describe('the primary chain', () => {
   })
 
   it('continues from its own time when the clock of the next start is behind', async () => {
-    const first = await startTestChain({ stateFile })
+    const first = await startChain({ stateFile })
     first.chain.advanceTime(3_600_000)
     const { result } = await call(first.url, 'dev_faucet', [TREASURY.address, 'USDC', 1])
     const slot = await first.rpc.getSlot({ commitment: 'processed' }).send()
     await first.stop()
-    const second = await startTestChain({ stateFile })
+    const second = await startChain({ stateFile })
     expect(await second.rpc.getSlot({ commitment: 'processed' }).send()).toBe(slot)
     second.clock.time += 2_000
     const { value } = await second.rpc.getSignatureStatuses([result as never]).send()
@@ -104,7 +107,7 @@ describe('the primary chain', () => {
   })
 
   it('has the same state from a snapshot and the lines after it as from all lines', { tags: ['nightly'] }, async () => {
-    const first = await startTestChain({ stateFile })
+    const first = await startChain({ stateFile })
     const pay = async (url: string, amount: number) =>
       (await call(url, 'dev_faucet', [TREASURY.address, 'BETA', amount])).result as string
     const signatures: string[] = []
@@ -113,7 +116,7 @@ describe('the primary chain', () => {
     await first.stop()
     expect(readdirSync(dirname(stateFile))).toEqual(['chain.jsonl', 'chain.jsonl.snapshot'])
 
-    const second = await startTestChain({ stateFile, now: () => first.clock.time })
+    const second = await startChain({ stateFile, now: () => first.clock.time })
     for (let i = 1; i <= 5; i++) signatures.push(await pay(second.url, i))
     // A process that is killed now leaves these files.
     const killed = join(folder, 'killed')
@@ -121,7 +124,7 @@ describe('the primary chain', () => {
     await second.stop()
 
     const look = async (file: string) => {
-      const chain = await startTestChain({ stateFile: file, now: () => first.clock.time + 60_000 })
+      const chain = await startChain({ stateFile: file, now: () => first.clock.time + 60_000 })
       const beta = await tokenAccountOf(TREASURY.address, 'BETA')
       const options = { encoding: 'json', maxSupportedTransactionVersion: 0 } as const
       const seen = {
@@ -149,13 +152,13 @@ describe('the primary chain', () => {
   it('reads all lines when the snapshot is of another journal', { tags: ['nightly'] }, async () => {
     for (const amount of [1, 2]) {
       rmSync(stateFile, { force: true })
-      const first = await startTestChain({ stateFile })
+      const first = await startChain({ stateFile })
       for (let i = 0; i < 100; i++) await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', amount])
       await first.stop()
       if (amount === 1) copyFileSync(`${stateFile}.snapshot`, join(folder, 'other'))
     }
     copyFileSync(join(folder, 'other'), `${stateFile}.snapshot`)
-    const second = await startTestChain({ stateFile })
+    const second = await startChain({ stateFile })
     const beta = await tokenAccountOf(TREASURY.address, 'BETA')
     const { value } = await second.rpc.getTokenAccountBalance(beta, { commitment: 'processed' }).send()
     await second.stop()
@@ -163,14 +166,14 @@ describe('the primary chain', () => {
   })
 
   it('drops the incomplete line that a killed process left', async () => {
-    const first = await startTestChain({ stateFile })
+    const first = await startChain({ stateFile })
     await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', 7])
     await first.stop()
     appendFileSync(stateFile, '{"time":1,"transaction":{"sign')
-    const second = await startTestChain({ stateFile })
+    const second = await startChain({ stateFile })
     await call(second.url, 'dev_faucet', [TREASURY.address, 'BETA', 8])
     await second.stop()
-    const third = await startTestChain({ stateFile })
+    const third = await startChain({ stateFile })
     const beta = await tokenAccountOf(TREASURY.address, 'BETA')
     const { value } = await third.rpc.getTokenAccountBalance(beta, { commitment: 'processed' }).send()
     expect(value.amount).toBe('15')
@@ -178,16 +181,16 @@ describe('the primary chain', () => {
   })
 
   it('reports which file and line is damaged', async () => {
-    const first = await startTestChain({ stateFile })
+    const first = await startChain({ stateFile })
     await first.stop()
     writeFileSync(stateFile, `${readFileSync(stateFile, 'utf8')}garbage\n`)
-    await expect(startTestChain({ stateFile })).rejects.toThrow(`${stateFile} is damaged at line 2: remove it`)
+    await expect(startChain({ stateFile })).rejects.toThrow(`${stateFile} is damaged at line 2: remove it`)
   })
 
   it('does not change its file when its port is in use', async () => {
-    const first = await startTestChain({ stateFile })
+    const first = await startChain({ stateFile })
     const before = readFileSync(stateFile)
-    await expect(startTestChain({ stateFile, port: Number(new URL(first.url).port) })).rejects.toThrow('EADDRINUSE')
+    await expect(startChain({ stateFile, port: Number(new URL(first.url).port) })).rejects.toThrow('EADDRINUSE')
     expect(readFileSync(stateFile)).toEqual(before)
     await first.stop()
   })

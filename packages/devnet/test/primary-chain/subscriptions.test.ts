@@ -13,9 +13,9 @@ import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { sign, signerOf } from '../../src/primary-chain/dev-client.ts'
 import { startPrimaryChain } from '../../src/primary-chain/start.ts'
 
-/** A chain that confirms within milliseconds, and a stock client for it. */
+/** A chain, and a stock client for it. */
 async function setUp() {
-  const running = await startPrimaryChain({ port: 0, confirmAfterMs: 20, finalizeAfterMs: 60 })
+  const running = await startPrimaryChain({ port: 0 })
   const rpc = createSolanaRpc(running.url)
   const rpcSubscriptions = createSolanaRpcSubscriptions(running.webSocketUrl)
   const sendAndConfirm = sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions })
@@ -24,12 +24,12 @@ async function setUp() {
     ...running,
     rpc,
     rpcSubscriptions,
-    async pay(commitment: 'confirmed' | 'finalized') {
+    async pay() {
       const source = await signerOf(DEMO_PAYERS[0]!)
       const transfer = getTransferSolInstruction({ source, destination: TREASURY.address, amount: ++amount })
       const transaction = await sign(rpc, source, [transfer])
       assertIsTransactionWithBlockhashLifetime(transaction)
-      await sendAndConfirm(transaction, { commitment })
+      await sendAndConfirm(transaction, { commitment: 'confirmed' })
       return { amount, signature: getSignatureFromTransaction(transaction) }
     },
   }
@@ -42,10 +42,10 @@ describe('the websocket interface of the primary chain', () => {
   })
   afterAll(() => chain.stop())
 
-  it('lets a stock client send a transaction and wait until it is final', async () => {
-    const { signature } = await chain.pay('finalized')
+  it('lets a stock client send a transaction and wait until it is confirmed', async () => {
+    const { signature } = await chain.pay()
     const { value } = await chain.rpc.getSignatureStatuses([signature]).send()
-    expect(value[0]).toMatchObject({ confirmationStatus: 'finalized', err: null })
+    expect(value[0]).toMatchObject({ confirmationStatus: 'confirmed', err: null })
   })
 
   it('notifies of an account, of logs that mention it, and of slots', async () => {
@@ -63,7 +63,7 @@ describe('the websocket interface of the primary chain', () => {
       (await notifications[Symbol.asyncIterator]().next()).value as T
     const news = Promise.all([first(account), first(logs), first(slots)])
     const before = (await rpc.getBalance(TREASURY.address, config).send()).value
-    const { amount, signature } = await chain.pay('confirmed')
+    const { amount, signature } = await chain.pay()
     const [changed, logged, slot] = await news
     expect(changed.value.lamports).toBe(before + amount)
     expect(logged.value).toMatchObject({ signature, err: null })
@@ -92,7 +92,7 @@ describe('the websocket interface of the primary chain', () => {
 
   it('lists the signatures of an address, newest first, in pages', async () => {
     const sent: Signature[] = []
-    for (let i = 0; i < 3; i++) sent.unshift((await chain.pay('confirmed')).signature)
+    for (let i = 0; i < 3; i++) sent.unshift((await chain.pay()).signature)
     const list = async (config: object) => {
       const all = { commitment: 'confirmed', ...config } as const
       const found = await chain.rpc.getSignaturesForAddress(TREASURY.address, all).send()

@@ -26,7 +26,7 @@ describe('the primary chain', () => {
   let payer: KeyPairSigner
   let other: KeyPairSigner
   beforeAll(async () => {
-    running = await startTestChain()
+    running = await startTestChain({ landing: 'at once' })
     payer = await signerOf(DEMO_PAYERS[0]!)
     other = await signerOf(DEMO_PAYERS[1]!)
   })

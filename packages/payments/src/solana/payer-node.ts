@@ -90,7 +90,7 @@ export function createSolanaPayerNode(rpcUrls: readonly string[], quorum = 1): S
 
   /** What is on chain already is refused, too. */
   async function isKnown(tx: string): Promise<boolean> {
-    const [sightings = []] = await nodes.sightings([tx])
+    const [sightings = []] = await nodes.sightings([{ tx }])
     return sightings.some(({ status }) => status !== null)
   }
 }
@@ -164,9 +164,12 @@ function hasBlock(rpc: SolanaRpc, slot: bigint, abortSignal: AbortSignal): Promi
     )
 }
 
-/** The node's own words are JSON. */
-function describeRefusal(error: string): string {
+const FROZEN = '{"Custom":17}'
+
+/** What the chain has against a transaction of a payer. The node's own words are JSON. */
+export function describeRefusal(error: string): string {
   if (error === '"BlockhashNotFound"') return 'its blockhash is too old, or not known yet'
   if (error === '"AccountNotFound"' || error.startsWith('{"InsufficientFundsFor')) return 'the payer has too little SOL'
+  if (error.includes(FROZEN)) return 'the issuer of the token has frozen the account of the payer or the recipient'
   return `the chain would refuse it: ${error.slice(0, 200)}`
 }

@@ -22,6 +22,7 @@ for (const [kind, destination] of [
       findMethod: 'eth_getTransactionReceipt',
       methods: ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_blockNumber', 'eth_getBlockByNumber'],
       createReader: (rpcUrls, timeoutMs) => payments.readerOf({ rpcUrls, timeoutMs }),
+      startNode: payments.startNode,
       stop: () => payments.stop(),
     }
   })

@@ -20,6 +20,7 @@ describeBadNodes('Solana', async () => {
     findMethod: 'getTransaction',
     methods: ['getTransaction'],
     createReader: (rpcUrls, timeoutMs) => createSolanaPaymentReader({ rpcUrls, timeoutMs, genesisHash: GENESIS_HASH }),
+    startNode: payments.startNode,
     stop: () => payments.stop(),
   }
 })

@@ -18,9 +18,9 @@ export const SOL = 1_000_000_000n
 export const USDC = MINTS.USDC.mint
 export const TO_TREASURY: Destination = { asset: PRIMARY.nativeAsset, payTo: TREASURY.address }
 
-/** A chain on which a transaction is final at once, a reader of it, and people with money. */
-export async function startPayments(ageing = { confirmAfterMs: 0, finalizeAfterMs: 0 }) {
-  const running = await startTestChain(ageing)
+/** A chain, a reader of it, and people with money. */
+export async function startPayments() {
+  const running = await startTestChain()
   const [payer, other, relay, treasury] = await Promise.all(
     [DEMO_PAYERS[0]!, DEMO_PAYERS[1]!, PUBLICATION, TREASURY].map(signerOf),
   )

@@ -7,7 +7,7 @@ const MISSING = 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'
 
 describe("the treasury's token accounts", () => {
   it('PAY-19 are those that exist, by one node that answers, or by the last answer while none does', async () => {
-    const chain = await startPrimaryChain({ port: 0, confirmAfterMs: 0, finalizeAfterMs: 0 })
+    const chain = await startPrimaryChain({ port: 0 })
     const account = await tokenAccountOf(TREASURY.address, 'USDC')
     let time = 0
     const options = { accounts: [account, MISSING], now: () => time }

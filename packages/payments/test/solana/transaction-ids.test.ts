@@ -1,16 +1,19 @@
-import { getBase58Decoder, type KeyPairSigner } from '@solana/kit'
+import { type Base64EncodedWireTransaction, getBase58Decoder, type KeyPairSigner } from '@solana/kit'
 import { sign } from '@svc/devnet/primary-chain/dev-client'
 import { fromBase58, toBase58 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Payments, paySol, SOL, startPayments, TO_TREASURY } from './payments.ts'
 
-const AGEING = { confirmAfterMs: 400, finalizeAfterMs: 2_000 }
+/** A transaction lands with the next slot, and the slot after that confirms it. */
+const CONFIRMED_MS = 800
+const FINALIZED_MS = 13_200
 
 describe('finding a transaction', () => {
   let payments: Payments
   let payer: KeyPairSigner
   beforeAll(async () => {
-    payments = await startPayments(AGEING)
+    payments = await startPayments()
+    payments.chain.hold()
     payer = payments.people.payer
   })
   afterAll(() => payments.stop())
@@ -18,14 +21,35 @@ describe('finding a transaction', () => {
   it('PAY-49 a transaction is not found until it is confirmed', async () => {
     const tx = await payments.send(payer, paySol(payer, SOL))
     expect(await payments.reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
-    payments.chain.advanceTime(AGEING.confirmAfterMs)
+    payments.chain.advanceTime(CONFIRMED_MS)
     expect(await payments.reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
+  })
+
+  it('T-24 a payment that was processed and is gone is not found, and one that a fork has moved is found in its new slot', async () => {
+    const { chain, rpc, reader } = payments
+    const tx = await payments.send(payer, paySol(payer, SOL))
+    const read = () => reader.read(tx, TO_TREASURY)
+    chain.advanceTime(CONFIRMED_MS / 2)
+    const { wire } = chain.transaction(tx)!
+    chain.fork({ drop: [tx] })
+    chain.advanceTime(CONFIRMED_MS)
+    expect(await read()).toEqual({ outcome: 'not_found' })
+    await rpc.sendTransaction(wire as Base64EncodedWireTransaction, { encoding: 'base64' }).send()
+    chain.advanceTime(CONFIRMED_MS)
+    const first = await read()
+    expect(first).toMatchObject({ outcome: 'found', received: SOL })
+    chain.fork()
+    expect(await read()).toEqual({ outcome: 'not_found' })
+    chain.advanceTime(CONFIRMED_MS)
+    const moved = await read()
+    expect(moved).toEqual({ ...first, height: expect.any(Number), blockTime: expect.any(Number) })
+    expect(moved).not.toEqual(first)
   })
 
   it('AMB-76 a transaction is not found until it is final, where that is configured', async () => {
     const reader = payments.readerOf({ commitment: 'finalized' })
     const tx = await payments.send(payer, paySol(payer, SOL))
-    payments.chain.advanceTime(AGEING.finalizeAfterMs - 1)
+    payments.chain.advanceTime(FINALIZED_MS - 1)
     expect(await reader.read(tx, TO_TREASURY)).toEqual({ outcome: 'not_found' })
     payments.chain.advanceTime(1)
     expect(await reader.read(tx, TO_TREASURY)).toMatchObject({ outcome: 'found', received: SOL })
@@ -40,7 +64,7 @@ describe('finding a transaction', () => {
   it('T-01 only the first of several signatures is the id', async () => {
     const { relay } = payments.people
     const tx = await payments.send(relay, paySol(payer, SOL))
-    payments.chain.advanceTime(AGEING.confirmAfterMs)
+    payments.chain.advanceTime(CONFIRMED_MS)
     const seen = await payments.rpc.getTransaction(tx, { encoding: 'json', maxSupportedTransactionVersion: 0 }).send()
     const [first, second] = seen!.transaction.signatures
     expect(await payments.reader.read(first!, TO_TREASURY)).toMatchObject({ outcome: 'found', tx })

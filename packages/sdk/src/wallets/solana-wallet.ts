@@ -98,7 +98,7 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
       const lifetime = await node.lifetime()
       const payment = signedPayment(await signTransaction(await unsignedPayment(owner, leg, lifetime)), lifetime)
       const refusal = await node.refusal(payment.raw)
-      if (refusal) throw new PaymentError('not_moved', `the chain would refuse the payment: ${refusal}`)
+      if (refusal) throw new PaymentError('not_moved', `the chain would refuse the payment: ${meaningOf(refusal)}`)
       return { ...payment, life: { ...payment.life, network: leg.network } }
     },
 
@@ -111,6 +111,15 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
     const { host } = new URL(rpcUrl)
     throw new PaymentError('not_moved', `the node of the primary chain at ${host} does not answer`, { cause })
   }
+}
+
+/** The error of the token program for a frozen account. */
+const FROZEN = '{"Custom":17}'
+
+function meaningOf(refusal: string): string {
+  return refusal.includes(FROZEN)
+    ? 'the issuer of the token has frozen the account of the payer or the recipient'
+    : refusal
 }
 
 /** Where an owner keeps tokens of a mint, as every wallet works it out. */

@@ -1,6 +1,6 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
-import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import type { NodeFaults } from '@svc/devnet/node-faults'
 import { describe, expect, it } from 'vitest'
 import { evmWallet } from '../../src/wallets/evm-wallet.ts'
 import { abortAfterWaits, interruptPurchase } from '../buyers.ts'
@@ -54,28 +54,23 @@ describe.each(['MON', 'USDC'])('a payment in %s that was signed but may not have
   })
 })
 
-interface Block {
-  result: { number?: string } | null
-}
-
-it('a payment whose nonce is used is not replaced while the node lacks the block it was signed at', async () => {
-  const prunedNode = await startFaultyProxy(market.chains.evm.url)
+it.each<[string, NodeFaults]>([
+  ['lacks the block it was signed at', { keeps: 3 }],
+  ['lags', { behind: 10 }],
+  ['refuses every second request', { refusesEvery: 2 }],
+])('T-133 a payment whose nonce is used is not replaced while the node %s', async (_, faults) => {
+  const node = await market.chains.evm.startNode()
   const { signer } = market.evm()
-  const buyer = { signer, wallet: evmWallet({ rpcUrl: prunedNode.url, account: DEV_PAYERS[0]!.privateKey }) }
+  const buyer = { signer, wallet: evmWallet({ rpcUrl: node.url, account: DEV_PAYERS[0]!.privateKey }) }
   const { signed, resume } = await interruptPurchase(market, buyer, 'MON', BEFORE_SENDING)
   const before = await signed()
   await takeNonce()
-  prunedNode.always(/eth_getBlockByNumber/, { lie: (answers: Block[]) => answers.map(forget) })
+  await market.chains.evm.chain.settle()
+  node.behave(faults)
   await expect(resume(buyer, abortAfterWaits(3))).rejects.toMatchObject({ money: 'may_have_moved', tx: before[0]?.tx })
   expect(await signed()).toEqual(before)
-  prunedNode.behave()
+  node.behave({})
   expect((await resume()).tx_hash).not.toBe(before[0]?.tx)
-  await prunedNode.stop()
-
-  function forget(answer: Block) {
-    const isSigningBlock = Number(answer.result?.number ?? Number.NaN) === Number(before[0]?.life.block)
-    return isSigningBlock ? { ...answer, result: null } : answer
-  }
 })
 
 /** Uses the next nonce for a transfer that is not a purchase. */

@@ -1,6 +1,7 @@
 import { createSolanaRpc } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import type { NodeFaults } from '@svc/devnet/node-faults'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { call, send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { describe, expect, it } from 'vitest'
@@ -45,6 +46,7 @@ describe('a payment that was signed but may not have been sent', () => {
     const buyer = market.solana()
     const { signed, resume } = await interruptPurchase(market, buyer, 'SOL', AFTER_SENDING)
     const [payment] = await signed()
+    await market.chains.settle()
     expect((await resume(withoutNode(buyer.signer))).tx_hash).toBe(payment?.tx)
   })
 
@@ -56,23 +58,25 @@ describe('a payment that was signed but may not have been sent', () => {
     expect((await resume()).tx_hash).toBe(payment?.tx)
   })
 
-  it('is not replaced while the node lacks the block it was signed at', async () => {
-    const prunedNode = await startFaultyProxy(market.chains.primary.url)
-    const error = { code: -32001, message: 'Block cleaned up' }
-    prunedNode.always(/getBlockTime/, { answer: { status: 200, body: { jsonrpc: '2.0', id: '0', error } } })
+  it.each<[string, NodeFaults]>([
+    ['lacks the block it was signed at', { keeps: 1 }],
+    ['lags', { behind: 20_000 }],
+    ['refuses every second request', { refusesEvery: 2 }],
+  ])('T-133 is not replaced while the node %s', async (_, faults) => {
+    const node = await market.chains.primary.startNode()
     const { signer } = market.solana()
-    const buyer = { signer, wallet: solanaWallet({ rpcUrl: prunedNode.url, signer }) }
+    const buyer = { signer, wallet: solanaWallet({ rpcUrl: node.url, signer }) }
     const { signed, resume } = await interruptPurchase(market, buyer, 'SOL', BEFORE_SENDING)
     const before = await signed()
     market.advance(7200)
+    node.behave(faults)
     await expect(resume(buyer, abortAfterWaits(3))).rejects.toMatchObject({
       money: 'may_have_moved',
       tx: before[0]?.tx,
     })
     expect(await signed()).toEqual(before)
-    prunedNode.behave()
+    node.behave({})
     expect((await resume(buyer)).tx_hash).not.toBe(before[0]?.tx)
-    await prunedNode.stop()
   })
 
   it('T-137 is not replaced while the node is on another chain, where it can never land', async () => {

@@ -4,6 +4,7 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { blockUsdc, pauseUsdc } from '@svc/devnet/usdc-issuer'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
@@ -120,6 +121,19 @@ describe('nothing is paid', () => {
     const { receipt } = await clientOf().buy(another)
     expect(receipt.units).toBe(2)
     expect((await market.treasury('SOL')) - before).toBe(BigInt(receipt.paid_raw))
+  })
+
+  it.each([
+    ['has paused it', 'evm', () => pauseUsdc(market.chains), /paused/],
+    ['blocks the buyer', 'evm', (buyer: string) => blockUsdc(market.chains, buyer), /blacklisted/],
+    ['froze the account', 'solana', (buyer: string) => blockUsdc(market.chains, buyer), /has frozen/],
+  ] as const)('in USDC whose issuer %s, until it is released', async (intent, family, block, message) => {
+    const buyer = market[family](3)
+    const release = await block(buyer.signer.address)
+    const order = { intent, asset: 'USDC' }
+    await expect(buy(buyer, order)).rejects.toMatchObject({ ...NOT_MOVED, message: expect.stringMatching(message) })
+    await release()
+    expect((await buy(buyer, order)).receipt.pay_asset).toBe('USDC')
   })
 
   it('PAY-06 but the name of an order that was not approved is free for another order', async () => {

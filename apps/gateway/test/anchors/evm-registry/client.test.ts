@@ -6,7 +6,15 @@ import { decodeFunctionData, keccak256, parseEventLogs, stringToBytes } from 'vi
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
 import { decodeEntry, encodeEntry, type RegistryEntry, registryKey } from '../../../src/anchors/evm-registry/entry.ts'
-import { newEntry, newReceipt, prepared, startTestRegistry, type TestRegistry, write } from './test-registry.ts'
+import {
+  newEntry,
+  newReceipt,
+  prepared,
+  startTestRegistry,
+  type TestRegistry,
+  WAIT_MS,
+  write,
+} from './test-registry.ts'
 
 let test: TestRegistry
 beforeAll(async () => {
@@ -24,7 +32,7 @@ describe('an entry', () => {
     const { tx, raw } = await prepared(test.owner, receipt, entry)
     expect(await test.owner.read(receipt)).toBeNull()
     expect(await test.owner.send(raw)).toBe('sent')
-    expect(await test.owner.outcome({ tx, raw })).toEqual({
+    expect(await test.owner.watch({ tx, raw }, WAIT_MS)).toEqual({
       outcome: 'landed',
       block: expect.any(Number),
       fee_wei: expect.any(BigInt),
@@ -72,7 +80,7 @@ describe('an entry', () => {
     const newer = newEntry({ attested_at: 1_750_000_001 })
     await write(test.open(test.ownerKey), receipt, newer)
     await test.owner.send(late.raw)
-    expect(await test.owner.outcome(late)).toMatchObject({ outcome: 'failed', reason: 'older' })
+    expect(await test.owner.watch(late, WAIT_MS)).toMatchObject({ outcome: 'failed', reason: 'older' })
     expect(await test.owner.read(receipt)).toEqual(newer)
   })
 })
@@ -142,6 +150,7 @@ it('two writers of one receipt leave the newest statement in the registry, in an
   }
   const statements = [3, 1, 2].map((second) => newEntry({ attested_at: 1_750_000_000 + second }))
   await Promise.allSettled(statements.map((entry) => writeUntilSent(test.open(test.ownerKey), entry)))
+  await test.chain.settle()
   expect(await test.owner.read(receipt)).toEqual(statements[0])
 })
 

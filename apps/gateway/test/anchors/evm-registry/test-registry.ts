@@ -25,6 +25,7 @@ export async function startTestRegistry(): Promise<TestRegistry> {
     const account = createEvmAccount(EVM, [chain.url], privateKey)
     const { contract, raw } = await prepareDeployment(account)
     await account.send(raw)
+    await chain.settle()
     return contract
   }
   const ownerKey = await chain.fundedKey()
@@ -50,8 +51,13 @@ export async function prepared(registry: EvmRegistry, receiptId: string, entry: 
   return signed
 }
 
+/** More than any transaction takes, whatever else the machine does. */
+export const WAIT_MS = 60_000
+
+/** Writes an entry, and waits until it is final. */
 export async function write(registry: EvmRegistry, receiptId: string, entry: RegistryEntry) {
   const signed = await prepared(registry, receiptId, entry)
   await registry.send(signed.raw)
+  await registry.watch(signed, WAIT_MS)
   return signed
 }

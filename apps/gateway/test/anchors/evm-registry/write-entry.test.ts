@@ -43,7 +43,6 @@ describe('statements in the EVM registry', () => {
       EVM_TREASURY: DEV_TREASURY.address,
       EVM_REGISTRY_CONTRACT: contract,
       EVM_REGISTRY_KEY: OWNER.privateKey,
-      ANCHOR_WAIT_SECONDS: '0',
       ...own,
     })
   const retry = async (body = {}, at = house) => (await at.send('POST', '/v1/internal/bridge-retry', body)).body

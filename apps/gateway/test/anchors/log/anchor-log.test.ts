@@ -28,7 +28,7 @@ import { forgetfully } from '../node-faults.ts'
 
 const HOUR = 3600
 
-const testbed = useAnchorTestbed({ confirmAfterMs: 0, finalizeAfterMs: 2000 })
+const testbed = useAnchorTestbed()
 
 const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32) }
 
@@ -160,7 +160,7 @@ forEachDatabase('anchors of the log', (database) => {
     { tags: ['nightly'] },
     async (when) => {
       const before = (await rows()).length
-      const sent = testbed.chain.timeline.transactionCount()
+      const sent = testbed.chain.transactions().length
       await grow(1)
       const held = testbed.hold('sendTransaction', { when })
       const { kill } = await testbed.openProcess(shared(), 'anchor-log')
@@ -171,7 +171,7 @@ forEachDatabase('anchors of the log', (database) => {
       await anchor()
       await anchor()
       expect((await rows()).slice(before)).toMatchObject([{ state: expect.stringMatching(/landed|finalized/) }])
-      expect(testbed.chain.timeline.transactionCount() - sent).toBe(1)
+      expect(testbed.chain.transactions().length - sent).toBe(1)
     },
   )
 

@@ -99,7 +99,7 @@ forEachDatabase('metrics', (database) => {
       computed: ['svc_attestations', { status: 'computed' }],
       complete: ['svc_attestations', { status: 'complete' }],
       age: ['svc_attestation_oldest_nonfinal_age_seconds'],
-      finalized: ['svc_publications', { state: 'finalized' }],
+      landed: ['svc_publications', { state: 'landed' }],
       fee: ['svc_anchor_fee_lamports_total'],
       rent: ['svc_anchor_rent_lamports'],
       balance: ['svc_publication_balance_lamports'],
@@ -119,7 +119,7 @@ forEachDatabase('metrics', (database) => {
       computed: -1,
       complete: 1,
       age: -2 * LATER,
-      finalized: 1,
+      landed: 1,
       fee: 5000,
       balance: -5000,
     })

@@ -24,7 +24,7 @@ const CONCURRENCY = 10
 // A gateway in a process of its own uses the real time, and so do these chains.
 let chains: LocalChains
 beforeAll(async () => {
-  chains = await startLocalChains({ finalAtOnce: true })
+  chains = await startLocalChains()
 })
 afterAll(() => chains.stop())
 

@@ -1,17 +1,18 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
-import { startEvmChain } from '@svc/devnet/evm-chain/start'
-import { payLeg } from '@svc/devnet/pay-leg'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { call } from '@svc/devnet/primary-chain/dev-client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
 let shop: Shop
 let evm: DevClient
 beforeAll(async () => {
-  market = await openMarket({ finalAtOnce: false })
+  market = await openMarket()
+  market.chains.primary.chain.hold()
   shop = await market.open()
   evm = connectAs(DEV_PAYERS[7]!, market.chains.evm.url)
+  await evm.setAutomine(false)
 })
 afterAll(() => market.close())
 
@@ -24,46 +25,68 @@ async function expectNotYet(seller: Shop, pay_req_id: string, tx: string) {
   expectError(await seller.confirm({ pay_req_id }, tx), 402, 'tx_not_found')
 }
 
+/** Before, while and after the payment is in no block. */
+async function expectSameReceipt(pay_req_id: string, tx: string, fork: () => Promise<void>) {
+  const confirm = async () => (await shop.confirm({ pay_req_id }, tx)).body
+  const { receipt } = await confirm()
+  await fork()
+  expect(await confirm()).toMatchObject({ idempotent: true, receipt })
+  await market.chains.settle()
+  expect(await confirm()).toMatchObject({ idempotent: true, receipt })
+  const { status, body } = await shop.get<object>(`/v1/receipts/${receipt.receipt_id}/verify-payment`)
+  expect([status, body]).toMatchObject([200, { matches: { amount_sufficient: true, payer_matches: true } }])
+}
+
 it('PAY-49 ERR-02 AMB-76 a payment counts once the primary chain has confirmed it', async () => {
   const quote = await shop.quote()
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
-  market.clock.advance(0.399)
+  market.clock.advance(0.799)
   await expectNotYet(shop, payReqId(quote), tx)
   market.clock.advance(0.001)
   await expectPaid(shop, payReqId(quote), tx)
+})
+
+it('PAY-49 T-24 a payment that was processed and is gone has no receipt until it lands, and a fork that moves it leaves one', async () => {
+  const { chain, url } = market.chains.primary
+  const quote = await shop.quote()
+  const tx = await market.pay(quote.accepts[0]!)
+  market.clock.advance(0.4)
+  const { wire } = chain.transaction(tx)!
+  chain.fork({ drop: [tx] })
+  market.clock.advance(0.8)
+  await expectNotYet(shop, payReqId(quote), tx)
+  await call(url, 'sendTransaction', [wire, { encoding: 'base64', preflightCommitment: 'confirmed' }])
+  market.clock.advance(0.8)
+  await expectPaid(shop, payReqId(quote), tx)
+  await expectSameReceipt(payReqId(quote), tx, async () => chain.fork())
 })
 
 it('AMB-76 with PRIMARY_COMMITMENT=finalized a payment counts once the primary chain has finalized it', async () => {
   const strict = await market.open({ PRIMARY_COMMITMENT: 'finalized' })
   const quote = await strict.quote()
   const tx = await market.pay(quote.accepts[0]!)
-  market.clock.advance(1.9)
+  market.clock.advance(13.1)
   await expectNotYet(strict, payReqId(quote), tx)
   market.clock.advance(0.1)
   await expectPaid(strict, payReqId(quote), tx)
 })
 
-it('PAY-49 AMB-76 a pending payment on the EVM chain counts once it is in a block', async () => {
+it('PAY-49 AMB-76 T-24 a pending payment on the EVM chain counts once it is in a block, and once if a fork moves it', async () => {
   const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
-  await evm.setAutomine(false)
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
-  await evm.setAutomine(true)
   await evm.mine({ blocks: 1 })
   await expectPaid(shop, payReqId(quote), tx)
+  await expectSameReceipt(payReqId(quote), tx, market.chains.evm.chain.fork)
 })
 
 it('AMB-76 T-24 with EVM_FINALITY=finalized a payment counts once the EVM chain has finalized its block', async () => {
-  const chain = await startEvmChain({ port: 0, finalityDepth: 4, now: market.clock.now })
-  onTestFinished(() => chain.stop())
-  const strict = await market.open({ EVM_FINALITY: 'finalized', EVM_RPC_URLS: chain.url })
+  const strict = await market.open({ EVM_FINALITY: 'finalized' })
   const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet' })
-  const tx = await payLeg({ ...market.chains, evm: chain }, quote.accepts[0]!)
-  const miner = connectAs(DEV_PAYERS[7]!, chain.url)
-  await miner.mine({ blocks: 3 })
+  const tx = await market.pay(quote.accepts[0]!)
+  await evm.mine({ blocks: 2 })
   await expectNotYet(strict, payReqId(quote), tx)
-  await miner.mine({ blocks: 1 })
+  await evm.mine({ blocks: 1 })
   await expectPaid(strict, payReqId(quote), tx)
-  await strict.stop()
 })

@@ -84,7 +84,7 @@ describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) =>
     expect(await outcomeOf(leg, facts, tx)).toBe('pending')
     expect((await send(leg, transaction)).body).toEqual({ tx })
     expect((await send(leg, transaction)).body).toEqual({ tx })
-    expect(await outcomeOf(leg, facts, tx)).toBe('landed')
+    await expect.poll(() => outcomeOf(leg, facts, tx), { interval: 0 }).toBe('landed')
     const choice = { pay_network: network, pay_asset: ticker }
     const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote), ...choice }, tx)
     expect([status, body.receipt?.payer_pubkey]).toEqual([
@@ -169,7 +169,7 @@ describe('the outcome of a payment', () => {
     const rpc = createSolanaRpc(market.chains.primary.url)
     const options = { encoding: 'base64', skipPreflight: true } as const
     await rpc.sendTransaction(failing as Parameters<typeof rpc.sendTransaction>[0], options).send()
-    expect(await outcomeOf(leg, facts, idOf(failing))).toBe('failed')
+    await expect.poll(() => outcomeOf(leg, facts, idOf(failing)), { interval: 0 }).toBe('failed')
     expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('pending')
     market.clock.advance(120)
     // A node that has pruned the time of the payment, and one that lags behind what it said a moment ago.
@@ -195,7 +195,7 @@ describe('the outcome of a payment', () => {
       .sendRawTransaction({ serializedTransaction: reverting })
       .catch(() => {})
     nodes.evm.behave(async ({ honest }) => ({ body: withoutOldBlocks(await honest()) }))
-    expect(await outcomeOf(leg, facts, idOf(reverting))).toBe('failed')
+    await expect.poll(() => outcomeOf(leg, facts, idOf(reverting)), { interval: 0 }).toBe('failed')
     expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('pending')
     nodes.evm.behave(honestly)
     expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('expired')
@@ -283,7 +283,7 @@ describe('what is sent', () => {
     const legacy = await signOnPrimary(facts, leg, { version: 'legacy', change: (own) => [budget, ...own] })
     const { status, body } = await send(leg, legacy)
     expect([status, body]).toEqual([200, { tx: idOf(legacy) }])
-    expect(await outcomeOf(leg, facts, body.tx)).toBe('landed')
+    await expect.poll(() => outcomeOf(leg, facts, body.tx), { interval: 0 }).toBe('landed')
   })
 
   it('T-66 on the EVM chain pays a leg of the quote and does nothing else', async () => {

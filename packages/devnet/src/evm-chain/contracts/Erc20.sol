@@ -42,7 +42,7 @@ abstract contract Erc20 {
         emit Transfer(address(0), to, value);
     }
 
-    function _transfer(address from, address to, uint256 value) internal {
+    function _transfer(address from, address to, uint256 value) internal virtual {
         require(to != address(0), "ERC20: transfer to the zero address");
         require(value <= balanceOf[from], "ERC20: transfer amount exceeds balance");
         balanceOf[from] -= value;

@@ -1,7 +1,8 @@
-import { RPC_CODES, RpcError } from '../../rpc-error.ts'
+import { invalidParams, RPC_CODES, RpcError } from '../../rpc-error.ts'
+import type { PrimaryChain } from '../chain.ts'
 import { GENESIS_HASH } from '../dev-accounts.ts'
 import { SLOTS_PER_EPOCH } from '../timeline.ts'
-import { API_VERSION, configAt, type Methods, u64At, viewFor } from './params.ts'
+import { API_VERSION, configAt, type Methods, type Params, u64At, viewFor } from './params.ts'
 
 export const clusterMethods: Methods = {
   getHealth: () => 'ok',
@@ -18,16 +19,34 @@ export const clusterMethods: Methods = {
       epoch: Math.floor(slot / SLOTS_PER_EPOCH),
       slotIndex: slot % SLOTS_PER_EPOCH,
       slotsInEpoch: SLOTS_PER_EPOCH,
-      transactionCount: chain.timeline.transactionCount(),
+      transactionCount: chain.transactions().length,
     }
   },
 
-  getBlockTime(chain, params) {
-    const slot = u64At(params, 0)
-    if (slot > BigInt(chain.view('processed').slot))
-      throw new RpcError(RPC_CODES.blockNotAvailable, `Block not available for slot ${slot}`)
-    return chain.blockTime(Number(slot))
+  getFirstAvailableBlock: (chain) => chain.firstSlot(),
+
+  getBlockTime: (chain, params) => chain.blockTime(slotAt(chain, params)),
+
+  /** The block itself, without what is in it. */
+  getBlock(chain, params) {
+    const slot = slotAt(chain, params)
+    if (configAt(params, 1).transactionDetails !== 'none')
+      throw invalidParams('this chain has blocks only with the transactionDetails `none`')
+    return { blockHeight: chain.timeline.heightOf(slot), blockTime: chain.blockTime(slot), parentSlot: slot - 1 }
   },
 
   getMinimumBalanceForRentExemption: (chain, params) => chain.svm.minimumBalanceForRentExemption(u64At(params, 0)),
+}
+
+/** A slot that the node has. */
+function slotAt(chain: PrimaryChain, params: Params): number {
+  const slot = Number(u64At(params, 0))
+  const first = chain.firstSlot()
+  if (slot < first) {
+    const message = `Block ${slot} cleaned up, does not exist on node. First available block: ${first}`
+    throw new RpcError(RPC_CODES.blockCleanedUp, message)
+  }
+  if (slot > chain.view('processed').slot)
+    throw new RpcError(RPC_CODES.blockNotAvailable, `Block not available for slot ${slot}`)
+  return slot
 }

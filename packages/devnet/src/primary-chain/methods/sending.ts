@@ -84,7 +84,7 @@ export const sendingMethods: Methods = {
       if (outcome.err !== null) throw preflightFailure(outcome.err, outcome.logs, outcome.unitsConsumed)
     }
     // A node forwards the transaction and answers with its id. The client must find out itself whether it landed.
-    chain.submit(wire)
+    chain.send(wire)
     return wire.signatures[0]
   },
 }

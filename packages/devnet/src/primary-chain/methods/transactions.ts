@@ -48,7 +48,7 @@ export const transactionMethods: Methods = {
     const commitment = commitmentIn(config)
     if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')
     const record = chain.transaction(signature)
-    if (!record || record.time > chain.view(commitment).cutoff) return null
+    if (!record || record.slot > chain.view(commitment).slot) return null
     const known = config.maxSupportedTransactionVersion ?? null
     requireKnownVersion(record, known === null ? null : readU64(known, 'maxSupportedTransactionVersion'))
     return encodeTransaction(record, encoding, known !== null)
@@ -59,15 +59,17 @@ export const transactionMethods: Methods = {
     const config = configAt(params, 1)
     const most = Number(readU64(config.limit ?? MAX_SIGNATURES, 'limit'))
     if (most < 1 || most > MAX_SIGNATURES) throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`)
-    const { cutoff } = viewFor(chain, config)
-    const slotOf = (name: 'before' | 'until') =>
-      config[name] == null ? undefined : chain.transaction(readSignature(config[name]))?.slot
-    const before = slotOf('before') ?? Number.POSITIVE_INFINITY
-    const until = slotOf('until') ?? 0
+    const view = viewFor(chain, config)
+    const listed = chain.transactions()
+    const placeOf = (name: 'before' | 'until') =>
+      config[name] == null ? null : listed.findIndex(({ signature }) => signature === readSignature(config[name]))
+    const before = placeOf('before') ?? listed.length
+    const until = placeOf('until') ?? -1
     const found: object[] = []
-    for (const { slot, time, read } of chain.transactions().toReversed()) {
-      if (found.length === most || slot <= until) break
-      if (slot >= before || time > cutoff) continue
+    // A node that does not know where to begin lists nothing: `before` is -1.
+    for (const { slot, read } of listed.slice(until + 1, Math.max(0, before)).toReversed()) {
+      if (found.length === most) break
+      if (slot > view.slot) continue
       const record = read()
       if (!accountsOf(record).includes(address)) continue
       found.push({

@@ -50,6 +50,16 @@ export function createLedger(past: readonly PastTransaction[]) {
       bySignature.set(signature, transaction)
       messages.add(digest)
     },
+    /** Takes out all transactions after a slot, and returns them in their order. */
+    removeAfter(slot: number): TransactionRecord[] {
+      const first = transactions.findIndex((transaction) => transaction.slot > slot)
+      const removed = first === -1 ? [] : transactions.splice(first)
+      for (const { signature, digest } of removed) {
+        bySignature.delete(signature)
+        messages.delete(digest)
+      }
+      return removed.map(({ read }) => read())
+    },
     find: (signature: string) => bySignature.get(signature)?.read(),
     /** Whether this message was processed before, under any signature, as a real chain checks it. */
     has: (wire: Uint8Array) => messages.has(messageDigest(wire)),
@@ -69,21 +79,29 @@ export type AccountHistory = ReturnType<typeof createAccountHistory>
 
 /** What accounts held before each recent transaction, for reads at `confirmed` and `finalized`. */
 export function createAccountHistory() {
-  const changes = new Map<Address, { time: number; before: Account | null }[]>()
-  const queue: { time: number; address: Address }[] = []
+  const changes = new Map<Address, { slot: number; before: Account | null }[]>()
+  const queue: { slot: number; address: Address }[] = []
 
   return {
-    record(time: number, address: Address, before: Account | null) {
+    record(slot: number, address: Address, before: Account | null) {
       const list = changes.get(address) ?? []
-      list.push({ time, before })
+      list.push({ slot, before })
       changes.set(address, list)
-      queue.push({ time, address })
+      queue.push({ slot, address })
     },
-    /** The account as it was at `cutoff`; undefined when it has not changed since. */
-    at: (address: Address, cutoff: number) => changes.get(address)?.find(({ time }) => time > cutoff)?.before,
+    /** The account as it was in a slot; undefined when it has not changed since. */
+    at: (address: Address, slot: number) => changes.get(address)?.find((change) => change.slot > slot)?.before,
     addresses: () => changes.keys(),
-    forgetUpTo(cutoff: number) {
-      const keep = queue.findIndex(({ time }) => time > cutoff)
+    forgetAfter(slot: number) {
+      for (const [address, list] of changes) {
+        const kept = list.filter((change) => change.slot <= slot)
+        if (kept.length > 0) changes.set(address, kept)
+        else changes.delete(address)
+      }
+      queue.splice(0, queue.length, ...queue.filter((change) => change.slot <= slot))
+    },
+    forgetUpTo(slot: number) {
+      const keep = queue.findIndex((change) => change.slot > slot)
       for (const { address } of queue.splice(0, keep === -1 ? queue.length : keep)) {
         const list = changes.get(address)!
         list.shift()

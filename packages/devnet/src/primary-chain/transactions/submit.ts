@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit'
 import type { LiteSVM } from 'litesvm'
 import type { Journal } from '../journal.ts'
-import { storeAccount } from '../journal-entry.ts'
+import { loadAccount, storeAccount } from '../journal-entry.ts'
 import { LOOKUP_TABLE_PROGRAM, setClock, setSlotHashes, type Timeline } from '../timeline.ts'
 import {
   type Account,
@@ -25,10 +25,21 @@ export interface State extends Machine {
   readonly programs: Map<Address, Account>
 }
 
+/** The slot that a transaction runs in. */
+export interface Slot {
+  readonly slot: number
+  /** Milliseconds. */
+  readonly time: number
+}
+
 /** Runs a transaction whose lifetime has been checked. One that cannot pay its fee leaves no trace. */
-export function submit(state: State, wire: WireTransaction): TransactionRecord | { dropped: TransactionError } {
-  const { svm, timeline, ledger, history, journal } = state
-  const { time, slot, keys, loaded, before } = prepare(state, wire)
+export function submit(
+  state: State,
+  wire: WireTransaction,
+  { slot, time }: Slot,
+): TransactionRecord | { dropped: TransactionError } {
+  const { svm, ledger, history, journal } = state
+  const { keys, loaded, before } = prepare(state, wire, { slot, time })
 
   const outcome = execute(state, wire)
   const after = new Map(before)
@@ -54,15 +65,14 @@ export function submit(state: State, wire: WireTransaction): TransactionRecord |
     transaction: record,
     accounts: changed.map(([address, account]) => storeAccount(address, account)),
   })
-  timeline.countTransaction(time)
   ledger.add(record)
-  for (const [address] of changed) history.record(time, address, before.get(address) ?? null)
+  for (const [address] of changed) history.record(slot, address, before.get(address) ?? null)
   return record
 }
 
 /** Whether a transaction would succeed, signatures included. */
 export function preflight(state: State, wire: WireTransaction): Outcome {
-  enterNextSlot(state, wire)
+  enterSlot(state, wire, nextSlot(state))
   return simulate(state, wire, true)
 }
 
@@ -70,26 +80,41 @@ export type SimulatedTransaction = Simulation &
   ReturnType<typeof balanceMeta> & { readonly loadedAddresses: LoadedAddresses }
 
 export function simulateOn(state: State, wire: WireTransaction, verifySignatures: boolean): SimulatedTransaction {
-  const { keys, loaded, before } = prepare(state, wire)
+  const { keys, loaded, before } = prepare(state, wire, nextSlot(state))
   const simulation = simulate(state, wire, verifySignatures)
   const simulated = simulation.accountsAfter()
   const after = new Map([...before].map(([address, account]) => [address, simulated.get(address) ?? account]))
   return { ...simulation, ...balanceMeta(state.svm, keys, before, after), loadedAddresses: loaded }
 }
 
-function prepare(state: State, wire: WireTransaction) {
+/** Gives accounts back what they held in a slot, and takes out the transactions after it. */
+export function rollBack({ svm, history, ledger, programs }: State, slot: number): TransactionRecord[] {
+  for (const address of history.addresses()) {
+    const before = history.at(address, slot)
+    if (before === undefined) continue
+    svm.setAccount(before ?? loadAccount({ address }))
+    programs.delete(address)
+  }
+  history.forgetAfter(slot)
+  return ledger.removeAfter(slot)
+}
+
+function prepare(state: State, wire: WireTransaction, slot: Slot) {
+  enterSlot(state, wire, slot)
   const loaded = loadAddresses(wire.message, (address) => liveAccount(state.svm, address))
   const keys = accountKeys(wire.message, loaded)
   const before = new Map(keys.map((key) => [key.address, readKey(state, key)]))
-  return { ...enterNextSlot(state, wire), loaded, keys, before }
+  return { loaded, keys, before }
 }
 
-function enterNextSlot({ svm, timeline }: State, wire: WireTransaction) {
+function nextSlot({ timeline }: State): Slot {
   const time = timeline.time()
-  const slot = timeline.slotAt(time) + 1
+  return { slot: timeline.slotAt(time) + 1, time }
+}
+
+function enterSlot({ svm, timeline }: State, wire: WireTransaction, { slot, time }: Slot): void {
   setClock(svm, timeline, slot, time)
   if (wire.message.staticAccounts.includes(LOOKUP_TABLE_PROGRAM)) setSlotHashes(svm, timeline, slot)
-  return { time, slot }
 }
 
 function readKey({ svm, programs }: State, { address, writable }: AccountKey): Account | null {

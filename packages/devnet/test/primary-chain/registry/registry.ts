@@ -20,7 +20,7 @@ export type TestRegistry = Awaited<ReturnType<typeof startTestRegistry>>
 
 /** A chain whose transactions are final at once. `deploy` creates the credential and the schema. */
 export async function startTestRegistry(options: Partial<PrimaryChainOptions> = {}) {
-  const running = await startTestChain({ confirmAfterMs: 0, finalizeAfterMs: 0, ...options })
+  const running = await startTestChain({ landing: 'at once', ...options })
   const { rpc } = running
   const authority = await signerOf(PUBLICATION)
   const attester = await signerOf(DEMO_PAYERS[0]!)
