@@ -23,7 +23,8 @@ const HOSTILE_NAME = 'tax\u202Egnp.\u202C<img src=x>'
 
 let site: Site
 beforeAll(async () => {
-  site = await openSite()
+  // The pages show what is final.
+  site = await openSite({ landing: 'at once' })
 })
 afterAll(() => site.close())
 

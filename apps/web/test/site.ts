@@ -6,6 +6,7 @@ import type { Anchor } from '@svc/api/attestations'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startEvmChain } from '@svc/devnet/evm-chain/start'
 import { freePort } from '@svc/devnet/free-port'
+import type { Landing } from '@svc/devnet/landing'
 import type { ChainAddresses } from '@svc/devnet/pay-leg'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
@@ -43,6 +44,8 @@ export interface SiteOptions {
   withAllAssets?: boolean
   /** Settings of the gateway beside the usual ones. */
   variables?: Parameters<typeof startTestGateway>[0]
+  /** Of the primary chain; `later` unless given. */
+  landing?: Landing
 }
 
 /** One for all test files of a process; it ends with the process. */
@@ -64,10 +67,14 @@ function sharedBrowser(): Promise<Browser> {
   return browser
 }
 
-export async function openSite({ withAllAssets = false, variables }: SiteOptions = {}): Promise<Site> {
+export async function openSite({
+  withAllAssets = false,
+  variables,
+  landing = 'later',
+}: SiteOptions = {}): Promise<Site> {
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
-  const chain = await startPrimaryChain({ port: 0 })
+  const chain = await startPrimaryChain({ port: 0, landing })
   opened.defer(() => chain.stop())
   const others = withAllAssets ? await startOthers(opened) : { evmUrl: '', variables: {} }
   const port = await freePort()

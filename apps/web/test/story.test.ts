@@ -8,7 +8,8 @@ import { dropPaths, visit } from './visit.ts'
 let site: Site
 let folder: string
 beforeAll(async () => {
-  site = await openSite()
+  // The pages show what is final.
+  site = await openSite({ landing: 'at once' })
   folder = mkdtempSync(join(tmpdir(), 'svc-story-'))
 })
 afterAll(async () => {
