@@ -22,7 +22,8 @@ const EVERYBODY = (DEMO_PAYERS[3] as DevKey).address
 /** Characters that turn the text around them, and markup. */
 const HOSTILE_NAME = 'tax\u202Egnp.\u202C<img src=x>'
 
-const site = useSite()
+// The pages show what is final.
+const site = useSite({ landing: 'at once' })
 
 const clientOf = (signer: Signer) => createClient({ baseUrl: site.url, signer, onWarning: () => {} })
 const payerSigner = signerFromSeed(PAYER.privateKeyBytes)

@@ -8,7 +8,9 @@ import { join } from 'node:path'
 import type { Anchor } from '@svc/api/attestations'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { startEvmChain } from '@svc/devnet/evm-chain/start'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { freePort } from '@svc/devnet/free-port'
+import type { Landing } from '@svc/devnet/landing'
 import type { ChainAddresses } from '@svc/devnet/pay-leg'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
@@ -21,7 +23,7 @@ import { seedLocker } from '@svc/testbed/seed-lockers'
 import { startTestWitness } from '@svc/testbed/witness'
 import { formatKey, type NoteKey } from '@svc/transparency/note'
 import { type Browser, chromium } from 'playwright'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll } from 'vitest'
 import { chromiumPath } from '../../../scripts/chromium.ts'
 import { ensurePages } from '../build/ensure-pages.ts'
 
@@ -51,6 +53,8 @@ export interface SiteOptions {
   withLog?: boolean
   /** Settings of the gateway beside the usual ones. */
   variables?: () => Promise<Record<string, string>>
+  /** Of the primary chain; `later` unless given. */
+  landing?: Landing
 }
 
 const LOG_SEED = Buffer.alloc(32, 7)
@@ -59,10 +63,7 @@ export const LOG_KEY: NoteKey = { name: 'gateway.example/log', type: 'log', publ
 
 /** A site for all tests of a file. */
 export function useSite(options: SiteOptions = {}): Site {
-  const site = {} as Site // until the first test begins
-  beforeAll(async () => void Object.assign(site, await openSite(options)))
-  afterAll(() => site.close())
-  return site
+  return forAllTests(() => openSite(options))
 }
 
 /** One for all test files of a process; it ends with the process. */
@@ -91,10 +92,11 @@ export function useFolder(): string {
   return folder
 }
 
-async function openSite({ withAllAssets = false, withLog = false, variables }: SiteOptions): Promise<Site> {
+async function openSite(options: SiteOptions): Promise<Site> {
+  const { withAllAssets = false, withLog = false, variables, landing = 'later' } = options
   if (!(await ensurePages(console.error))) throw new Error('the pages cannot be built')
   await using opened = new AsyncDisposableStack()
-  const chain = await startPrimaryChain({ port: 0 })
+  const chain = await startPrimaryChain({ port: 0, landing })
   opened.defer(() => chain.stop())
   const others = withAllAssets ? await startOthers(opened) : { evmUrl: '', variables: {} }
   const port = await freePort()

@@ -6,7 +6,8 @@ import { expect, it } from 'vitest'
 import { useFolder, useSite } from './site.ts'
 import { click, dropPaths, expectCalm, visit } from './visit.ts'
 
-const site = useSite()
+// The pages show what is final.
+const site = useSite({ landing: 'at once' })
 const folder = useFolder()
 
 it('PAY-01 LOCK-02 FILE-12 SHORT-05 T-63 a person buys, drops files in, attests and shares; a stranger checks it', async () => {

@@ -155,7 +155,7 @@ export async function openChain({ stateFile, now = Date.now, landing = 'later' }
 
   /** The newest blocks are gone, and one without transactions stands in their place. */
   async function fork(drop: readonly unknown[]): Promise<void> {
-    if (journal) throw new Error('A chain that is kept in a file does not fork')
+    if (journal || landing === 'at once') throw new Error('Only a chain in memory that lands later forks')
     const target = Math.max(1, head.number - depth)
     const first = made.findIndex(({ block }) => block > target)
     const kept = made.slice(0, first === -1 ? made.length : first)
