@@ -1,4 +1,4 @@
-// Checks the state of a request after its write failed.
+// What tests of failing stores have in common.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -6,6 +6,9 @@ import type { AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { expect, onTestFinished } from 'vitest'
 import { ProviderError, type StorageProvider } from '../src/provider.ts'
+
+/** Short, as some servers never answer. */
+export const SHORT_TIMEOUTS = { connectMs: 5000, answerMs: 300, idleMs: 300, attempts: 2, backoffMs: 1 }
 
 /** Writes the body of a request under this id, and returns the error with which the server could still answer it. */
 export async function answeredFailure(

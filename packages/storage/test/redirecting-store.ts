@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { type ByteRange, type ObjectKey, ProviderError, type StorageProvider } from '../src/provider.ts'
+import { type ObjectKey, ProviderError, type StorageProvider } from '../src/provider.ts'
 
 interface Terms {
   contentType: string
@@ -17,7 +17,7 @@ export interface RedirectingStore {
   url: string
   /** Accepts one PUT, with exactly this Content-Type. */
   uploadUrl(id: string, terms: Terms): string
-  /** Answers GET with the object, or a range of it, with this Content-Type. */
+  /** Answers GET with the object, with this Content-Type. */
   downloadUrl(key: ObjectKey, terms: Terms): string
   stop(): Promise<void>
 }
@@ -122,38 +122,17 @@ async function takeBytes(
 async function giveBytes(
   provider: StorageProvider,
   { key, contentType }: Permission,
-  request: IncomingMessage,
+  _: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const found = await provider.stat(key)
-  if (!found) return refuse(response, 404)
-  const range = readRange(request.headers.range, found.size)
-  if (range === 'unsatisfiable') return refuse(response, 416, { 'content-range': `bytes */${found.size}` })
-  const bytes = await provider.read(key, range)
-  if (!bytes) return refuse(response, 404)
-  const { start, end } = range ?? { start: 0, end: found.size - 1 }
-  response.writeHead(range ? 206 : 200, {
-    'content-type': contentType,
-    'content-length': end - start + 1,
-    'accept-ranges': 'bytes',
-    ...(range && { 'content-range': `bytes ${start}-${end}/${found.size}` }),
-  })
+  const [found, bytes] = [await provider.stat(key), await provider.read(key)]
+  if (!found || !bytes) return refuse(response, 404)
+  response.writeHead(200, { 'content-type': contentType, 'content-length': found.size })
   await pipeline(bytes, response)
 }
 
-/** Undefined: the whole object, as for every header that is not a single range. */
-function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
-  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
-  if (!first && !last) return undefined
-  if (!first)
-    return Number(last) > 0 && size > 0 ? { start: Math.max(0, size - Number(last)), end: size - 1 } : 'unsatisfiable'
-  const [start, end] = [Number(first), last ? Math.min(Number(last), size - 1) : size - 1]
-  if (last && Number(last) < start) return undefined
-  return start < size ? { start, end } : 'unsatisfiable'
-}
-
-function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
-  response.writeHead(status, headers).end()
+function refuse(response: ServerResponse, status: number): void {
+  response.writeHead(status).end()
 }
 
 /** An answer that has begun is cut off. */

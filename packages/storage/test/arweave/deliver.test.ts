@@ -126,17 +126,6 @@ describe.each([
     },
   )
 
-  it('times out when the service does not answer', { tags: ['nightly'] }, async () => {
-    const quick = await arweave.open({}, { continueMs: 10, answerMs: 100, idleMs: 100 })
-    const object = newObject(size)
-    arweave.server.fail({ at: /^upload/, fault: 'silence' })
-    await expect(quick.deliver(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
-    arweave.server.recover()
-    arweave.server.fail({ at: /^upload POST/, fault: 'silence' })
-    await expect(quick.deliver(object)).rejects.toMatchObject({ ...UNAVAILABLE, isTimeout: true })
-    await expect.poll(object.held).toBe(0)
-  })
-
   it('stops when the signal is aborted', async () => {
     const stop = new AbortController()
     const object = newObject(size, { signal: stop.signal })

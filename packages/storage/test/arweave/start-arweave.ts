@@ -1,32 +1,29 @@
 import { hash } from 'node:crypto'
-import { type ArweaveServer, startArweaveServer } from '@svc/devnet/providers/arweave/start'
+import { startArweaveServer } from '@svc/devnet/providers/arweave/start'
 import type { Notes } from '../../src/arweave/deliver.ts'
 import { openArweave } from '../../src/arweave/open.ts'
 import type { ArweaveSettings } from '../../src/arweave/settings.ts'
-import type { SlowStore, StagedObject } from '../../src/slow-store.ts'
+import type { StagedObject } from '../../src/slow-store.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/timeouts.ts'
 import { newId, streamOf } from '../objects.ts'
 
-export interface TestArweave {
-  server: ArweaveServer
-  store: SlowStore
-  /** Opens another driver on the same servers. */
-  open(settings?: Partial<ArweaveSettings>, timeouts?: Partial<HttpTimeouts>): Promise<SlowStore>
-}
+export type TestArweave = Awaited<ReturnType<typeof startTestArweave>>
 
 export const SEED = new Uint8Array(32).fill(7)
 
 /** As the driver has them, but almost without pauses between attempts. */
 const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, answerMs: 60_000, backoffMs: 1 }
 
-export async function startTestArweave(): Promise<TestArweave> {
+export async function startTestArweave() {
   const server = await startArweaveServer()
   const { uploadUrl, gateways } = server
   const settings: ArweaveSettings = { uploadUrl, gateways, token: 'solana', seed: SEED }
   return {
     server,
     store: await openArweave(settings, QUICK),
-    open: (changed, timeouts) => openArweave({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
+    /** Opens another driver on the same servers. */
+    open: (changed?: Partial<ArweaveSettings>, timeouts?: Partial<HttpTimeouts>) =>
+      openArweave({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
   }
 }
 

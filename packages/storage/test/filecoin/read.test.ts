@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { contentIdOf } from '@svc/devnet/providers/filecoin/commitment'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -53,20 +52,6 @@ describe('the Filecoin driver, reading,', () => {
     }
     expect(await store.read(absent, { start: 0, end: 0 })).toBeNull()
   })
-
-  it.each([[undefined], [{ start: MIB, end: 9 * MIB }]])(
-    'resumes a download that broke off (range: %o)',
-    async (range) => {
-      const bytes = randomBytes(10 * MIB)
-      const ref = await place(filecoin, bytes)
-      for (const cutAnswerAt of [1, MIB, 2 * MIB])
-        filecoin.server.fail({ at: /^GET/, fault: { cutAnswerAt }, times: 1 })
-      filecoin.server.fail({ at: /^GET/, fault: { status: 503, code: 'later' }, times: 2 })
-      const expected = range ? bytes.subarray(range.start, range.end + 1) : bytes
-      expect(sha256(await buffer((await store.read(ref, range))!))).toBe(sha256(expected))
-      expect(gets(ref)).toBe(6)
-    },
-  )
 
   it('fails when a download cannot be resumed', async () => {
     const ref = await place(filecoin, randomBytes(3 * MIB))
@@ -122,23 +107,5 @@ describe('the Filecoin driver, reading,', () => {
     expect(await cached.stat(ref)).toEqual({ size: 1000 })
     expect(gets(ref)).toBe(2)
     expect(await cached.stat(contentIdOf(1000, 5, randomBytes(32)))).toBeNull()
-  })
-
-  it('T-11 reads little ahead of a slow reader, and closes the connection with it', { tags: ['nightly'] }, async () => {
-    const ref = await place(filecoin, randomBytes(64 * MIB))
-    const slow = (await store.read(ref))!
-    await once(slow, 'readable')
-    let given = 0
-    for await (const chunk of (await store.read(ref))!) given += chunk.length
-    expect(given).toBe(64 * MIB)
-    expect(slow.readableLength).toBeLessThanOrEqual(4 * MIB)
-    slow.destroy()
-    await once(slow, 'close')
-    expect(slow.errored).toBeNull()
-    const part = (await store.read(ref, { start: 5, end: 60 * MIB }))!
-    await once(part, 'readable')
-    part.destroy()
-    await once(part, 'close')
-    expect(await store.stat(ref)).toEqual({ size: 64 * MIB })
   })
 })

@@ -2,11 +2,7 @@ import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type FilecoinServer,
-  type FilecoinServerOptions,
-  startFilecoinServer,
-} from '@svc/devnet/providers/filecoin/start'
+import { type FilecoinServerOptions, startFilecoinServer } from '@svc/devnet/providers/filecoin/start'
 import { onTestFinished } from 'vitest'
 import { openFilecoin } from '../../src/filecoin/open.ts'
 import type { FilecoinSettings } from '../../src/filecoin/settings.ts'
@@ -14,14 +10,7 @@ import { type FilecoinTimeouts, TIMEOUTS } from '../../src/filecoin/timeouts.ts'
 import type { SlowStore, StagedObject } from '../../src/slow-store.ts'
 import { newId, streamOf } from '../objects.ts'
 
-export interface TestFilecoin {
-  server: FilecoinServer
-  settings: FilecoinSettings
-  store: SlowStore
-  /** Opens another driver, as another gateway would. */
-  open(settings?: Partial<FilecoinSettings>, timeouts?: Partial<FilecoinTimeouts>): Promise<SlowStore>
-  close(): Promise<void>
-}
+export type TestFilecoin = Awaited<ReturnType<typeof startTestFilecoin>>
 
 /** Of no real account. */
 const KEY = `0x${'5c'.repeat(32)}` as const
@@ -29,16 +18,18 @@ const KEY = `0x${'5c'.repeat(32)}` as const
 /** Almost without pauses. */
 const QUICK: FilecoinTimeouts = { ...TIMEOUTS, continueMs: 50, backoffMs: 1, pollMs: 1, progressMs: 5_000 }
 
-export async function startTestFilecoin(options: Partial<FilecoinServerOptions> = {}): Promise<TestFilecoin> {
+export async function startTestFilecoin(options: Partial<FilecoinServerOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-filecoin-'))
   const server = await startFilecoinServer({ folder, ...options })
   const { url: pdpUrl, rpcUrl, chainId, recordKeeper, payee } = server
-  const settings = { pdpUrl, rpcUrl, chainId, recordKeeper, payee, key: KEY, dataSet: null, retrievalUrl: null }
+  const chain = { rpcUrl, chainId, recordKeeper, payee }
+  const settings: FilecoinSettings = { ...chain, pdpUrl, key: KEY, dataSet: null, retrievalUrl: null }
   return {
     server,
-    settings,
     store: await openFilecoin(settings, QUICK),
-    open: (changed, timeouts) => openFilecoin({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
+    /** Opens another driver, as another gateway would. */
+    open: (changed?: Partial<FilecoinSettings>, timeouts?: Partial<FilecoinTimeouts>) =>
+      openFilecoin({ ...settings, ...changed }, { ...QUICK, ...timeouts }),
     async close() {
       await server.stop()
       await rm(folder, { recursive: true })
@@ -47,7 +38,7 @@ export async function startTestFilecoin(options: Partial<FilecoinServerOptions> 
 }
 
 /** Ends with the test. */
-export async function openTestFilecoin(options?: Partial<FilecoinServerOptions>): Promise<TestFilecoin> {
+export async function openTestFilecoin(options?: Partial<FilecoinServerOptions>) {
   const filecoin = await startTestFilecoin(options)
   onTestFinished(() => filecoin.close())
   return filecoin

@@ -5,11 +5,12 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { status } from '@grpc/grpc-js'
+import type { Fault } from '@svc/devnet/providers/firestore/faults'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { ProviderError, StorageProvider } from '../../src/provider.ts'
-import { failureOf, readToEnd } from '../failures.ts'
-import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { ABOUT, fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
+import type { StorageProvider } from '../../src/provider.ts'
+import { failureOf } from '../failures.ts'
+import { fetchBytes, keep, newId } from '../objects.ts'
+import { fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
 
 const SHORT = { answerMs: 300, connectMs: 300 }
 
@@ -22,45 +23,11 @@ beforeAll(async () => {
 })
 afterAll(() => at.stop())
 
-async function expectFailure(provider: StorageProvider, reason: ProviderError['reason']): Promise<void> {
-  const key = { id: newId(), ref: null }
-  const uses = [
-    keep(provider, randomBytes(2 * MIB)),
-    provider.read(key),
-    provider.stat(key),
-    provider.absent([key]),
-    provider.remove(key),
-  ]
-  for (const failure of await Promise.all(uses.map(failureOf))) {
-    expect(failure.reason).toBe(reason)
-    expect(failure.message).toBe(`the storage provider is ${reason}`)
-  }
-  expect(await provider.check()).toBe(false)
-}
-
 async function expectNothing(id: string): Promise<void> {
   expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
 }
 
 describe('a Firestore database that is down', () => {
-  it('is unavailable, and is used again when it is back', async () => {
-    const bytes = randomBytes(MIB + 1)
-    const key = await keep(at.provider, bytes)
-    await at.server.goDown()
-    await expectFailure(at.provider, 'unavailable')
-    const source = streamOf(randomBytes(5 * MIB))
-    await expect(at.provider.write(newId(), source, ABOUT)).rejects.toMatchObject(UNAVAILABLE)
-    expect([source.destroyed, source.isPaused()]).toEqual([false, true])
-
-    const opened = await at.open()
-    expect(await opened.check()).toBe(false)
-    await at.server.comeBack()
-    for (const provider of [at.provider, opened]) {
-      await expect.poll(() => provider.check()).toBe(true)
-      expect((await fetchBytes(provider, key))?.equals(bytes)).toBe(true)
-    }
-  })
-
   it('does not disturb a write when it is back before the next attempt', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(3 * MIB)
     const key = await keep(at.provider, bytes)
@@ -75,11 +42,6 @@ describe('a Firestore database that is down', () => {
 })
 
 describe('a Firestore database that hangs', () => {
-  it('times out on every operation', async () => {
-    fail(at.server, { at: /./, fault: 'silence' })
-    await expectFailure(await at.open({}, SHORT), 'unavailable')
-  })
-
   it('times out when it accepts connections and never answers', async () => {
     const silent = createServer((socket) => void socket.on('error', () => {}).resume())
     silent.listen(0, '127.0.0.1')
@@ -87,7 +49,8 @@ describe('a Firestore database that hangs', () => {
     onTestFinished(() => void silent.close())
     const { port } = silent.address() as AddressInfo // a listening TCP server has one
     const provider = await at.open({ emulator: `127.0.0.1:${port}` }, SHORT)
-    await expectFailure(provider, 'unavailable')
+    await expect(keep(provider, randomBytes(2 * MIB))).rejects.toMatchObject(UNAVAILABLE)
+    expect(await provider.check()).toBe(false)
   })
 
   it('times out in the middle of an object, and nothing of it is left', { tags: ['nightly'] }, async () => {
@@ -96,21 +59,6 @@ describe('a Firestore database that hangs', () => {
     await expect(keep(watchful, randomBytes(3 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
     await expectNothing(id)
   })
-
-  it('fails a read that waits for the rest of a chunk', { tags: ['nightly'] }, async () => {
-    const stream = (await watchful.read(await keep(at.provider, randomBytes(5 * MIB))))!
-    fail(at.server, { at: /BatchGet/, after: 2, fault: { stallAnswerAt: 100_000 } })
-    await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
-  })
-})
-
-it('a Firestore database whose quota is used up is full, and has nothing of the object', async () => {
-  const kept = await keep(at.provider, Buffer.from('kept'))
-  const id = newId()
-  fail(at.server, { at: /Commit/, after: 1, times: 3, fault: { status: status.RESOURCE_EXHAUSTED } })
-  expect((await failureOf(keep(at.provider, randomBytes(MIB), id))).reason).toBe('full')
-  await expectNothing(id)
-  expect(await fetchBytes(at.provider, kept)).toEqual(Buffer.from('kept'))
 })
 
 it.each([
@@ -121,10 +69,10 @@ it.each([
   'T-31 Firestore is closed without %s, gets one request, and the message of the error shows nothing of its answer',
   async (_, code, message) => {
     fail(at.server, { at: /./, fault: { status: code, message } })
-    await expectFailure(at.provider, 'closed')
     const before = at.server.calls.length
     const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
     expect(at.server.calls.length).toBe(before + 1)
+    expect([failure.reason, failure.message]).toEqual(['closed', 'the storage provider is closed'])
     expect(failure.cause).toMatchObject({ code, details: message })
   },
 )
@@ -143,32 +91,85 @@ it('a Firestore database that rejects us in the middle of an object counts as un
   await expectNothing(id)
 })
 
-describe('a Firestore database that fails', () => {
-  it('gets three requests and no more', async () => {
-    fail(at.server, { at: /./, fault: { status: status.INTERNAL } })
-    const before = at.server.calls.length
-    const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
-    expect(failure.reason).toBe('unavailable')
-    expect(at.server.calls.length).toBe(before + 3)
-  })
+it('a Firestore database that fails gets three requests and no more, and one from a health check', async () => {
+  fail(at.server, { at: /./, fault: { status: status.INTERNAL } })
+  const before = at.server.calls.length
+  await failureOf(at.provider.stat({ id: newId(), ref: null }))
+  expect(at.server.calls.length).toBe(before + 3)
+  await at.provider.check()
+  expect(at.server.calls.length).toBe(before + 4)
+})
 
-  it('gets one request from a health check', async () => {
-    fail(at.server, { at: /./, fault: { status: status.INTERNAL } })
-    const before = at.server.calls.length
-    expect(await at.provider.check()).toBe(false)
-    expect(at.server.calls.length).toBe(before + 1)
-  })
+/** 2 MiB and more are three chunks, and so three commits: the third has the object in it. */
+const COMMITS = [0, 1, 2]
+const bytes = randomBytes(2 * MIB + 1)
 
-  it('fails a read when it keeps cutting its answers', { tags: ['nightly'] }, async () => {
-    const stream = (await at.provider.read(await keep(at.provider, randomBytes(5 * MIB))))!
-    fail(at.server, { at: /BatchGet/, after: 1, fault: { cutAnswerAt: 100_000 } })
-    await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
-  })
+const temporary: Record<string, Fault> = {
+  'is unavailable': { status: status.UNAVAILABLE },
+  'has an internal error': { status: status.INTERNAL },
+  'has contention on the documents': { status: status.ABORTED },
+  'is overloaded': { status: status.RESOURCE_EXHAUSTED },
+  'cuts the connection': 'cut',
+  'cuts the connection in the middle of a chunk': { cutRequestAt: 50_000 },
+  'succeeds and cuts the connection': 'lost answer',
+}
+it.each(Object.entries(temporary))(
+  'a Firestore write continues when the provider %s, and nothing is written twice',
+  { tags: ['nightly'] },
+  async (_, fault) => {
+    for (const after of COMMITS) {
+      fail(at.server, { at: /Commit/, after, times: 1, fault })
+      const key = await keep(at.provider, bytes)
+      at.server.recover()
+      expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+      expect([(await at.objects(key.id)).length, (await at.chunks(key.id)).length]).toEqual([1, 3])
+    }
+  },
+)
 
-  it('has nothing of an object when it keeps cutting the connection during the upload', async () => {
+it.each([
+  ['has an internal error', { status: status.INTERNAL }],
+  ['cuts the connection', 'cut'],
+  ['cuts its answer', { cutAnswerAt: 30_000 }],
+] satisfies [string, Fault][])(
+  'a Firestore read continues when the provider %s',
+  { tags: ['nightly'] },
+  async (_, fault) => {
+    const key = await keep(at.provider, bytes)
+    for (const after of [0, 1, 2, 3]) {
+      fail(at.server, { at: /BatchGet/, after, times: 1, fault })
+      expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+      at.server.recover()
+    }
+  },
+)
+
+it('a Firestore removal continues when answers are lost', { tags: ['nightly'] }, async () => {
+  const key = await keep(at.provider, bytes)
+  for (const method of [/Commit/, /BatchGet/, /RunQuery/]) {
+    at.server.fail({ at: method, times: 1, fault: 'lost answer' })
+  }
+  expect(await at.provider.remove(key)).toBe('removed')
+  at.server.recover()
+  expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
+})
+
+it('a Firestore write whose answers are lost twice is done once', { tags: ['nightly'] }, async () => {
+  for (const after of COMMITS) {
+    fail(at.server, { at: /Commit/, after, times: 2, fault: 'lost answer' })
+    const key = await keep(at.provider, bytes)
+    at.server.recover()
+    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+    expect(await at.chunks(key.id)).toHaveLength(3)
+  }
+})
+
+it('nothing of an object is left in Firestore when all answers are lost', { tags: ['nightly'] }, async () => {
+  for (const after of COMMITS) {
     const id = newId()
-    fail(at.server, { at: /Commit/, after: 1, times: 3, fault: { cutRequestAt: 100_000 } })
-    await expect(keep(at.provider, randomBytes(2 * MIB), id)).rejects.toMatchObject(UNAVAILABLE)
-    await expectNothing(id)
-  })
+    fail(at.server, { at: /Commit/, after, times: 3, fault: 'lost answer' })
+    await expect(keep(at.provider, bytes, id)).rejects.toMatchObject(UNAVAILABLE)
+    at.server.recover()
+    expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
+  }
 })

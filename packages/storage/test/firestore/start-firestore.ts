@@ -23,21 +23,13 @@ export function settingsFor(address: string): FirestoreSettings {
 /** With short pauses between attempts; the first must be long enough to reconnect. */
 const QUICK: Timeouts = { connectMs: 10_000, answerMs: 20_000, attempts: 3, backoffMs: 60 }
 
-export interface TestFirestore {
-  server: FirestoreServer
-  provider: ClosableProvider
-  /** Opens another driver on the same documents. */
-  open(settings?: Partial<FirestoreSettings>, timeouts?: Partial<Timeouts>): Promise<ClosableProvider>
-  /** What the server holds of an object, or of all. */
-  objects(id?: string): Promise<string[]>
-  chunks(id?: string): Promise<string[]>
-  stop(): Promise<void>
-}
+export type TestFirestore = Awaited<ReturnType<typeof startTestFirestore>>
 
-export async function startTestFirestore(): Promise<TestFirestore> {
+export async function startTestFirestore() {
   const server = await startFirestoreServer()
   const opened: ClosableProvider[] = []
-  const open: TestFirestore['open'] = async (settings, timeouts) => {
+  /** Opens another driver on the same documents. */
+  const open = async (settings?: Partial<FirestoreSettings>, timeouts?: Partial<Timeouts>) => {
     const provider = await openFirestore({ ...settingsFor(server.address), ...settings }, { ...QUICK, ...timeouts })
     opened.push(provider)
     return provider
@@ -51,8 +43,9 @@ export async function startTestFirestore(): Promise<TestFirestore> {
     server,
     provider: await open(),
     open,
-    objects: (id) => paths(2, id),
-    chunks: (id) => paths(4, id),
+    /** What the server holds of an object, or of all. */
+    objects: (id?: string) => paths(2, id),
+    chunks: (id?: string) => paths(4, id),
     async stop() {
       await Promise.all(opened.map((provider) => provider.close()))
       await server.stop()

@@ -5,17 +5,8 @@ import { openCalls } from '../../src/firestore/calls.ts'
 import { firestoreParts } from '../../src/firestore/parts.ts'
 import { createStore } from '../../src/firestore/store.ts'
 import { CHUNKING } from '../../src/firestore/write.ts'
-import { answeredFailure } from '../failures.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import {
-  ABOUT,
-  fail,
-  MIB,
-  settingsFor,
-  startTestFirestore,
-  type TestFirestore,
-  UNAVAILABLE,
-} from './start-firestore.ts'
+import { ABOUT, fail, MIB, settingsFor, startTestFirestore, type TestFirestore } from './start-firestore.ts'
 
 const { chunkBytes: CHUNK_BYTES } = CHUNKING
 
@@ -46,42 +37,6 @@ it('an object in Firestore takes as few documents and commits as possible', asyn
     expect([(await at.objects(id)).length, (await at.chunks(id)).length]).toEqual([1, chunks])
     expect(at.server.calls.slice(before).filter((call) => call === 'Commit')).toHaveLength(Math.max(chunks, 1))
   }
-})
-
-it('the Firestore driver rejects a taken id before a byte is sent, and the source stays usable', async () => {
-  const { id } = await keep(at.provider, Buffer.from('first'))
-  const before = at.server.calls.length
-  const failure = await answeredFailure(at.provider, id, Buffer.alloc(5 * MIB))
-  expect(failure).toBe('Error: there is an object with this id')
-  expect(at.server.calls.slice(before)).toEqual(['BatchGetDocuments'])
-})
-
-it('the Firestore driver rejects an object that is too large before a byte is sent', async () => {
-  const provider = await at.open({ maxObjectBytes: MIB })
-  expect(provider.maxBytes).toBe(MIB)
-  const before = at.server.calls.length
-  const source = streamOf(Buffer.alloc(MIB + 1))
-  const declared = { contentType: 'text/plain', size: MIB + 1 }
-  await expect(provider.write(newId(), source, declared)).rejects.toThrow(RangeError)
-  expect([source.destroyed, source.isPaused(), source.readableDidRead]).toEqual([false, true, false])
-  expect(at.server.calls.length).toBe(before)
-
-  const id = newId()
-  await expect(provider.write(id, streamOf(Buffer.alloc(2 * MIB)), ABOUT)).rejects.toThrow(RangeError)
-  await expectNothing(id)
-  await keep(provider, Buffer.alloc(MIB), id)
-})
-
-it('an object that is removed from Firestore while it is written does not reappear', async () => {
-  const id = newId()
-  async function* pieces() {
-    yield randomBytes(3 * MIB)
-    await expect.poll(() => at.chunks(id)).not.toEqual([])
-    await at.provider.remove({ id, ref: null })
-    yield randomBytes(3 * MIB)
-  }
-  await expect(at.provider.write(id, sourceOf(pieces()), ABOUT)).rejects.toMatchObject(UNAVAILABLE)
-  await expectNothing(id)
 })
 
 it.each([0, MIB])(

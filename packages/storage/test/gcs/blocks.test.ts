@@ -49,17 +49,6 @@ it('T-11 a block reader reads only a few blocks ahead from a fast source', async
   blocks.release()
 })
 
-it('T-11 a block reader reuses its earlier blocks', async () => {
-  const blocks = readBlocks(streamOf(Buffer.alloc(40 * MIB)), null, 2 ** 40)
-  const used = new Set<ArrayBufferLike>()
-  for (let isLast = false; !isLast; ) {
-    const chunk = await blocks.take(1)
-    for (const { buffer } of chunk.blocks) used.add(buffer)
-    isLast = chunk.isLast
-  }
-  expect(used.size * BLOCK_BYTES).toBeLessThanOrEqual(9 * MIB)
-})
-
 it('T-11 a block reader allocates no more memory than the size of a small object', async () => {
   const [block] = (await readBlocks(streamOf(Buffer.alloc(10)), 10, 2 ** 40).take(4)).blocks
   expect(block!.buffer.byteLength).toBe(10)

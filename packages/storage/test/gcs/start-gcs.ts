@@ -4,36 +4,31 @@ import { join } from 'node:path'
 import { type GcsServer, type GcsServerOptions, startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { openGcs } from '../../src/gcs/open.ts'
 import type { GcsSettings } from '../../src/gcs/settings.ts'
-import type { StorageProvider } from '../../src/provider.ts'
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/timeouts.ts'
 
 /** Almost without pauses between attempts. */
 const QUICK: HttpTimeouts = { ...HTTP_TIMEOUTS, backoffMs: 2, giveUpMs: 30_000 }
 
-export interface TestGcs {
-  readonly server: GcsServer
-  provider: StorageProvider
-  /** Opens another driver on the same bucket. */
-  open(settings?: Partial<GcsSettings>, timeouts?: Partial<HttpTimeouts>): Promise<StorageProvider>
-  /** Starts another server at the same address, with the same folder. */
-  restart(): Promise<void>
-  close(): Promise<void>
-}
+export type TestGcs = Awaited<ReturnType<typeof startTestGcs>>
 
-export async function startTestGcs(options: Partial<GcsServerOptions> = {}): Promise<TestGcs> {
+export async function startTestGcs(options: Partial<GcsServerOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-gcs-'))
   let server = await startGcsServer({ ...options, folder })
-  const open: TestGcs['open'] = (settings, timeouts) =>
+  /** Opens another driver on the same bucket. */
+  const open = (settings?: Partial<GcsSettings>, timeouts?: Partial<HttpTimeouts>) =>
     openGcs({ ...settingsFor(server), ...settings }, { ...QUICK, ...timeouts })
+  const provider = await open()
   return {
     get server() {
       return server
     },
-    provider: await open(),
+    provider,
     open,
+    /** Starts another server at the same address, with the same folder. */
     async restart() {
       await server.stop()
       server = await startGcsServer({ ...options, folder, port: server.port })
+      await provider.check() // the new server knows no token of the old one
     },
     async close() {
       await server.stop()

@@ -21,7 +21,8 @@ beforeAll(async () => {
 afterAll(() => gcs.close())
 afterEach(() => gcs.server.recover())
 
-const isStored = (id: string) => gcs.server.objects().some(({ name }) => name.endsWith(id))
+const stored = (id: string) => gcs.server.objects().find(({ name }) => name === `test/${id}`)
+const isStored = (id: string) => stored(id) !== undefined
 
 /** The requests that the work makes. */
 async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
@@ -87,14 +88,6 @@ describe('the Google Cloud Storage driver, writing after a temporary error,', ()
 })
 
 describe('the Google Cloud Storage driver, writing while the store fails,', () => {
-  it.each([100_000, 9 * MIB])('leaves nothing of %i bytes', async (size) => {
-    for (const fault of [{ status: 500 }, { status: 503 }, { cutBodyAt: 1000 }] satisfies Fault[]) {
-      gcs.server.recover()
-      gcs.server.fail({ at: UPLOAD, fault })
-      await expectNothing(size, { reason: 'unavailable' })
-    }
-  })
-
   it.each([
     [10, WHOLE, 0],
     [MIB + 1, CHUNK, 1],
@@ -123,13 +116,6 @@ describe('the Google Cloud Storage driver, writing while the store fails,', () =
     for (const size of [10, 3 * MIB]) {
       const requests = await requestsOf(() => expectNothing(size, { reason }))
       expect(requests.filter((line) => UPLOAD.test(line))).toHaveLength(1)
-    }
-  })
-
-  it('reports a missing bucket as closed', async () => {
-    const elsewhere = await gcs.open({ bucket: 'another' })
-    for (const size of [10, 3 * MIB]) {
-      await expect(keep(elsewhere, Buffer.alloc(size))).rejects.toMatchObject({ reason: 'closed' })
     }
   })
 
@@ -177,15 +163,6 @@ describe('the Google Cloud Storage driver, writing while the store fails,', () =
     await expect(keep(gcs.provider, Buffer.alloc(3 * MIB))).rejects.toMatchObject({ reason: 'full' })
     await gcs.restart()
   })
-
-  it('is unavailable while the store is down', async () => {
-    await gcs.server.stop()
-    for (const size of [10, 3 * MIB]) {
-      await expect(keep(gcs.provider, Buffer.alloc(size))).rejects.toMatchObject({ reason: 'unavailable' })
-    }
-    await gcs.restart()
-    expect(await gcs.provider.stat(await keep(gcs.provider, Buffer.alloc(10)))).toEqual({ size: 10 })
-  })
 })
 
 describe('a source of the Google Cloud Storage driver that fails', () => {
@@ -218,4 +195,50 @@ it('SESS-03 an object that two gateways make of the same parts at once is lost t
   gcs.server.fail({ at: FIND, times: 1, fault: { status: 404 } })
   expect(await gcs.provider.parts.complete(upload, [written])).toEqual(completed)
   expect((await fetchBytes(gcs.provider, { id, ref: null }))!.equals(bytes)).toBe(true)
+})
+
+it('the Google Cloud Storage driver names an object by prefix and id, and stores its content type', async () => {
+  for (const [size, contentType] of [
+    [3, 'image/png'],
+    [3 * MIB, 'a/b; c="d"'],
+  ] as const) {
+    const id = newId()
+    await gcs.provider.write(id, streamOf(Buffer.alloc(size)), { contentType, size })
+    expect(stored(id)).toMatchObject({ size, contentType })
+  }
+})
+
+it('the Google Cloud Storage driver sends small objects in one request, and large ones in sessions', {
+  tags: ['nightly'],
+}, async () => {
+  await gcs.provider.check() // requests a token
+  const write = (size: number, declared: number | null) => () =>
+    gcs.provider.write(newId(), streamOf(Buffer.alloc(size)), { contentType: 'text/plain', size: declared })
+  for (const size of [0, 1, MIB]) {
+    for (const declared of [size, null]) expect(await requestsOf(write(size, declared))).toHaveLength(1)
+  }
+  const [begun, ...chunks] = await requestsOf(write(20 * MIB + 1, null))
+  expect(begun).toMatch(/^POST .*uploadType=resumable.*ifGenerationMatch=0/)
+  expect(chunks.length).toBeGreaterThan(1)
+})
+
+it('the Google Cloud Storage driver rejects a content type that contains a line break', async () => {
+  const contentType = 'text/plain\r\n\r\nbytes of another'
+  for (const size of [10, 3 * MIB]) {
+    const id = newId()
+    const written = gcs.provider.write(id, streamOf(Buffer.alloc(size)), { contentType, size })
+    await expect(written).rejects.toMatchObject({ code: 'ERR_INVALID_CHAR' })
+    expect(stored(id)).toBeUndefined()
+  }
+})
+
+it('an object that is removed from Google Cloud Storage during a download is read to its end', {
+  tags: ['nightly'],
+}, async () => {
+  const bytes = randomBytes(5 * MIB)
+  const key = await keep(gcs.provider, bytes)
+  const stream = (await gcs.provider.read(key))!
+  await gcs.provider.remove(key)
+  expect(await gcs.provider.stat(key)).toBeNull()
+  expect(Buffer.concat(await stream.toArray()).equals(bytes)).toBe(true)
 })

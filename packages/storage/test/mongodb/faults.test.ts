@@ -1,51 +1,18 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { inspect } from 'node:util'
-import { ERRORS } from '@svc/devnet/providers/mongodb/faults'
+import { ERRORS, type Fault } from '@svc/devnet/providers/mongodb/faults'
 import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openMongodb } from '../../src/mongodb/open.ts'
-import type { ProviderError, StorageProvider } from '../../src/provider.ts'
 import { failureOf, readToEnd } from '../failures.ts'
-import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { ABOUT, CREDENTIALS, command, MIB, openTestMongodb, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
+import { fetchBytes, keep, newId } from '../objects.ts'
+import { CREDENTIALS, command, MIB, openTestMongodb, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
 
-const SHORT = { connectMs: 400, answerMs: 400 }
 /** Notices soon that the server is down, and gives a busy machine time to answer. */
 const WATCHFUL = { connectMs: 400, answerMs: 10_000, attempts: 3, backoffMs: 200 }
-const EVERYTHING = () => true
-
-/** Each way to use the provider. */
-function uses(provider: StorageProvider): Promise<unknown>[] {
-  const key = { id: newId(), ref: null }
-  return [
-    keep(provider, randomBytes(2 * MIB)),
-    provider.read(key),
-    provider.stat(key),
-    provider.absent([key]),
-    provider.remove(key),
-  ]
-}
-
-async function expectFailure(provider: StorageProvider, reason: ProviderError['reason']): Promise<void> {
-  for (const failure of await Promise.all(uses(provider).map(failureOf))) {
-    expect(failure.reason).toBe(reason)
-    expect(failure.message).toBe(`the storage provider is ${reason}`)
-  }
-  expect(await provider.check()).toBe(false)
-}
 
 describe('a MongoDB server that is down', () => {
-  it('is unavailable, and is used again when it is back', { tags: ['nightly'] }, async () => {
-    const at = await openTestMongodb(WATCHFUL)
-    const bytes = randomBytes(MIB + 1)
-    const key = await keep(at.provider, bytes)
-    await at.stop()
-    await expectFailure(at.provider, 'unavailable')
-    await at.start()
-    await expect.poll(() => at.provider.check()).toBe(true)
-    expect(await fetchBytes(at.provider, key)).toEqual(bytes)
-  })
-
   it('does not prevent opening the driver', { tags: ['nightly'] }, async () => {
     const server = await startMongodbServer()
     await server.stop()
@@ -56,14 +23,6 @@ describe('a MongoDB server that is down', () => {
     onTestFinished(() => back.stop())
     await expect.poll(() => provider.check()).toBe(true)
     expect(await fetchBytes(provider, await keep(provider, Buffer.from('here')))).toEqual(Buffer.from('here'))
-  })
-
-  it('leaves the source paused, so that its owner can answer', { tags: ['nightly'] }, async () => {
-    const at = await openTestMongodb(SHORT)
-    await at.stop()
-    const source = streamOf(randomBytes(5 * MIB))
-    await expect(at.provider.write(newId(), source, ABOUT)).rejects.toMatchObject(UNAVAILABLE)
-    expect([source.destroyed, source.isPaused()]).toEqual([false, true])
   })
 
   it('does not disturb a reader when it is back before the next chunk', { tags: ['nightly'] }, async () => {
@@ -78,60 +37,125 @@ describe('a MongoDB server that is down', () => {
   })
 })
 
-describe('a MongoDB server that hangs', () => {
-  it('times out on every operation', { tags: ['nightly'] }, async () => {
-    const at = await openTestMongodb(SHORT)
-    at.failAlways(EVERYTHING, 'silence')
-    await expectFailure(at.provider, 'unavailable')
-  })
-
-  it('times out in the middle of an object, and nothing of it is left', { tags: ['nightly'] }, async () => {
-    const at = await openTestMongodb({ connectMs: 10_000, answerMs: 2000 })
-    at.failAlways(({ name, body }) => name === 'insert' && isChunk(body.documents, 1), 'silence')
-    await expect(keep(at.provider, randomBytes(3 * MIB))).rejects.toMatchObject(UNAVAILABLE)
-    expect([...at.files(), ...at.chunks()]).toEqual([])
-  })
-
-  it.each(['find', 'getmore'])('fails a read that waits for its answer to %s', { tags: ['nightly'] }, async (name) => {
-    const at = await openTestMongodb({ connectMs: 10_000, answerMs: 2000 })
-    const key = await keep(at.provider, randomBytes(5 * MIB))
-    const stream = (await at.provider.read(key))!
-    at.failAlways(command(name, 'objects.chunks'), 'silence')
-    await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
-  })
+it('a MongoDB server that hangs in the middle of an object has nothing of it', { tags: ['nightly'] }, async () => {
+  const at = await openTestMongodb({ connectMs: 10_000, answerMs: 2000 })
+  at.failAlways(({ name, body }) => name === 'insert' && isChunk(body.documents, 1), 'silence')
+  await expect(keep(at.provider, randomBytes(3 * MIB))).rejects.toMatchObject(UNAVAILABLE)
+  expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-it.each([ERRORS.outOfDisk, ERRORS.overQuota])('a MongoDB server without space is full ($codeName)', async (error) => {
+it('a MongoDB server that runs out of space in the middle of an object is full, and has nothing of it', async () => {
   const at = await openTestMongodb()
-  const kept = await keep(at.provider, Buffer.from('kept'))
+  const error = ERRORS.outOfDisk
   at.failAlways(({ name, body }) => name === 'insert' && isChunk(body.documents, 2), { error })
-  const failure = await failureOf(keep(at.provider, randomBytes(4 * MIB)))
-  expect(failure.reason).toBe('full')
-  expect(at.files().map(({ _id }) => _id)).toEqual([kept.id])
-  expect(at.chunks()).toHaveLength(1)
-  expect(await fetchBytes(at.provider, kept)).toEqual(Buffer.from('kept'))
+  expect((await failureOf(keep(at.provider, randomBytes(4 * MIB)))).reason).toBe('full')
+  expect([...at.files(), ...at.chunks()]).toEqual([])
 })
 
-describe('a MongoDB server that rejects our credentials', () => {
-  it.each(['p%40ss', 'gateway'])('T-31 is closed, and no error contains the password (wrong: %s)', async (right) => {
-    const at = await openTestMongodb()
-    const settings = { ...settingsOf(at.server), url: at.server.url.replace(right, 'n0tright') }
-    const provider = await openMongodb(settings)
-    onTestFinished(() => provider.close())
-    await expectFailure(provider, 'closed')
-    const shown = inspect(await failureOf(provider.stat({ id: newId(), ref: null })), { depth: 20 })
-    expect(shown).toContain('Authentication failed')
-    for (const secret of ['n0tright', 'w%3Ard', CREDENTIALS.password]) expect(shown).not.toContain(secret)
-  })
+it.each([
+  ['with a wrong user', (url: string) => url.replace('gateway', 'n0tright'), 'Authentication failed'],
+  ['with a wrong password', (url: string) => url.replace('p%40ss', 'n0tright'), 'Authentication failed'],
+  ['without credentials', (url: string) => url.replace(/\/\/.*@/, '//'), 'authentication'],
+])('T-31 MongoDB is closed %s, and no error contains the password', async (_, change, why) => {
+  const at = await openTestMongodb()
+  const provider = await openMongodb({ ...settingsOf(at.server), url: change(at.server.url) })
+  onTestFinished(() => provider.close())
+  const failure = await failureOf(provider.stat({ id: newId(), ref: null }))
+  expect([failure.reason, await provider.check()]).toEqual(['closed', false])
+  const shown = inspect(failure, { depth: 20 })
+  expect(shown).toContain(why)
+  for (const secret of ['n0tright', 'w%3Ard', CREDENTIALS.password]) expect(shown).not.toContain(secret)
+})
 
-  it('is closed without credentials, and for a user that may not use the collections', async () => {
+const WRITES = [
+  command('insert', 'objects.files'),
+  command('insert', 'objects.chunks'),
+  command('update', 'objects.files'),
+]
+
+it('T-31 a failing MongoDB server is unavailable, and only the cause of the error contains its message', async () => {
+  const at = await openTestMongodb()
+  at.failAlways(() => true, { error: ERRORS.internal })
+  const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
+  expect(failure.reason).toBe('unavailable')
+  expect(failure.cause).toMatchObject({ code: 1, message: ERRORS.internal.errmsg })
+  expect(failure.message).not.toContain('shard')
+})
+
+const temporary: Record<string, Fault> = {
+  'shuts down': { error: ERRORS.shuttingDown },
+  'steps down as the primary': { stepDown: 2 },
+  'has not replicated a write': { writeConcernError: ERRORS.notReplicated },
+  'has an internal error': { error: ERRORS.internal },
+  'cuts the connection': 'cut',
+  'succeeds and cuts the connection': 'cut-after',
+  'cuts the connection in the middle of its answer': 'cut-answer',
+}
+it.each(Object.entries(temporary))(
+  'the MongoDB driver repeats a request when the server %s, and nothing is done twice',
+  { tags: ['nightly'] },
+  async (_, fault) => {
     const at = await openTestMongodb()
-    const unknownUser = await openMongodb({ ...settingsOf(at.server), url: `mongodb://127.0.0.1:${at.server.port}/` })
-    onTestFinished(() => unknownUser.close())
-    await expectFailure(unknownUser, 'closed')
-    at.failAlways(({ name }) => ['find', 'insert', 'delete'].includes(name), { error: ERRORS.unauthorized })
-    await expectFailure(at.provider, 'closed')
-  })
+    const seen = new Set<string>()
+    at.failAlways(({ name, collection }) => {
+      const isNew = !seen.has(name + collection)
+      seen.add(name + collection)
+      return isNew && collection.startsWith('objects.')
+    }, fault)
+    const bytes = randomBytes(2 * MIB + 1)
+    const key = await keep(at.provider, bytes)
+    expect(at.files().map(({ _id }) => _id)).toEqual([key.id])
+    expect(at.chunks().map(({ n }) => n)).toHaveLength(3)
+    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+    await at.provider.remove(key)
+    expect([...at.files(), ...at.chunks()]).toEqual([])
+    expect(seen.size).toBeGreaterThanOrEqual(7)
+  },
+)
+
+it('nothing is written twice when a MongoDB server loses two answers', { tags: ['nightly'] }, async () => {
+  const at = await openTestMongodb()
+  for (const matches of WRITES) {
+    at.failNext(matches, 'cut-after', 'cut-after')
+    const bytes = randomBytes(2 * MIB)
+    const key = await keep(at.provider, bytes)
+    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
+    expect(at.files().filter(({ _id }) => _id === key.id)).toHaveLength(1)
+    expect(at.chunks().filter(({ files_id }) => files_id === key.id)).toHaveLength(2)
+  }
+})
+
+it.each<[string, Fault]>([
+  ['loses all answers', 'cut-after'],
+  ['replicates no write', { writeConcernError: ERRORS.notReplicated }],
+])('nothing of an object is left when a MongoDB server %s', { tags: ['nightly'] }, async (_, fault) => {
+  const at = await openTestMongodb()
+  for (const matches of WRITES) {
+    at.failAlways(matches, fault)
+    await expect(keep(at.provider, randomBytes(4 * MIB))).rejects.toMatchObject(UNAVAILABLE)
+    expect([...at.files(), ...at.chunks()]).toEqual([])
+  }
+})
+
+it('there is no object when a MongoDB set loses its primary for good while it is written', {
+  tags: ['nightly'],
+}, async () => {
+  const at = await openTestMongodb({ connectMs: 400 })
+  at.failNext(WRITES[2]!, { stepDown: Number.POSITIVE_INFINITY })
+  const id = newId()
+  await expect(keep(at.provider, randomBytes(10), id)).rejects.toMatchObject(UNAVAILABLE)
+  at.failNext(({ name }) => name === 'hello' || name === 'ismaster', { stepDown: 0 })
+  await expect.poll(() => at.provider.stat({ id, ref: null }).catch((error) => error)).toBeNull()
+  await at.provider.remove({ id, ref: null })
+  expect([...at.files(), ...at.chunks()]).toEqual([])
+})
+
+it('a read fails when a MongoDB server keeps cutting its answers', { tags: ['nightly'] }, async () => {
+  const at = await openTestMongodb()
+  const stream = (await at.provider.read(await keep(at.provider, randomBytes(5 * MIB))))!
+  await once(stream, 'readable')
+  at.failAlways(({ collection }) => collection === 'objects.chunks', 'cut-answer')
+  await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
 })
 
 /** Whether the command inserts the chunk with this number; it contains the documents as bytes. */

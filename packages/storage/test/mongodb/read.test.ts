@@ -9,17 +9,6 @@ import { readToEnd } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { MIB, openTestMongodb, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
 
-it('the MongoDB driver reads objects after the server was restarted', async () => {
-  const at = await openTestMongodb()
-  const bytes = randomBytes(2 * MIB + 7)
-  const key = await keep(at.provider, bytes)
-  await at.stop()
-  await at.start()
-  expect(await at.provider.stat(key)).toEqual({ size: bytes.length })
-  expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
-  await expect(keep(at.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object')
-})
-
 it('the MongoDB driver does not request chunks outside the range', async () => {
   const at = await openTestMongodb()
   const bytes = randomBytes(5 * MIB)

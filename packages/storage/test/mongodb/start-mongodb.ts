@@ -15,52 +15,49 @@ export const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
 const TIMEOUTS: Timeouts = { connectMs: 10_000, answerMs: 15_000, attempts: 3, backoffMs: 200 }
 
-export interface TestMongodb {
-  provider: ClosableProvider
-  server: MongodbServer
-  /** Documents on the server: claims and complete objects. */
-  files(): Record<string, unknown>[]
-  chunks(): Record<string, unknown>[]
-  /** The next commands of this kind fail, each with the next fault; then they succeed again. */
-  failNext(matches: (command: SeenCommand) => boolean, ...faults: Fault[]): void
-  /** All commands of this kind fail from now on. */
-  failAlways(matches: (command: SeenCommand) => boolean, fault: Fault): void
-  recover(): void
-  watch(see: (command: SeenCommand) => void): void
-  stop(): Promise<void>
-  /** Starts the server again, with the same documents. */
-  start(): Promise<void>
-}
+type Matches = (command: SeenCommand) => boolean
+
+export type TestMongodb = Awaited<ReturnType<typeof startTestMongodb>>
 
 /** Ends with the test. */
-export async function openTestMongodb(timeouts: Partial<Timeouts> = {}): Promise<TestMongodb> {
+export async function openTestMongodb(timeouts?: Partial<Timeouts>) {
+  const at = await startTestMongodb(timeouts)
+  onTestFinished(() => at.close())
+  return at
+}
+
+export async function startTestMongodb(timeouts: Partial<Timeouts> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-mongodb-'))
   const start = (port: number) => startMongodbServer({ port, folder, credentials: CREDENTIALS })
   const at = { server: await start(0), isRunning: true }
-  const provider = await openMongodb(settingsOf(at.server), { ...TIMEOUTS, ...timeouts })
-  onTestFinished(async () => {
-    await provider.close()
-    if (at.isRunning) await at.server.stop()
-    await rm(folder, { recursive: true })
-  })
+  const opened: ClosableProvider[] = []
+  const open = async (timeouts: Partial<Timeouts>) => {
+    const provider = await openMongodb(settingsOf(at.server), { ...TIMEOUTS, ...timeouts })
+    opened.push(provider)
+    return provider
+  }
 
   return {
-    provider,
+    provider: await open(timeouts),
+    /** Opens another driver on the same documents. */
+    open,
     get server() {
       return at.server
     },
+    /** Documents on the server: claims and complete objects. */
     files: () => at.server.documents('svc.objects.files'),
     chunks: () => at.server.documents('svc.objects.chunks'),
-    failNext(matches, ...faults) {
+    /** The next commands of this kind fail, each with the next fault; then they succeed again. */
+    failNext(matches: Matches, ...faults: Fault[]) {
       at.server.faults.on = (command) => (matches(command) ? (faults.shift() ?? null) : null)
     },
-    failAlways(matches, fault) {
+    failAlways(matches: Matches, fault: Fault) {
       at.server.faults.on = (command) => (matches(command) ? fault : null)
     },
     recover() {
       at.server.faults.on = () => null
     },
-    watch(see) {
+    watch(see: (command: SeenCommand) => void) {
       at.server.faults.on = (command) => {
         see(command)
         return null
@@ -70,9 +67,15 @@ export async function openTestMongodb(timeouts: Partial<Timeouts> = {}): Promise
       at.isRunning = false
       await at.server.stop()
     },
+    /** With the same documents. */
     async start() {
       at.server = await start(at.server.port)
       at.isRunning = true
+    },
+    async close() {
+      for (const provider of opened) await provider.close()
+      if (at.isRunning) await at.server.stop()
+      await rm(folder, { recursive: true })
     },
   }
 }
@@ -81,6 +84,6 @@ export function settingsOf({ url }: MongodbServer) {
   return { url, database: 'svc', bucket: 'objects' }
 }
 
-export function command(name: string, collection: string): (command: SeenCommand) => boolean {
+export function command(name: string, collection: string): Matches {
   return (seen) => seen.name === name && seen.collection === collection
 }

@@ -28,19 +28,6 @@ it('the MongoDB driver writes objects that any GridFS tool can read, with a jour
   expect(Object.fromEntries(concerns)).toEqual({ insert: majority, update: majority, delete: majority })
 })
 
-it('an object that is removed from MongoDB while it is written does not reappear', async () => {
-  const at = await openTestMongodb()
-  const id = newId()
-  async function* pieces() {
-    yield randomBytes(3 * MIB)
-    await at.provider.remove({ id, ref: null })
-    yield randomBytes(3 * MIB)
-  }
-  const source = Readable.from(pieces(), { objectMode: false })
-  await expect(at.provider.write(id, source, ABOUT)).rejects.toMatchObject(UNAVAILABLE)
-  expect([...at.files(), ...at.chunks()]).toEqual([])
-})
-
 it.each([0, MIB])('a write to MongoDB changes nothing of another write of the same id with %i bytes', async (size) => {
   const at = await openTestMongodb()
   const id = newId()

@@ -40,14 +40,6 @@ describe('the absent objects of Storj', () => {
     expect(await ask([...there, ...missing])).toEqual({ absent: new Set(missing), heads: 2, lists: 4 })
   })
 
-  it('are not listed when listing takes longer than looking up each', { tags: ['nightly'] }, async () => {
-    const all = neighbours(200)
-    await store(all)
-    const { absent, heads, lists } = await ask(all.slice(100, 108))
-    expect([absent.size, lists]).toEqual([0, 2])
-    expect(heads).toBeLessThanOrEqual(8)
-  })
-
   it('are looked up one by one when the credentials do not allow listing', async () => {
     const all = neighbours(8)
     await store(all.slice(1))

@@ -1,23 +1,81 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
-import { answeredFailure } from '../failures.ts'
-import { newId, streamOf } from '../objects.ts'
-import { describeFaults } from './faults.ts'
-import { openTestStorj } from './start-storj.ts'
+import { Readable } from 'node:stream'
+import type { Fault, FaultPlan } from '@svc/devnet/providers/http/faults'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { fetchBytes, newId, streamOf } from '../objects.ts'
+import { openTestStorj, type TestStorj } from './start-storj.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 
-describeFaults('small', 1000, true)
-describeFaults('streamed', 3 * MIB, true)
-describeFaults('held', 9 * MIB, false)
+describe.each([
+  { way: 'small', size: 1000, isDeclared: true, tags: [] },
+  { way: 'streamed', size: 3 * MIB, isDeclared: true, tags: [] },
+  { way: 'held', size: 9 * MIB, isDeclared: false, tags: ['nightly'] },
+  { way: 'parted', size: 65 * MIB, isDeclared: true, tags: ['nightly'] },
+])('a $way write to Storj', ({ way, size, isDeclared, tags }) => {
+  const isInParts = way === 'held' || way === 'parted'
+  const bytes = Buffer.alloc(size, 7)
+  let storj: TestStorj
+  let id: string
+  beforeEach(async () => {
+    storj = await openTestStorj()
+    id = newId()
+  })
 
-it('a write to a Storj store that is down fails, and leaves its source usable', async () => {
-  const storj = await openTestStorj()
-  await storj.server.stop()
-  const failure = await answeredFailure(storj.provider, newId(), Buffer.alloc(3 * MIB))
-  expect(failure).toBe('ProviderError: the storage provider is unavailable')
-  await storj.restart()
+  const write = (source = streamOf(bytes, MIB), provider = storj.provider) =>
+    provider.write(id, source, { contentType: 'text/plain', size: isDeclared ? size : null })
+
+  /** Checks objects, parts and incoming bytes. The store needs a moment to notice that no more bytes come. */
+  async function expectNothingLeft(): Promise<void> {
+    expect([storj.server.objects(), storj.server.uploads()]).toEqual([[], []])
+    await expect.poll(storj.incoming).toEqual([])
+  }
+
+  it.each<[string, FaultPlan[]]>([
+    [
+      'temporary errors',
+      [
+        { at: /^(?:HEAD|POST)/, fault: { status: 503, code: 'SlowDown' }, times: 3 },
+        { at: /^PUT/, fault: { status: 500, code: 'InternalError' }, times: 3 },
+      ],
+    ],
+    ['a lost answer', [{ at: isInParts ? /^POST .*uploadId/ : /^PUT/, fault: 'lost answer', times: 1 }]],
+  ])('succeeds once after %s', { tags }, async (_, plans) => {
+    for (const plan of plans) storj.server.fail(plan)
+    expect(await write()).toEqual({ size, ref: null })
+    expect([storj.server.objects().length, storj.server.uploads()]).toEqual([1, []])
+    expect(bytes.equals((await fetchBytes(storj.provider, { id, ref: null }))!)).toBe(true)
+  })
+
+  it.each<[string, Fault, object]>([
+    ['fails after it received everything', { status: 500, code: 'InternalError', afterBody: true }, UNAVAILABLE],
+    ['cuts the connection', { cutBodyAt: Math.min(size, 2 * MIB) / 2 }, UNAVAILABLE],
+    ['has a full bucket', { status: 403, code: 'XMinioAdminBucketQuotaExceeded' }, { reason: 'full' }],
+    ['rejects our credentials', { status: 403, code: 'AccessDenied' }, { reason: 'closed' }],
+    ['does not answer', 'silence', UNAVAILABLE],
+  ])('leaves nothing when the store %s', { tags }, async (_, fault, error) => {
+    storj.server.fail({ at: /^PUT/, fault })
+    const timeouts = { connectMs: 5000, continueMs: 10, answerMs: 300, idleMs: 300 }
+    const provider = fault === 'silence' ? await storj.open({}, timeouts) : storj.provider
+    const source = streamOf(bytes, MIB)
+    await expect(write(source, provider)).rejects.toMatchObject(error)
+    expect([source.isPaused(), source.destroyed]).toEqual([true, source.readableEnded])
+    storj.server.recover()
+    await expectNothingLeft()
+  })
+
+  it('leaves nothing when its source fails at any point', { tags }, async () => {
+    const sourceError = new Error('no more')
+    for (const part of [0, size / 2, size]) {
+      async function* breaking() {
+        yield* streamOf(bytes.subarray(0, part), MIB)
+        throw sourceError
+      }
+      await expect(write(Readable.from(breaking(), { objectMode: false }))).rejects.toBe(sourceError)
+      await expectNothingLeft()
+    }
+  })
 })
 
 describe('a Storj upload in parts', () => {

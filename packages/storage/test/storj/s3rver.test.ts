@@ -47,12 +47,6 @@ describe('the Storj driver with s3rver', () => {
     expect([await provider.stat(key), await provider.read(key)]).toEqual([null, null])
   })
 
-  it('finds the absent ones of many objects', async () => {
-    const ids = Array.from({ length: 8 }, () => `ab${newId().slice(2)}`)
-    for (const id of ids.slice(1)) await keep(provider, Buffer.from('x'), id)
-    expect(await provider.absent(ids.map((id) => ({ id, ref: null })))).toEqual(new Set(ids.slice(0, 1)))
-  })
-
   it('is rejected with a wrong secret', async () => {
     expect(await provider.check()).toBe(true)
     const wrong = await open({ ...store.credentials, secretAccessKey: 'wrong' })

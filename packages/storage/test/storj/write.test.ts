@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MAX_BYTES } from '../../src/storj/write.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
 import { openTestStorj, type TestStorj } from './start-storj.ts'
 
@@ -68,31 +67,6 @@ describe('an object that the Storj driver writes', () => {
     ])
   })
 
-  it('is rejected before a byte is sent when it is too large for the store', async () => {
-    expect(storj.provider.maxBytes).toBe(MAX_BYTES)
-    const source = longStream(MIB)
-    const about = { contentType: 'text/plain', size: MAX_BYTES + 1 }
-    await expect(storj.provider.write(newId(), source, about)).rejects.toThrow(RangeError)
-    expect(storj.server.requests).toEqual([])
-    expect([source.destroyed, source.isPaused()]).toEqual([false, true])
-  })
-
-  it.each([
-    ['small', MIB, MIB],
-    ['streamed', 3 * MIB, 3 * MIB],
-    ['held', 9 * MIB, null],
-    ['parted', 65 * MIB, 65 * MIB],
-  ])('does not replace an existing object when it is %s', async (_, size, declared) => {
-    const key = await keep(storj.provider, Buffer.from('first'))
-    const source = longStream(size)
-    const before = storj.server.requests.length
-    const writing = storj.provider.write(key.id, source, { contentType: 'text/plain', size: declared })
-    await expect(writing).rejects.toThrow('there is an object with this id')
-    expect(storj.server.requests.slice(before).map((line) => line.slice(0, 4))).toEqual(['HEAD'])
-    expect([source.destroyed, source.isPaused()]).toEqual([false, true])
-    expect(await fetchBytes(storj.provider, key)).toEqual(Buffer.from('first'))
-  })
-
   it('comes from one of several concurrent writers of the same id, in parts too', { tags: ['nightly'] }, async () => {
     const id = newId()
     const bytesOf = (i: number) => Buffer.alloc(9 * MIB, i)
@@ -110,18 +84,5 @@ describe('an object that the Storj driver writes', () => {
     const key = await keep(older.provider, Buffer.from('first'))
     await expect(keep(older.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object with this id')
     expect(await fetchBytes(older.provider, key)).toEqual(Buffer.from('first'))
-  })
-
-  it('does not reappear when it is removed while it is written', async () => {
-    const id = newId()
-    async function* pieces() {
-      for (let i = 0; i < 12; i++) yield Buffer.alloc(MIB)
-      await storj.provider.remove({ id, ref: null })
-      yield Buffer.alloc(MIB)
-    }
-    const source = Readable.from(pieces(), { objectMode: false })
-    const writing = storj.provider.write(id, source, { contentType: 'text/plain', size: null })
-    await expect(writing).rejects.toMatchObject({ name: 'ProviderError', reason: 'unavailable' })
-    expect([storj.server.objects(), storj.server.uploads(), await storj.incoming()]).toEqual([[], [], []])
   })
 })
