@@ -8,7 +8,6 @@ import { stage, startTestFilecoin, type TestFilecoin } from './start-filecoin.ts
 
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
-const _MIB = 1024 * 1024
 
 describe('an interrupted delivery to Filecoin', () => {
   let filecoin: TestFilecoin
