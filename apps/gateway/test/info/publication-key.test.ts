@@ -9,6 +9,7 @@ import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
 import { DOWN, holdAt } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
@@ -111,6 +112,8 @@ forEachDatabase('the costs of anchors', (database) => {
   beforeAll(async () => {
     ;({ house, key } = await openWith(10_000_000, { DATABASE_URL: database.url }))
     for (const _ of ['one', 'two']) await attest(house, await filledLocker(house))
+    harbour.chain.settle()
+    await watchPublications(house.gateway.rooms.anchors)
     const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
     await house.gateway.context.database.db
       .insertInto('publications')

@@ -43,7 +43,7 @@ forEachDatabase('what everybody may know', (database) => {
       tx: anchor!.tx,
       slot: anchor!.slot,
       block_time: expect.stringMatching(/Z$/),
-      finalized: true,
+      finalized: false,
       statement_digest: digest,
       proof_id: attestation.envelope!.body.proof_id,
       sequence: 1,

@@ -100,7 +100,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await expectStored(upload)
   })
 
-  it('T-110 a part that is on its way when its upload is completed is refused, and no part of the file', async () => {
+  it('T-110 a part that comes while its upload is completed is refused, and no part of the file', nightly, async () => {
     const upload = await beginWithParts('a')
     const late = await putLate(upload, upload.complete)
     expect(late).toMatchObject({ status: 404, text: expect.stringContaining('NoSuchUpload') })
