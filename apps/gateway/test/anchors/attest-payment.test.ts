@@ -47,3 +47,9 @@ it('INT-05 T-19 after an interruption the memo of a payment is resolved first, a
   })
   expect(count).toBe(1)
 })
+
+it('CFG-01 the code of a payment is only recorded unless publishing is enabled', async () => {
+  const other = await testbed.open()
+  const receiptId = await other.receipt(ed25519Identity())
+  expect(await transactionsOf(testbed.chain, () => attestPayment(receiptId, other))).toBe(0)
+})

@@ -81,12 +81,15 @@ it('PAY-49 AMB-76 T-24 a pending payment on the EVM chain counts once it is in a
   await expectSameReceipt(payReqId(quote), tx, market.chains.evm.chain.fork)
 })
 
-it('AMB-76 T-24 with EVM_FINALITY=finalized a payment counts once the EVM chain has finalized its block', async () => {
-  const strict = await market.open({ EVM_FINALITY: 'finalized' })
-  const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet' })
-  const tx = await market.pay(quote.accepts[0]!)
-  await evm.mine({ blocks: 2 })
-  await expectNotYet(strict, payReqId(quote), tx)
-  await evm.mine({ blocks: 1 })
-  await expectPaid(strict, payReqId(quote), tx)
-})
+it.each([{ EVM_CONFIRMATIONS: '3' }, { EVM_FINALITY: 'finalized' }])(
+  'AMB-76 T-24 with %j a payment on the EVM chain counts once enough blocks follow it',
+  async (variables) => {
+    const strict = await market.open(variables)
+    const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
+    const tx = await market.pay(quote.accepts[0]!)
+    await evm.mine({ blocks: 2 })
+    await expectNotYet(strict, payReqId(quote), tx)
+    await evm.mine({ blocks: 1 })
+    await expectPaid(strict, payReqId(quote), tx)
+  },
+)
