@@ -6,7 +6,7 @@ import { runInThread } from '../src/parsers/engine/run-in-thread.ts'
 import { PARSERS } from '../src/parsers/targets.ts'
 
 const SEED = Number(process.env.SVC_FUZZ_SEED ?? 1)
-/** A few of each, to see that it runs: `npm run fuzz` tries them for as long as it is told, every night. */
+/** A few of each, to see that it runs: `npm run fuzz` runs them for a given time, every night. */
 const CASES = 50
 const COSTLY_CASES = 10
 

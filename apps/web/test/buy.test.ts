@@ -314,7 +314,7 @@ describe('paying outside of the page', () => {
 })
 
 describe('what goes wrong', () => {
-  it('T-67 PAY-44 a price that has ended is renewed, and a wallet that is short of money is told so', async () => {
+  it('T-67 PAY-44 an expired price is renewed, and a wallet without enough money gets a message', async () => {
     const { page, bytes } = await visit(site, '/buy')
     await page.getByRole('button', { name: 'Continue' }).waitFor()
     expect(await bytes()).toBeLessThan(FIRST_LOAD_BYTES)

@@ -94,7 +94,7 @@ describe('the verify page', () => {
     expect(problems).toEqual([])
   })
 
-  it('T-63 remembers keys in this browser only where it is told to, and forgets them', async () => {
+  it('T-63 remembers keys in this browser only on request, and forgets them', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await page.getByLabel('Open a key file').setInputFiles(file('keys.json', await gatewayKeys()))
     await page.getByLabel('Remember in this browser').check()
@@ -191,7 +191,7 @@ describe('the verify page', () => {
       await expectGoodLooks(page, 'verify-redacted')
     })
 
-    it('ADD-18 shows to whoever has all files that there are no others, without a name in the bundle', async () => {
+    it('ADD-18 proves to a holder of all files that there are no others, without a name in the bundle', async () => {
       const texts = { 'a.txt': 'one', 'in/b.txt': 'two' }
       const pieces: string[] = []
       await redactBundle([Buffer.from(JSON.stringify(ofTexts(texts)))], (piece) => void pieces.push(piece))

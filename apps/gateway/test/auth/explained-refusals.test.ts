@@ -106,7 +106,7 @@ describe('a refused envelope', () => {
   })
 })
 
-it('LOCK-04 who names the receipt is told that its locker is not open yet; others only that there is none', async () => {
+it('LOCK-04 a caller who names the receipt learns that its locker is not open yet; others only that there is none', async () => {
   const owner = ed25519Identity()
   const receiptId = await house.receipt(owner)
   const unopened = lockerId(receiptId)

@@ -116,7 +116,7 @@ forEachDatabase('renaming files', (database) => {
 
   // SQLite has one writer, and nobody waits for a row.
   if (database.dialect === 'postgres')
-    it('T-187 whoever waits for a file that is renamed does not hold the file under its new name', async () => {
+    it('T-187 a request that waits for a renamed file does not lock it under its new name', async () => {
       const { lockerId } = locker
       for (const name of ['a', 'z']) await storeFile(house, locker, name, name)
       const unlocked = async () => {

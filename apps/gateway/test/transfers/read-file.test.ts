@@ -55,7 +55,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect(Object.fromEntries(head.headers)).toMatchObject(headers)
   })
 
-  it('T-82 is not given to browsers as code of a page; whoever opens, fetches or shows it gets it', async () => {
+  it('T-82 is not served to browsers as code of a page; anyone who opens, fetches or embeds it gets it', async () => {
     const as = (destination: string, url = urls[via]) => fetch(url, { headers: { 'sec-fetch-dest': destination } })
     const code = ['script', 'worker', 'sharedworker', 'serviceworker', 'style', 'xslt', 'manifest', 'audioworklet']
     for (const destination of [...code, 'iframe', 'frame', 'embed', 'object', 'Script'])

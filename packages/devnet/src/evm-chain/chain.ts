@@ -136,7 +136,7 @@ export async function openChain({ stateFile, now = Date.now, landing = 'later' }
       else if (isBlockDue && waitingSince !== null) await change('evm_mine', [])
       else if (isBlockDue && !isFinal()) await change('evm_mine', [], present)
     }
-    // Whoever sends a transaction and asks for it does not find it yet.
+    // A client that sends a transaction and asks for it does not find it yet.
     isBlockDue = !SENDS.has(method)
   }
 

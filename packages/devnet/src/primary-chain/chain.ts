@@ -201,7 +201,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
     pass(method) {
       landByClock()
       if (isSlotDue && !isHeld) land(addSlot())
-      // Whoever sends a transaction and asks for it does not find it yet.
+      // A client that sends a transaction and asks for it does not find it yet.
       isSlotDue = options.landing === 'later' && method !== 'sendTransaction'
     },
     settle() {
