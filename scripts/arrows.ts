@@ -69,6 +69,7 @@ const PACKAGES: Arrows = {
     'devnet',
     'gateway',
     'http-service',
+    'payments',
     'protocol',
     'storage',
     'transparency',

@@ -1,9 +1,10 @@
 // A short form of what `npm run fuzz -- --only contract-gateway` does for longer; SVC_FUZZ_SEED makes other requests.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { agentHouse } from '../src/contract/agent/house.ts'
 import { gatewayHouse } from '../src/contract/gateway/house.ts'
-import { type GatewayWorld, openGatewayWorld } from '../src/contract/gateway/world.ts'
+import { openGatewayWorld } from '../src/contract/gateway/world.ts'
 import { type ContractHouse, createRunner } from '../src/contract/run.ts'
 import { s3House } from '../src/contract/s3/house.ts'
 
@@ -12,11 +13,7 @@ const WRONG = 2
 const SEED = Number(process.env.SVC_FUZZ_SEED ?? 23)
 
 describe('every operation, past its authentication', () => {
-  let world: GatewayWorld
-  beforeAll(async () => {
-    world = await openGatewayWorld()
-  })
-  afterAll(() => world.close())
+  const world = forAllTests(() => openGatewayWorld())
 
   async function findingsOf(house: ContractHouse): Promise<string[]> {
     const runner = createRunner(house)

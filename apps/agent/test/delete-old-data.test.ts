@@ -1,7 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { startTestAgent } from '@svc/testbed/agent'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { Agent } from '../src/agent.ts'
+import { beforeEach, expect, it } from 'vitest'
 import type { DelegationRow } from '../src/db/schema.ts'
 import { findDelegation } from '../src/delegations/store.ts'
 import { deleteOldData } from '../src/delete-old-data.ts'
@@ -17,11 +17,9 @@ const START = 1_800_000_000
 
 forEachDatabase('deleting old data', (database) => {
   let now = START
-  let agent: Agent
-  beforeAll(async () => {
-    agent = await startTestAgent({ DATABASE_URL: database.url, LATE_CONFIRM_HOURS: '48' }, { now: () => now * 1000 })
-  })
-  afterAll(() => agent.stop())
+  const agent = forAllTests(() =>
+    startTestAgent({ DATABASE_URL: database.url, LATE_CONFIRM_HOURS: '48' }, { now: () => now * 1000 }),
+  )
   beforeEach(async () => {
     now = START
     for (const table of ['receipts', 'pay_requests'] as const) await db().deleteFrom(table).execute()

@@ -2,14 +2,14 @@ import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_c
 import type { ClientRequest } from 'node:http'
 import type { Endpoint } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from './attestations/attest.ts'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from './auth/lockers.ts'
 
-let house: LockerHouse
+let house: TestGateway
 let locker: TestLocker
 beforeAll(async () => {
-  house = await openLockerHouse({ AUTO_REATTEST: 'true' })
+  house = await openTestGateway({ AUTO_REATTEST: 'true' })
   locker = await house.locker(ed25519Identity())
   await locker.put('a.txt', 'a')
   await locker.put('b.txt', 'b')

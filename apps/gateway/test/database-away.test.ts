@@ -1,16 +1,22 @@
 import { openDatabase } from '@svc/database/open'
 import { type KillablePostgres, startKillablePostgres } from '@svc/devnet/killable-postgres'
 import { startTestGateway } from '@svc/testbed/gateway'
+import {
+  ed25519Identity,
+  type Reply,
+  type TestGateway,
+  type TestLocker,
+  testGatewayOf,
+} from '@svc/testbed/test-gateway'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
-import { ed25519Identity, houseOf, type LockerHouse, type Reply, type TestLocker } from './auth/lockers.ts'
 import { runCommand } from './gateway-process.ts'
 import { openTestSession, publicBytes } from './transfers/sessions/sessions.ts'
 
 let server: KillablePostgres
-let house: LockerHouse
+let house: TestGateway
 let locker: TestLocker
 beforeAll(async () => {
   server = await startKillablePostgres()
@@ -23,7 +29,7 @@ beforeAll(async () => {
     RUN_JOBS: 'true',
   })
   // The real time, which PostgreSQL has, too.
-  house = houseOf(gateway, { now: Date.now, advance: () => {} })
+  house = testGatewayOf(gateway)
   locker = await house.locker(ed25519Identity())
 })
 afterAll(async () => {

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { countRows, tableNames } from '@svc/devnet/table-names'
 import { withoutTransferRequests } from '@svc/sales/quote'
+import { openMarket } from '@svc/testbed/market'
 import { bytesOf, ed25519Identity, signCall } from '@svc/testbed/signing'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import type { Kysely } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { Db } from '../src/db/schema.ts'
 import { findPayRequest } from '../src/purchases/store.ts'
 import { sweepQuotes } from '../src/purchases/sweep-quotes.ts'
-import { type Market, openMarket, type Shop } from './purchases/market.ts'
 
 const GATEWAY_DOCUMENT = new URL('../../../docs/gateway.md', import.meta.url)
 
@@ -33,14 +35,10 @@ const DAY = 86_400
 const STEPS = 8
 const ADDRESSES_PER_STEP = 5
 
-let market: Market
-beforeAll(async () => {
-  market = await openMarket()
-})
-afterAll(() => market.close())
+const market = forAllTests(() => openMarket())
 
 forEachDatabase('the tables of the gateway', (database) => {
-  let shop: Shop
+  let shop: TestGateway
   let db: Db
   beforeAll(async () => {
     shop = await market.open({ DATABASE_URL: database.url, TRUSTED_PROXIES: '127.0.0.1,::1' })
@@ -69,7 +67,7 @@ forEachDatabase('the tables of the gateway', (database) => {
       [`/v1/upload-sessions/us_${'0'.repeat(32)}/finalize`, {}, 401, 'UPLOAD_TOKEN_INVALID'],
       ['/v1/storage/provision', { receipt_id }, 401, 'MISSING_ENVELOPE'],
     ]
-    const answers = await Promise.all(posts.map(([path, body]) => shop.post(path, body, headers)))
+    const answers = await Promise.all(posts.map(([path, body]) => shop.send('POST', path, body, headers)))
     expect(answers).toMatchObject(posts.map(([, , status, error]) => ({ status, body: { error } })))
     const gets = {
       '/health': 200,
@@ -86,7 +84,7 @@ forEachDatabase('the tables of the gateway', (database) => {
       { method: 'POST', path, body: {}, ops: ['locker:write'] },
       market.clock.now(),
     )
-    const unknown = await shop.post(path, bytesOf({}), { ...headers, ...signed.headers })
+    const unknown = await shop.send('POST', path, bytesOf({}), { ...headers, ...signed.headers })
     expect(unknown).toMatchObject({ status: 401, body: { error: 'LOCKER_ID_MISMATCH' } })
     const nobody = ed25519Identity()
     const list = `/v1/lockers?wallet=${nobody.identity}`

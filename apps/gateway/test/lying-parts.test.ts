@@ -4,13 +4,13 @@ import type { Socket } from 'node:net'
 import { DISTORTIONS, STALLS } from '@svc/devnet/distortions'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { type Checkpoint, readCheckpoint, signCheckpoint } from '@svc/transparency/checkpoint'
 import { testKey } from '@svc/transparency/test/keys'
 import { leafHash } from '@svc/transparency/tree'
 import { expect, it, onTestFinished } from 'vitest'
 import { askWitness } from '../src/log/witnesses/ask-witness.ts'
 import { attest } from './attestations/attest.ts'
-import { ed25519Identity, openLockerHouse } from './auth/lockers.ts'
 import { startTestWitness } from './log/witnesses/test-witness.ts'
 import { newFolder } from './transfers/object-stores.ts'
 
@@ -49,7 +49,7 @@ it('T-139 a provider that never answers holds up nobody who does not need it', a
   const gcs = await startGcsServer({ folder: await newFolder() })
   onTestFinished(gcs.stop)
   const provider = await proxyOf(gcs.url)
-  const house = await openLockerHouse({
+  const house = await openTestGateway({
     LOCAL_PROVIDERS: 'storj',
     GCS_BUCKET: gcs.bucket,
     GCS_CREDENTIALS: gcs.keyFile,

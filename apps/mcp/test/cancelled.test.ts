@@ -3,19 +3,16 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestServer } from './client.ts'
+import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { useShop } from './shop.ts'
 
 const shop = useShop()
-let node: FaultyProxy
-let server: TestServer
-beforeAll(async () => {
-  node = await startFaultyProxy(shop.market.chains.primary.url)
-  server = await shop.start('memory', 'solana', { SVC_GATEWAY: shop.market.proxy.url, SVC_PRIMARY_RPC: node.url })
-})
-afterAll(() => node.stop())
+const node = forAllTests(() => startFaultyProxy(shop.market.chains.primary.url))
+const server = forAllTests(() =>
+  shop.start('memory', 'solana', { SVC_GATEWAY: shop.market.proxy.url, SVC_PRIMARY_RPC: node.url }),
+)
 
 const requests = () => shop.market.proxy.seen.length + node.seen.length
 

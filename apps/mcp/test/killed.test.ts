@@ -2,15 +2,12 @@
 
 import { inParallel } from '@svc/concurrency/parallel'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expect, it } from 'vitest'
 import { startStdio } from './client.ts'
-import { openShop, type Shop } from './shop.ts'
+import { openShop } from './shop.ts'
 
-let shop: Shop
-beforeAll(async () => {
-  shop = await openShop()
-})
-afterAll(() => shop.close())
+const shop = forAllTests(() => openShop())
 
 interface Ending {
   when: string

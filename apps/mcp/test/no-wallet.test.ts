@@ -1,17 +1,15 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { x402Client } from '@x402/core/client'
 import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { privateKeyToAccount } from 'viem/accounts'
-import { beforeAll, expect, it } from 'vitest'
-import { codeOf, type TestServer } from './client.ts'
+import { expect, it } from 'vitest'
+import { codeOf } from './client.ts'
 import { useShop } from './shop.ts'
 
 const shop = useShop()
-let server: TestServer
-beforeAll(async () => {
-  server = await shop.start('memory', null)
-})
+const server = forAllTests(() => shop.start('memory', null))
 
 const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
 const payer = new x402Client().register('eip155:143', new ExactEvmScheme(account))

@@ -1,15 +1,12 @@
 import { createHmac, createPublicKey, type JsonWebKey, verify } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '../src/oidc-issuer.ts'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
+import { startOidcIssuer, TEST_AUDIENCE } from '../src/oidc-issuer.ts'
 
 type PublishedKey = JsonWebKey & { kid: string; alg: string }
 
 const NOW = Date.parse('2026-06-01T12:00:00Z')
-let issuer: OidcIssuer
-beforeAll(async () => {
-  issuer = await startOidcIssuer({ now: () => NOW })
-})
-afterAll(() => issuer.stop())
+const issuer = forAllTests(() => startOidcIssuer({ now: () => NOW }))
 
 async function publishedKeys(): Promise<PublishedKey[]> {
   const response = await fetch(issuer.jwksUrl)

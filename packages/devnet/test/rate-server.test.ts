@@ -1,15 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type RateServer, startRateServer } from '../src/rate-server.ts'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
+import { startRateServer } from '../src/rate-server.ts'
 
 const SOL = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d'
 const MON = '31491744e2dbf6df7fcf4ac0820d18a609b49076d45066d3568424e62f686cd1'
 const NOW = 1_800_000_000
 
-let server: RateServer
-beforeEach(async () => {
-  server = await startRateServer({ now: () => NOW * 1000 + 999 })
-})
-afterEach(() => server.stop())
+const server = forEachTest(() => startRateServer({ now: () => NOW * 1000 + 999 }))
 
 function ask(...ids: string[]) {
   return fetch(`${server.url}/v2/updates/price/latest?${ids.map((id) => `ids[]=${id}`).join('&')}&parsed=true`)

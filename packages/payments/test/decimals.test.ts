@@ -1,19 +1,16 @@
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
-import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { startLocalChains } from '@svc/devnet/local-chains'
 import { DEMO_PAYERS, MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type ReadDecimals, watchDecimals } from '../src/decimals.ts'
 import { createEvmDecimalsReader } from '../src/evm/token-decimals.ts'
 import { configuredLegs, type Leg } from '../src/legs.ts'
 import { EVM, type Network, PRIMARY } from '../src/networks.ts'
 import { createSolanaDecimalsReader } from '../src/solana/token-decimals.ts'
 
-let chains: LocalChains
-beforeAll(async () => {
-  chains = await startLocalChains()
-})
-afterAll(() => chains.stop())
+const chains = forAllTests(() => startLocalChains())
 
 const NOBODY = 'http://127.0.0.1:1'
 

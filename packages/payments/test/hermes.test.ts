@@ -1,17 +1,14 @@
 import { DISTORTIONS, FLOODS, STALLS } from '@svc/devnet/distortions'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
-import { type RateServer, startRateServer } from '@svc/devnet/rate-server'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { startRateServer } from '@svc/devnet/rate-server'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHermesSource, HERMES_FEEDS, type HermesOptions } from '../src/hermes.ts'
 
 const NOW = 1_800_000_000
 const now = () => NOW * 1000
 
-let server: RateServer
-beforeEach(async () => {
-  server = await startRateServer({ now, apiKey: 'a key' })
-})
-afterEach(() => server.stop())
+const server = forEachTest(() => startRateServer({ now, apiKey: 'a key' }))
 
 function read(options: Partial<HermesOptions> = {}) {
   const source = createHermesSource({

@@ -7,8 +7,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { contentIdOf } from '@svc/devnet/providers/filecoin/commitment'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { openArweave } from '../src/arweave/open.ts'
 import { openFilecoin } from '../src/filecoin/open.ts'
 import { TIMEOUTS } from '../src/filecoin/timeouts.ts'
@@ -17,7 +18,7 @@ import { openStorj } from '../src/storj/open.ts'
 import { HTTP_TIMEOUTS } from '../src/timeouts.ts'
 import { SEED } from './arweave/start-arweave.ts'
 import { SHORT_TIMEOUTS } from './failures.ts'
-import { startTestGcs, type TestGcs } from './gcs/start-gcs.ts'
+import { startTestGcs } from './gcs/start-gcs.ts'
 import { keep, newId } from './objects.ts'
 
 /** A driver that reads one object from the bad server. */
@@ -88,11 +89,7 @@ async function startBadServer(answer: BadAnswer): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}` // a listening TCP server has one
 }
 
-let gcs: TestGcs
-beforeAll(async () => {
-  gcs = await startTestGcs()
-})
-afterAll(() => gcs.close())
+const gcs = forAllTests(() => startTestGcs())
 
 const UNKNOWN = { region: 'us-east-1', bucket: 'none', prefix: '', accessKeyId: 'nobody', secretAccessKey: 'nothing' }
 const ADDRESS = `0x${'11'.repeat(20)}` as const

@@ -1,9 +1,10 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
-import { type Locker, lockerOf } from '@svc/sdk'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { lockerOf } from '@svc/sdk'
+import { describe, expect, it } from 'vitest'
 import { delegationsOf } from '../../src/delegations/store.ts'
 import { type AgentCall, delegateCall, expectRefusal, useAgentStack } from '../agent-stack.ts'
-import { ed25519Wallet, evmWallet, type Wallet } from '../wallets.ts'
+import { ed25519Wallet, evmWallet } from '../wallets.ts'
 
 const ADDRESSES: Record<string, { address: string; family: number }[]> = {
   'files.example': [{ address: '93.184.215.14', family: 4 }],
@@ -20,14 +21,9 @@ describe('a refused delegation', () => {
   const stack = useAgentStack(() => ({ MAX_DELEGATIONS: '3' }), {
     resolve: async (host) => (host === 'slow.example' ? answerSlowly.promise : (ADDRESSES[host] ?? [])),
   })
-  let owner: Wallet
-  let stranger: Wallet
-  let locker: Locker
-  beforeEach(async () => {
-    owner = await stack.grantSubscription(ed25519Wallet())
-    stranger = await stack.grantSubscription(evmWallet())
-    locker = await stack.seedLocker(owner)
-  })
+  const owner = forEachTest(() => stack.grantSubscription(ed25519Wallet()))
+  const stranger = forEachTest(() => stack.grantSubscription(evmWallet()))
+  const locker = forEachTest(() => stack.seedLocker(owner))
 
   const kept = async (who = owner) => (await delegationsOf(stack.agent.context.database.db, who.identity, 100)).length
   const ask = (change: Partial<AgentCall> = {}, who = owner) => stack.call(who, { ...delegateCall(locker), ...change })

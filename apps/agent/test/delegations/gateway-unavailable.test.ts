@@ -1,17 +1,13 @@
-import type { Locker } from '@svc/sdk'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { delegationsOf } from '../../src/delegations/store.ts'
 import { delegateCall, expectRefusal, useAgentStack } from '../agent-stack.ts'
-import { ed25519Wallet, type Wallet } from '../wallets.ts'
+import { ed25519Wallet } from '../wallets.ts'
 
 describe('a gateway that does not say who owns a locker', () => {
   const stack = useAgentStack()
-  let owner: Wallet
-  let locker: Locker
-  beforeEach(async () => {
-    owner = await stack.grantSubscription(ed25519Wallet())
-    locker = await stack.seedLocker(owner)
-  })
+  const owner = forEachTest(() => stack.grantSubscription(ed25519Wallet()))
+  const locker = forEachTest(() => stack.seedLocker(owner))
 
   const ask = () => stack.call(owner, delegateCall(locker))
   async function expectNothingDone(reply: Awaited<ReturnType<typeof ask>>): Promise<void> {

@@ -1,8 +1,9 @@
 import type { Delegation, DelegationList } from '@svc/api/agent/delegations'
 import { DEFAULT_TASKS } from '@svc/api/agent/tasks'
+import { forEachTest } from '@svc/devnet/for-tests'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { isFindingChain, type SignedFinding, signFinding } from '@svc/protocol/finding'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { insertFindings, setLogEnd } from '../../src/work/findings/store.ts'
 import { insertRun } from '../../src/work/runs/store.ts'
 import { expectRefusal, useAgentStack } from '../agent-stack.ts'
@@ -10,10 +11,7 @@ import { ed25519Wallet, evmWallet, type Wallet } from '../wallets.ts'
 
 describe('the delegations of an owner', () => {
   const stack = useAgentStack()
-  let owner: Wallet
-  beforeEach(async () => {
-    owner = await stack.grantSubscription(ed25519Wallet())
-  })
+  const owner = forEachTest(() => stack.grantSubscription(ed25519Wallet()))
 
   const list = async (who: Wallet) => {
     const { status, body } = await stack.call<DelegationList>(who, { path: '/v1/delegations', ops: ['locker:read'] })

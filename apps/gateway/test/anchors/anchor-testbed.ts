@@ -7,6 +7,7 @@ import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@so
 import type { Anchor, Attestation, PushAnswer } from '@svc/api/attestations'
 import { testClock } from '@svc/devnet/clock'
 import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { freePort } from '@svc/devnet/free-port'
 import type { PrimaryChain } from '@svc/devnet/primary-chain/chain'
 import { PUBLICATION, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
@@ -14,33 +15,32 @@ import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
 import { startRateServer } from '@svc/devnet/rate-server'
 import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
 import type { Variables } from '@svc/http-service/config'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, afterEach, expect } from 'vitest'
-import type { Overrides } from '../../src/context.ts'
-import type { PublicationTable } from '../../src/db/schema.ts'
-import type { Gateway } from '../../src/gateway.ts'
-import { opened, statementsOf, statusOf } from '../attestations/attest.ts'
 import {
   ed25519Identity,
-  houseOf,
   type Identity,
-  type LockerHouse,
+  openTestGateway,
   type Reply,
   type SignedCall,
+  type TestGateway,
   type TestLocker,
-} from '../auth/lockers.ts'
+  testGatewayOf,
+} from '@svc/testbed/test-gateway'
+import { afterEach, expect } from 'vitest'
+import type { Overrides } from '../../src/context.ts'
+import type { PublicationTable } from '../../src/db/schema.ts'
+import { statementsOf, statusOf } from '../attestations/attest.ts'
 import { type Hold, type HoldOptions, holdAt } from './node-faults.ts'
 
 export interface AnchorTestbed {
   /** The clock of the chain and of all gateways. It stands still until a test advances it. */
-  clock: LockerHouse['clock']
+  clock: TestGateway['clock']
   chain: PrimaryChain
   chainUrl: string
   /** The node between the gateways and the chain. */
   node: FaultyNode
-  open(variables?: Variables, overrides?: Overrides): Promise<LockerHouse>
+  open(variables?: Variables, overrides?: Overrides): Promise<TestGateway>
   /** A gateway in a process of its own, which a test kills. */
-  openProcess(variables: Variables, ...tasks: string[]): Promise<Pick<StartedProcess, 'kill'> & { house: LockerHouse }>
+  openProcess(variables: Variables, ...tasks: string[]): Promise<Pick<StartedProcess, 'kill'> & { house: TestGateway }>
   /** Keeps the next call of a method waiting. */
   hold(method: string, options?: HoldOptions): Hold
   stop(): Promise<void>
@@ -62,15 +62,14 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
     STATEMENT_KEY: '0a'.repeat(32),
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
   }
-  const houses: LockerHouse[] = []
+  const houses: TestGateway[] = []
   return {
     clock,
     chain: primary.chain,
     chainUrl: primary.url,
     node,
     async open(own = {}, overrides = {}) {
-      const gateway = await startTestGateway({ ...variables, ...own }, { now: clock.now, ...overrides })
-      const house = houseOf(gateway, clock)
+      const house = await openTestGateway({ ...variables, ...own }, { clock, ...overrides })
       houses.push(house)
       return house
     },
@@ -82,7 +81,7 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
         env: { ...variables, ...given, ...own, LOCAL_PROVIDERS: 'gcs' },
       })
       const [url] = await said(/^http\S+$/)
-      return { house: houseOf({ url } as Gateway, clock), kill }
+      return { house: testGatewayOf({ url }, clock), kill }
     },
     hold(method, options) {
       const held = holdAt(method, options)
@@ -100,7 +99,7 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
 }
 
 /** A locker with one confirmed file. */
-export async function filledLocker(house: LockerHouse, owner: Identity = ed25519Identity()): Promise<TestLocker> {
+export async function filledLocker(house: TestGateway, owner: Identity = ed25519Identity()): Promise<TestLocker> {
   const locker = await house.locker(owner)
   await locker.put('a', 'a')
   return locker
@@ -108,7 +107,7 @@ export async function filledLocker(house: LockerHouse, owner: Identity = ed25519
 
 /** A valid call by the owner, with `changes`. */
 export function askToPush<Body = PushAnswer>(
-  house: LockerHouse,
+  house: TestGateway,
   { owner, receiptId }: Pick<TestLocker, 'owner' | 'receiptId'>,
   changes: Partial<SignedCall> = {},
   who: Identity = owner,
@@ -118,14 +117,14 @@ export function askToPush<Body = PushAnswer>(
   return house.call<Body>(who, { ...call, ...changes })
 }
 
-export async function push(house: LockerHouse, locker: TestLocker): Promise<PushAnswer> {
+export async function push(house: TestGateway, locker: TestLocker): Promise<PushAnswer> {
   const { status, body } = await askToPush(house, locker)
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
 
 /** In the order they were sent. */
-export function publicationsOf({ gateway }: LockerHouse, { receiptId }: TestLocker): Promise<PublicationTable[]> {
+export function publicationsOf({ gateway }: TestGateway, { receiptId }: TestLocker): Promise<PublicationTable[]> {
   const { db } = gateway.context.database
   return db.selectFrom('publications').selectAll().where('receipt_id', '=', receiptId).orderBy('sent_at').execute()
 }
@@ -150,7 +149,7 @@ export function readTransaction(chain: PrimaryChain, tx: string) {
 
 /** Expects that each statement has the anchor of its own transaction or none, and checks the status of the newest. */
 export async function expectAnchors(
-  house: LockerHouse,
+  house: TestGateway,
   chain: PrimaryChain,
   locker: TestLocker,
   published: boolean[],
@@ -182,11 +181,10 @@ export async function transactionsOf(chain: PrimaryChain, work: () => Promise<un
 
 /** For the tests of a file or suite; after each, its node is honest again and its chain moves on. */
 export function useAnchorTestbed(): AnchorTestbed {
-  const testbed = opened(startAnchorTestbed)
+  const testbed = forAllTests(startAnchorTestbed)
   afterEach(() => {
     testbed.node.behave(honestly)
     testbed.chain.resume()
   })
-  afterAll(() => testbed.stop())
   return testbed
 }

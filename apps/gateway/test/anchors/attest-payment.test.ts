@@ -1,14 +1,14 @@
 import { honestly } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { ed25519Identity, expectRefusal } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { opened } from '../attestations/attest.ts'
-import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
 import { readTransaction, transactionsOf, useAnchorTestbed } from './anchor-testbed.ts'
 import { blindly, DOWN, muteFor } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
-const house = opened(() => testbed.open({ PAYMENT_ATTEST_PUSH: 'true' }))
+const house = forAllTests(() => testbed.open({ PAYMENT_ATTEST_PUSH: 'true' }))
 
 const attestPayment = (receipt_id: string, asked = house) =>
   asked.send('POST', '/v1/internal/attest-payment', { receipt_id })

@@ -3,11 +3,12 @@ import type { Health } from '@svc/api/info'
 import type { LockerUsage } from '@svc/api/usage'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/http-service/log'
 import { describe, expect, it } from 'vitest'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import { forgetSpending } from '../../src/budgets/budgets.ts'
-import { anew, attest, opened } from '../attestations/attest.ts'
+import { attest } from '../attestations/attest.ts'
 import {
   expectAnchors,
   filledLocker,
@@ -21,8 +22,10 @@ import { forgetfully } from './node-faults.ts'
 forEachDatabase('the budget of a receipt', (database) => {
   const testbed = useAnchorTestbed()
   /** Three anchors an hour, five a day. */
-  const one = opened(() => testbed.open({ DATABASE_URL: database.url, ANCHORS_PER_HOUR: '3', ANCHORS_PER_DAY: '5' }))
-  const locker = anew(() => filledLocker(one))
+  const one = forAllTests(() =>
+    testbed.open({ DATABASE_URL: database.url, ANCHORS_PER_HOUR: '3', ANCHORS_PER_DAY: '5' }),
+  )
+  const locker = forEachTest(() => filledLocker(one))
 
   /** Changes the locker and attests, `times` times. */
   async function attestChanges(times: number, house = one) {

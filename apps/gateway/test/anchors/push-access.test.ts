@@ -1,12 +1,19 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { seedOracleRecord } from '@svc/testbed/seed-statements'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type Identity,
+  type SignedCall,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
 import { findLockerOf } from '../../src/files/store.ts'
-import { attest, opened, queueToAttest } from '../attestations/attest.ts'
-import { ed25519Identity, expectRefusal, type Identity, type SignedCall, type TestLocker } from '../auth/lockers.ts'
+import { attest, queueToAttest } from '../attestations/attest.ts'
 import { askToPush, expectAnchors, push, useAnchorTestbed } from './anchor-testbed.ts'
 
 const testbed = useAnchorTestbed()
-const house = opened(() => testbed.open({ ATTEST_PUSH: 'false' }))
+const house = forAllTests(() => testbed.open({ ATTEST_PUSH: 'false' }))
 let locker: TestLocker
 const operator = ed25519Identity()
 beforeEach(async () => {

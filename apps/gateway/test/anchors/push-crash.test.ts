@@ -1,8 +1,8 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
+import type { TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { askToAttest, attest } from '../attestations/attest.ts'
-import type { TestLocker } from '../auth/lockers.ts'
 import { askToPush, expectAnchors, filledLocker, publicationsOf, push, useAnchorTestbed } from './anchor-testbed.ts'
 import { blindly, type HoldOptions, holdAt } from './node-faults.ts'
 

@@ -1,15 +1,16 @@
 import type { Anchor } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
 import type { AttestHealth } from '@svc/api/internal-attestations'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { describe, expect, it } from 'vitest'
-import { anew, askToAttest, attest, opened } from '../attestations/attest.ts'
+import { askToAttest, attest } from '../attestations/attest.ts'
 import { expectAnchors, filledLocker, push, useAnchorTestbed } from './anchor-testbed.ts'
 import { holdAt } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
 /** Attesting does not publish here. */
-const house = opened(() => testbed.open({ ATTEST_PUSH: 'false' }))
-const locker = anew(() => filledLocker(house))
+const house = forAllTests(() => testbed.open({ ATTEST_PUSH: 'false' }))
+const locker = forEachTest(() => filledLocker(house))
 
 async function get<Body>(path: string, query = ''): Promise<Body> {
   const { status, body } = await house.send<Body>('GET', `${path}?receipt_id=${locker.receiptId}${query}`)

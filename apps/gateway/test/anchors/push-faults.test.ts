@@ -3,13 +3,14 @@ import type { AnchorError } from '@svc/api/attestations'
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { type Behaviour, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { forEachTest } from '@svc/devnet/for-tests'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { ed25519Signer } from '@svc/protocol/keys'
+import { expectRefusal, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { anew, attest, statusOf } from '../attestations/attest.ts'
-import { expectRefusal, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { attest, statusOf } from '../attestations/attest.ts'
 import {
   askToPush,
   expectAnchors,
@@ -26,13 +27,13 @@ const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
 const testbed = useAnchorTestbed()
 
-async function factsOf(house: LockerHouse, { receiptId }: TestLocker) {
+async function factsOf(house: TestGateway, { receiptId }: TestLocker) {
   const { body } = await house.send<VerifyAnswer>('GET', `/v1/storage/verify?receipt_id=${receiptId}`)
   return { error: body.attestation?.last_anchor_error, facts: body.verification, anchor: body.anchor }
 }
 
 /** Expects that a push fails and that anybody can read the error, which it returns. */
-async function expectFailure(house: LockerHouse, locker: TestLocker, wanted: object): Promise<AnchorError> {
+async function expectFailure(house: TestGateway, locker: TestLocker, wanted: object): Promise<AnchorError> {
   const reply = await askToPush<{ details: AnchorError; hint: string }>(house, locker)
   expectRefusal(reply, 502, 'anchor_failed')
   expect(reply.body.details).toMatchObject(wanted)
@@ -44,7 +45,7 @@ async function expectFailure(house: LockerHouse, locker: TestLocker, wanted: obj
 }
 
 /** Expects that a push succeeds and that no error is left on record. */
-async function expectSuccess(house: LockerHouse, locker: TestLocker) {
+async function expectSuccess(house: TestGateway, locker: TestLocker) {
   expect(await push(house, locker)).toMatchObject({ status: 'pushed', attestation_status: 'complete' })
   const { error, facts } = await factsOf(house, locker)
   expect(error).toBeUndefined()
@@ -53,9 +54,9 @@ async function expectSuccess(house: LockerHouse, locker: TestLocker) {
 
 forEachDatabase('a chain that fails', (database) => {
   /** Does not wait for an outcome. */
-  let house: LockerHouse
-  let patient: LockerHouse
-  const locker = anew(() => filledLocker(house))
+  let house: TestGateway
+  let patient: TestGateway
+  const locker = forEachTest(() => filledLocker(house))
   beforeAll(async () => {
     house = await testbed.open({ DATABASE_URL: database.url, ANCHOR_WAIT_SECONDS: '0' })
     patient = await testbed.open({ DATABASE_URL: database.url })

@@ -1,7 +1,8 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { runAttestJob } from '../../src/attestations/attest-job.ts'
-import { anew, attest, opened } from '../attestations/attest.ts'
+import { attest } from '../attestations/attest.ts'
 import {
   expectAnchors,
   filledLocker,
@@ -17,11 +18,11 @@ const testbed = useAnchorTestbed()
 forEachDatabaseInGate('publishing while other things happen', (database) => {
   const variables = (own = {}) => ({ DATABASE_URL: database.url, ...own })
   /** Attesting does not publish on these two. */
-  const house = opened(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))
-  const other = opened(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))
-  const automatic = opened(() => testbed.open(variables()))
-  const noWait = opened(() => testbed.open(variables({ ANCHOR_WAIT_SECONDS: '0' })))
-  const locker = anew(() => filledLocker(house))
+  const house = forAllTests(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))
+  const other = forAllTests(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))
+  const automatic = forAllTests(() => testbed.open(variables()))
+  const noWait = forAllTests(() => testbed.open(variables({ ANCHOR_WAIT_SECONDS: '0' })))
+  const locker = forEachTest(() => filledLocker(house))
 
   it('T-19 ten pushes at once share one transaction', async () => {
     await attest(house, locker)

@@ -3,12 +3,13 @@ import type { Simulation } from '@svc/api/evidence'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { toHex } from '@svc/protocol/bytes'
 import { issuerKeyId } from '@svc/protocol/ids'
+import { ed25519Identity, type TestGateway } from '@svc/testbed/test-gateway'
 import { beforeAll, expect, it } from 'vitest'
-import { anew, askToAttest, attest, opened, queueToAttest, statusOf } from '../attestations/attest.ts'
-import { ed25519Identity, type LockerHouse } from '../auth/lockers.ts'
+import { askToAttest, attest, queueToAttest, statusOf } from '../attestations/attest.ts'
 import {
   expectAnchors,
   filledLocker,
@@ -26,13 +27,13 @@ const testbed = useAnchorTestbed()
 
 forEachDatabase('publishing', (database) => {
   /** One gateway publishes when it attests, the other only on a push. */
-  let house: LockerHouse
-  let manual: LockerHouse
+  let house: TestGateway
+  let manual: TestGateway
   beforeAll(async () => {
     house = await testbed.open({ DATABASE_URL: database.url })
     manual = await testbed.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
   })
-  const drain = ({ gateway }: LockerHouse) => gateway.context.queue.drain()
+  const drain = ({ gateway }: TestGateway) => gateway.context.queue.drain()
 
   it('ANCH-01 ANCH-02 ANCH-03 ANCH-04 ANCH-06 ANCH-08 ATT-08 ATT-10 SHAPE-10 attesting writes the statement into one memo', async () => {
     const locker = await house.locker(ed25519Identity())
@@ -143,7 +144,7 @@ forEachDatabase('publishing', (database) => {
   })
 
   it('INT-01 SHAPE-41 the operator decides each time whether a statement is published', async () => {
-    const ask = async (of: LockerHouse, receipt_id: string, choice: object) =>
+    const ask = async (of: TestGateway, receipt_id: string, choice: object) =>
       (await of.send<AttestAnswer>('POST', '/v1/internal/attest', { receipt_id, force: true, ...choice })).body
     const locker = await filledLocker(house)
     const { receiptId } = locker
@@ -234,8 +235,8 @@ const NONE = { waiting: 0, delayed: 0, running: 0, dead: 0 }
 const LATER = 2 * 3600
 
 forEachDatabase('the job that publishes', (database) => {
-  const house = opened(() => testbed.open({ DATABASE_URL: database.url }))
-  const locker = anew(() => filledLocker(house))
+  const house = forAllTests(() => testbed.open({ DATABASE_URL: database.url }))
+  const locker = forEachTest(() => filledLocker(house))
   const drain = () => house.gateway.context.queue.drain()
   const counts = async () => (await house.gateway.context.queue.counts()).push
 

@@ -9,8 +9,10 @@ import {
 import type { Anchor, Attestation } from '@svc/api/attestations'
 import type { Simulation } from '@svc/api/evidence'
 import { withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { toBase58 } from '@svc/protocol/bytes'
 import { decodeRecord, REGISTRY_PROGRAM, readRegistryAccount } from '@svc/protocol/registry'
+import type { TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import {
   getAttestationDecoder,
   getCredentialDecoder,
@@ -20,8 +22,7 @@ import {
 } from 'sas-lib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { setUpRegistry } from '../../src/anchors/registry/set-up.ts'
-import { attest, opened } from '../attestations/attest.ts'
-import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
+import { attest } from '../attestations/attest.ts'
 import { askToPush, filledLocker, publicationsOf, useAnchorTestbed } from './anchor-testbed.ts'
 
 const ACCOUNT_BYTES = 345
@@ -29,7 +30,7 @@ const RENT_LAMPORTS = 3_292_080
 
 describe('the attestation registry', () => {
   const testbed = useAnchorTestbed()
-  const latest = opened(() => testbed.open({ ANCHOR_KIND: 'registry' }))
+  const latest = forAllTests(() => testbed.open({ ANCHOR_KIND: 'registry' }))
   /** In mode latest, with its two statements. */
   let locker: TestLocker
   let first: Attestation
@@ -49,7 +50,7 @@ describe('the attestation registry', () => {
     return value && Buffer.from(value.data[0], 'base64')
   }
 
-  const setUp = ({ gateway }: LockerHouse) => {
+  const setUp = ({ gateway }: TestGateway) => {
     const { config, signers } = gateway.context
     return setUpRegistry(signers.publication, config.anchors.registry.credentialName, [testbed.chainUrl])
   }

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { toBase58 } from '@svc/protocol/bytes'
+import type { TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { NotPublished } from '../../src/anchors/errors.ts'
 import {
@@ -15,8 +17,7 @@ import {
 } from '../../src/anchors/record-outcome.ts'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
 import type { PublicationTable } from '../../src/db/schema.ts'
-import { attest, opened, statementsOf, statusOf } from '../attestations/attest.ts'
-import type { LockerHouse, TestLocker } from '../auth/lockers.ts'
+import { attest, statementsOf, statusOf } from '../attestations/attest.ts'
 import {
   expectAnchors,
   filledLocker,
@@ -40,9 +41,9 @@ const allAre =
   ({ value, ...rest }: { value: unknown[] }) => ({ ...rest, value: value.map(() => status) })
 
 forEachDatabase('watching publications', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   /** Does not wait for an outcome. */
-  let noWait: LockerHouse
+  let noWait: TestGateway
   let locker: TestLocker
   beforeAll(async () => {
     house = await testbed.open({ DATABASE_URL: database.url })
@@ -197,7 +198,7 @@ const refused = new NotPublished('transaction_refused', 'no')
 const expired = (tx: string) => new NotPublished('transaction_expired', 'too late', { tx })
 
 forEachDatabase('the outcome of a transaction is recorded once', (database) => {
-  const house = opened(() => testbed.open({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => testbed.open({ DATABASE_URL: database.url }))
   let locker: TestLocker
   /** As a process read it before the outcome was recorded. */
   let stale: PublicationTable

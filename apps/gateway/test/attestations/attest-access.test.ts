@@ -1,19 +1,20 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { lockerId } from '@svc/protocol/ids'
-import { beforeEach, expect, it } from 'vitest'
 import {
   ed25519Identity,
   evmIdentity,
   expectRefusal,
   type Identity,
-  openLockerHouse,
+  openTestGateway,
   type SignedCall,
   type TestLocker,
-} from '../auth/lockers.ts'
-import { askToAttest, attest, statusOf, useHouse } from './attest.ts'
+} from '@svc/testbed/test-gateway'
+import { beforeEach, expect, it } from 'vitest'
+import { askToAttest, attest, statusOf } from './attest.ts'
 
 const BASE = '/v1/storage/attest'
 const operator = ed25519Identity()
-const house = useHouse(() => openLockerHouse())
+const house = forAllTests(() => openTestGateway())
 let locker: TestLocker
 beforeEach(async () => {
   locker = await house.locker(ed25519Identity(), { operators: [operator] })
@@ -41,7 +42,7 @@ it('ATT-22 ENV-21 AMB-89 T-28 operators, whatever ops they claim, strangers and 
 })
 
 it('T-10 a signer may attest so many times a minute', async () => {
-  const strict = await openLockerHouse({ RATE_LIMIT_SIGNER: '3' })
+  const strict = await openTestGateway({ RATE_LIMIT_SIGNER: '3' })
   const own = await strict.locker(ed25519Identity())
   await own.put('a', 'a')
   const statuses = []

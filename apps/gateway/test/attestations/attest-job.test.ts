@@ -3,9 +3,15 @@ import type { AttestQueued } from '@svc/api/attestations'
 import type { ErrorBody } from '@svc/api/errors'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { ProviderError } from '@svc/storage/provider'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ATTEST_ATTEMPTS } from '../../src/attestations/attest-job.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 import { lockerRow } from '../files/files.ts'
 import { askToAttest, attest, expectChain, objectPath, queueToAttest, statementsOf, statusOf } from './attest.ts'
@@ -15,7 +21,7 @@ const PER_DAY = 4
 const SECONDS_EACH = 86_400 / PER_DAY
 
 forEachDatabase('attesting in a job', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   let locker: TestLocker
   let storage: WatchedStorage
   let isStorageDown = false
@@ -28,7 +34,7 @@ forEachDatabase('attesting in a job', (database) => {
     }
     const providers = { ...storage.providers, named: () => ({ ...local, absent }) }
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, STATEMENTS_PER_DAY: String(PER_DAY) }
-    house = await openLockerHouse(variables, { providers })
+    house = await openTestGateway(variables, { providers })
   })
   afterAll(async () => {
     await house.close()
@@ -189,7 +195,7 @@ forEachDatabase('attesting in a job', (database) => {
 
 describe('a gateway that runs its own jobs', () => {
   it('ATT-05 EVT-02 makes a queued statement without a further request', async () => {
-    const house = await openLockerHouse({ RUN_JOBS: 'true' })
+    const house = await openTestGateway({ RUN_JOBS: 'true' })
     const locker = await house.locker(ed25519Identity())
     await locker.put('a', 'a')
     const { status } = await askToAttest<AttestQueued>(house, locker, { sync: false })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { expectChain, queueToAttest, statusOf } from './attest.ts'
 
 const PROGRAM = new URL('./programs/attest-until-killed.ts', import.meta.url)
@@ -17,7 +17,7 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
     const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: join(folder, 'files'), STATEMENT_KEY: '07'.repeat(32) }
-    const heir = await openLockerHouse(variables)
+    const heir = await openTestGateway(variables)
     onTestFinished(heir.close)
     const locker = await heir.locker(ed25519Identity())
     await locker.put('a', 'a')

@@ -1,19 +1,26 @@
 import type { AttestAnswer } from '@svc/api/attestations'
 import { createFreshDatabase, type FreshDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachTest } from '@svc/devnet/for-tests'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { anew, askToAttest, attest, expectChain, type HeldStorage, heldStorage } from './attest.ts'
+import { askToAttest, attest, expectChain, type HeldStorage, heldStorage } from './attest.ts'
 
 const names = ({ attestation }: AttestAnswer) => attestation.files.map(({ filename }) => filename)
 
 forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   let storage: HeldStorage
-  const locker = anew(() => house.locker(ed25519Identity()))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
   beforeAll(async () => {
     storage = await heldStorage()
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
-    house = await openLockerHouse(variables, { providers: storage.providers })
+    house = await openTestGateway(variables, { providers: storage.providers })
   })
   afterAll(async () => {
     await house.close()
@@ -71,14 +78,14 @@ forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
 describe('two gateways with one database and one storage', () => {
   let database: FreshDatabase
   let storages: [HeldStorage, HeldStorage]
-  let houses: [LockerHouse, LockerHouse]
+  let houses: [TestGateway, TestGateway]
   let lockers: [TestLocker, TestLocker]
   beforeAll(async () => {
     database = await createFreshDatabase('postgres')
     const first = await heldStorage()
     storages = [first, await heldStorage(first.folder)]
     const open = ({ providers, folder }: HeldStorage) =>
-      openLockerHouse({ DATABASE_URL: database.url, STORAGE_DIR: folder }, { providers })
+      openTestGateway({ DATABASE_URL: database.url, STORAGE_DIR: folder }, { providers })
     houses = [await open(storages[0]), await open(storages[1])]
   })
   afterAll(async () => {

@@ -1,16 +1,17 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { isManifestSignedBy } from '@svc/protocol/attestation'
 import { canonicalBytes, type Json } from '@svc/protocol/canonical'
 import { type EvidenceEnvelope, isoSeconds, isStatementSignedBy } from '@svc/protocol/evidence'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { anew, askToAttest, attest, expectChain, statementsOf, statusOf, useHouse } from './attest.ts'
+import { askToAttest, attest, expectChain, statementsOf, statusOf } from './attest.ts'
 
 forEachDatabase('attesting in the request', (database) => {
-  const house = useHouse(() => openLockerHouse({ DATABASE_URL: database.url }))
-  const locker = anew(() => house.locker(ed25519Identity()))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
 
   it('EVID-08 EVID-17 EVID-18 EVID-22 RCPT-07 AMB-91 signs the record as version 1 did, and the envelope, with the key of receipts', async () => {
     await locker.put('a', 'a')

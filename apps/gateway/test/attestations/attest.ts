@@ -2,13 +2,13 @@
 
 import { join } from 'node:path'
 import type { AttestAnswer, Attestation, AttestQueued } from '@svc/api/attestations'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import type { Identity, Reply, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
+import { expect } from 'vitest'
 import type { StatementTable } from '../../src/db/schema.ts'
-import type { Identity, LockerHouse, Reply, TestLocker } from '../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 
 export function askToAttest<Body = AttestAnswer>(
-  house: LockerHouse,
+  house: TestGateway,
   { owner, receiptId }: Pick<TestLocker, 'owner' | 'receiptId'>,
   { sync = true, who = owner }: { sync?: boolean; who?: Identity } = {},
 ): Promise<Reply<Body>> {
@@ -16,13 +16,13 @@ export function askToAttest<Body = AttestAnswer>(
   return house.call<Body>(who, { method: 'POST', path, ops: ['locker:attest'], receiptId })
 }
 
-export async function attest(house: LockerHouse, locker: TestLocker): Promise<AttestAnswer> {
+export async function attest(house: TestGateway, locker: TestLocker): Promise<AttestAnswer> {
   const { status, body } = await askToAttest(house, locker)
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
 
-export async function queueToAttest(house: LockerHouse, locker: TestLocker): Promise<AttestQueued> {
+export async function queueToAttest(house: TestGateway, locker: TestLocker): Promise<AttestQueued> {
   const { status, body } = await askToAttest<AttestQueued>(house, locker, { sync: false })
   expect(status, JSON.stringify(body)).toBe(202)
   return body
@@ -30,7 +30,7 @@ export async function queueToAttest(house: LockerHouse, locker: TestLocker): Pro
 
 /** Every statement of a receipt, oldest first. */
 export async function statementsOf(
-  { gateway }: LockerHouse,
+  { gateway }: TestGateway,
   { receiptId }: Pick<TestLocker, 'receiptId'>,
 ): Promise<StatementTable[]> {
   const { db } = gateway.context.database
@@ -38,7 +38,7 @@ export async function statementsOf(
 }
 
 /** Expects statements 1..n without a gap, each with the digest of the one before it, all of one proof, no nonce twice. */
-export async function expectChain(house: LockerHouse, locker: TestLocker): Promise<Attestation[]> {
+export async function expectChain(house: TestGateway, locker: TestLocker): Promise<Attestation[]> {
   const records = (await statementsOf(house, locker)).map(({ record }) => JSON.parse(record) as Attestation)
   const bodies = records.map(({ envelope }) => envelope!.body)
   expect(bodies.map(({ sequence }) => sequence)).toEqual(bodies.map((_, i) => i + 1))
@@ -49,14 +49,14 @@ export async function expectChain(house: LockerHouse, locker: TestLocker): Promi
   return records
 }
 
-export async function statusOf({ gateway }: LockerHouse, { receiptId }: TestLocker) {
+export async function statusOf({ gateway }: TestGateway, { receiptId }: TestLocker) {
   const { db } = gateway.context.database
   const row = db.selectFrom('attestations').selectAll().where('receipt_id', '=', receiptId)
   return (await row.executeTakeFirst()) ?? null
 }
 
 /** Where the local driver stores a file's bytes, for tests that damage them. */
-export async function objectPath({ gateway }: LockerHouse, { lockerId }: TestLocker, filename: string) {
+export async function objectPath({ gateway }: TestGateway, { lockerId }: TestLocker, filename: string) {
   const { config, database } = gateway.context
   const { object_id } = await database.db
     .selectFrom('files')
@@ -99,25 +99,4 @@ export async function heldStorage(shared?: string): Promise<HeldStorage> {
       return { began: began.promise, letGo: held.resolve }
     },
   }
-}
-
-/** What is opened before the tests of a file or suite. */
-export function opened<Thing extends object>(open: () => Promise<Thing>): Thing {
-  const thing = {} as Thing
-  beforeAll(async () => void Object.assign(thing, await open()))
-  return thing
-}
-
-/** What is made anew before each test. */
-export function anew<Thing extends object>(make: () => Promise<Thing>): Thing {
-  const thing = {} as Thing
-  beforeEach(async () => void Object.assign(thing, await make()))
-  return thing
-}
-
-/** Opened before the tests of a file or suite, and closed after them. */
-export function useHouse<House extends LockerHouse>(open: () => Promise<House>): House {
-  const house = opened(open)
-  afterAll(() => house.close())
-  return house
 }

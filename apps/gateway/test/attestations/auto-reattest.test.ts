@@ -1,20 +1,21 @@
 import { Readable } from 'node:stream'
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { confirm, confirmBatch, upload } from '../files/confirm/confirm.ts'
 import { openTestSession } from '../transfers/sessions/sessions.ts'
-import { anew, attest, expectChain, statusOf } from './attest.ts'
+import { attest, expectChain, statusOf } from './attest.ts'
 
 const source = () => ({ stream: Readable.from([Buffer.from('fetched')]), contentType: null, size: null, finalUrl: '' })
 
 forEachDatabase('attesting after every confirmation', (database) => {
-  let house: LockerHouse
-  const locker = anew(() => house.locker(ed25519Identity()))
+  let house: TestGateway
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
   beforeAll(async () => {
     const variables = { DATABASE_URL: database.url, AUTO_REATTEST: 'true' }
-    house = await openLockerHouse(variables, { fetchSource: async () => source() })
+    house = await openTestGateway(variables, { fetchSource: async () => source() })
   })
   afterAll(() => house.close())
 
@@ -93,7 +94,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
 
 describe('a gateway with AUTO_REATTEST off', () => {
   it('FILE-32 EVT-03 attests only on request', async () => {
-    const house = await openLockerHouse()
+    const house = await openTestGateway()
     const locker = await house.locker(ed25519Identity())
     await upload(house, locker, 'a', 'a')
     expect((await confirmBatch<ConfirmedFiles>(house, locker, ['a'])).body.reattest).toBe('off')

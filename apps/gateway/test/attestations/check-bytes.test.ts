@@ -1,7 +1,13 @@
 import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises'
 import { forEachDatabase } from '@svc/devnet/databases'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 import { askToAttest, attest, objectPath, queueToAttest, statusOf } from './attest.ts'
 
@@ -10,13 +16,13 @@ interface Refusal {
 }
 
 forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   let storage: WatchedStorage
   let locker: TestLocker
   beforeAll(async () => {
     storage = await watchedStorage()
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, ATTEST_CHECK_MODE: 'bytes_hashed' }
-    house = await openLockerHouse(variables, { providers: storage.providers })
+    house = await openTestGateway(variables, { providers: storage.providers })
   })
   afterAll(async () => {
     await house.close()

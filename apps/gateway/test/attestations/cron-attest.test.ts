@@ -3,8 +3,14 @@ import type { ErrorBody } from '@svc/api/errors'
 import type { CronAttestAnswer } from '@svc/api/internal-attestations'
 import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
 import type { Variables } from '@svc/http-service/config'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { watchedStorage } from '../files/confirm/confirm.ts'
 import { attest, expectChain, objectPath, statementsOf } from './attest.ts'
 
@@ -12,15 +18,15 @@ const HOUR = 3600
 
 /** Without a logbook: statements are deleted between the tests. */
 const enabledOn = ({ url }: TestDatabase, variables: Variables = {}) =>
-  openLockerHouse({ DATABASE_URL: url, LOGBOOK_DIR: 'off', CRON_ATTEST_ENABLED: 'true', ...variables })
+  openTestGateway({ DATABASE_URL: url, LOGBOOK_DIR: 'off', CRON_ATTEST_ENABLED: 'true', ...variables })
 
-async function cron(house: LockerHouse, body: object = {}): Promise<CronAttestAnswer> {
+async function cron(house: TestGateway, body: object = {}): Promise<CronAttestAnswer> {
   const reply = await house.send<CronAttestAnswer>('POST', '/v1/internal/cron-attest', body)
   expect(reply.status, JSON.stringify(reply.body)).toBe(200)
   return reply.body
 }
 
-async function attestedLocker(house: LockerHouse, tags: string[] = []): Promise<TestLocker> {
+async function attestedLocker(house: TestGateway, tags: string[] = []): Promise<TestLocker> {
   const locker = await house.locker(ed25519Identity(), { tags })
   await locker.put('a', 'a')
   await attest(house, locker)
@@ -31,7 +37,7 @@ const idsOf = ({ results }: CronAttestAnswer) => results.map(({ receipt_id }) =>
 const NOTHING = { selected: 0, attested: 0, pushed: 0, skipped: 0, failed: 0, results: [] }
 
 forEachDatabase('cron-attest', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
     house = await enabledOn(database, { STATEMENTS_PER_DAY: '6' })
   })
@@ -41,7 +47,7 @@ forEachDatabase('cron-attest', (database) => {
     for (const table of ['attestations', 'statements', 'cron_failures'] as const) await db.deleteFrom(table).execute()
   })
 
-  async function openHouse(variables: Variables): Promise<LockerHouse> {
+  async function openHouse(variables: Variables): Promise<TestGateway> {
     const other = await enabledOn(database, variables)
     onTestFinished(other.close)
     return other
@@ -184,7 +190,7 @@ forEachDatabase('cron-attest', (database) => {
 
   it('INT-05 AMB-44 answers 503 while storage is down, tells what was done, and attests on the next call', async () => {
     const storage = await watchedStorage()
-    const house = await openLockerHouse(
+    const house = await openTestGateway(
       { DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true', ATTEST_CHECK_MODE: 'bytes_hashed' },
       { providers: storage.providers },
     )
@@ -211,7 +217,7 @@ forEachDatabase('cron-attest', (database) => {
 
 describe('the schedule of cron-attest', () => {
   it('CRON-04 starts a run once a minute', async () => {
-    const house = await openLockerHouse({ CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_MIN_AGE_HOURS: '1' })
+    const house = await openTestGateway({ CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_MIN_AGE_HOURS: '1' })
     const { queue } = house.gateway.context
     const locker = await attestedLocker(house)
     await queue.drain()

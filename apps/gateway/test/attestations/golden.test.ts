@@ -5,10 +5,10 @@ import type { Variables } from '@svc/http-service/config'
 import { fromHex } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { startTestGateway } from '@svc/testbed/gateway'
+import { ed25519Identity, type TestGateway, type TestLocker, testGatewayOf } from '@svc/testbed/test-gateway'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { insertPayRequests, insertReceipt } from '../../src/purchases/store.ts'
-import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { askToAttest, objectPath } from './attest.ts'
 
 const { keys, evidence_envelope, merkle, receipt_signature_proposal } = vectors
@@ -26,7 +26,7 @@ async function openWorld() {
     return next ? fromHex(next, length)! : fromHex((++world.draws).toString(16).padStart(2 * length, '0'), length)!
   }
 
-  async function open(variables: Variables = {}): Promise<LockerHouse> {
+  async function open(variables: Variables = {}): Promise<TestGateway> {
     const gateway = await startTestGateway(
       {
         DATA_DIR: folder,
@@ -39,12 +39,12 @@ async function openWorld() {
       },
       { now: () => world.time, randomBytes },
     )
-    return houseOf(gateway, { now: () => world.time, advance: () => {} })
+    return testGatewayOf(gateway, { now: () => world.time, advance: () => {} })
   }
   return { world, open }
 }
 
-async function openLocker(house: LockerHouse): Promise<TestLocker> {
+async function openLocker(house: TestGateway): Promise<TestLocker> {
   const { config, database } = house.gateway.context
   const { receipt_id, pay_req_id, units } = receipt
   const quote = JSON.stringify({ extensions: { svc: { terms: config.payments.terms.gcs } } })

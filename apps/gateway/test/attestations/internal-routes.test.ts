@@ -1,16 +1,17 @@
 import type { AttestAnswer } from '@svc/api/attestations'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { paymentAttCode } from '@svc/protocol/ids'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
-import { anew, attest, expectChain, queueToAttest, useHouse } from './attest.ts'
+import { attest, expectChain, queueToAttest } from './attest.ts'
 
 const UNKNOWN = `rcpt_${'0'.repeat(32)}`
 
 forEachDatabase('the internal operations of attestations', (database) => {
-  const house = useHouse(() => openLockerHouse({ DATABASE_URL: database.url }))
-  const locker = anew(() => house.locker(ed25519Identity()))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+  const locker = forEachTest(() => house.locker(ed25519Identity()))
   const post = <Body>(name: string, body: unknown) => house.send<Body>('POST', `/v1/internal/${name}`, body)
 
   it('INT-01 INT-05 SHAPE-41 attest works as it does for the owner, and with force makes a new statement every time', async () => {

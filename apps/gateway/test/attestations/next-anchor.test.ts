@@ -1,6 +1,6 @@
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { nextAnchor } from '../../src/attestations/next-anchor.ts'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { attest } from './attest.ts'
 
 const CRON = { CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true', CRON_ATTEST_MIN_AGE_HOURS: '10' }
@@ -14,7 +14,7 @@ it.each([
   ['it is opted in', { ...OPTED_IN, ATTEST_PUSH: 'false' }, ['cron_attest'], 'changes', AT],
   ['it is not opted in', { ...OPTED_IN, ATTEST_PUSH: 'false' }, [], null, null],
 ] as const)('T-56 CRON-01 what is published next of a locker where %s', async (_, variables, tags, changed, idle) => {
-  const house = await openLockerHouse(variables)
+  const house = await openTestGateway(variables)
   const { context } = house.gateway
   const locker = await house.locker(ed25519Identity(), { tags: [...tags] })
   const next = async () => {

@@ -1,11 +1,8 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from './lockers.ts'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
 
-let house: LockerHouse
-beforeEach(async () => {
-  house = await openLockerHouse({ RATE_LIMIT_ADDRESS: '5' })
-})
-afterEach(() => house.close())
+const house = forEachTest(() => openTestGateway({ RATE_LIMIT_ADDRESS: '5' }))
 
 it('T-10 refuses an address with too many bad signatures before it checks another one', async () => {
   const owner = ed25519Identity()

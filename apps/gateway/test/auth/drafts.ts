@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { bodyBinding, type RequestEnvelope } from '@svc/protocol/request-envelope'
-import type { Identity, LockerHouse, TestLocker } from './lockers.ts'
+import type { Identity, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { sendRaw } from './send-raw.ts'
 
 export interface Draft {
@@ -29,7 +29,7 @@ interface Call {
 }
 
 /** A valid request by the owner of a locker. */
-export function draft(house: LockerHouse, locker: TestLocker, { method, target, ops, body }: Call): Draft {
+export function draft(house: TestGateway, locker: TestLocker, { method, target, ops, body }: Call): Draft {
   const iat = Math.floor(house.clock.now() / 1000)
   const envelope: RequestEnvelope = {
     v: 1,
@@ -47,7 +47,7 @@ export function draft(house: LockerHouse, locker: TestLocker, { method, target, 
   return { method, target, body, envelope, signer: locker.owner, headers: (signed) => ({ ...signed }) }
 }
 
-export function sendDraft(house: LockerHouse, { method, target, body, envelope, signer, headers }: Draft) {
+export function sendDraft(house: TestGateway, { method, target, body, envelope, signer, headers }: Draft) {
   const signed = signer.sign(envelope)
   const pair = { 'x-svc-envelope': signed.envelope, 'x-svc-signature': signed.signature }
   return sendRaw(house.gateway.url, { method, target, body, headers: headers(pair) })

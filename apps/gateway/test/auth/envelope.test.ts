@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { toHex } from '@svc/protocol/bytes'
 import { EMPTY_BODY_SHA256, type RequestEnvelope } from '@svc/protocol/request-envelope'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Draft, draft, sendDraft } from './drafts.ts'
 import {
   ed25519Identity,
   evmIdentity,
   expectRefusal,
-  type LockerHouse,
-  openLockerHouse,
+  openTestGateway,
+  type TestGateway,
   type TestLocker,
-} from './lockers.ts'
+} from '@svc/testbed/test-gateway'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Draft, draft, sendDraft } from './drafts.ts'
 import { type RawRequest, sendRaw } from './send-raw.ts'
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const
@@ -20,13 +20,13 @@ const owner = ed25519Identity()
 const operator = ed25519Identity()
 const stranger = ed25519Identity()
 const usedNonce = toHex(randomBytes(16))
-let house: LockerHouse
+let house: TestGateway
 let locker: TestLocker
 let other: TestLocker
 let evmLocker: TestLocker
 
 beforeAll(async () => {
-  house = await openLockerHouse()
+  house = await openTestGateway()
   locker = await house.locker(owner, { operators: [operator] })
   other = await house.locker(owner)
   evmLocker = await house.locker(evmIdentity())

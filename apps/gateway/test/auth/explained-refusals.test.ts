@@ -1,24 +1,18 @@
 // What a person reads when a signed request is refused: what was signed, what came, and what to do.
 
+import { forAllTests } from '@svc/devnet/for-tests'
 import { lockerId } from '@svc/protocol/ids'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   ed25519Identity,
   evmIdentity,
   type Identity,
-  type LockerHouse,
-  openLockerHouse,
+  openTestGateway,
   type SignedCall,
-  type TestLocker,
-} from './lockers.ts'
+} from '@svc/testbed/test-gateway'
+import { describe, expect, it } from 'vitest'
 
-let house: LockerHouse
-let locker: TestLocker
-beforeAll(async () => {
-  house = await openLockerHouse()
-  locker = await house.locker(ed25519Identity())
-})
-afterAll(() => house.close())
+const house = forAllTests(() => openTestGateway())
+const locker = forAllTests(() => house.locker(ed25519Identity()))
 
 interface Refusal {
   error: string

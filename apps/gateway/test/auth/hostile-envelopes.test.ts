@@ -2,18 +2,24 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { canonicalJson, type Json } from '@svc/protocol/canonical'
 import { ed25519Signer } from '@svc/protocol/keys'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { draft, type SignedPair } from './drafts.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from './lockers.ts'
 import { sendRaw } from './send-raw.ts'
 
 const seed = new Uint8Array(32).fill(3)
 const signer = ed25519Signer(seed)
 
-let house: LockerHouse
+let house: TestGateway
 let locker: TestLocker
 async function open(variables: Record<string, string> = {}): Promise<void> {
-  house = await openLockerHouse(variables)
+  house = await openTestGateway(variables)
   locker = await house.locker(ed25519Identity(seed))
 }
 

@@ -1,34 +1,28 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { fromHex, toBase58, toBase64Url, toHex, utf8 } from '@svc/protocol/bytes'
 import { ed25519Signer, evmAddressOf, personalSign } from '@svc/protocol/keys'
 import { encodeEnvelope, type RequestEnvelope } from '@svc/protocol/request-envelope'
-import { keccak256, serializeSignature } from 'viem'
-import { sign } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { draft, sendDraft } from './drafts.ts'
 import {
   ed25519Identity,
   evmIdentity,
   expectRefusal,
   type Identity,
-  type LockerHouse,
-  openLockerHouse,
+  openTestGateway,
   type TestLocker,
-} from './lockers.ts'
+} from '@svc/testbed/test-gateway'
+import { keccak256, serializeSignature } from 'viem'
+import { sign } from 'viem/accounts'
+import { describe, expect, it } from 'vitest'
+import { draft, sendDraft } from './drafts.ts'
 import { sendRaw } from './send-raw.ts'
 
 const seed = new Uint8Array(32).fill(5)
 const signer = ed25519Signer(seed)
 const privateKey = new Uint8Array(32).fill(6)
 
-let house: LockerHouse
-let locker: TestLocker
-let evmLocker: TestLocker
-beforeAll(async () => {
-  house = await openLockerHouse()
-  locker = await house.locker(ed25519Identity(seed))
-  evmLocker = await house.locker(evmIdentity(privateKey))
-})
-afterAll(() => house.close())
+const house = forAllTests(() => openTestGateway())
+const locker = forAllTests(() => house.locker(ed25519Identity(seed)))
+const evmLocker = forAllTests(() => house.locker(evmIdentity(privateKey)))
 
 /** Reads the record with this signature of the envelope's bytes. */
 async function read(of: TestLocker, signature: (bytes: Uint8Array) => string | Promise<string>) {

@@ -3,12 +3,18 @@ import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { createNonces, forgetNonces } from '@svc/guard/nonces'
 import type { NonceTable } from '@svc/guard/tables'
 import { toHex } from '@svc/protocol/bytes'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { draft, sendDraft } from './drafts.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from './lockers.ts'
 
 const nonceOf = (changes: Partial<NonceTable> = {}): NonceTable => ({
   signer: 'ann',
@@ -74,10 +80,10 @@ forEachDatabaseInGate('nonces', (database) => {
   describe('over HTTP', () => {
     const owner = ed25519Identity()
     const operator = ed25519Identity()
-    let house: LockerHouse
+    let house: TestGateway
     let locker: TestLocker
     beforeAll(async () => {
-      house = await openLockerHouse({ DATABASE_URL: database.url })
+      house = await openTestGateway({ DATABASE_URL: database.url })
       locker = await house.locker(owner, { operators: [operator] })
     })
     afterAll(() => house.close())
@@ -124,11 +130,11 @@ forEachDatabaseInGate('nonces', (database) => {
     it('AMB-29 T-04 refuses a used nonce after a restart and in another gateway', async () => {
       const request = reading()
       expect((await sendDraft(house, request)).status).toBe(200)
-      const another = await openLockerHouse({ DATABASE_URL: database.url })
+      const another = await openTestGateway({ DATABASE_URL: database.url })
       expectRefusal(await sendDraft(another, request), 403, 'NONCE_REPLAYED')
       await another.close()
       await house.close()
-      house = await openLockerHouse({ DATABASE_URL: database.url })
+      house = await openTestGateway({ DATABASE_URL: database.url })
       expectRefusal(await sendDraft(house, request), 403, 'NONCE_REPLAYED')
       expect((await sendDraft(house, reading())).status).toBe(200)
     })

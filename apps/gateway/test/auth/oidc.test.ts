@@ -1,5 +1,6 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { bearerToken } from '../../src/auth/bearer-token.ts'
 import type { createOidcVerifier } from '../../src/auth/oidc.ts'
 import { createTestVerifier, outcome, refusalOf } from './oidc-verifier.ts'
@@ -7,11 +8,7 @@ import { createTestVerifier, outcome, refusalOf } from './oidc-verifier.ts'
 const START = Date.parse('2026-06-01T12:00:00Z')
 const SECOND = 1000
 let now = START
-let issuer: OidcIssuer
-beforeAll(async () => {
-  issuer = await startOidcIssuer({ now: () => now })
-})
-afterAll(() => issuer.stop())
+const issuer = forAllTests(() => startOidcIssuer({ now: () => now }))
 beforeEach(() => {
   now = START
   issuer.answerJwks('keys')

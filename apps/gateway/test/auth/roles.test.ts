@@ -1,21 +1,17 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { OPS } from '@svc/protocol/names'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   ed25519Identity,
   evmIdentity,
   expectRefusal,
   type Identity,
-  type LockerHouse,
-  openLockerHouse,
+  openTestGateway,
   type TestLocker,
-} from './lockers.ts'
+} from '@svc/testbed/test-gateway'
+import { describe, expect, it } from 'vitest'
 
 const EVERY_OP = [...OPS]
-let house: LockerHouse
-beforeAll(async () => {
-  house = await openLockerHouse()
-})
-afterAll(() => house.close())
+const house = forAllTests(() => openTestGateway())
 
 const OWNERS = [
   ['Ed25519', ed25519Identity],

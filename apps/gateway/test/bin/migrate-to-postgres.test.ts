@@ -4,10 +4,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createPostgresDialect } from '@svc/database/postgres'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { startTestGateway } from '@svc/testbed/gateway'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { runCommand } from '../gateway-process.ts'
 import { openTestSession, publicBytes } from '../transfers/sessions/sessions.ts'
 
@@ -24,14 +29,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function openHouse(variables: Record<string, string> = {}): Promise<LockerHouse> {
-  const gateway = await startTestGateway({
-    DATA_DIR: folder,
-    BASE_URL: 'https://gateway.example',
-    ANCHOR_KIND: 'off',
-    ...variables,
-  })
-  return houseOf(gateway, REAL_TIME)
+async function openHouse(variables: Record<string, string> = {}): Promise<TestGateway> {
+  const own = { DATA_DIR: folder, BASE_URL: 'https://gateway.example', ANCHOR_KIND: 'off' }
+  return openTestGateway({ ...own, ...variables }, { clock: REAL_TIME })
 }
 
 const move = (url: string) =>
@@ -65,7 +65,7 @@ interface Statement {
 }
 
 /** Everything about a locker that must be the same afterwards. */
-async function look(house: LockerHouse, { receiptId, lockerId, owner }: TestLocker) {
+async function look(house: TestGateway, { receiptId, lockerId, owner }: TestLocker) {
   const get = async (path: string) => (await house.send('GET', path)).body
   const { body: files } = await house.call(owner, {
     path: `/v1/lockers/${lockerId}/files`,
@@ -83,7 +83,7 @@ async function look(house: LockerHouse, { receiptId, lockerId, owner }: TestLock
   }
 }
 
-const attest = (house: LockerHouse, { owner, receiptId }: TestLocker, sync: boolean) =>
+const attest = (house: TestGateway, { owner, receiptId }: TestLocker, sync: boolean) =>
   house.call<{ job_id: string }>(owner, {
     method: 'POST',
     path: `/v1/storage/attest?receipt_id=${receiptId}&sync=${sync}`,

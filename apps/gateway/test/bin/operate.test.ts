@@ -1,16 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { runCommand } from '../gateway-process.ts'
 
 let folder: string
-let house: LockerHouse
+let house: TestGateway
 let locker: TestLocker
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-operate-'))
-  house = await openLockerHouse({ DATA_DIR: folder })
+  house = await openTestGateway({ DATA_DIR: folder })
   locker = await house.locker(ed25519Identity())
 })
 afterAll(async () => {

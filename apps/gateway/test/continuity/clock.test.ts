@@ -1,22 +1,14 @@
 import type { Health } from '@svc/api/info'
 import { poll } from '@svc/concurrency/retry'
-import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { afterEach, expect, it, vi } from 'vitest'
 
 /** The house has a clock of its own, so only what looks at the clock of the process sees the jump. */
-let house: LockerHouse
-let locker: TestLocker
-let database: FreshDatabase
-beforeAll(async () => {
-  database = await createFreshDatabase('postgres')
-  house = await openLockerHouse({ DATABASE_URL: database.url })
-  locker = await house.locker(ed25519Identity())
-})
-afterAll(async () => {
-  await house.close()
-  await database.drop()
-})
+const database = forAllTests(() => createFreshDatabase('postgres'))
+const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+const locker = forAllTests(() => house.locker(ed25519Identity()))
 afterEach(() => void vi.useRealTimers())
 
 /** Until it is noticed: by the next connection, or the next look every few seconds. */

@@ -3,10 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testClock } from '@svc/devnet/clock'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { startTestGateway } from '@svc/testbed/gateway'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { acceptLosses } from '../../src/operations/restored-database.ts'
-import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { type CopiedDatabase, copyDatabase, dropBackup } from './copy-database.ts'
 import { healthIn } from './health.ts'
 
@@ -17,8 +22,8 @@ const HEALED = { publications: null, reason: 'a standby took over' }
 let folder: string
 let fresh: FreshDatabase
 let database: CopiedDatabase
-let first: LockerHouse
-let second: LockerHouse
+let first: TestGateway
+let second: TestGateway
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-replicas-'))
   fresh = await createFreshDatabase('postgres')
@@ -34,20 +39,20 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function open(machine: string): Promise<LockerHouse> {
+async function open(machine: string): Promise<TestGateway> {
   const variables = { DATABASE_URL: fresh.url, LOGBOOK_DIR: join(folder, machine) }
-  const gateway = await startTestGateway(variables, { now: clock.now })
-  await healthIn(gateway, 'current')
-  return houseOf(gateway, clock)
+  const house = await openTestGateway(variables, { clock })
+  await healthIn(house.gateway, 'current')
+  return house
 }
 
 /** By either replica. */
-function revoke(house: LockerHouse, { lockerId, receiptId }: TestLocker) {
+function revoke(house: TestGateway, { lockerId, receiptId }: TestLocker) {
   const path = `/v1/lockers/${lockerId}/revoke`
   return house.call(owner, { method: 'POST', path, body: {}, ops: ['locker:admin'], lockerId, receiptId })
 }
 
-const accept = ({ gateway }: LockerHouse) => acceptLosses(gateway.rooms.operations, { identity: 'a test' }, HEALED)
+const accept = ({ gateway }: TestGateway) => acceptLosses(gateway.rooms.operations, { identity: 'a test' }, HEALED)
 
 it('T-163 what one of two replicas has noted and the database lost stops both until it is healed', async () => {
   const locker = await first.locker(owner)
@@ -86,10 +91,7 @@ it('T-163 a machine that is gone is waited for on another history, until it is g
     .insertInto('logbooks')
     .values({ ...gone, complete_on: 'another history', seen_at: Math.floor(Date.now() / 1000) - 300 })
     .execute()
-  first = houseOf(
-    await startTestGateway({ DATABASE_URL: fresh.url, LOGBOOK_DIR: join(folder, 'first') }, { now: clock.now }),
-    clock,
-  )
+  first = await openTestGateway({ DATABASE_URL: fresh.url, LOGBOOK_DIR: join(folder, 'first') }, { clock })
   for (const { gateway } of [first, second])
     expect((await healthIn(gateway, 'behind')).continuity).toMatchObject({ awaited_logbooks: 1 })
   expect((await accept(second)).givenUp).toMatchObject([{ host: 'gone.example' }])

@@ -4,9 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testClock } from '@svc/devnet/clock'
-import { startTestGateway } from '@svc/testbed/gateway'
+import { type Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import type { Overrides } from '../../src/context.ts'
-import { houseOf, type Identity, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { type CopiedDatabase, copyDatabase, dropBackup } from './copy-database.ts'
 
 export async function openRestorable(
@@ -18,10 +17,10 @@ export async function openRestorable(
   const folder = await mkdtemp(join(tmpdir(), 'svc-restorable-'))
   const places = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: join(folder, 'logbook') }
   const variables = { ...places, S3_DOOR: 'on', ...own }
-  let house: LockerHouse
+  let house: TestGateway
   async function open(): Promise<void> {
     const overrides = await overridesIn(folder)
-    house = houseOf(await startTestGateway(variables, { now: clock.now, ...overrides }), clock)
+    house = await openTestGateway(variables, { clock, ...overrides })
     // Envelopes that may have been used before a loss are refused for a while.
     clock.advance(31)
   }

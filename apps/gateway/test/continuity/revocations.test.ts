@@ -1,16 +1,16 @@
 import type { SigningKeys } from '@svc/api/info'
 import type { LockerRecord } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { issuerKeyId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { afterAll, expect, it } from 'vitest'
+import { ed25519Identity, expectRefusal, type TestLocker } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
 import { announceKey } from '../../src/operations/keys/announce-key.ts'
 import { retireKey } from '../../src/operations/keys/retire-key.ts'
 import { revokeKey as revokeSigningKey } from '../../src/operations/keys/revoke-key.ts'
 import { acceptLosses, examineDatabase, rebuildDatabase } from '../../src/operations/restored-database.ts'
-import { opened } from '../attestations/attest.ts'
-import { ed25519Identity, expectRefusal, type TestLocker } from '../auth/lockers.ts'
 import { runCommand } from '../gateway-process.ts'
 import { askKey, done, listKeys, revokeKey } from '../s3/credentials/credentials-house.ts'
 import { healthIn } from './health.ts'
@@ -26,8 +26,9 @@ const [OLD_KEY, NEXT_KEY, WITHDRAWN_KEY] = [OLD_SEED, NEXT_SEED, '63'.repeat(32)
 
 forEachDatabase('a restored database that forgot revocations', (database) => {
   const [owner, operator] = [ed25519Identity(), ed25519Identity()]
-  const gateway = opened(() => openRestorable(database, { STATEMENT_KEY: OLD_SEED, STATEMENT_KEY_NEXT: NEXT_SEED }))
-  afterAll(() => gateway.close())
+  const gateway = forAllTests(() =>
+    openRestorable(database, { STATEMENT_KEY: OLD_SEED, STATEMENT_KEY_NEXT: NEXT_SEED }),
+  )
   const operations = () => gateway.house().gateway.rooms.operations
   const urlOf = (path: string) => new URL(path, gateway.house().gateway.url)
 
@@ -53,7 +54,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     done(await locker.call<LockerRecord>(['locker:read'], 'GET', '/record'))
 
   /** After the backup, people are shut out in every way. */
-  const made = opened(async () => {
+  const made = forAllTests(async () => {
     const [shared, revoked, linked, rotated, frozen, thawed] = [
       await newLocker(),
       await newLocker(),

@@ -1,29 +1,32 @@
 import type { Attestation } from '@svc/api/attestations'
 import type { Simulation } from '@svc/api/evidence'
+import { testClock } from '@svc/devnet/clock'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { attCode } from '@svc/protocol/ids'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
-import { afterAll, expect, it } from 'vitest'
-import { opened, useHouse } from '../attestations/attest.ts'
-import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
-import { chainOfThree, type EvidenceHouse, openEvidenceHouse } from './evidence-house.ts'
+import { ed25519Identity, expectRefusal } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
+import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
 
 const CODE = '/v1/attest-code'
 const SIMULATE = '/v1/attest/simulate'
 const BY_TOKEN = '/v1/attest-code/jwt'
-const OPENING_TIME = Date.UTC(2026, 8, 1, 12)
 
-const issuer: OidcIssuer = opened(() => startOidcIssuer({ now: () => house.clock?.now() ?? OPENING_TIME }))
-afterAll(() => issuer.stop())
-const house: EvidenceHouse = useHouse(() =>
-  openEvidenceHouse({
-    ATTEST_JWT_ISSUER: issuer.issuer,
-    ATTEST_JWT_AUDIENCE: TEST_AUDIENCE,
-    ATTEST_JWT_JWKS_URL: issuer.jwksUrl,
-  }),
+const clock = testClock()
+const issuer = forAllTests(() => startOidcIssuer({ now: clock.now }))
+const house = forAllTests(() =>
+  openEvidenceHouse(
+    {
+      ATTEST_JWT_ISSUER: issuer.issuer,
+      ATTEST_JWT_AUDIENCE: TEST_AUDIENCE,
+      ATTEST_JWT_JWKS_URL: issuer.jwksUrl,
+    },
+    { clock },
+  ),
 )
 
 /** A receipt with a result hash, as older gateways issued them. */

@@ -1,5 +1,6 @@
 import { type DsseAnswer, type DsseFormat, dsse } from '@svc/api/dsse'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { schemaCheck } from '@svc/http-service/validate'
 import { bare, toHex } from '@svc/protocol/bytes'
 import type { DsseEnvelope, EvidencePredicate, SigstoreBundle } from '@svc/protocol/dsse'
@@ -9,10 +10,9 @@ import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import { foldProof, leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { EVIDENCE_PREDICATE_TYPE } from '@svc/protocol/names'
 import type { ShownFile } from '@svc/protocol/redacted-bundle'
+import { expectRefusal } from '@svc/testbed/test-gateway'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { handOver } from '../../src/keys/store.ts'
-import { opened, useHouse } from '../attestations/attest.ts'
-import { expectRefusal } from '../auth/lockers.ts'
 import { chainOfThree, type EvidenceHouse, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
 import { verifyAsSigstore } from './sigstore.ts'
 
@@ -55,8 +55,8 @@ function statementIn(envelope: DsseAnswer): InToto {
 const keyOf = (house: EvidenceHouse) => toHex(house.gateway.context.signers.statement.publicKey)
 
 forEachDatabase('statements as DSSE', (database) => {
-  const house = useHouse(() => openEvidenceHouse({ DATABASE_URL: database.url }))
-  const locker = opened(() => chainOfThree(house))
+  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url }))
+  const locker = forAllTests(() => chainOfThree(house))
 
   const expected = (file: string) => {
     const publicKeyHex = keyOf(house)
@@ -143,7 +143,7 @@ it('DSSE-06 T-109 is the same every time, signed once; a final anchor and a new 
 })
 
 describe('a statement that is not signed in another format', () => {
-  const house = useHouse(() => openEvidenceHouse({ RATE_LIMIT_RECEIPT: '12' }))
+  const house = forAllTests(() => openEvidenceHouse({ RATE_LIMIT_RECEIPT: '12' }))
 
   it('DSSE-07 says that a file is not in the statement', async () => {
     const { receipt_id } = await chainOfThree(house)

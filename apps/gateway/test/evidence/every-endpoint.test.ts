@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { errorsOf } from '@svc/api/endpoint'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { beforeAll, expect, it } from 'vitest'
-import { useHouse } from '../attestations/attest.ts'
 import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
 
 /** With its error where no receipt is named, and where the receipt has no statement. */
@@ -27,7 +27,7 @@ const POSTS = ['/v1/storage/verify', '/v1/attest/simulate']
 
 forEachDatabase('evidence', (database) => {
   const ORACLE_CALLBACK_SECRET = 'the-secret-of-all-the-oracles'
-  const house = useHouse(() => openEvidenceHouse({ DATABASE_URL: database.url, ORACLE_CALLBACK_SECRET }))
+  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url, ORACLE_CALLBACK_SECRET }))
   let receiptId: string
   beforeAll(async () => {
     receiptId = (await chainOfThree(house)).receipt_id

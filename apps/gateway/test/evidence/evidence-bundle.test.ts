@@ -2,13 +2,13 @@ import type { EvidenceBundle, VerificationBundle } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import { BUNDLE_VERSIONS } from '@svc/protocol/names'
+import { expectRefusal } from '@svc/testbed/test-gateway'
 import { tilePath } from '@svc/transparency/tiles'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { type Given, verifyBundle } from '@svc/verifier/verify-bundle'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import { insertPending } from '../../src/attestations/store.ts'
-import { expectRefusal } from '../auth/lockers.ts'
 import {
   chainOfThree,
   type EvidenceHouse,

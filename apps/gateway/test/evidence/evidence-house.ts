@@ -5,16 +5,22 @@ import { anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { seedFiles, seedLocker } from '@svc/testbed/seed-lockers'
 import { seedOracleRecord, seedStatement } from '@svc/testbed/seed-statements'
+import {
+  ed25519Identity,
+  openTestGateway,
+  type Reply,
+  type TestGateway,
+  type TestGatewayOptions,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { expect } from 'vitest'
-import type { Overrides } from '../../src/context.ts'
 import type { Locker } from '../../src/db/schema.ts'
 import { findLockerOf } from '../../src/files/store.ts'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type Reply, type TestLocker } from '../auth/lockers.ts'
 
 type StatementOptions = NonNullable<Parameters<typeof seedStatement>[2]>
 type OracleOptions = NonNullable<Parameters<typeof seedOracleRecord>[2]>
 
-export interface EvidenceHouse extends LockerHouse {
+export interface EvidenceHouse extends TestGateway {
   /** A locker with confirmed files, uploaded for real. */
   filled(files: Record<string, string>, options?: { provider?: string }): Promise<FilledLocker>
   /** A locker with this many confirmed files, which have rows but no bytes. */
@@ -34,14 +40,14 @@ export interface EvidenceHouse extends LockerHouse {
 
 export interface FilledLocker extends Locker {
   put: TestLocker['put']
-  remove(filename: string): Promise<void>
+  removeFile(filename: string): Promise<void>
 }
 
 export async function openEvidenceHouse(
   variables: Record<string, string> = {},
-  overrides: Overrides = {},
+  overrides: TestGatewayOptions = {},
 ): Promise<EvidenceHouse> {
-  const house = await openLockerHouse(variables, overrides)
+  const house = await openTestGateway(variables, overrides)
   const { context } = house.gateway
   const at = variables.DATABASE_URL ? { databaseUrl: variables.DATABASE_URL } : {}
 
@@ -59,7 +65,7 @@ export async function openEvidenceHouse(
       return {
         ...(row as Locker),
         put: locker.put,
-        async remove(filename) {
+        async removeFile(filename) {
           const { status } = await locker.call(['locker:write'], 'DELETE', `/files/${filename}`)
           expect(status).toBe(200)
         },

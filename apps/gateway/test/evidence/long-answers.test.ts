@@ -2,20 +2,20 @@ import type { Retrieved, VerifyAnswer } from '@svc/api/evidence'
 import * as evidence from '@svc/api/evidence'
 import type { EvidenceBundle, VerificationBundle } from '@svc/api/proofs'
 import * as proofs from '@svc/api/proofs'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { schemaCheck } from '@svc/http-service/validate'
 import { toHex } from '@svc/protocol/bytes'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Locker } from '../../src/db/schema.ts'
-import { useHouse } from '../attestations/attest.ts'
 import { openEvidenceHouse } from './evidence-house.ts'
 
 /** The fewest files that are streamed. */
 const FILES = 5001
 
 describe('answers with many files', () => {
-  const house = useHouse(() => openEvidenceHouse())
+  const house = forAllTests(() => openEvidenceHouse())
   let locker: Locker
   beforeAll(async () => {
     locker = await house.listed(FILES)

@@ -1,11 +1,11 @@
 import type { VerifyAnswer } from '@svc/api/evidence'
 import type { InclusionProof } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { bare, withPrefix } from '@svc/protocol/bytes'
 import { foldProof, leafHash, treeDepth } from '@svc/protocol/merkle'
+import { expectRefusal } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { useHouse } from '../attestations/attest.ts'
-import { expectRefusal } from '../auth/lockers.ts'
 import { chainOfThree, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
 
 const PROOF = '/v1/storage/merkle-proof'
@@ -19,7 +19,7 @@ function expectProof(proof: InclusionProof): void {
 }
 
 forEachDatabase('inclusion proofs', (database) => {
-  const house = useHouse(() => openEvidenceHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url }))
   const prove = (receipt_id: string, filename: string, query = {}) =>
     house.get<InclusionProof>(PROOF, { receipt_id, filename, ...query })
 

@@ -1,10 +1,10 @@
 import type { Retrieved, VerifyAnswer } from '@svc/api/evidence'
 import type { RecomputeVerify, SelfVerify, VerificationBundle } from '@svc/api/proofs'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { ed25519Signer } from '@svc/protocol/keys'
+import { expectRefusal } from '@svc/testbed/test-gateway'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
-import { useHouse } from '../attestations/attest.ts'
-import { expectRefusal } from '../auth/lockers.ts'
 import { ORACLE_ANCHOR, openEvidenceHouse } from './evidence-house.ts'
 
 const { tx } = ORACLE_ANCHOR
@@ -12,7 +12,7 @@ const FACTS = vectors.evidence_bundle_v1_example.verification
 const NO_ANCHOR = { ...FACTS, anchor_submitted: 'not_checked', anchor_confirmed: 'not_checked' }
 
 describe('records of the oracle era', () => {
-  const house = useHouse(() => openEvidenceHouse())
+  const house = forAllTests(() => openEvidenceHouse())
   const verify = (receipt_id: string, query = {}) =>
     house.get<VerifyAnswer>('/v1/storage/verify', { receipt_id, ...query })
 

@@ -2,11 +2,11 @@ import { type EvidenceBundle, MAX_CHOSEN_FILES, type RedactedBundle, redactedBun
 import { forEachDatabase } from '@svc/devnet/databases'
 import { schemaCheck } from '@svc/http-service/validate'
 import { toHex, utf8 } from '@svc/protocol/bytes'
+import { expectRefusal } from '@svc/testbed/test-gateway'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { redactBundle } from '@svc/verifier/redact-bundle'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectRefusal } from '../auth/lockers.ts'
 import { chainOfThree, type EvidenceHouse, type FilledLocker, memoAnchor, openEvidenceHouse } from './evidence-house.ts'
 
 const PATH = '/v1/storage/redacted-bundle'

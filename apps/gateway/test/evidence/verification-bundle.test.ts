@@ -1,16 +1,16 @@
 import type { Attestation } from '@svc/api/attestations'
 import type { VerificationBundle } from '@svc/api/proofs'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { isManifestSignedBy } from '@svc/protocol/attestation'
 import { ed25519PublicKey } from '@svc/protocol/keys'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { expect, it } from 'vitest'
-import { useHouse } from '../attestations/attest.ts'
 import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
 
 const BUNDLE = '/v1/storage/verification-bundle'
 
-const house = useHouse(() => openEvidenceHouse())
+const house = forAllTests(() => openEvidenceHouse())
 const bundleOf = (receipt_id: string) => house.get<VerificationBundle>(BUNDLE, { receipt_id })
 
 it('VER-11 MERK-14 SHAPE-37 the verification bundle holds payment, content, algorithm and steps', async () => {

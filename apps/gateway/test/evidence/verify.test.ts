@@ -1,13 +1,13 @@
 import type { Attestation } from '@svc/api/attestations'
 import type { Statements, VerifyAnswer } from '@svc/api/evidence'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { statementDigest } from '@svc/protocol/evidence'
 import type { VerificationFacts } from '@svc/protocol/facts'
 import { seedReceipt } from '@svc/testbed/seed-lockers'
+import { ed25519Identity, expectRefusal } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { insertPending } from '../../src/attestations/store.ts'
-import { useHouse } from '../attestations/attest.ts'
-import { ed25519Identity, expectRefusal } from '../auth/lockers.ts'
 import { chainOfThree, openEvidenceHouse } from './evidence-house.ts'
 
 const VERIFY = '/v1/storage/verify'
@@ -24,7 +24,7 @@ const NOTHING: VerificationFacts = {
 const COMPUTED: VerificationFacts = { ...NOTHING, commitment_computed: 'passed', signature_valid: 'passed' }
 
 forEachDatabase('verify', (database) => {
-  const house = useHouse(() => openEvidenceHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url }))
   const verify = (receipt_id: string, query = {}) => house.get<VerifyAnswer>(VERIFY, { receipt_id, ...query })
 
   it('VER-01 VER-03 VER-10 SHAPE-32 answers a receipt without an attestation with a null attestation and a hint', async () => {

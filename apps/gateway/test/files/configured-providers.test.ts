@@ -11,8 +11,8 @@ import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { publicBytes } from '../transfers/sessions/sessions.ts'
 import { manifestOf } from './confirm/confirm.ts'
 
@@ -29,7 +29,7 @@ const house = forAllTests(async () => {
     startFilecoinServer({ ...at('filecoin'), looks: 0 }),
     startFirestoreServer(),
   ])
-  const opened = await openLockerHouse({
+  const opened = await openTestGateway({
     LOCAL_PROVIDERS: '',
     STAGING_DIR: join(folder, 'staging'),
     GCS_BUCKET: gcs.bucket,

@@ -1,11 +1,11 @@
 import type { UrlSet } from '@svc/api/file-entries'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { findFile } from '../../src/files/store.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { storeFile } from './files.ts'
 
-const house = forAllTests(() => openLockerHouse({ BASE_URL: 'https://storage.example/svc' }))
+const house = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 
 const create = (body: unknown) => locker.call<UrlSet>(['locker:write'], 'POST', '/files', body)

@@ -1,6 +1,6 @@
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 interface UrlSets {
@@ -8,7 +8,7 @@ interface UrlSets {
   count: number
 }
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 
 const create = (body: unknown) => locker.call<UrlSets>(['locker:write'], 'POST', '/files/batch', body)

@@ -1,17 +1,17 @@
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ProviderError } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { announceObject } from '../../src/files/objects.ts'
 import { updateFile } from '../../src/files/store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { listed } from '../transfers/sessions/sessions.ts'
 import { objectRow } from '../transfers/transfers.ts'
 import { watchedStorage } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 
 const remove = (path: string) => locker.call(['locker:write'], 'DELETE', `/files/${path}`)
@@ -89,7 +89,7 @@ it('an object that cannot be removed is retried after all others', async () => {
       return local.remove(key)
     },
   })
-  const own = await openLockerHouse({}, { providers })
+  const own = await openTestGateway({}, { providers })
   onTestFinished(own.close)
   const { files } = own.gateway.rooms
   stubborn = await announceObject(files, 'gcs')

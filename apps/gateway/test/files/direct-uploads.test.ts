@@ -4,11 +4,11 @@ import { Readable } from 'node:stream'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { onlyProvider } from '@svc/testbed/only-provider'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
 import { findDirectUpload } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { createFile, put, rowOf, sha256 } from '../transfers/transfers.ts'
 import { confirm as confirmIn, watchedStorage } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
@@ -24,7 +24,7 @@ forEachDatabase('direct uploads', (database) => {
       return { url: `https://provider.example/${id}`, headers: {} }
     }
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
-    return openLockerHouse(variables, { providers: onlyProvider({ ...store(), uploadTarget }) })
+    return openTestGateway(variables, { providers: onlyProvider({ ...store(), uploadTarget }) })
   }
   const houses = [forAllTests(open), forAllTests(open)] as const
   const locker = forEachTest(() => houses[0].locker(ed25519Identity()))
@@ -37,9 +37,9 @@ forEachDatabase('direct uploads', (database) => {
 
   const arrive = (id: string, text: string) =>
     store().write(id, Readable.from([Buffer.from(text)]), { contentType: 'text/plain', size: null })
-  const confirm = (house: LockerHouse, filename: string) => confirmIn(house, locker, filename)
+  const confirm = (house: TestGateway, filename: string) => confirmIn(house, locker, filename)
   const pass = (seconds: number) => houses.map((house) => house.clock.advance(seconds))
-  const sweep = (house: LockerHouse) => sweepObjects(house.gateway.rooms.files)
+  const sweep = (house: TestGateway) => sweepObjects(house.gateway.rooms.files)
   const objectOf = (id: string) => store().stat({ id, ref: null })
 
   it('FILE-23 are compared with their expected hash', async () => {

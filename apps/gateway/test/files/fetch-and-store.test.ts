@@ -5,11 +5,11 @@ import type { FetchedFile } from '@svc/api/files'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { openSource } from '@svc/outgoing/open-source'
 import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
+import { ed25519Identity, expectRefusal, openTestGateway, type SignedCall } from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
 import type { LockerCaller } from '../../src/auth/callers.ts'
 import { fetchAndStore as storeFetched } from '../../src/files/fetch-and-store.ts'
 import type { FilesContext } from '../../src/files/room.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse, type SignedCall } from '../auth/lockers.ts'
 import { publicBytes } from '../transfers/sessions/sessions.ts'
 import { type ErrorReply, entryOf, manifestOf, sha256, upload } from './confirm/confirm.ts'
 import { lockerRow } from './files.ts'
@@ -21,7 +21,7 @@ let answer: RequestListener
 let deadlineMs: number
 const server = forAllTests(() => startTestTlsServer((request, response) => answer(request, response)))
 const fetchSource = (url: string) => openSource(url, { ...server.options, maxBytes: MAX_BYTES, deadlineMs })
-const house = forAllTests(() => openLockerHouse({ FETCH_MAX_BYTES: `${MAX_BYTES}` }, { fetchSource }))
+const house = forAllTests(() => openTestGateway({ FETCH_MAX_BYTES: `${MAX_BYTES}` }, { fetchSource }))
 const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
 beforeEach(() => {
   deadlineMs = 30_000

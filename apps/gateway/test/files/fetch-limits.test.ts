@@ -2,14 +2,14 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { openSource } from '@svc/outgoing/open-source'
 import { forbiddenUrls, startTrap } from '@svc/outgoing/test/address-forms'
 import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { type ErrorReply, manifestOf } from './confirm/confirm.ts'
 
 /** With the real network client. */
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 
-async function openLocker(at: LockerHouse) {
+async function openLocker(at: TestGateway) {
   const locker = await at.locker(ed25519Identity())
   const { receiptId, lockerId, owner } = locker
   const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId }
@@ -38,7 +38,7 @@ it('LIM-11 T-10 fetching has a limit, counted before anything is fetched', async
   const server = await startTestTlsServer((_request, response) => response.end('hello'))
   onTestFinished(server.stop)
   const fetchSource = (url: string) => openSource(url, server.options)
-  const limited = await openLockerHouse({ RATE_LIMIT_SIGNER: '1' }, { fetchSource })
+  const limited = await openTestGateway({ RATE_LIMIT_SIGNER: '1' }, { fetchSource })
   onTestFinished(limited.close)
   const { fetchAndStore } = await openLocker(limited)
   expect((await fetchAndStore(SOURCE)).status).toBe(200)

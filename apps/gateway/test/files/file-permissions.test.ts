@@ -1,9 +1,9 @@
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, evmIdentity, expectRefusal, type Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, evmIdentity, expectRefusal, type Identity, openLockerHouse } from '../auth/lockers.ts'
 import { insertFiles, lockerRow, storeFile } from './files.ts'
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 
 type Call = [name: string, ops: string[], method: string, path: string, body?: unknown]
 const CALLS: Call[] = [
@@ -70,7 +70,7 @@ it.each(CALLS)('an unknown locker answers 404 to all callers: %s', async (_, ops
   expectRefusal(await house.call(ed25519Identity(), call), 404, 'locker_not_found')
 })
 
-const limited = forAllTests(() => openLockerHouse({ RATE_LIMIT_SIGNER: '1' }))
+const limited = forAllTests(() => openTestGateway({ RATE_LIMIT_SIGNER: '1' }))
 const LIMITED = CALLS.filter(([name]) => !['list', 'manifest', 'delete'].includes(name))
 
 it.each(LIMITED)(

@@ -4,22 +4,22 @@ import { hash } from 'node:crypto'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import type { Identity, SignedCall, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import type { FileRow, Locker } from '../../src/db/schema.ts'
 import { newFile } from '../../src/files/name-files.ts'
 import { writeObject } from '../../src/files/objects.ts'
 import { putFile } from '../../src/files/put-file.ts'
 import { changeManifest, findLockerOf } from '../../src/files/store.ts'
 import { grantTo } from '../../src/lockers/access.ts'
-import type { Identity, LockerHouse, SignedCall, TestLocker } from '../auth/lockers.ts'
 
-export async function lockerRow({ gateway }: LockerHouse, { lockerId }: TestLocker): Promise<Locker> {
+export async function lockerRow({ gateway }: TestGateway, { lockerId }: TestLocker): Promise<Locker> {
   const locker = await findLockerOf(gateway.context.database.db, { locker_id: lockerId })
   if (!locker) throw new Error(`there is no locker ${lockerId}`)
   return locker
 }
 
 /** Changes how much the owner of a locker has bought. */
-export async function limitBytes(house: LockerHouse, of: TestLocker, storage_limit_bytes: number): Promise<void> {
+export async function limitBytes(house: TestGateway, of: TestLocker, storage_limit_bytes: number): Promise<void> {
   const locker = await lockerRow(house, of)
   const changed = { terms: JSON.stringify({ ...JSON.parse(locker.terms), storage_limit_bytes }) }
   const { db } = house.gateway.context.database
@@ -28,7 +28,7 @@ export async function limitBytes(house: LockerHouse, of: TestLocker, storage_lim
 
 /** A file with these bytes, as after an upload. */
 export async function storeFile(
-  house: LockerHouse,
+  house: TestGateway,
   to: TestLocker,
   filename: string,
   bytes: string,
@@ -52,7 +52,7 @@ export async function storeFile(
 
 /** Inserts many entries. They have no bytes; their facts are invented. */
 export async function insertFiles(
-  house: LockerHouse,
+  house: TestGateway,
   to: TestLocker,
   filenames: readonly string[],
   facts: (index: number) => Partial<FileRow> = () => ({}),
@@ -80,7 +80,7 @@ export interface RawReply {
 
 /** Sends the target as it is. `fetch` would resolve dots and encode. */
 export async function sendRaw(
-  house: LockerHouse,
+  house: TestGateway,
   method: string,
   target: string,
   headers: Record<string, string> = {},
@@ -90,13 +90,13 @@ export async function sendRaw(
 }
 
 /** The same, signed. */
-export function callRaw(house: LockerHouse, who: Identity, call: SignedCall): Promise<RawReply> {
+export function callRaw(house: TestGateway, who: Identity, call: SignedCall): Promise<RawReply> {
   return sendRaw(house, call.method ?? 'GET', call.path, house.sign(who, call).headers)
 }
 
 /** Resolves with the headers of the answer. The caller reads the body. */
 export function beginRaw(
-  { gateway }: LockerHouse,
+  { gateway }: TestGateway,
   method: string,
   target: string,
   headers: Record<string, string> = {},

@@ -4,11 +4,11 @@ import type { UrlSet } from '@svc/api/file-entries'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { ed25519PublicKey } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { storeFile } from './files.ts'
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forAllTests(() => house.locker(ed25519Identity()))
 
 const get = (path: string) => locker.call<UrlSet>(['locker:read'], 'GET', `/files/${path}`)
@@ -89,7 +89,7 @@ it('GEN-11 FILE-31 a storage error answers 503 without naming the storage', asyn
 })
 
 it('AMB-22 a file stays reachable when the system prefix is set to another', async () => {
-  const other = await openLockerHouse({ SYSTEM_FILENAME_PREFIX: '.sys/' })
+  const other = await openTestGateway({ SYSTEM_FILENAME_PREFIX: '.sys/' })
   onTestFinished(other.close)
   const own = await other.locker(ed25519Identity())
   const create = (filename: string) => own.call(['locker:write'], 'POST', '/files', { filename })

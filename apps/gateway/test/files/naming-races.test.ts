@@ -1,13 +1,13 @@
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { confirmBatch } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 forEachDatabaseInGate('concurrent requests in one locker', (database) => {
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
 
   const statusOf = async (method: string, path: string, body?: object) =>

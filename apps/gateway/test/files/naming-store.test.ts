@@ -1,8 +1,8 @@
-import type { Database } from '@svc/database/open'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { compareCodePoints } from '@svc/protocol/order'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Config } from '../../src/config.ts'
 import type { Context } from '../../src/context.ts'
 import { migrations } from '../../src/db/migrations.ts'
@@ -38,10 +38,7 @@ function lockerNamed(name: string): Locker {
 }
 
 forEachDatabaseInGate('files by name', (database) => {
-  let opened: Database<Schema>
-  beforeAll(async () => {
-    opened = await database.openMigrated<Schema>(migrations)
-  })
+  const opened = forAllTests(() => database.openMigrated<Schema>(migrations))
 
   async function lockerOf(name: string, filenames: readonly string[]): Promise<Locker> {
     const locker = lockerNamed(name)

@@ -1,10 +1,10 @@
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { callRaw, lockerRow, sendRaw, storeFile } from './files.ts'
 
 const NAMES = ['docs/a.txt', 'docs%2Fb.txt', 'é', 'manifest', 'a+b', 'a b']
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forAllTests(async () => {
   const made = await house.locker(ed25519Identity())
   for (const name of NAMES) await storeFile(house, made, name, `the bytes of ${name}`)

@@ -1,11 +1,11 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { pageOfFiles } from '../../src/files/lists/store.ts'
 import { moveNames } from '../../src/files/rename-store.ts'
 import { findFile, lockFile, lockFiles } from '../../src/files/store.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { objectRow } from '../transfers/transfers.ts'
 import { lockerRow, storeFile } from './files.ts'
 
@@ -16,7 +16,7 @@ interface Renamed {
 }
 
 forEachDatabase('renaming files', (database) => {
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url, AUTO_REATTEST: 'true' }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, AUTO_REATTEST: 'true' }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
 
   const db = () => house.gateway.context.database.db

@@ -3,9 +3,9 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { openSource } from '@svc/outgoing/open-source'
 import { createResolver } from '@svc/outgoing/resolve'
 import { SOURCE, startTestTlsServer } from '@svc/outgoing/test/tls-server'
+import { ed25519Identity, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
-import { ed25519Identity, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 
 /** Never answers for names that begin with "slow". */
 const dns = forAllTests(() => startDnsServer((hostname) => (hostname.startsWith('slow') ? null : ['127.0.0.1'])))
@@ -14,7 +14,7 @@ const house = forAllTests(() => {
   const resolve = createResolver([dns.address])
   const fetchSource: Overrides['fetchSource'] = (url, maxBytes, signal) =>
     openSource(url, { ...server.options, resolve, maxBytes, signal })
-  return openLockerHouse({ FETCH_MAX_TOTAL: '6' }, { fetchSource })
+  return openTestGateway({ FETCH_MAX_TOTAL: '6' }, { fetchSource })
 })
 
 /** Begins a fetch that the caller can hang up. */

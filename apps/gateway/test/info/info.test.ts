@@ -2,25 +2,20 @@ import { rm } from 'node:fs/promises'
 import { ERROR_STATUS } from '@svc/api/errors'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58, toHex } from '@svc/protocol/bytes'
 import { VERSION } from '@svc/protocol/version'
 import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
-import type { Gateway } from '../../src/gateway.ts'
 import { activateSigningKey, allSigningKeys } from '../../src/keys/store.ts'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startTestGateway(
-    { BASE_URL: 'https://gateway.example/prefix/' },
-    { now: () => Date.UTC(2026, 5, 12) },
-  )
-})
-afterAll(() => gateway.stop())
+const gateway = forAllTests(() =>
+  startTestGateway({ BASE_URL: 'https://gateway.example/prefix/' }, { now: () => Date.UTC(2026, 5, 12) }),
+)
 
 async function get(path: string) {
   const response = await fetch(gateway.url + path)

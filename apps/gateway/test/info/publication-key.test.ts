@@ -4,26 +4,23 @@ import type { Health } from '@svc/api/info'
 import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { giveSol } from '@svc/devnet/primary-chain/faucet'
 import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { TestGateway } from '@svc/testbed/test-gateway'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { watchPublications } from '../../src/anchors/watch-publications.ts'
-import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
+import { filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
 import { DOWN, holdAt } from '../anchors/node-faults.ts'
 import { attest } from '../attestations/attest.ts'
-import type { LockerHouse } from '../auth/lockers.ts'
 import { scrape } from './metrics/scrape.ts'
 
 /** How long a balance is cached. */
 const HALF_A_MINUTE = 30
 
-let harbour: AnchorTestbed
-beforeAll(async () => {
-  harbour = await startAnchorTestbed()
-})
-afterAll(() => harbour.stop())
+const harbour = forAllTests(() => startAnchorTestbed())
 afterEach(() => harbour.node.behave(honestly))
 
 /** The low-balance threshold of these gateways. */
@@ -40,10 +37,10 @@ async function openWith(lamports: number, variables: Variables = {}) {
   return { house, key, give }
 }
 
-const health = (house: LockerHouse) => house.send<Health>('GET', '/health')
+const health = (house: TestGateway) => house.send<Health>('GET', '/health')
 
 /** Waits until a node has answered, because the health endpoint does not wait for a slow one. */
-async function healthWithBalance(house: LockerHouse) {
+async function healthWithBalance(house: TestGateway) {
   const state = async () => (await health(house)).body.checks.publication_key
   await expect.poll(state).not.toBe('failing')
   return health(house)
@@ -107,7 +104,7 @@ describe('health of the publication key', () => {
 })
 
 forEachDatabase('the costs of anchors', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   let key: string
   beforeAll(async () => {
     ;({ house, key } = await openWith(10_000_000, { DATABASE_URL: database.url }))

@@ -1,18 +1,15 @@
 import type { Stats } from '@svc/api/info'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type AnchorTestbed, filledLocker, push, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
+import { forAllTests } from '@svc/devnet/for-tests'
+import type { TestGateway } from '@svc/testbed/test-gateway'
+import { beforeAll, expect, it } from 'vitest'
+import { filledLocker, push, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
 import { attest } from '../attestations/attest.ts'
-import type { LockerHouse } from '../auth/lockers.ts'
 
-let testbed: AnchorTestbed
-beforeAll(async () => {
-  testbed = await startAnchorTestbed()
-})
-afterAll(() => testbed.stop())
+const testbed = forAllTests(() => startAnchorTestbed())
 
 forEachDatabase('what everybody may know', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
     house = await testbed.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
   })

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { type HttpServer, startHttpServer } from '@svc/devnet/http-server'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type AnchorTestbed, filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
+import { filledLocker, startAnchorTestbed } from '../anchors/anchor-testbed.ts'
 import { queueToAttest, statusOf } from '../attestations/attest.ts'
 
 interface WireSpan {
@@ -53,11 +54,7 @@ function ancestry(all: WireSpan[], span: WireSpan): string[] {
 }
 
 describe('traces', () => {
-  let testbed: AnchorTestbed
-  beforeAll(async () => {
-    testbed = await startAnchorTestbed()
-  })
-  afterAll(() => testbed.stop())
+  const testbed = forAllTests(() => startAnchorTestbed())
 
   forEachDatabase('of a statement', (database) => {
     it('ADD-36 T-90 one trace leads from the request through its jobs to the chain, and opens nothing', async () => {

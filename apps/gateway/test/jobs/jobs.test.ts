@@ -1,15 +1,15 @@
 import { forEachDatabase } from '@svc/devnet/databases'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JobPayloads } from '../../src/jobs/job-payloads.ts'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { storeFile } from '../files/files.ts'
 import { openTestSession } from '../transfers/sessions/sessions.ts'
 
 forEachDatabase('jobs', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   let locker: TestLocker
   beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
+    house = await openTestGateway({ DATABASE_URL: database.url })
     locker = await house.locker(ed25519Identity())
     await house.gateway.context.queue.drain()
   })
@@ -40,7 +40,7 @@ forEachDatabase('jobs', (database) => {
   })
 
   it('T-04 T-10 FILE-16 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
-    const limited = await openLockerHouse(
+    const limited = await openTestGateway(
       { DATABASE_URL: database.url, RATE_LIMIT_SIGNER: '60' },
       { now: house.clock.now },
     )

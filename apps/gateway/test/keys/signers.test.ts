@@ -10,9 +10,9 @@ import type { Health } from '@svc/api/info'
 import { startProcess } from '@svc/devnet/start-process'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { askToAttest, attest, statementsOf } from '../attestations/attest.ts'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -28,7 +28,7 @@ it('ADD-38 signs with a key in a stock ssh-agent, and waits for it when it is go
   execFileSync('ssh-add', ['-q', keyFile], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'ignore' })
   const publicKey = Buffer.from((await readFile(`${keyFile}.pub`, 'utf8')).split(' ')[1] as string, 'base64')
   const hex = publicKey.subarray(-32).toString('hex')
-  const house = await openLockerHouse({ STATEMENT_KEY_SIGNER: `ssh-agent:${socket}`, STATEMENT_KEY_PUBLIC: hex })
+  const house = await openTestGateway({ STATEMENT_KEY_SIGNER: `ssh-agent:${socket}`, STATEMENT_KEY_PUBLIC: hex })
   const locker = await house.locker(ed25519Identity())
   await locker.put('a.txt', 'one')
   const { attestation } = await attest(house, locker)
@@ -67,7 +67,7 @@ it('ADD-38 T-91 a signer over HTTP that lies, hangs or fails costs nothing but t
   const socket = join(folder, 'signer')
   server.listen(socket)
   await once(server, 'listening')
-  const house = await openLockerHouse({
+  const house = await openTestGateway({
     STATEMENT_KEY_SIGNER: `unix:${socket}`,
     STATEMENT_KEY_PUBLIC: toHex(signer.publicKey),
     STATEMENT_KEY_SIGNER_TOKEN: 'a-token',

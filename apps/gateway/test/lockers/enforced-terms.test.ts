@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream'
 import { forEachDatabase } from '@svc/devnet/databases'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { openTestSession } from '../transfers/sessions/sessions.ts'
 
 const WRITE = ['locker:write']
@@ -11,13 +17,13 @@ const TERMS = '{"gcs":{"storage_limit_bytes":100,"file_limit":3,"ttl_days":10}}'
 let fetchedSize: number | null = 60
 
 forEachDatabase('terms that are enforced', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
     const fetchSource = async () => {
       const stream = Readable.from([Buffer.alloc(60)])
       return { stream, contentType: 'text/plain', size: fetchedSize, finalUrl: '' }
     }
-    house = await openLockerHouse({ DATABASE_URL: database.url, ENFORCE_TERMS: 'true', TERMS }, { fetchSource })
+    house = await openTestGateway({ DATABASE_URL: database.url, ENFORCE_TERMS: 'true', TERMS }, { fetchSource })
   })
   afterAll(() => house.close())
 
@@ -135,7 +141,7 @@ it('LOCK-14 LOCK-15 LIM-07 ERR-28 AMB-69 the terms of a locker are not enforced 
     const stream = Readable.from([Buffer.from('fetched bytes')])
     return { stream, contentType: 'text/plain', size: 13, finalUrl: '' }
   }
-  const house = await openLockerHouse({}, { fetchSource })
+  const house = await openTestGateway({}, { fetchSource })
   const locker = await house.locker(ed25519Identity())
   const { lockerId, receiptId, put, call } = locker
   const terms = JSON.stringify({ storage_limit_bytes: 1, file_limit: 1, egress_included_bytes: 0, ttl_days: 1 })

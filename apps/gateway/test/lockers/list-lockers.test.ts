@@ -2,36 +2,36 @@ import { LockerList } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { schemaCheck } from '@svc/http-service/validate'
 import { lockerId } from '@svc/protocol/ids'
-import { ExplainNode, sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { operatedBy, purchasesOf } from '../../src/lockers/store.ts'
 import {
   ed25519Identity,
   evmIdentity,
   expectRefusal,
   type Identity,
-  type LockerHouse,
-  openLockerHouse,
+  openTestGateway,
   type SignedCall,
-} from '../auth/lockers.ts'
+  type TestGateway,
+} from '@svc/testbed/test-gateway'
+import { ExplainNode, sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operatedBy, purchasesOf } from '../../src/lockers/store.ts'
 
 const OPS = ['locker:list']
 
 /** A list of the signer's own lockers, unless the call says otherwise. */
-function listCall({ gateway }: LockerHouse, { identity }: Identity, query = '', more: Partial<SignedCall> = {}) {
+function listCall({ gateway }: TestGateway, { identity }: Identity, query = '', more: Partial<SignedCall> = {}) {
   const call: SignedCall = { path: `/v1/lockers?wallet=${identity}${query}`, ops: OPS, ...more }
   return { ...call, envelope: { aud: gateway.url, ...more.envelope } }
 }
 
-const list = (house: LockerHouse, who: Identity, query?: string, more?: Partial<SignedCall>) =>
+const list = (house: TestGateway, who: Identity, query?: string, more?: Partial<SignedCall>) =>
   house.call<LockerList>(who, listCall(house, who, query, more))
-const receiptsOf = async (house: LockerHouse, who: Identity) =>
+const receiptsOf = async (house: TestGateway, who: Identity) =>
   (await list(house, who)).body.lockers.map(({ receipt_id }) => receipt_id)
 
 forEachDatabase('the lockers of a wallet', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
+    house = await openTestGateway({ DATABASE_URL: database.url })
   })
   afterAll(() => house.close())
 
@@ -137,11 +137,11 @@ forEachDatabase('the lockers of a wallet', (database) => {
 })
 
 describe('a list of lockers', () => {
-  let house: LockerHouse
+  let house: TestGateway
   const owner = ed25519Identity()
   let receiptId: string
   beforeAll(async () => {
-    house = await openLockerHouse()
+    house = await openTestGateway()
     receiptId = await house.receipt(owner)
   })
   afterAll(() => house.close())
@@ -199,7 +199,7 @@ describe('a list of lockers', () => {
 })
 
 it('T-55 LIM-11 one address with ever new keys, and one key, are limited', async () => {
-  const house = await openLockerHouse({ RATE_LIMIT_ADDRESS: '5', RATE_LIMIT_SIGNER: '3' })
+  const house = await openTestGateway({ RATE_LIMIT_ADDRESS: '5', RATE_LIMIT_SIGNER: '3' })
   const owner = ed25519Identity()
   const statuses = async (who: () => Identity, count: number) => {
     const answers: number[] = []

@@ -2,16 +2,22 @@ import type { RefreshedLocker } from '@svc/api/lockers'
 import { LockerMetadata, LockerRecord } from '@svc/api/lockers'
 import { schemaCheck } from '@svc/http-service/validate'
 import { lockerId as lockerIdOf } from '@svc/protocol/ids'
+import {
+  ed25519Identity,
+  expectRefusal,
+  openTestGateway,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse, type TestLocker } from '../auth/lockers.ts'
 
 const owner = ed25519Identity()
 const operator = ed25519Identity()
-let house: LockerHouse
+let house: TestGateway
 let locker: TestLocker
 
 beforeAll(async () => {
-  house = await openLockerHouse()
+  house = await openTestGateway()
   locker = await house.locker(owner, { provider: 'storj', operators: [operator] })
   await locker.put('a.txt', 'ten bytes!')
   house.clock.advance(100)

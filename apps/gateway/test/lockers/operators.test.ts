@@ -1,16 +1,17 @@
 import { addOperator, removeOperator } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { schemaCheck } from '@svc/http-service/validate'
 import { fromHex, toBase58 } from '@svc/protocol/bytes'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   ed25519Identity,
   evmIdentity,
   expectRefusal,
-  type LockerHouse,
-  openLockerHouse,
+  openTestGateway,
+  type TestGateway,
   type TestLocker,
-} from '../auth/lockers.ts'
+} from '@svc/testbed/test-gateway'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { provisionAt } from './provision.ts'
 
 const newKey = () => ed25519Identity().identity
@@ -28,16 +29,8 @@ const operatorsOf = async ({ call }: TestLocker) =>
   (await call<Changed>(['locker:read'], 'GET', '/record')).body.operators
 
 forEachDatabase('operators', (database) => {
-  let house: LockerHouse
-  let second: LockerHouse
-  beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
-    second = await openLockerHouse({ DATABASE_URL: database.url })
-  })
-  afterAll(async () => {
-    await second.close()
-    await house.close()
-  })
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
+  const second = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
 
   it('OPER-01 OPER-02 SHAPE-31 GEN-07 an owner adds and removes operators by their keys', async () => {
     const locker = await house.locker(evmIdentity())
@@ -140,7 +133,7 @@ forEachDatabase('operators', (database) => {
 })
 
 /** The same locker at another gateway. */
-function inHouse(house: LockerHouse, { lockerId, receiptId, owner, put }: TestLocker): TestLocker {
+function inHouse(house: TestGateway, { lockerId, receiptId, owner, put }: TestLocker): TestLocker {
   const base = `/v1/lockers/${lockerId}`
   return {
     lockerId,

@@ -1,24 +1,20 @@
 import { ProvisionManifest } from '@svc/api/lockers'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { schemaCheck } from '@svc/http-service/validate'
 import { lockerId as lockerIdOf } from '@svc/protocol/ids'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
 import {
   ed25519Identity,
   evmIdentity,
   expectRefusal,
   type Identity,
-  type LockerHouse,
-  openLockerHouse,
+  openTestGateway,
   type SignedCall,
-} from '../auth/lockers.ts'
+} from '@svc/testbed/test-gateway'
+import { describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import { PROVISION, provisionAt, SIGNED_PROVISION } from './provision.ts'
 
-let house: LockerHouse
-beforeAll(async () => {
-  house = await openLockerHouse()
-})
-afterAll(() => house.close())
+const house = forAllTests(() => openTestGateway())
 
 const open = (owner: Identity, receiptId: string, body?: object, call?: Partial<SignedCall>) =>
   provisionAt(house, owner, receiptId, body, call)
@@ -186,7 +182,7 @@ describe('an operator named in the request', () => {
 })
 
 it('LOCK-08 LOCK-09 ERR-25 LIM-06 an owner cannot exceed the limit, and may repeat a request for an existing locker', async () => {
-  const capped = await openLockerHouse({ MAX_LOCKERS_PER_OWNER: '1' })
+  const capped = await openTestGateway({ MAX_LOCKERS_PER_OWNER: '1' })
   const owner = ed25519Identity()
   const [first, second] = [await capped.receipt(owner), await capped.receipt(owner)]
   expect((await provisionAt(capped, owner, first)).status).toBe(200)
@@ -217,11 +213,7 @@ describe('provisioning without an envelope', () => {
   })
 
   describe('on a development gateway that allows it', () => {
-    let openHouse: LockerHouse
-    beforeAll(async () => {
-      openHouse = await openLockerHouse({ ALLOW_PUBLIC_PROVISION: 'true' })
-    })
-    afterAll(() => openHouse.close())
+    const openHouse = forAllTests(() => openTestGateway({ ALLOW_PUBLIC_PROVISION: 'true' }))
     const send = (body: object, headers?: Record<string, string>) =>
       openHouse.send<ProvisionManifest>('POST', PROVISION, body, headers)
 

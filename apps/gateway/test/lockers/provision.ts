@@ -1,7 +1,7 @@
 // Sends provisioning requests for tests.
 
 import type { ProvisionManifest } from '@svc/api/lockers'
-import type { Identity, LockerHouse, SignedCall } from '../auth/lockers.ts'
+import type { Identity, SignedCall, TestGateway } from '@svc/testbed/test-gateway'
 
 export const SIGNED_PROVISION = '/v1/storage/signed_provision'
 /** The path where the envelope may be optional. */
@@ -9,7 +9,7 @@ export const PROVISION = '/v1/storage/provision'
 
 /** Opens the locker of a receipt by a signed request. */
 export function provisionAt(
-  house: LockerHouse,
+  house: TestGateway,
   owner: Identity,
   receiptId: string,
   body: object = {},

@@ -4,15 +4,15 @@ import type { LockerOverTerms } from '@svc/api/internal'
 import type { Terms } from '@svc/api/purchases'
 import type { LockerUsage } from '@svc/api/usage'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import {
   ed25519Identity,
   expectRefusal,
   type Identity,
-  type LockerHouse,
-  openLockerHouse,
+  openTestGateway,
+  type TestGateway,
   type TestLocker,
-} from '../auth/lockers.ts'
+} from '@svc/testbed/test-gateway'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { scrape } from '../info/metrics/scrape.ts'
 import { openTestSession } from '../transfers/sessions/sessions.ts'
 
@@ -25,7 +25,7 @@ async function usageOf(locker: TestLocker, who?: Identity): Promise<LockerUsage>
   return body
 }
 
-async function setTerms({ gateway }: LockerHouse, { lockerId }: TestLocker, changes: Partial<Terms>): Promise<void> {
+async function setTerms({ gateway }: TestGateway, { lockerId }: TestLocker, changes: Partial<Terms>): Promise<void> {
   const { db } = gateway.context.database
   const { terms } = await db
     .selectFrom('lockers')
@@ -42,9 +42,9 @@ async function shortUrl(locker: TestLocker, filename: string): Promise<string> {
 }
 
 forEachDatabase('what was bought for a locker', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
+    house = await openTestGateway({ DATABASE_URL: database.url })
   })
   afterAll(() => house.close())
 
@@ -132,7 +132,7 @@ forEachDatabase('what was bought for a locker', (database) => {
     await locker.put('a.txt', 'x'.repeat(10))
     const folder = house.gateway.context.config.dataDir
     for (let i = 0; i < 2; i++) {
-      const other = await openLockerHouse({ DATABASE_URL: database.url, STORAGE_DIR: `${folder}/files` })
+      const other = await openTestGateway({ DATABASE_URL: database.url, STORAGE_DIR: `${folder}/files` })
       await (await fetch(`${other.gateway.url}/v1/r/${locker.receiptId}/f/a.txt`)).text()
       await other.close()
     }
@@ -143,7 +143,7 @@ forEachDatabase('what was bought for a locker', (database) => {
 
 forEachDatabase('lockers over their terms', (database) => {
   it('T-56 an operator of the gateway sees who is over, the furthest first, page by page and as a metric', async () => {
-    const house = await openLockerHouse({ DATABASE_URL: database.url })
+    const house = await openTestGateway({ DATABASE_URL: database.url })
     onTestFinished(house.close)
     const lockers = [await house.locker(ed25519Identity()), await house.locker(ed25519Identity())] as const
     for (const locker of lockers) await locker.put('a.txt', 'x'.repeat(100))
@@ -181,7 +181,7 @@ forEachDatabase('lockers over their terms', (database) => {
 })
 
 it('T-56 a locker with unpublished changes shows when its next statement is made by itself', async () => {
-  const house = await openLockerHouse({
+  const house = await openTestGateway({
     CRON_ATTEST_ENABLED: 'true',
     CRON_ATTEST_PUSH: 'true',
     AUTO_REATTEST: 'true',
@@ -198,7 +198,7 @@ it('T-56 a locker with unpublished changes shows when its next statement is made
 })
 
 it('T-56 a download that breaks off counts for what was sent of it', { tags: ['nightly'] }, async () => {
-  const house = await openLockerHouse()
+  const house = await openTestGateway()
   const locker = await house.locker(ed25519Identity())
   const size = 64 * 1024 * 1024
   await locker.put('large', Buffer.alloc(size))

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { LAUNCHER, startProcess } from '@svc/devnet/start-process'
 import { toHex } from '@svc/protocol/bytes'
+import { openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { useHouse } from '../attestations/attest.ts'
-import { openLockerHouse } from '../auth/lockers.ts'
 import { addStatements, logReader, type SeenHead } from './log-reader.ts'
 
 const PROGRAM = fileURLToPath(new URL('./programs/publish-until-killed.ts', import.meta.url))
@@ -26,7 +26,7 @@ const STEPS: [step: string, passes: number][] = [
 ]
 
 forEachDatabase('a writer that is killed', (database) => {
-  const house = useHouse(() => openLockerHouse({ DATABASE_URL: database.url, LOG_KEY }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, LOG_KEY }))
 
   function publishElsewhere(step: string, passes: number) {
     const { config, identity } = house.gateway.rooms.log

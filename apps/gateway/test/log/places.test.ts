@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startStorjServer } from '@svc/devnet/providers/storj/start'
+import { expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { createPublish } from '../../src/log/publish.ts'
 import { createPublished } from '../../src/log/published.ts'
-import { expectRefusal, openLockerHouse } from '../auth/lockers.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
 it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and writes lost tiles again', async () => {
@@ -13,7 +13,7 @@ it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and write
   onTestFinished(() => rm(folder, { recursive: true }))
   const server = await startStorjServer({ folder })
   onTestFinished(() => server.stop())
-  const house = await openLockerHouse({
+  const house = await openTestGateway({
     LOG_STORE_ENDPOINT: server.url,
     LOG_STORE_BUCKET: server.bucket,
     LOG_STORE_PREFIX: 'log/',
@@ -52,7 +52,7 @@ it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and write
 it('LOG-18 the origin and the key are fixed with the first checkpoint', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-log-key-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const open = (own: Record<string, string>) => openLockerHouse({ DATA_DIR: folder, ...own })
+  const open = (own: Record<string, string>) => openTestGateway({ DATA_DIR: folder, ...own })
   const key = (byte: string) => byte.repeat(32)
   const unsigned = await open({ LOG_ORIGIN: 'first.example/log', LOG_KEY: key('0a') })
   await unsigned.close()

@@ -2,17 +2,17 @@ import { readdir } from 'node:fs/promises'
 import type { LogState, LogStatements } from '@svc/api/log'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { fromHex, toHex } from '@svc/protocol/bytes'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { formatKey } from '@svc/transparency/note'
 import { proves, readProof } from '@svc/transparency/proof'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from '../attestations/attest.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
 forEachDatabase('the log', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
+    house = await openTestGateway({ DATABASE_URL: database.url })
   })
   afterAll(() => house.close())
 
@@ -92,7 +92,7 @@ forEachDatabase('the log', (database) => {
   })
 
   it('LOG-14 has one writer over all replicas, and a replica with a folder of its own serves the same log', async () => {
-    const replica = await openLockerHouse({ DATABASE_URL: database.url, LOG_DIR: '' })
+    const replica = await openTestGateway({ DATABASE_URL: database.url, LOG_DIR: '' })
     try {
       const other = replica.gateway.rooms.log
       expect(other.identity).toEqual({ ...room().identity, signer: expect.anything() })
@@ -113,9 +113,9 @@ forEachDatabase('the log', (database) => {
 })
 
 describe('the tiles of a log of 304 entries', () => {
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
-    house = await openLockerHouse()
+    house = await openTestGateway()
     const empty = await house.send<LogState>('GET', '/v1/log')
     expect(empty.body).toMatchObject({ size: 0, root: null, checkpoint_at: null, witnesses: [] })
     expectRefusal(await house.send('GET', '/log/checkpoint'), 404, 'not_in_log')

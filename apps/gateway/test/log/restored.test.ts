@@ -7,13 +7,13 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import type { Variables } from '@svc/http-service/config'
 import { fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { readCheckpoint, signCheckpoint } from '@svc/transparency/checkpoint'
 import { formatKey, isSignedBy, type NoteKey } from '@svc/transparency/note'
 import { type LogProof, proves, readProof } from '@svc/transparency/proof'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { beginLog } from '../../src/operations/begin-log.ts'
 import { askToAttest, attest } from '../attestations/attest.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { copyDatabase, dropBackup } from '../continuity/copy-database.ts'
 import { healthIn } from '../continuity/health.ts'
 import { runCommand } from '../gateway-process.ts'
@@ -32,14 +32,14 @@ forEachDatabase('a database that is behind its published log', (database) => {
     await dropBackup(database)
   })
 
-  function untilState({ gateway }: LockerHouse, wanted: string): Promise<Health> {
+  function untilState({ gateway }: TestGateway, wanted: string): Promise<Health> {
     gateway.context.continuity.compareAgain()
     return healthIn(gateway, wanted)
   }
 
   const command = (...args: string[]) => runCommand(['log', ...args], { SVC_MODE: 'development', ...variables })
-  const readerOf = ({ gateway }: LockerHouse) => logReader(gateway.url, gateway.rooms.log.identity.key)
-  const dbOf = ({ gateway }: LockerHouse) => gateway.context.database.db
+  const readerOf = ({ gateway }: TestGateway) => logReader(gateway.url, gateway.rooms.log.identity.key)
+  const dbOf = ({ gateway }: TestGateway) => gateway.context.database.db
 
   it('LOG-16 refuses a place where another log is published', async () => {
     const signer = ed25519Signer(Buffer.alloc(32, 9))
@@ -49,14 +49,14 @@ forEachDatabase('a database that is behind its published log', (database) => {
       join(elsewhere, 'checkpoint'),
       await signCheckpoint(other, { size: 1, root: Buffer.alloc(32) }, signer.sign),
     )
-    const house = await openLockerHouse({ ...variables, LOG_DIR: elsewhere })
+    const house = await openTestGateway({ ...variables, LOG_DIR: elsewhere })
     expect((await untilState(house, 'behind')).continuity).toMatchObject({ log: 'foreign' })
     await house.close()
   })
 
   describe('from its loss to another log', { shuffle: false }, () => {
     it('T-104 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
-      let house = await openLockerHouse(variables)
+      let house = await openTestGateway(variables)
       const locker = await house.locker(ed25519Identity())
       await locker.put('a', '1')
       await attest(house, locker)
@@ -66,7 +66,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await house.close()
       await copyDatabase(database, 'live')
 
-      house = await openLockerHouse(variables)
+      house = await openTestGateway(variables)
       const lost = await addStatements(dbOf(house), 500)
       const rows = await dbOf(house)
         .selectFrom('statements')
@@ -80,7 +80,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await house.close()
       await copyDatabase(database, 'backup')
 
-      house = await openLockerHouse(variables)
+      house = await openTestGateway(variables)
       const behind = await untilState(house, 'behind')
       expect(behind).toMatchObject({
         status: 'degraded',
@@ -116,11 +116,11 @@ forEachDatabase('a database that is behind its published log', (database) => {
 
     it('T-104 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
       await copyDatabase(database, 'backup')
-      let house = await openLockerHouse({ ...variables, LOG_DIR: join(folder, 'elsewhere') })
+      let house = await openTestGateway({ ...variables, LOG_DIR: join(folder, 'elsewhere') })
       await addStatements(dbOf(house), 1000)
       await house.gateway.rooms.log.publish()
       await house.close()
-      house = await openLockerHouse(variables)
+      house = await openTestGateway(variables)
       expect(await untilState(house, 'behind')).toMatchObject({
         continuity: { log: 'forked', heal: expect.stringContaining('not that of this database') },
       })
@@ -129,14 +129,14 @@ forEachDatabase('a database that is behind its published log', (database) => {
       await house.close()
     })
 
-    async function proofOf({ gateway }: LockerHouse, digest: string) {
+    async function proofOf({ gateway }: TestGateway, digest: string) {
       const response = await fetch(`${gateway.url}/v1/log/proof?statement_digest=${digest}`)
       const proof = readProof(await response.text())
       if (typeof proof === 'string') throw new Error(proof)
       expect(proves(proof, fromHex(digest)!)).toBe(true)
       return proof
     }
-    const begin = ({ gateway }: LockerHouse, origin: string) =>
+    const begin = ({ gateway }: TestGateway, origin: string) =>
       beginLog(gateway.rooms.operations, { identity: 'test' }, { origin, reason: 'it has forked' })
     let digests: string[]
     let oldKey: NoteKey
@@ -145,7 +145,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
     const origin = 'gateway.example/log-2'
 
     it('LOG-51 LOG-52 ends a log that has forked by decision', async () => {
-      const house = await openLockerHouse(variables)
+      const house = await openTestGateway(variables)
       await untilState(house, 'behind')
       oldKey = house.gateway.rooms.log.identity.key
       const placed = dbOf(house).selectFrom('log_entries').select('statement_digest').where('entry_index', '>=', 0)
@@ -167,7 +167,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
     })
 
     it('LOG-51 LOG-53 begins another log with all statements', async () => {
-      const house = await openLockerHouse({ ...variables, LOG_DIR: join(folder, 'log-2') })
+      const house = await openTestGateway({ ...variables, LOG_DIR: join(folder, 'log-2') })
       await untilState(house, 'current')
       while (await house.gateway.rooms.log.publish());
       expect(await readerOf(house).entries(await readerOf(house).head())).toEqual(digests)

@@ -2,9 +2,10 @@ import type { Confirmation, Quote } from '@svc/api/purchases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId } from '@svc/protocol/ids'
+import { payReqId } from '@svc/testbed/market'
+import { type TestGateway, testGatewayOf } from '@svc/testbed/test-gateway'
 import { Credential, Receipt } from 'mppx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { payReqId, type Shop, shopOf } from '../purchases/market.ts'
 import { startX402Testbed, treasuryUsdc, type X402Testbed } from '../x402/x402-testbed.ts'
 import {
   type ChargeChallenge,
@@ -22,10 +23,10 @@ import {
 
 // By the real clock: stock clients look at when a challenge expires.
 let testbed: X402Testbed
-let shop: Shop
+let shop: TestGateway
 beforeAll(async () => {
   testbed = await startX402Testbed()
-  shop = shopOf(testbed.gateway)
+  shop = testGatewayOf(testbed.gateway)
 })
 afterAll(() => testbed.stop())
 
@@ -74,11 +75,11 @@ describe('a credential that shows a transaction', () => {
   })
 
   it('T-100 is taken by the confirmation, too', async () => {
-    const { body: quote, headers } = await shop.post<Quote>(PATH, { units: 1 })
+    const { body: quote, headers } = await shop.send<Quote>('POST', PATH, { units: 1 })
     const challenge = payableWith(challengesIn(headers), 'sol')
     const authorization = shown(challenge, await payChallenge(testbed.chains, challenge))
     const pay_req_id = payReqId(quote)
-    const reply = await shop.post<Confirmation>('/v1/storage/confirm', { pay_req_id }, { authorization })
+    const reply = await shop.send<Confirmation>('POST', '/v1/storage/confirm', { pay_req_id }, { authorization })
     expect([reply.status, reply.body.receipt?.pay_req_id]).toEqual([200, pay_req_id])
     expect(receiptIn(reply).reference).toBe(reply.body.receipt.tx_hash)
   })

@@ -1,22 +1,18 @@
 import type { Quote } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
+import { openMarket, payReqId } from '@svc/testbed/market'
+import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { validate } from 'mppx/discovery'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ed25519Identity, houseOf } from '../auth/lockers.ts'
-import { type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
+import { expect, it } from 'vitest'
 import { challengesIn, PATH, payableWith } from './mpp-testbed.ts'
 
-let market: Market
-let shop: Shop
-beforeAll(async () => {
-  market = await openMarket()
-  shop = await market.open()
-})
-afterAll(() => market.close())
+const market = forAllTests(() => openMarket())
+const shop = forAllTests(() => market.open())
 
 async function ask(headers: Record<string, string> = {}, order: object = { units: 1 }) {
-  const reply = await shop.post<Quote>(PATH, order, headers)
+  const reply = await shop.send<Quote>('POST', PATH, order, headers)
   return { quote: reply.body, headers: reply.headers, challenges: challengesIn(reply.headers) }
 }
 
@@ -49,7 +45,7 @@ it('T-100 ADD-47 a client that chooses its method or asset gets the challenges f
 })
 
 it('T-100 a renewal is paid by transactions only', async () => {
-  const { receiptId } = await houseOf(shop.gateway, market.clock).locker(ed25519Identity())
+  const { receiptId } = await shop.locker(ed25519Identity())
   const { challenges } = await ask({}, { units: 1, extends: receiptId })
   const usdc = payableWith(challenges, TOKENS.USDC.address)
   expect(usdc.request.methodDetails.credentialTypes).toEqual(['hash'])
@@ -67,11 +63,11 @@ it.each([
 
 it('T-100 a gateway without a key for the EVM chain asks for transactions only', async () => {
   const other = await market.open({ X402_EVM_FACILITATOR_KEY: '' })
-  const { headers } = await other.post(PATH, { units: 1 })
+  const { headers } = await other.send('POST', PATH, { units: 1 })
   expect(payableWith(challengesIn(headers), TOKENS.USDC.address).request.methodDetails.credentialTypes).toEqual([
     'hash',
   ])
-  await other.stop()
+  await other.close()
 })
 
 it('T-100 ADD-09 a web page reads the challenges and the receipt', async () => {

@@ -1,7 +1,7 @@
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { type TestGateway, testGatewayOf } from '@svc/testbed/test-gateway'
 import { Credential } from 'mppx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Shop, shopOf } from '../purchases/market.ts'
 import { startX402Testbed, treasuries, type X402Testbed } from '../x402/x402-testbed.ts'
 import {
   type ChargeChallenge,
@@ -17,10 +17,10 @@ import {
 } from './mpp-testbed.ts'
 
 let testbed: X402Testbed
-let shop: Shop
+let shop: TestGateway
 beforeAll(async () => {
   testbed = await startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' })
-  shop = shopOf(testbed.gateway)
+  shop = testGatewayOf(testbed.gateway)
 })
 afterAll(() => testbed.stop())
 
@@ -164,7 +164,7 @@ describe('a payment of somebody else', () => {
 
 describe('an authorization', () => {
   async function signed(payer = 1): Promise<{ challenge: ChargeChallenge; header: string }> {
-    const { headers } = await shop.post(PATH, { units: 1 }, { 'accept-payment': 'evm/charge' })
+    const { headers } = await shop.send('POST', PATH, { units: 1 }, { 'accept-payment': 'evm/charge' })
     const response = new Response(null, { status: 402, headers })
     const header = await evmClient(payer).createCredential(response)
     return { challenge: payableWith(challengesIn(headers), TOKENS.USDC.address), header }

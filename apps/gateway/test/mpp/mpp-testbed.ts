@@ -7,11 +7,11 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import type { LocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
 import { EVM, PRIMARY } from '@svc/payments/networks'
+import type { Reply, TestGateway } from '@svc/testbed/test-gateway'
 import { Challenge, Credential, Method, z } from 'mppx'
 import { evm, Mppx } from 'mppx/client'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
-import type { Reply, Shop } from '../purchases/market.ts'
 
 export const PATH = '/v1/storage/request'
 
@@ -30,8 +30,8 @@ export function challengesIn(headers: Headers): ChargeChallenge[] {
 }
 
 /** The challenges of a new quote. */
-export async function challengesOf(shop: Shop, order: object = { units: 1 }): Promise<ChargeChallenge[]> {
-  const { status, headers } = await shop.post(PATH, order)
+export async function challengesOf(shop: TestGateway, order: object = { units: 1 }): Promise<ChargeChallenge[]> {
+  const { status, headers } = await shop.send('POST', PATH, order)
   expect(status).toBe(402)
   return challengesIn(headers)
 }
@@ -75,8 +75,12 @@ export function shown(challenge: ChargeChallenge, tx: string): string {
   return Credential.serialize({ challenge, payload })
 }
 
-export function send(shop: Shop, authorization: string, order: object = { units: 1 }): Promise<Reply<Confirmation>> {
-  return shop.post<Confirmation>(PATH, order, { authorization })
+export function send(
+  shop: TestGateway,
+  authorization: string,
+  order: object = { units: 1 },
+): Promise<Reply<Confirmation>> {
+  return shop.send<Confirmation>('POST', PATH, order, { authorization })
 }
 
 /** A stock client that pays on the primary chain itself: the library has no method for that chain. */

@@ -5,10 +5,10 @@ import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { startTestAgent } from '@svc/testbed/agent'
+import { type Reply, testGatewayOf } from '@svc/testbed/test-gateway'
 import { Credential, Receipt } from 'mppx'
 import { validate } from 'mppx/discovery'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Reply, shopOf } from '../purchases/market.ts'
 import { startX402Testbed, type X402Testbed } from '../x402/x402-testbed.ts'
 import {
   type ChargeChallenge,
@@ -76,7 +76,7 @@ it('T-113 a credential of the gateway, of another quote, altered or only signed 
   const tx = DEMO_PAYERS[1]!.address.repeat(2).slice(0, 87)
   const refuse = async (authorization: string, type: string) =>
     expectProblem(await show(authorization), type, 'payment_credential_invalid')
-  const [storage] = await challengesOf(shopOf(testbed.gateway))
+  const [storage] = await challengesOf(testGatewayOf(testbed.gateway))
   await refuse(shown(storage!, tx), 'invalid-challenge')
   const cheaper = { ...mine!, request: { ...mine!.request, amount: '1' } }
   await refuse(shown(cheaper, tx), 'invalid-challenge')

@@ -7,11 +7,11 @@ import { forEachDatabase, type TestDatabase } from '@svc/devnet/databases'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
+import { buy, legOf, type Market, openMarket, payReqId } from '@svc/testbed/market'
+import { ed25519Identity, expectRefusal, type Reply, type TestGateway } from '@svc/testbed/test-gateway'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkChain } from '../../src/operations/audit.ts'
-import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, type Reply } from '../auth/lockers.ts'
-import { buy, legOf, type Market, openMarket, payReqId, type Shop } from '../purchases/market.ts'
 
 const SECRET = 'the-secret-of-the-operators-tools'
 const OPERATIONS = '/v1/internal/operations'
@@ -27,8 +27,7 @@ afterAll(async () => {
   await issuer.stop()
 })
 
-let shop: Shop
-let house: LockerHouse
+let shop: TestGateway
 /** For the tests of one `forEachDatabase`. */
 function openShop(database: TestDatabase): void {
   beforeAll(async () => {
@@ -41,16 +40,15 @@ function openShop(database: TestDatabase): void {
       INTERNAL_OIDC_SUBJECTS: 'scheduler,anna',
       OPERATOR_ACTORS: 'anna',
     })
-    house = houseOf(shop.gateway, market.clock)
   })
-  afterAll(() => shop.stop())
+  afterAll(() => shop.close())
 }
 
 const as = (who: string) => ({ authorization: `Bearer ${who === 'secret' ? SECRET : issuer.token({ sub: who })}` })
 const read = async <Body>(path: string, who = 'secret'): Promise<Reply<Body>> =>
-  house.send<Body>('GET', OPERATIONS + path, undefined, as(who))
+  shop.send<Body>('GET', OPERATIONS + path, undefined, as(who))
 const act = <Body>(method: string, path: string, body: object, who = 'anna') =>
-  house.send<Body>(method, OPERATIONS + path, { reason: 'a customer wrote', ...body }, as(who))
+  shop.send<Body>(method, OPERATIONS + path, { reason: 'a customer wrote', ...body }, as(who))
 const audit = async (target?: string) =>
   (await read<operations.AuditLog>(`/audit${target ? `?target=${encodeURIComponent(target)}` : ''}`)).body
 const text = async (path: string) =>
@@ -70,7 +68,7 @@ forEachDatabase("the operator's endpoints", (database) => {
   it('ADD-25 T-70 everybody internal reads, and only a named identity acts; a refused attempt is logged', async () => {
     expect((await read('/identity')).body).toEqual({ identity: 'secret', kind: 'secret', may_act: false })
     expect((await read('/identity', 'anna')).body).toEqual({ identity: 'oidc:anna', kind: 'oidc', may_act: true })
-    expectRefusal(await house.send('GET', `${OPERATIONS}/overview`), 401, 'INTERNAL_AUTH_REQUIRED')
+    expectRefusal(await shop.send('GET', `${OPERATIONS}/overview`), 401, 'INTERNAL_AUTH_REQUIRED')
     const { entries: before } = (await audit()).chain
     const acts = [
       ['POST', '/jobs/x/retry', {}],
@@ -80,7 +78,7 @@ forEachDatabase("the operator's endpoints", (database) => {
       ['POST', '/payments/refund', {}],
     ] as const
     for (const [method, path, body] of acts) {
-      expectRefusal(await house.send(method, OPERATIONS + path, body), 401, 'INTERNAL_AUTH_REQUIRED')
+      expectRefusal(await shop.send(method, OPERATIONS + path, body), 401, 'INTERNAL_AUTH_REQUIRED')
       for (const who of ['secret', 'scheduler']) {
         expectRefusal(await act(method, path, body, who), 403, 'ACTING_IDENTITY_REQUIRED')
       }
@@ -92,7 +90,7 @@ forEachDatabase("the operator's endpoints", (database) => {
   })
 
   it('ADD-25 samples growth once an hour, and thins what is older than ninety days to one a day', async () => {
-    await house.locker(ed25519Identity())
+    await shop.locker(ed25519Identity())
     market.clock.advance(3600)
     const { queue, database } = shop.gateway.context
     const now = Math.floor(market.clock.now() / 1000)
@@ -139,7 +137,7 @@ forEachDatabase("the operator's endpoints", (database) => {
 
   it('ADD-25 a locker is found by its id, its receipt and its wallets; restricting it twice is one entry', async () => {
     const [owner, operator] = [ed25519Identity(), ed25519Identity()]
-    const locker = await house.locker(owner, { operators: [operator] })
+    const locker = await shop.locker(owner, { operators: [operator] })
     for (const q of [locker.lockerId, locker.receiptId, owner.identity, operator.identity]) {
       const { lockers } = (await read<{ lockers: operations.OperatorLocker[] }>(`/lockers?q=${q}`)).body
       expect(lockers.map(({ locker_id }) => locker_id)).toEqual([locker.lockerId])
@@ -291,7 +289,7 @@ forEachDatabase('sales and lockers', (database) => {
 
   it('ADD-25 ADD-53 shows the business at a glance, the newest sales included, and sales over time by asset and provider', async () => {
     const first = await buy(market, shop, { units: 2 })
-    await house.locker(ed25519Identity())
+    await shop.locker(ed25519Identity())
     const quote = await shop.quote({ units: 1, provider: 'storj' })
     const evm = legOf(quote, 'USDC', 'evm-mainnet')
     const tx = await market.pay(evm)

@@ -1,20 +1,20 @@
 import type { LockerRecord } from '@svc/api/lockers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import type { StorageProvider } from '@svc/storage/provider'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type Identity,
+  openTestGateway,
+  type Reply,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { resumeFinalizations, sweepSessions } from '../../src/transfers/sessions/close-session.ts'
 import { createSessionFinalizer } from '../../src/transfers/sessions/finalize-session.ts'
 import { finalizeUpload } from '../../src/transfers/sessions/http/read-session.ts'
 import { attest } from '../attestations/attest.ts'
-import {
-  ed25519Identity,
-  expectRefusal,
-  type Identity,
-  type LockerHouse,
-  openLockerHouse,
-  type Reply,
-  type TestLocker,
-} from '../auth/lockers.ts'
 import { openTestSession } from '../transfers/sessions/sessions.ts'
 
 interface Urls {
@@ -25,10 +25,10 @@ interface Urls {
 }
 
 forEachDatabase('lockers that the operator has restricted', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   let operator: Identity
   beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
+    house = await openTestGateway({ DATABASE_URL: database.url })
     operator = ed25519Identity()
   })
   afterAll(() => house.close())

@@ -8,9 +8,9 @@ import { createLog } from '@svc/http-service/log'
 import { VERSION } from '@svc/protocol/version'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { onlyProvider } from '@svc/testbed/only-provider'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { openTestSession } from '../transfers/sessions/sessions.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
@@ -183,7 +183,7 @@ it('ADD-19 SHAPE-29 viewer_url leads to the page that shows the file, and to its
     [folder, '/view/'],
     [join(folder, 'nowhere'), '/v1/r/'],
   ] as const) {
-    const house = await openLockerHouse({ PAGES_DIR: dist })
+    const house = await openTestGateway({ PAGES_DIR: dist })
     const locker = await house.locker(ed25519Identity())
     const session = await openTestSession(house, locker, { files: [{ filename: 'docs/a b.txt' }] })
     await session.raw(0, 'text')

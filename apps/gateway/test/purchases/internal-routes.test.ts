@@ -3,8 +3,9 @@ import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { canonicalTx } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { buy, expectError, type Market, payReqId } from '@svc/testbed/market'
+import type { Reply, TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buy, expectError, type Market, payReqId, type Reply, type Shop } from './market.ts'
 import {
   OWNER,
   openSponsoredMarket,
@@ -25,8 +26,8 @@ beforeAll(async () => {
 })
 afterAll(() => sponsored.close())
 
-async function summary(at: Shop = shop) {
-  const { status, headers, body } = await at.get<TreasurySummary>('/v1/internal/treasury/summary')
+async function summary(at: TestGateway = shop) {
+  const { status, headers, body } = await at.send<TreasurySummary>('GET', '/v1/internal/treasury/summary')
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
   const asset = (network: string, ticker: string) => {
     const found = body.networks.find((entry) => entry.network === network)?.assets.find(({ asset }) => asset === ticker)
@@ -97,13 +98,13 @@ describe('the treasury summary', () => {
     expect(asset('primary-mainnet', 'SOL')).toMatchObject({ ...unknown, decimals: 9 })
     expect(asset('primary-mainnet', 'USDC')).toMatchObject(unknown)
     expect(asset('evm-mainnet', 'MON')).toEqual(expect.not.objectContaining({ error: expect.anything() }))
-    await blind.stop()
+    await blind.close()
   })
 })
 
 describe('receipts by transaction', () => {
-  const find = (tx: string, at: Shop = shop): Promise<Reply<{ receipts: SignedReceipt[] }>> =>
-    at.get(`/v1/internal/receipts?tx=${tx}`)
+  const find = (tx: string, at: TestGateway = shop): Promise<Reply<{ receipts: SignedReceipt[] }>> =>
+    at.send('GET', `/v1/internal/receipts?tx=${tx}`)
 
   it('ADD-08 T-02 an internal caller finds a receipt by its transaction, an EVM hash in any case', async () => {
     const primary = await buy(market, shop)
@@ -122,7 +123,7 @@ describe('receipts by transaction', () => {
     expectError(await find(`0x${'ab'.repeat(32)}`), 404, 'receipt_not_found')
     for (const tx of ['', 'x', `0x${'ab'.repeat(31)}`, '%00', `${'3'.repeat(88)}!`])
       expectError(await find(tx), 422, 'validation_error')
-    expectError(await shop.get('/v1/internal/receipts'), 422, 'validation_error')
+    expectError(await shop.send('GET', '/v1/internal/receipts'), 422, 'validation_error')
   })
 })
 
@@ -138,7 +139,7 @@ describe('internal callers', () => {
     expect(await statuses(`Bearer ${SECRET}`)).toEqual([200, 404, 200])
     for (const header of [undefined, SECRET, `Bearer ${SECRET}x`, `Bearer ${sponsored.issuer.token()}`])
       expect(await statuses(header)).toEqual([401, 401, 401])
-    for (const path of paths) expectError(await closed.get(path), 401, 'INTERNAL_AUTH_REQUIRED')
-    await closed.stop()
+    for (const path of paths) expectError(await closed.send('GET', path), 401, 'INTERNAL_AUTH_REQUIRED')
+    await closed.close()
   })
 })

@@ -7,10 +7,10 @@ import type { Confirmation } from '@svc/api/purchases'
 import { createLog } from '@svc/http-service/log'
 import { paymentReference, receiptId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { expectError, legOf, type Market, payReqId } from '@svc/testbed/market'
 import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buyWith, FAMILIES, walletOn } from '../x402/x402-testbed.ts'
-import { expectError, legOf, type Market, payReqId } from './market.ts'
 import {
   EVM_OWNER,
   OWNER,
@@ -75,7 +75,7 @@ function guesses({ tx, text }: Published): string[] {
 }
 
 async function existing(receiptIds: readonly string[]): Promise<string[]> {
-  const replies = await Promise.all(receiptIds.map((id) => shop.get(`/v1/receipts/${id}`)))
+  const replies = await Promise.all(receiptIds.map((id) => shop.send('GET', `/v1/receipts/${id}`)))
   return receiptIds.filter((_, i) => replies[i]!.status !== 404)
 }
 
@@ -94,7 +94,7 @@ async function buyBatch(network: string): Promise<SignedReceipt[]> {
   const owner_identity = network === 'evm-mainnet' ? EVM_OWNER : OWNER
   const { body } = await shop.sponsorBatch({ pay_req_ids: ids, tx_sig, owner_identity })
   expect(body, JSON.stringify(body)).toMatchObject({ ok: true, succeeded: 3 })
-  const receipts = body.results.map(({ receipt_id }) => shop.get<SignedReceipt>(`/v1/receipts/${receipt_id}`))
+  const receipts = body.results.map(({ receipt_id }) => shop.send<SignedReceipt>('GET', `/v1/receipts/${receipt_id}`))
   return (await Promise.all(receipts)).map((reply) => reply.body)
 }
 

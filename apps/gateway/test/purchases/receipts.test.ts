@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -8,6 +9,8 @@ import { receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { signReceipt } from '@svc/protocol/receipt'
+import { buy, expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { followedKeys, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { receiptFacts } from '@svc/verifier/receipt-facts'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
@@ -16,11 +19,10 @@ import { noteOfReceipt } from '../../src/continuity/entries.ts'
 import { recordLostReceipt } from '../../src/continuity/store.ts'
 import { announceKey } from '../../src/operations/keys/announce-key.ts'
 import { rotateKey } from '../../src/operations/keys/rotate-key.ts'
-import { buy, expectError, type Market, openMarket, payReqId, type Shop } from './market.ts'
 
 let market: Market
 let database: FreshDatabase
-let shop: Shop
+let shop: TestGateway
 let primary: Awaited<ReturnType<typeof buy>>
 let evm: Awaited<ReturnType<typeof buy>>
 beforeAll(async () => {
@@ -37,7 +39,7 @@ afterAll(async () => {
 
 describe('GET /v1/receipts/{receipt_id}', () => {
   it('RCPT-01 RCPT-04 RCPT-05 RCPT-06 RCPT-13 SHAPE-07 AMB-16 AMB-42 AMB-90 GET /v1/receipts/{id} answers a receipt of the primary chain', async () => {
-    const { status, headers, body } = await shop.get(`/v1/receipts/${primary.receipt_id}`)
+    const { status, headers, body } = await shop.send('GET', `/v1/receipts/${primary.receipt_id}`)
     expect(status).toBe(200)
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(body).toEqual({
@@ -63,7 +65,7 @@ describe('GET /v1/receipts/{receipt_id}', () => {
   })
 
   it('RCPT-04 RCPT-05 RCPT-06 RCPT-13 AMB-16 AMB-75 GET /v1/receipts/{id} answers a receipt of the EVM chain', async () => {
-    const { body } = await shop.get<SignedReceipt>(`/v1/receipts/${evm.receipt_id}`)
+    const { body } = await shop.send<SignedReceipt>('GET', `/v1/receipts/${evm.receipt_id}`)
     expect(body).toMatchObject({
       network: 'evm-mainnet',
       pay_asset: 'MON',
@@ -83,18 +85,18 @@ describe('GET /v1/receipts/{receipt_id}', () => {
     'RCPT-03 RCPT-08 RCPT-11 an unknown receipt is a 404 everywhere: %s',
     async (id) => {
       for (const path of ['', '/verify', '/verify-payment'])
-        expectError(await shop.get(`/v1/receipts/${id}${path}`), 404, 'receipt_not_found')
+        expectError(await shop.send('GET', `/v1/receipts/${id}${path}`), 404, 'receipt_not_found')
     },
   )
 
   it('RCPT-03 a receipt id with a NUL, which PostgreSQL rejects, is a 422', async () => {
     for (const path of ['', '/verify', '/verify-payment'])
-      expectError(await shop.get(`/v1/receipts/%00${path}`), 422, 'validation_error')
+      expectError(await shop.send('GET', `/v1/receipts/%00${path}`), 422, 'validation_error')
   })
 
   it('T-02 a receipt cannot be read by its transaction or quote', async () => {
     for (const id of [primary.tx, payReqId(primary.quote)])
-      expectError(await shop.get(`/v1/receipts/${id}`), 404, 'receipt_not_found')
+      expectError(await shop.send('GET', `/v1/receipts/${id}`), 404, 'receipt_not_found')
   })
 
   it('PAY-52 AMB-15 a receipt id is a hash of quote and transaction', () => {
@@ -109,7 +111,10 @@ describe('GET /v1/receipts/{receipt_id}', () => {
 
 describe('the signature of a receipt', () => {
   it('RCPT-08 SHAPE-08 GET …/verify answers that a receipt is valid, and what is needed to repeat the check', async () => {
-    const { status, body } = await shop.get<{ signed_message_hex: string }>(`/v1/receipts/${primary.receipt_id}/verify`)
+    const { status, body } = await shop.send<{ signed_message_hex: string }>(
+      'GET',
+      `/v1/receipts/${primary.receipt_id}/verify`,
+    )
     const { receipt_signer_pubkey, receipt_sig } = primary.receipt
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -149,7 +154,7 @@ describe('the signature of a receipt', () => {
         .where('receipt_id', '=', evm.receipt_id)
         .execute()
     await store(stored)
-    const { body } = await shop.get(`/v1/receipts/${evm.receipt_id}/verify`)
+    const { body } = await shop.send('GET', `/v1/receipts/${evm.receipt_id}/verify`)
     await store(evm.receipt)
     return body
   }
@@ -158,14 +163,10 @@ describe('the signature of a receipt', () => {
 describe('a receipt that the database has lost, made again after the key was rotated', () => {
   const seeds = ['71', '72'].map((byte) => byte.repeat(32)) as [string, string]
   const [oldKey, newKey] = seeds.map((seed) => toHex(ed25519Signer(fromHex(seed, 32)!).publicKey)) as [string, string]
-  let own: FreshDatabase
-  beforeAll(async () => {
-    own = await createFreshDatabase('sqlite')
-  })
-  afterAll(() => own.drop())
+  const own = forAllTests(() => createFreshDatabase('sqlite'))
 
   /** As in a database that was set back, once its operator has accepted the loss. */
-  async function lose({ gateway }: Shop, receipt: SignedReceipt) {
+  async function lose({ gateway }: TestGateway, receipt: SignedReceipt) {
     await gateway.context.database.db.transaction().execute(async (tx) => {
       for (const table of ['receipts', 'uncounted_receipts'] as const)
         await tx.deleteFrom(table).where('receipt_id', '=', receipt.receipt_id).execute()
@@ -175,9 +176,9 @@ describe('a receipt that the database has lost, made again after the key was rot
   }
 
   /** By the gateway, and by a client that pinned its list of keys. */
-  async function expectValid(of: Shop, receipt: SignedReceipt) {
-    expect((await of.get(`/v1/receipts/${receipt.receipt_id}/verify`)).body).toMatchObject({ valid: true })
-    const pinned = readPinnedKeys(JSON.stringify((await of.get('/v1/keys')).body))
+  async function expectValid(of: TestGateway, receipt: SignedReceipt) {
+    expect((await of.send('GET', `/v1/receipts/${receipt.receipt_id}/verify`)).body).toMatchObject({ valid: true })
+    const pinned = readPinnedKeys(JSON.stringify((await of.send('GET', '/v1/keys')).body))
     if (!pinned.ok) throw new Error(pinned.problem)
     const followed = followedKeys({ pinnedKeys: pinned.keys }, null)
     const bundle = { facts: {} as VerifiedBundle['facts'], key: null, envelope: null, receiptId: null, followed }
@@ -198,7 +199,7 @@ describe('a receipt that the database has lost, made again after the key was rot
     market.clock.advance(3600)
     await rotateKey(context, { identity: 'test' }, { reason: 'once a year', early: true, unendorsed: false })
     await lose(both, receipt)
-    const confirmIn = async (open: Shop) => {
+    const confirmIn = async (open: TestGateway) => {
       const { status, body } = await open.confirm({ pay_req_id: payReqId(quote) }, tx)
       expect(status, JSON.stringify(body)).toBe(200)
       return body.receipt
@@ -208,7 +209,7 @@ describe('a receipt that the database has lost, made again after the key was rot
     expect(same.receipt_signer_pubkey).toBe(oldKey)
     await expectValid(both, same)
     await lose(both, receipt)
-    await both.stop()
+    await both.close()
 
     const renewed = await market.open({ ...variables, STATEMENT_KEY: seeds[1] })
     const later = await confirmIn(renewed)
@@ -216,6 +217,6 @@ describe('a receipt that the database has lost, made again after the key was rot
     const confirmed_at = isoSeconds(Math.floor(market.clock.now() / 1000))
     expect(later).toMatchObject({ receipt_id, proof_id, tx_hash, confirmed_at, receipt_signer_pubkey: newKey })
     await expectValid(renewed, later)
-    await renewed.stop()
+    await renewed.close()
   })
 })

@@ -3,10 +3,10 @@ import type { LockerUsage } from '@svc/api/usage'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
+import { buy, expectError, type Market, payReqId } from '@svc/testbed/market'
+import { ed25519Identity, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { purchasesOf } from '../../src/lockers/store.ts'
-import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
-import { buy, expectError, type Market, payReqId, type Shop } from './market.ts'
 import { OWNER, openSponsoredMarket, type SponsoredMarket, type SponsoredShop } from './sponsored/sponsored-market.ts'
 
 let sponsored: SponsoredMarket
@@ -24,18 +24,16 @@ const renewalIn = (quote: Quote) => quote.extensions.svc.renewal as Renewal
 // Two gateways on one database: a renewal is paid once, whichever of them is asked.
 describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker (%s)', (dialect) => {
   let database: FreshDatabase
-  let shops: [SponsoredShop, Shop]
+  let shops: [SponsoredShop, TestGateway]
   let shop: SponsoredShop
-  let house: LockerHouse
   beforeAll(async () => {
     database = await createFreshDatabase(dialect)
     const variables = { DATABASE_URL: database.url }
     shops = [await sponsored.open(variables), await market.open(variables)]
     shop = shops[0]
-    house = houseOf(shop.gateway, market.clock)
   })
   afterAll(async () => {
-    for (const { stop } of shops) await stop()
+    for (const { close } of shops) await close()
     await database.drop()
   })
 
@@ -43,7 +41,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     (await shop.gateway.context.database.db.selectFrom(table).selectAll().execute()).length
 
   it('ADD-17 PAY-30 lengthens it from its end, and receipt, links and statements stay', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await shop.locker(ed25519Identity())
     await locker.put('a.txt', 'kept')
     const before = await usageOf(locker)
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
@@ -80,7 +78,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
   })
 
   it('ADD-17 T-57 confirmed many times at two gateways it extends once', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await shop.locker(ed25519Identity())
     const before = await usageOf(locker)
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
     const tx = await market.pay(quote.accepts[0]!)
@@ -102,7 +100,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
       .execute()
 
   it('ADD-17 T-57 two renewals at the same time both count', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await shop.locker(ed25519Identity())
     const before = await usageOf(locker)
     const quotes = await Promise.all([0, 1].map(() => shop.quote({ units: 1, extends: locker.receiptId })))
     const txs: string[] = []
@@ -116,7 +114,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
   })
 
   it('ADD-17 AMB-06 counts from when it was paid, also where it is confirmed after the end of the locker', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await shop.locker(ed25519Identity())
     await buy(market, shop, { units: 4, extends: locker.receiptId })
     await endAt(locker, 600)
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
@@ -131,7 +129,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
 
   it('ADD-17 T-57 a small renewal after the end, by whoever, does not make the next one smaller', async () => {
     const { db } = shop.gateway.context.database
-    const locker = await house.locker(ed25519Identity())
+    const locker = await shop.locker(ed25519Identity())
     await endAt(locker, -600)
     await buy(market, shop, { units: 1, extends: locker.receiptId })
     expect((await usageOf(locker)).renewal_units).toBe(1)
@@ -155,24 +153,24 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
   })
 
   it('ADD-17 T-57 opens no locker of its own, neither for its payer nor for a sponsor', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await shop.locker(ed25519Identity())
     const { receipt_id } = await buy(market, shop, { units: 1, extends: locker.receiptId })
     const open = await market.open({ DATABASE_URL: database.url, ALLOW_PUBLIC_PROVISION: 'true' })
     const before = await countOf('lockers')
-    const provisioned = await open.post<{ details: object }>('/v1/storage/provision', { receipt_id })
+    const provisioned = await open.send<{ details: object }>('POST', '/v1/storage/provision', { receipt_id })
     expectError(provisioned, 409, 'receipt_is_renewal')
     expect(provisioned.body.details).toEqual({ locker_id: locker.lockerId, receipt_id: locker.receiptId })
-    await open.stop()
+    await open.close()
     // Nor does anything else say that there is one to open.
     const path = `/v1/lockers/${lockerId(receipt_id)}/files`
     const signed = { method: 'GET', path, ops: ['locker:list'], lockerId: lockerId(receipt_id), receiptId: receipt_id }
-    expectError(await house.call(locker.owner, signed), 409, 'receipt_is_renewal')
-    const link = await shop.get<{ details: object }>(`/v1/r/${receipt_id}/f/a.txt`)
+    expectError(await shop.call(locker.owner, signed), 409, 'receipt_is_renewal')
+    const link = await shop.send<{ details: object }>('GET', `/v1/r/${receipt_id}/f/a.txt`)
     expectError(link, 409, 'receipt_is_renewal')
     expect(link.body.details).toEqual(provisioned.body.details)
     const named = new URLSearchParams({ receipt_id, filename: 'a.txt' })
-    expectError(await house.send('POST', `/v1/files/confirm?${named}`), 409, 'receipt_is_renewal')
-    const attested = await house.send('POST', '/v1/internal/attest', { receipt_id })
+    expectError(await shop.send('POST', `/v1/files/confirm?${named}`), 409, 'receipt_is_renewal')
+    const attested = await shop.send('POST', '/v1/internal/attest', { receipt_id })
     expectError(attested, 409, 'receipt_is_renewal')
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
     const tx_sig = await market.pay(quote.accepts[0]!)
@@ -185,10 +183,10 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
 
   it('ADD-17 T-57 is not quoted for what is no locker, nor at another provider, and then nothing is stored', async () => {
     const owner = ed25519Identity()
-    const locker = await house.locker(owner)
-    const unopened = await house.receipt(owner)
+    const locker = await shop.locker(owner)
+    const unopened = await shop.receipt(owner)
     const { receipt_id: renewal } = await buy(market, shop, { units: 1, extends: locker.receiptId })
-    const ask = (order: object) => shop.post('/v1/storage/request', { units: 1, ...order })
+    const ask = (order: object) => shop.send('POST', '/v1/storage/request', { units: 1, ...order })
     const { db } = shop.gateway.context.database
     const stored = async () => (await db.selectFrom('pay_requests').selectAll().execute()).length
     const before = await stored()
@@ -206,7 +204,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
   ] as const)(
     'T-84 a locker that is %s is not sold to, and what was paid before counts',
     async (state, status, code) => {
-      const locker = await house.locker(ed25519Identity())
+      const locker = await shop.locker(ed25519Identity())
       const order = { units: 1, extends: locker.receiptId }
       const headers = { 'idempotency-key': `restricted-${state}-${dialect}` }
       const [kept, paid] = [await shop.quote(order, headers), await shop.quote(order)]
@@ -214,42 +212,41 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
       const restriction = { restriction: state, restricted_at: '2026-09-01T12:00:00Z' }
       const { db } = shop.gateway.context.database
       await db.updateTable('lockers').set(restriction).where('locker_id', '=', locker.lockerId).execute()
-      expectError(await shop.post('/v1/storage/request', order), status, code)
-      expectError(await shop.post('/v1/storage/request', order, headers), status, code)
+      expectError(await shop.send('POST', '/v1/storage/request', order), status, code)
+      expectError(await shop.send('POST', '/v1/storage/request', order, headers), status, code)
       const leg = kept.accepts[0]!
       const facts = { pay_req_id: payReqId(kept), network: leg.network, asset: leg.asset }
-      expectError(await shop.post('/v1/storage/payment/prepare', facts), status, code)
+      expectError(await shop.send('POST', '/v1/storage/payment/prepare', facts), status, code)
       const before = Date.parse((await usageOf(locker)).expires_at)
       expect((await shop.confirm({ pay_req_id: payReqId(paid) }, tx)).status).toBe(200)
       expect(Date.parse((await usageOf(locker)).expires_at)).toBe(before + 365 * 86_400_000)
-      const found = await shop.post('/v1/storage/payment/find', { pay_req_id: payReqId(paid) })
+      const found = await shop.send('POST', '/v1/storage/payment/find', { pay_req_id: payReqId(paid) })
       expect(found.status).toBe(200)
     },
   )
 
   it('T-57 a quote tells a stranger nothing about what is in the locker', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await shop.locker(ed25519Identity())
     await locker.put('secret-name.txt', 'x'.repeat(123_457))
     const text = JSON.stringify(await shop.quote({ units: 1, extends: locker.receiptId }))
     for (const secret of ['secret-name', '123457', locker.owner.identity]) expect(text).not.toContain(secret)
   })
 
   it('ADD-17 PAY-06 PAY-07 an Idempotency-Key stands for one renewal', async () => {
-    const lockers = [await house.locker(ed25519Identity()), await house.locker(ed25519Identity())] as const
+    const lockers = [await shop.locker(ed25519Identity()), await shop.locker(ed25519Identity())] as const
     const headers = { 'idempotency-key': `key-${dialect}` }
     const order = { units: 1, extends: lockers[0].receiptId }
     const quote = await shop.quote(order, headers)
     expect(await shop.quote(order, headers)).toEqual(quote)
     for (const other of [{ units: 1 }, { units: 1, extends: lockers[1].receiptId }])
-      expectError(await shop.post('/v1/storage/request', other, headers), 409, 'idempotency_conflict')
+      expectError(await shop.send('POST', '/v1/storage/request', other, headers), 409, 'idempotency_conflict')
   })
 })
 
 it('T-56 ADD-17 a quote says that terms are enforced, and a renewal makes room for what was refused', async () => {
   const TERMS = '{"gcs":{"storage_limit_bytes":100,"ttl_days":10}}'
   const shop = await market.open({ ENFORCE_TERMS: 'true', TERMS })
-  const house = houseOf(shop.gateway, market.clock)
-  const locker = await house.locker(ed25519Identity())
+  const locker = await shop.locker(ed25519Identity())
   await locker.put('a', 'x'.repeat(60))
   const put = async () => {
     const { body } = await locker.call<{ upload_url: string }>(['locker:write'], 'POST', '/files', { filename: 'b' })

@@ -2,12 +2,13 @@ import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { receiptId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
+import { buy, expectError, type Market, openMarket, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { buy, expectError, type Market, openMarket, type Shop, WITHOUT_EVM, WITHOUT_PRIMARY } from './market.ts'
 
 let market: Market
 let database: FreshDatabase
-let shop: Shop
+let shop: TestGateway
 let primary: Awaited<ReturnType<typeof buy>>
 let evm: Awaited<ReturnType<typeof buy>>
 beforeAll(async () => {
@@ -23,7 +24,7 @@ afterAll(async () => {
 })
 
 function verify(receipt_id: string, seller = shop) {
-  return seller.get(`/v1/receipts/${receipt_id}/verify-payment`)
+  return seller.send('GET', `/v1/receipts/${receipt_id}/verify-payment`)
 }
 
 /** The receipt as stored, with some of its fields changed. */
@@ -122,9 +123,9 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     const elsewhere = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS, EVM_RPC_URLS })
     for (const { receipt_id, receipt } of [primary, evm]) {
       expectError(await verify(receipt_id, elsewhere), 502, 'tx_not_found_on_chain')
-      expect((await elsewhere.get(`/v1/receipts/${receipt_id}`)).body).toEqual(receipt)
+      expect((await elsewhere.send('GET', `/v1/receipts/${receipt_id}`)).body).toEqual(receipt)
     }
-    await elsewhere.stop()
+    await elsewhere.close()
   })
 
   it('RCPT-09 verifying a payment is a 503 while the chain cannot be read or is no longer configured', async () => {
@@ -135,7 +136,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     for (const { receipt_id } of [primary, evm]) expectError(await verify(receipt_id, blind), 503, 'chain_unavailable')
     expectError(await verify(evm.receipt_id, evmGone), 503, 'chain_unavailable')
     expectError(await verify(primary.receipt_id, primaryGone), 503, 'chain_unavailable')
-    for (const seller of [blind, evmGone, primaryGone]) await seller.stop()
+    for (const seller of [blind, evmGone, primaryGone]) await seller.close()
   })
 
   it('PAY-30 a payment is verified against the treasury of its quote after the treasury changed', async () => {
@@ -144,6 +145,6 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
       PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8',
     })
     expect((await verify(primary.receipt_id, moved)).body).toMatchObject({ verified: true })
-    await moved.stop()
+    await moved.close()
   })
 })

@@ -15,10 +15,9 @@ import {
 } from '@aws-sdk/client-s3'
 import { testClock } from '@svc/devnet/clock'
 import type { Variables } from '@svc/http-service/config'
-import { startTestGateway } from '@svc/testbed/gateway'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
-import { ed25519Identity, houseOf, type LockerHouse, type TestLocker } from '../auth/lockers.ts'
 import { askCredentials, done } from './credentials/credentials-house.ts'
 
 const UNSIGNED = 'UNSIGNED-PAYLOAD'
@@ -38,8 +37,7 @@ interface RawOptions {
 export async function openS3House(variables: Variables = {}, overrides: Overrides = {}) {
   // Stock clients take the time from the Date of answers, which is the real one.
   const clock = testClock(Date.now())
-  const gateway = await startTestGateway({ S3_DOOR: 'on', ...variables }, { now: clock.now, ...overrides })
-  const house = houseOf(gateway, clock)
+  const house = await openTestGateway({ S3_DOOR: 'on', ...variables }, { clock, ...overrides })
   const s3Url = `${house.gateway.url}/s3`
 
   /** Asks for credentials of a locker. */
@@ -113,7 +111,7 @@ export function objectsOf(bucket: Pick<Bucket, 'name' | 'client'>) {
 }
 
 export async function sendSigned(
-  house: LockerHouse,
+  house: TestGateway,
   credentials: GivenCredentials,
   method: string,
   target: string,
@@ -133,7 +131,7 @@ export async function sendSigned(
 
 /** The headers of a request with those that sign it. Parameters of the target are in order, each with `=`. */
 export function signHead(
-  { gateway, clock }: LockerHouse,
+  { gateway, clock }: TestGateway,
   credentials: GivenCredentials,
   method: string,
   target: string,
@@ -162,7 +160,7 @@ export function signHead(
 
 /** A request that is signed for this host, with its head as lines. */
 export function signedLines(
-  house: LockerHouse,
+  house: TestGateway,
   { credentials }: Bucket,
   method: string,
   target: string,
@@ -175,7 +173,7 @@ export function signedLines(
 
 /** A PUT of four bytes, with something else done when the gateway has let it in and has half of them. */
 export async function putInHalves(
-  house: LockerHouse,
+  house: TestGateway,
   credentials: GivenCredentials,
   target: string,
   between: () => Promise<unknown>,

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onlyProvider } from '@svc/testbed/only-provider'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { watchedStorage } from '../files/confirm/confirm.ts'
 import { createFile, put } from './transfers.ts'
 
@@ -24,7 +24,7 @@ it('an answer ends after its content length even if the object grows, so that no
       return found
     },
   })
-  const house = await openLockerHouse({}, { providers })
+  const house = await openTestGateway({}, { providers })
   onTestFinished(house.close)
   const locker = await house.locker(ed25519Identity())
   const urls = await createFile(house, locker, 'a.txt')

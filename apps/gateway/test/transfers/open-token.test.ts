@@ -4,13 +4,13 @@ import type { Json } from '@svc/protocol/canonical'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
 import { statementSigner } from '@svc/testbed/statement-signer'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { createFile, errorOf, type FileUrls, put, sha256, signPayload, tokenOf } from './transfers.ts'
 
 const NAME = 'notes/ä.txt'
 const INVALID = [403, 'SHORT_URL_INVALID']
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forEachTest(async () => {
   const made = await house.locker(ed25519Identity())
   await made.put(NAME, 'hello')

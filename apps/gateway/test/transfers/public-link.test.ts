@@ -2,8 +2,8 @@
 
 import type { ErrorBody } from '@svc/api/errors'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, type Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type Identity, openLockerHouse } from '../auth/lockers.ts'
 import { confirmBatch, confirm as confirmIn } from '../files/confirm/confirm.ts'
 
 const operator = ed25519Identity()
@@ -12,7 +12,7 @@ interface Changed {
   public_link: { status: string; id: string | null }
 }
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forEachTest(async () => {
   const made = await house.locker(ed25519Identity(), { operators: [operator] })
   await made.put('folder/a.txt', 'hello')

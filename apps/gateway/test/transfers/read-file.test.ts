@@ -1,8 +1,8 @@
 import { rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { describe, expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { confirm } from '../files/confirm/confirm.ts'
 import { pathOf } from '../files/files.ts'
 import { createFile, errorOf, rowOf, sha256 } from './transfers.ts'
@@ -10,7 +10,7 @@ import { createFile, errorOf, rowOf, sha256 } from './transfers.ts'
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
 const ETAG = `"sha256:${sha256(ALPHABET)}"`
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forEachTest(async () => {
   const made = await house.locker(ed25519Identity())
   await made.put('letters.txt', ALPHABET)

@@ -3,8 +3,8 @@ import type { ErrorBody } from '@svc/api/errors'
 import type { UrlSet } from '@svc/api/file-entries'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import type { Variables } from '@svc/http-service/config'
+import { ed25519Identity, expectRefusal, openTestGateway, type Reply } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse, type Reply } from '../auth/lockers.ts'
 import { confirm, confirmBatch } from '../files/confirm/confirm.ts'
 import { newFolder, stores } from './object-stores.ts'
 import { rowOf, sha256 } from './transfers.ts'
@@ -15,7 +15,7 @@ const ORDER = { filename: 'a.txt', content_type: 'text/plain' }
 const PROVIDER_WORDS = ['googleapis', 'storjshare', 'X-Amz-', 'X-Goog-Signature', 'X-Goog-Credential']
 
 async function openAt(provider: string, variables: Variables) {
-  const house = await openLockerHouse({ ...variables, LOCAL_PROVIDERS: '' })
+  const house = await openTestGateway({ ...variables, LOCAL_PROVIDERS: '' })
   onTestFinished(() => house.close())
   const locker = await house.locker(ed25519Identity(), { provider })
   const here = (url: string) => house.gateway.url + new URL(url).pathname

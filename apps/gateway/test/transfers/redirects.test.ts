@@ -2,11 +2,10 @@ import { once } from 'node:events'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { redirecting, startRedirectingStore } from '@svc/storage/test/redirecting-store'
-import { startTestGateway } from '@svc/testbed/gateway'
 import { onlyProvider } from '@svc/testbed/only-provider'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { ed25519Identity, expectRefusal, houseOf, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { confirm as confirmIn, watchedStorage } from '../files/confirm/confirm.ts'
 import { limitBytes } from '../files/files.ts'
 import { openTestSession } from './sessions/sessions.ts'
@@ -22,8 +21,8 @@ beforeEach(() => {
 const storage = forAllTests(watchedStorage)
 const local = () => storage.providers.named('gcs')
 const store = forAllTests(() => startRedirectingStore({ provider: local(), now: () => house.clock.now() }))
-const house: LockerHouse = forAllTests(() =>
-  openLockerHouse({ STORAGE_DIR: storage.folder }, { providers: onlyProvider(failing(redirecting(local(), store))) }),
+const house: TestGateway = forAllTests(() =>
+  openTestGateway({ STORAGE_DIR: storage.folder }, { providers: onlyProvider(failing(redirecting(local(), store))) }),
 )
 const operator = ed25519Identity()
 const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
@@ -205,7 +204,7 @@ describe('a direct upload where terms are enforced', () => {
   const strict = forEachTest(async () => {
     const providers = onlyProvider(redirecting(local(), store))
     const variables = { STORAGE_DIR: storage.folder, ENFORCE_TERMS: 'true' }
-    return houseOf(await startTestGateway(variables, { providers, now: house.clock.now }), house.clock)
+    return openTestGateway(variables, { providers, clock: house.clock })
   })
   const small = forEachTest(() => strict.locker(ed25519Identity()))
   const db = () => strict.gateway.context.database.db

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, type Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, type Identity, openLockerHouse } from '../auth/lockers.ts'
 import { openTestSession, publicBytes } from './sessions/sessions.ts'
 import { createFile, errorOf, type FileUrls, leftovers, put, rawUpload, signPayload } from './transfers.ts'
 
@@ -19,7 +19,7 @@ interface Minted {
 
 forEachDatabase('what an operator asked for', (database) => {
   const [operator, other] = [ed25519Identity(), ed25519Identity()]
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forEachTest(async () => {
     const made = await house.locker(ed25519Identity(), { operators: [operator, other] })
     await made.put('a.txt', 'kept')

@@ -1,7 +1,7 @@
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/http-service/log'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { listed } from './sessions/sessions.ts'
 import { createFile, errorOf, leftovers, tokenOf } from './transfers.ts'
 
@@ -10,7 +10,7 @@ const write = (line: string) => {
   logged += line
 }
 const log = createLog('debug', { write, writeSoon: write, flush: () => {} })
-const house = forAllTests(() => openLockerHouse({}, { log }))
+const house = forAllTests(() => openTestGateway({}, { log }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 const urls = forEachTest(async () => {
   await locker.put('a.txt', 'hello')

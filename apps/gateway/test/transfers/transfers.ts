@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { toBase64Url } from '@svc/protocol/bytes'
 import { canonicalBytes, type Json } from '@svc/protocol/canonical'
 import type { Ed25519Signer } from '@svc/protocol/keys'
+import type { Identity, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { expect, onTestFinished } from 'vitest'
 import type { FileRow } from '../../src/db/schema.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { Identity, LockerHouse, TestLocker } from '../auth/lockers.ts'
 
 export interface FileUrls {
   upload: string
@@ -20,7 +20,7 @@ export interface FileUrls {
 
 /** Creates a file entry, as the owner by default. The URLs have the address of the running gateway. */
 export async function createFile(
-  { gateway }: LockerHouse,
+  { gateway }: TestGateway,
   locker: TestLocker,
   filename: string,
   { contentType = 'text/plain', ...more }: { contentType?: string; expected_hash?: string; ttl_min?: number } = {},
@@ -56,12 +56,12 @@ export async function errorOf(response: Response): Promise<[number, string]> {
 }
 
 /** The file's row in the database. */
-export async function rowOf({ gateway }: LockerHouse, locker: TestLocker, filename: string): Promise<FileRow> {
+export async function rowOf({ gateway }: TestGateway, locker: TestLocker, filename: string): Promise<FileRow> {
   const files = gateway.context.database.db.selectFrom('files').selectAll().where('filename', '=', filename)
   return files.where('locker_id', '=', locker.lockerId).executeTakeFirstOrThrow()
 }
 
-export function objectRow({ gateway }: LockerHouse, id: string | null) {
+export function objectRow({ gateway }: TestGateway, id: string | null) {
   const objects = gateway.context.database.db.selectFrom('objects').selectAll()
   return objects.where('object_id', '=', id as string).executeTakeFirst()
 }

@@ -5,8 +5,8 @@ import type { Endpoint } from '@svc/api/endpoint'
 import type { ErrorBody } from '@svc/api/errors'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway, type Reply } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, openLockerHouse, type Reply } from '../auth/lockers.ts'
 import { openTestSession } from './sessions/sessions.ts'
 import { createFile } from './transfers.ts'
 
@@ -26,7 +26,7 @@ const NAMES = [
 ]
 const BY_NAME = NAMES.map((name) => [name, gatewayEndpoints.find((endpoint) => endpoint.name === name)!] as const)
 
-const house = forAllTests(() => openLockerHouse({ INTERNAL_SECRET: 'a-secret-of-the-operator' }))
+const house = forAllTests(() => openTestGateway({ INTERNAL_SECRET: 'a-secret-of-the-operator' }))
 const locker = forAllTests(() => house.locker(ed25519Identity()))
 const session = forAllTests(() => openTestSession(house, locker, { files: [{ filename: 'a' }] }))
 const urls = forAllTests(() => createFile(house, locker, 'b', { contentType: 'application/octet-stream' }))
@@ -63,7 +63,7 @@ it('FILE-31 ERR-29 SESS-06 inputs that do not fit their schema say what to do ne
 })
 
 it('FILE-31 ERR-29 SESS-06 a limit says to wait, and how long', async () => {
-  const limited = await openLockerHouse({ RATE_LIMIT_SIGNER: '1', RATE_LIMIT_ADDRESS: '1' })
+  const limited = await openTestGateway({ RATE_LIMIT_SIGNER: '1', RATE_LIMIT_ADDRESS: '1' })
   onTestFinished(limited.close)
   const own = await limited.locker(ed25519Identity())
   const create = () => own.call<ErrorBody>(['locker:write'], 'POST', '/files', { filename: 'a' })

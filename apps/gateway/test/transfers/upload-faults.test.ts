@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf } from './transfers.ts'
 
 const MEBIBYTE = 1_048_576
 const TYPE = 'Content-Type: text/plain'
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
 

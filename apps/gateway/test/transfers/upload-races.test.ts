@@ -3,9 +3,9 @@ import { get, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse, openLockerHouse } from '../auth/lockers.ts'
 import { watchedStorage } from '../files/confirm/confirm.ts'
 import { openTestSession, publicBytes } from './sessions/sessions.ts'
 import { createFile, leftovers, put, rowOf, sha256 } from './transfers.ts'
@@ -17,12 +17,12 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
   const key = randomBytes(32).toString('hex')
   const variables = () => ({ DATABASE_URL: database.url, STORAGE_DIR: storage.folder, SHORT_URL_KEY: key })
   /** Two gateways on one database and one folder. */
-  const house = forAllTests(() => openLockerHouse(variables()))
-  const other = forAllTests(() => openLockerHouse(variables(), { now: house.clock.now }))
+  const house = forAllTests(() => openTestGateway(variables()))
+  const other = forAllTests(() => openTestGateway(variables(), { now: house.clock.now }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
   const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
 
-  const at = ({ gateway }: LockerHouse, url: string) => gateway.url + new URL(url).pathname
+  const at = ({ gateway }: TestGateway, url: string) => gateway.url + new URL(url).pathname
 
   it('AMB-24 concurrent uploads of one file leave one of them and release the others', async () => {
     const before = await leftovers(house.gateway)

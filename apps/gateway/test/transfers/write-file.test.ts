@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { createFile, errorOf, leftovers, put, rawUpload, rowOf, sha256 } from './transfers.ts'
 
 const MAX = 200_000
 const RECOVERY_DETAILS = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
 
-const house = forAllTests(() => openLockerHouse({ MAX_UPLOAD_BYTES: String(MAX) }))
+const house = forAllTests(() => openTestGateway({ MAX_UPLOAD_BYTES: String(MAX) }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 const urls = forEachTest(() => createFile(house, locker, 'a.txt'))
 

@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { ed25519Identity, type TestGateway } from '@svc/testbed/test-gateway'
 import { Upload } from 'tus-js-client'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, type LockerHouse } from '../auth/lockers.ts'
 import { startGatewayProcess } from '../gateway-process.ts'
 import { openS3House } from '../s3/s3-house.ts'
 import { newFolder } from '../transfers/object-stores.ts'
@@ -27,7 +27,7 @@ forEachDatabase('tus uploads', (database) => {
     await first.close()
     const program = await startGatewayProcess({ LOCAL_PROVIDERS: 'gcs', RUN_JOBS: 'false', ...variables })
     line.target = program.url
-    let successor: LockerHouse | null = null
+    let successor: TestGateway | null = null
     onTestFinished(() => successor?.close())
     const bytes = randomBytes(20 * MB)
     let acknowledged = 0
@@ -64,7 +64,7 @@ forEachDatabase('tus uploads', (database) => {
     })
     expect(resumedAt.every((offset) => offset >= acknowledged)).toBe(true)
     expect(resumedAt.length).toBeGreaterThan(0)
-    expect(await publicBytes(successor as unknown as LockerHouse, locker, 'survivor')).toEqual(bytes)
+    expect(await publicBytes(successor as unknown as TestGateway, locker, 'survivor')).toEqual(bytes)
   })
 
   it('T-99 ADD-46 two gateways take the chunks of one upload in turn, and of two at once one counts', async () => {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { listed, publicBytes } from '../transfers/sessions/sessions.ts'
 import { CHUNK, create, here, metadata, send, type TestUpload, tusToken, whole } from './uploads.ts'
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 
 const named = (filename: string, length: number) => whole(length, { filename })

@@ -2,14 +2,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { listed, publicBytes } from '../transfers/sessions/sessions.ts'
 import { sha256 } from '../transfers/transfers.ts'
 import { CHUNK, create, metadata, send, tusToken, whole } from './uploads.ts'
 
 forEachDatabase('tus', (database) => {
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url, SESSION_PART_MAX_BYTES: '1000' }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, SESSION_PART_MAX_BYTES: '1000' }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
   const begin = async (headers: Record<string, string>, body?: string) =>
     create(house, locker, await tusToken(locker), headers, body)

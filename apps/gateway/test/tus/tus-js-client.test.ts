@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { Upload, type UploadOptions } from 'tus-js-client'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { publicBytes } from '../transfers/sessions/sessions.ts'
 import { sha256 } from '../transfers/transfers.ts'
 import { openLine } from './line.ts'
@@ -11,7 +11,7 @@ import { tusToken } from './uploads.ts'
 
 const line = forAllTests(openLine)
 const house = forAllTests(async () => {
-  const opened = await openLockerHouse({ BASE_URL: line.url })
+  const opened = await openTestGateway({ BASE_URL: line.url })
   line.target = opened.gateway.url
   return opened
 })

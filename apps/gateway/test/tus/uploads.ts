@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { TusToken } from '@svc/api/tus'
+import type { Identity, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { expect } from 'vitest'
-import type { Identity, LockerHouse, TestLocker } from '../auth/lockers.ts'
 
 type Headers = Record<string, string>
 
@@ -56,12 +56,12 @@ export const whole = (length: number, pairs: Record<string, string>): Headers =>
 export type TestUpload = Awaited<ReturnType<typeof create>>
 
 /** The URLs that a gateway gives have its public address; tests call it where it listens. */
-export function here({ gateway }: LockerHouse, url: string): string {
+export function here({ gateway }: TestGateway, url: string): string {
   return gateway.url + new URL(url).pathname
 }
 
 export async function create(
-  house: LockerHouse,
+  house: TestGateway,
   locker: TestLocker,
   token: string,
   headers: Headers,

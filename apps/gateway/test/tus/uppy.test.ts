@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { chromium } from 'playwright'
 import { build } from 'vite'
 import { expect, it, onTestFinished } from 'vitest'
 import { chromiumPath } from '../../../../scripts/chromium.ts'
-import { ed25519Identity, openLockerHouse } from '../auth/lockers.ts'
 import { listed, publicBytes } from '../transfers/sessions/sessions.ts'
 import { sha256 } from '../transfers/transfers.ts'
 import { openLine } from './line.ts'
@@ -43,7 +43,7 @@ it('ADD-46 Uppy uploads from a page of another origin, and reads the hash of the
 }, async () => {
   const tab = await openPage()
   const line = await openLine()
-  const house = await openLockerHouse({ BASE_URL: line.url })
+  const house = await openTestGateway({ BASE_URL: line.url })
   line.target = house.gateway.url
   onTestFinished(async () => {
     await house.close()

@@ -1,13 +1,14 @@
 import type { Confirmation } from '@svc/api/purchases'
 import type { X402Purchase, X402Quote } from '@svc/api/x402'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS, FAUCET, MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { paymentReference } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { ed25519Identity, evmIdentity, signCall } from '@svc/testbed/signing'
+import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { hexToBytes } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { shopOf } from '../purchases/market.ts'
+import { describe, expect, it } from 'vitest'
 import {
   buyWith,
   encoded,
@@ -25,14 +26,9 @@ import {
   treasuryUsdc,
   WALLETS,
   walletOn,
-  type X402Testbed,
 } from './x402-testbed.ts'
 
-let testbed: X402Testbed
-beforeAll(async () => {
-  testbed = await startX402Testbed()
-})
-afterAll(() => testbed.stop())
+const testbed = forAllTests(() => startX402Testbed())
 
 it('the quote has legs that the exact scheme can pay, and describes the purchase', async () => {
   const { status, body } = await post<X402Quote>(testbed.url, { units: 3, provider: 'mongodb', tags: ['cat'] })
@@ -108,7 +104,10 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
       payer: WALLETS[family],
     })
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
-    const check = await shopOf(testbed.gateway).get<{ verified: boolean }>(`/v1/receipts/${receipt_id}/verify-payment`)
+    const check = await testGatewayOf(testbed.gateway).send<{ verified: boolean }>(
+      'GET',
+      `/v1/receipts/${receipt_id}/verify-payment`,
+    )
     expect(check.body.verified).toBe(true)
   })
 

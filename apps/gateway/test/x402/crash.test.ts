@@ -2,19 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Behaviour, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
-import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { startLocalChains } from '@svc/devnet/local-chains'
 import { lockerId } from '@svc/protocol/ids'
 import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startGatewayProcess } from '../gateway-process.ts'
 import { READ, SEND } from './faulty-testbed.ts'
 import { FAMILIES, type Family, PRICE, pay, responseIn, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
 
-let chains: LocalChains
-beforeAll(async () => {
-  chains = await startLocalChains()
-})
-afterAll(() => chains.stop())
+const chains = forAllTests(() => startLocalChains())
 
 /** Never answers one method. */
 function silentOn(method: string): Behaviour {

@@ -4,10 +4,13 @@ import { MULTICALL3, TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import { honestly, withBody } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import type { LocalChains } from '@svc/devnet/local-chains'
 import { blockUsdc, pauseUsdc } from '@svc/devnet/usdc-issuer'
 import type { Variables } from '@svc/http-service/config'
 import { createLog } from '@svc/http-service/log'
+import { expectError } from '@svc/testbed/market'
+import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { decodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
 import {
@@ -23,18 +26,9 @@ import {
   stringToHex,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
-import { expectError, shopOf } from '../purchases/market.ts'
-import {
-  expectPending,
-  type FaultyTestbed,
-  payPatiently,
-  READ,
-  SEND,
-  startFaultyTestbed,
-  TAKEN,
-} from './faulty-testbed.ts'
+import { expectPending, payPatiently, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
 import {
   asRequirements,
   encoded,
@@ -54,12 +48,8 @@ import {
 /** The selector of `authorizationState(address,bytes32)`. */
 const AUTHORIZATION_STATE = '0xe94a0102'
 
-let testbed: FaultyTestbed
-beforeAll(async () => {
-  testbed = await startFaultyTestbed()
-})
+const testbed = forAllTests(() => startFaultyTestbed())
 afterEach(() => testbed.calm())
-afterAll(() => testbed.stop())
 
 describe('an authorization of the EVM chain', { shuffle: false }, () => {
   const token = TOKENS.USDC.address
@@ -212,7 +202,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
   function confirmFor({ quote }: SignedHeader, tx: string) {
     const leg = legOn('evm', quote)
     const body = { pay_req_id: leg.extra.pay_req_id, pay_network: leg.network, pay_asset: 'USDC' }
-    return shopOf(testbed.gateway).confirm(body, tx)
+    return testGatewayOf(testbed.gateway).confirm(body, tx)
   }
 
   describe('T-158 an authorization that is used counts as cancelled only if a final block says so', () => {

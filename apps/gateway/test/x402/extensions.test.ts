@@ -1,4 +1,5 @@
 import type { X402Purchase } from '@svc/api/x402'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { fromBase58, toHex } from '@svc/protocol/bytes'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import type { PaymentPayload, PaymentRequired } from '@x402/core/types'
@@ -19,7 +20,7 @@ import {
   generatePaymentId,
   validatePaymentIdentifier,
 } from '@x402/extensions/payment-identifier'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   buyWith,
   encoded,
@@ -33,14 +34,9 @@ import {
   startX402Testbed,
   treasuryUsdc,
   walletOn,
-  type X402Testbed,
 } from './x402-testbed.ts'
 
-let testbed: X402Testbed
-beforeAll(async () => {
-  testbed = await startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' })
-})
-afterAll(() => testbed.stop())
+const testbed = forAllTests(() => startX402Testbed({ RATE_LIMIT_ADDRESS: '30000' }))
 
 /** What the body offers, in the form of the header. */
 async function offer(): Promise<PaymentRequired> {

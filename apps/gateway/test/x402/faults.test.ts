@@ -1,21 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import type { NodeFaults } from '@svc/devnet/node-faults'
 import { call } from '@svc/devnet/primary-chain/dev-client'
+import { expectError } from '@svc/testbed/market'
+import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, shopOf } from '../purchases/market.ts'
-import {
-  CHAIN,
-  expectPending,
-  type FaultyTestbed,
-  PREPARE,
-  payPatiently,
-  READ,
-  SEND,
-  startFaultyTestbed,
-  TAKEN,
-} from './faulty-testbed.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { CHAIN, expectPending, PREPARE, payPatiently, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
 import {
   buyWith,
   expectRefused,
@@ -31,12 +23,8 @@ import {
   walletOn,
 } from './x402-testbed.ts'
 
-let testbed: FaultyTestbed
-beforeAll(async () => {
-  testbed = await startFaultyTestbed()
-})
+const testbed = forAllTests(() => startFaultyTestbed())
 afterEach(() => testbed.calm())
-afterAll(() => testbed.stop())
 
 describe.each(FAMILIES)('on the %s chain', (family) => {
   /** Pays while the node does not show it; answers the transaction. */
@@ -186,9 +174,14 @@ it('without any key the endpoint answers 404 and names the other endpoint', asyn
   const reply = await post(closed.url, { units: 1 })
   expectError(reply, 404, 'not_found')
   expect(reply.body).toMatchObject({ hint: expect.stringContaining('/v1/storage/request') })
-  const plain = await shopOf(closed).quote()
+  const plain = await testGatewayOf(closed).quote()
   expect(plain.extensions.svc.info).not.toHaveProperty('x402_url')
-  const signed = await shopOf(closed).post('/v1/storage/request', { units: 1 }, { 'payment-signature': 'x' })
+  const signed = await testGatewayOf(closed).send(
+    'POST',
+    '/v1/storage/request',
+    { units: 1 },
+    { 'payment-signature': 'x' },
+  )
   expectError(signed, 400, 'signed_payment_not_taken')
   expect(signed.body).toMatchObject({ hint: expect.stringContaining('pay an entry of accepts yourself') })
   await closed.stop()

@@ -6,11 +6,12 @@ import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import type { NodeFaults } from '@svc/devnet/node-faults'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
+import { expectError } from '@svc/testbed/market'
+import type { Reply } from '@svc/testbed/test-gateway'
 import type { PaymentPayload } from '@x402/core/types'
 import { expect } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { expectError, type Reply } from '../purchases/market.ts'
 import {
   encoded,
   FAMILIES,

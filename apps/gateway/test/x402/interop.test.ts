@@ -1,20 +1,17 @@
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { payLeg } from '@svc/devnet/pay-leg'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
 import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment } from '@x402/fetch'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FAMILIES, legOn, signFor, startX402Testbed, WALLETS, walletOn, type X402Testbed } from './x402-testbed.ts'
+import { describe, expect, it } from 'vitest'
+import { FAMILIES, legOn, signFor, startX402Testbed, WALLETS, walletOn } from './x402-testbed.ts'
 
-let testbed: X402Testbed
-beforeAll(async () => {
-  testbed = await startX402Testbed()
-})
-afterAll(() => testbed.stop())
+const testbed = forAllTests(() => startX402Testbed())
 
 const PLAIN = '/v1/storage/request'
 const ORDER = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"units":1}' }

@@ -4,8 +4,9 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { MINTS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { startTestGateway } from '@svc/testbed/gateway'
+import { expectError, legOf } from '@svc/testbed/market'
+import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectError, legOf, shopOf } from '../purchases/market.ts'
 import {
   asRequirements,
   encoded,
@@ -186,7 +187,7 @@ describe('quotes', () => {
 
   it('a quote of the other endpoint has no leg that can be signed for on the primary chain', async () => {
     const { payload } = await signFor(await walletOn('primary', testbed.chains), testbed.url)
-    const plain = await shopOf(testbed.gateway).quote()
+    const plain = await testGatewayOf(testbed.gateway).quote()
     const accepted = asRequirements(legOf(plain, 'USDC'))
     expectRefused(await pay(testbed.url, encoded({ ...payload, accepted })), 'leg_not_signable')
   })
@@ -203,7 +204,7 @@ describe('quotes', () => {
 
   it('PAY-07 quotes of both endpoints do not share an Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'of-the-other-endpoint' }
-    await shopOf(testbed.gateway).quote({ units: 1 }, key)
+    await testGatewayOf(testbed.gateway).quote({ units: 1 }, key)
     expectError(await post(testbed.url, { units: 1 }, key), 409, 'idempotency_conflict')
   })
 })
@@ -212,7 +213,7 @@ it('ADD-17 ADD-21 a renewal is not sold here: its quote does not point here, and
   const bought = await pay(testbed.url, (await signFor(await walletOn('evm', testbed.chains), testbed.url)).text)
   before = await treasuries(testbed.chains)
   const order = { units: 1, extends: bought.body.receipt_id }
-  const shop = shopOf(testbed.gateway)
+  const shop = testGatewayOf(testbed.gateway)
   const quote = await shop.quote(order)
   expect(quote.extensions.svc.info).not.toHaveProperty('x402_url')
   expect(JSON.stringify(quote)).not.toContain('/v1/x402/storage')
@@ -221,7 +222,7 @@ it('ADD-17 ADD-21 a renewal is not sold here: its quote does not point here, and
   const client = await walletOn('evm', testbed.chains)
   const signed = await client.createPaymentPayload({ ...quote, accepts })
   const text = encoded({ ...signed, accepted: asRequirements(leg) })
-  const plain = await shop.post<{ hint: string; details?: object }>('/v1/storage/request', order, {
+  const plain = await shop.send<{ hint: string; details?: object }>('POST', '/v1/storage/request', order, {
     'payment-signature': text,
   })
   expectError(plain, 400, 'signed_payment_not_taken')

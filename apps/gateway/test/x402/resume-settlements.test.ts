@@ -3,10 +3,11 @@ import type { PaymentLeg } from '@svc/api/quote'
 import type { X402Quote } from '@svc/api/x402'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { paymentAttCode } from '@svc/protocol/ids'
+import { legOf, payReqId } from '@svc/testbed/market'
+import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
-import { legOf, payReqId, shopOf } from '../purchases/market.ts'
 import { expectPending, type FaultyTestbed, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
 import {
   asRequirements,
@@ -164,7 +165,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
 })
 
 it('T-16 EVT-02 a payment by x402 of a quote of /v1/storage/request gets its receipt without its buyer', async () => {
-  const { body: quote } = await shopOf(gateway).post<Quote>('/v1/storage/request', { units: 1 })
+  const { body: quote } = await testGatewayOf(gateway).send<Quote>('POST', '/v1/storage/request', { units: 1 })
   const wallet = await walletOn('evm', testbed.chains)
   // As quotes of release 1.0.0 were, whose buyers may still come.
   const signable = ({ extra, ...leg }: PaymentLeg) => ({ ...leg, extra: { ...extra, version: '2' } })

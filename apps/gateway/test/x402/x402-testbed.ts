@@ -11,6 +11,7 @@ import { DEMO_PAYERS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain
 import { call, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import type { Variables } from '@svc/http-service/config'
 import { startTestGateway } from '@svc/testbed/gateway'
+import { type Reply, testGatewayOf } from '@svc/testbed/test-gateway'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentPayload, PaymentRequired, PaymentRequirements, SettleResponse } from '@x402/core/types'
@@ -22,7 +23,6 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
 import type { Overrides } from '../../src/context.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import { type Reply, shopOf } from '../purchases/market.ts'
 
 export type Family = 'primary' | 'evm'
 export const FAMILIES: readonly Family[] = ['primary', 'evm']
@@ -94,7 +94,7 @@ export async function signFor(
 export const encoded = encodePaymentSignatureHeader
 
 export function post<Body = X402Purchase>(url: string, order: unknown, headers: Record<string, string> = {}) {
-  return shopOf({ url, stop: async () => {} }).post<Body>(PATH, order, headers)
+  return testGatewayOf({ url }).send<Body>('POST', PATH, order, headers)
 }
 
 export function pay<Body = X402Purchase>(url: string, signature: string, order: object = { units: 1 }) {

@@ -1,7 +1,8 @@
 // The scenarios of another witness (litewitness) with its keys, checkpoints and proofs.
 
-import { startTestWitness, type TestWitness } from '@svc/testbed/witness'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { startTestWitness } from '@svc/testbed/witness'
+import { expect, it } from 'vitest'
 import { post } from '../requests.ts'
 
 const ORIGIN = 'sigsum.org/v1/tree/4d6d8825a6bb689d459628312889dfbb0bcd41b5211d9e1ce768b0ff0309e562'
@@ -40,11 +41,7 @@ const body = (
   { origin = ORIGIN, signature = SIGNED[size] } = {},
 ) => [`old ${old}`, ...proof, '', origin, size, ROOTS[size], '', `— ${origin} ${signature}`, ''].join('\n')
 
-let witness: TestWitness
-beforeAll(async () => {
-  witness = await startTestWitness([LOG, OTHER_LOG])
-})
-afterAll(() => witness.stop())
+const witness = forAllTests(() => startTestWitness([LOG, OTHER_LOG]))
 
 it('WIT-01 answers as other witnesses do, request by request', async () => {
   const COSIGNED = [200, expect.stringMatching(/^— witness\.example \S{104}\n$/)]

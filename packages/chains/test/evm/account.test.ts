@@ -2,18 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { MULTICALL3 } from '@svc/devnet/evm-chain/contracts'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type Behaviour, startFaultyNode, withBody, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { parseTransaction } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createEvmAccount, type EvmAccount, type SignedTransaction } from '../../src/evm/account.ts'
 import { Reverted } from '../../src/evm/errors.ts'
-import { FUNDS, LOCAL_CHAIN, OUT_OF_ORDER, startTestChain, TAKEN, type TestChain } from './test-chain.ts'
+import { FUNDS, LOCAL_CHAIN, OUT_OF_ORDER, startTestChain, TAKEN } from './test-chain.ts'
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await startTestChain()
-})
+const chain = forAllTests(() => startTestChain())
 afterEach(() => chain.calm())
-afterAll(() => chain.stop())
 
 const call = { to: DEV_TREASURY.address, data: '0x1234' } as const
 

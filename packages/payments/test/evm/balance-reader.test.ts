@@ -1,15 +1,12 @@
 import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { createEvmBalanceReader } from '../../src/evm/balance-reader.ts'
-import { type Payments, payTokens, startPayments, TO_TREASURY, TREASURY, USDC_TO_TREASURY } from './payments.ts'
+import { payTokens, startPayments, TO_TREASURY, TREASURY, USDC_TO_TREASURY } from './payments.ts'
 
 const CLOSED = 'http://127.0.0.1:1'
 
-let payments: Payments
-beforeAll(async () => {
-  payments = await startPayments()
-})
-afterAll(() => payments.stop())
+const payments = forAllTests(() => startPayments())
 
 describe('balances of the EVM chain', () => {
   const read = (...rpcUrls: string[]) => createEvmBalanceReader(rpcUrls).read([USDC_TO_TREASURY, TO_TREASURY])

@@ -1,18 +1,15 @@
 import { address, generateKeyPairSigner } from '@solana/kit'
 import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PRIMARY } from '../../src/networks.ts'
 import { createSolanaBalanceReader } from '../../src/solana/balance-reader.ts'
-import { associatedAccount, type Payments, paySol, payUsdc, SOL, startPayments, TO_TREASURY, USDC } from './payments.ts'
+import { associatedAccount, paySol, payUsdc, SOL, startPayments, TO_TREASURY, USDC } from './payments.ts'
 
 const CLOSED = 'http://127.0.0.1:1'
 
-let payments: Payments
-beforeAll(async () => {
-  payments = await startPayments()
-})
-afterAll(() => payments.stop())
+const payments = forAllTests(() => startPayments())
 
 describe('balances of the primary chain', () => {
   const read = (...rpcUrls: string[]) => createSolanaBalanceReader(rpcUrls).read([TO_TREASURY, payments.toTreasuryUsdc])

@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expect, it, onTestFinished } from 'vitest'
 import { type DocumentWrite, openCalls } from '../../src/firestore/calls.ts'
 import { CHUNKING } from '../../src/firestore/write.ts'
 import { readToEnd } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { fail, MIB, settingsFor, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
+import { fail, MIB, settingsFor, startTestFirestore, UNAVAILABLE } from './start-firestore.ts'
 
 const { chunkBytes: CHUNK_BYTES } = CHUNKING
 
-let at: TestFirestore
-beforeAll(async () => {
-  at = await startTestFirestore()
-})
-afterAll(() => at.stop())
+const at = forAllTests(() => startTestFirestore())
 
 it('the Firestore driver fetches only the chunks that a range needs', { tags: ['nightly'] }, async () => {
   const bytes = randomBytes(16 * MIB)

@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expect, it, onTestFinished } from 'vitest'
 import { openCalls } from '../../src/firestore/calls.ts'
 import { firestoreParts } from '../../src/firestore/parts.ts'
 import { createStore } from '../../src/firestore/store.ts'
 import { CHUNKING } from '../../src/firestore/write.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { ABOUT, fail, MIB, settingsFor, startTestFirestore, type TestFirestore } from './start-firestore.ts'
+import { ABOUT, fail, MIB, settingsFor, startTestFirestore } from './start-firestore.ts'
 
 const { chunkBytes: CHUNK_BYTES } = CHUNKING
 
-let at: TestFirestore
-beforeAll(async () => {
-  at = await startTestFirestore()
-})
-afterAll(() => at.stop())
+const at = forAllTests(() => startTestFirestore())
 
 function sourceOf(pieces: AsyncIterable<Buffer>): Readable {
   return Readable.from(pieces, { objectMode: false })

@@ -2,19 +2,16 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { settingsFor, startTestGcs, type TestGcs } from './start-gcs.ts'
+import { settingsFor, startTestGcs } from './start-gcs.ts'
 
 const UPLOAD = { contentType: 'text/plain', expiresInSeconds: 60, size: 5, maxBytes: 100 }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 const TOKEN = /^POST \/token/
 
-let gcs: TestGcs
-beforeAll(async () => {
-  gcs = await startTestGcs()
-})
-afterAll(() => gcs.close())
+const gcs = forAllTests(() => startTestGcs())
 afterEach(() => {
   gcs.server.recover()
   gcs.server.setMaySign(true)

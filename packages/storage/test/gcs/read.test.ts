@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { startProcess } from '@svc/devnet/start-process'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { ObjectKey } from '../../src/provider.ts'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { keep, newId } from '../objects.ts'
-import { startTestGcs, type TestGcs } from './start-gcs.ts'
+import { startTestGcs } from './start-gcs.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
@@ -14,13 +14,8 @@ const MEDIA = /alt=media/
 const FIND = /^GET .*fields=size/
 const bytes = randomBytes(5 * MIB)
 
-let gcs: TestGcs
-let key: ObjectKey
-beforeAll(async () => {
-  gcs = await startTestGcs()
-  key = await keep(gcs.provider, bytes)
-})
-afterAll(() => gcs.close())
+const gcs = forAllTests(() => startTestGcs())
+const key = forAllTests(() => keep(gcs.provider, bytes))
 afterEach(() => gcs.server.recover())
 
 describe('the Google Cloud Storage driver, reading while the store fails,', () => {

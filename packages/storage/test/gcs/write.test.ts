@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { forAllTests } from '@svc/devnet/for-tests'
 import type { Fault } from '@svc/devnet/providers/gcs/faults'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/provider.ts'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { startTestGcs, type TestGcs } from './start-gcs.ts'
+import { startTestGcs } from './start-gcs.ts'
 
 const MIB = 1024 * 1024
 const WHOLE = /uploadType=multipart/
@@ -14,11 +15,7 @@ const FIND = /^GET \/storage/
 const CANCEL = /^DELETE .*upload_id/
 const UPLOAD = /^(?:POST|PUT) \/upload/
 
-let gcs: TestGcs
-beforeAll(async () => {
-  gcs = await startTestGcs()
-})
-afterAll(() => gcs.close())
+const gcs = forAllTests(() => startTestGcs())
 afterEach(() => gcs.server.recover())
 
 const stored = (id: string) => gcs.server.objects().find(({ name }) => name === `test/${id}`)

@@ -1,18 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { forEachTest } from '@svc/devnet/for-tests'
 import { startProcess } from '@svc/devnet/start-process'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openLocalProvider } from '../../src/local/open.ts'
 import { newId } from '../objects.ts'
 import { knownBytes } from '../programs/known-bytes.ts'
-import { openTestFolder, type TestFolder } from './open-folder.ts'
+import { openTestFolder } from './open-folder.ts'
 
 const MIB = 1024 * 1024
 
-let at: TestFolder
-beforeEach(async () => {
-  at = await openTestFolder()
-})
+const at = forEachTest(() => openTestFolder())
 
 it('the local driver loses no acknowledged object and shows no incomplete one when the process is killed', {
   tags: ['nightly'],

@@ -1,19 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { fetchBytes, keep, newId } from '../objects.ts'
-import { openTestStorj, type TestStorj } from './start-storj.ts'
+import { openTestStorj, startTestStorj } from './start-storj.ts'
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
 const CLOSED = { name: 'ProviderError', reason: 'closed' }
 
 describe('the Storj driver, reading,', () => {
-  let storj: TestStorj
-  beforeEach(async () => {
-    storj = await openTestStorj()
-  })
+  const storj = forEachTest(() => startTestStorj())
 
   it.each(['is removed', 'is replaced'])(
     'fails when the object %s before a download is resumed',

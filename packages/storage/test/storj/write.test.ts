@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { fetchBytes, keep, newId, streamOf } from '../objects.ts'
-import { openTestStorj, type TestStorj } from './start-storj.ts'
+import { openTestStorj, startTestStorj } from './start-storj.ts'
 
 const MIB = 1024 * 1024
 
@@ -18,10 +19,7 @@ function longStream(size: number): Readable {
 }
 
 describe('an object that the Storj driver writes', () => {
-  let storj: TestStorj
-  beforeEach(async () => {
-    storj = await openTestStorj()
-  })
+  const storj = forEachTest(() => startTestStorj())
 
   /** The requests to the store: methods and names of query parameters. */
   async function stepsOf(size: number, declared: number | null): Promise<string[]> {

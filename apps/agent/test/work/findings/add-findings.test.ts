@@ -1,22 +1,18 @@
 import { FINDING_KINDS } from '@svc/api/agent/delegations'
 import type { Tasks } from '@svc/api/agent/tasks'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { toHex } from '@svc/protocol/bytes'
 import { isFindingChain, isFindingSignedBy } from '@svc/protocol/finding'
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { startTestAgent } from '@svc/testbed/agent'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Agent } from '../../../src/agent.ts'
+import { expect, it } from 'vitest'
 import { addFindings, type NewFinding } from '../../../src/work/findings/add-findings.ts'
 import { findingsAfter } from '../../../src/work/findings/store.ts'
 import { insertTestDelegation } from '../../delegation-rows.ts'
 
 forEachDatabase('the log of a delegation', (database) => {
-  let agent: Agent
-  beforeAll(async () => {
-    agent = await startTestAgent({ DATABASE_URL: database.url })
-  })
-  afterAll(() => agent.stop())
+  const agent = forAllTests(() => startTestAgent({ DATABASE_URL: database.url }))
 
   const newDelegation = (tasks: Tasks) =>
     insertTestDelegation(agent.context.database.db, { tasks: JSON.stringify(tasks) })

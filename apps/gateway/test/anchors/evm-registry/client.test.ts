@@ -2,26 +2,15 @@ import { MERKLE_REGISTRY_ABI as abi } from '@svc/contracts/merkle-registry'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { decodeFunctionData, keccak256, parseEventLogs, stringToBytes } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { EvmRegistry } from '../../../src/anchors/evm-registry/client.ts'
 import { decodeEntry, encodeEntry, type RegistryEntry, registryKey } from '../../../src/anchors/evm-registry/entry.ts'
-import {
-  newEntry,
-  newReceipt,
-  prepared,
-  startTestRegistry,
-  type TestRegistry,
-  WAIT_MS,
-  write,
-} from './test-registry.ts'
+import { newEntry, newReceipt, prepared, startTestRegistry, WAIT_MS, write } from './test-registry.ts'
 
-let test: TestRegistry
-beforeAll(async () => {
-  test = await startTestRegistry()
-})
+const test = forAllTests(() => startTestRegistry())
 afterEach(() => test.chain.calm())
-afterAll(() => test.stop())
 
 const UNAVAILABLE = { name: 'RegistryError', why: 'unavailable' }
 

@@ -5,11 +5,11 @@ import { DEV_PAYERS, DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
 import { type RunningEvmChain, startEvmChain } from '@svc/devnet/evm-chain/start'
 import { type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { EVM } from '@svc/payments/networks'
+import { expectRefusal, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDeployment } from '../../../src/anchors/evm-registry/client.ts'
 import { attest } from '../../attestations/attest.ts'
-import { expectRefusal, type LockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { filledLocker, useAnchorTestbed } from '../anchor-testbed.ts'
 import { DOWN, downFor, muteFor } from '../node-faults.ts'
 
@@ -21,7 +21,7 @@ describe('statements in the EVM registry', () => {
   let evm: RunningEvmChain
   let node: FaultyNode
   let contract: Address
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
     evm = await startEvmChain({ port: 0, now: testbed.clock.now })
     node = await startFaultyNode(evm.url)

@@ -5,6 +5,7 @@ import type { LogAnchors } from '@svc/api/log'
 import type { LockerUsage } from '@svc/api/usage'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
+import { ed25519Identity, expectRefusal, type TestGateway } from '@svc/testbed/test-gateway'
 import { type LogAnchorPayload, logAnchorPayload } from '@svc/transparency/anchor'
 import { readCheckpoint } from '@svc/transparency/checkpoint'
 import { formatKey } from '@svc/transparency/note'
@@ -21,7 +22,6 @@ import { anchoredGap, unknownAnchors } from '../../../src/continuity/anchored.ts
 import type { Db } from '../../../src/db/schema.ts'
 import { newestCheckpoint } from '../../../src/log/store.ts'
 import { attest } from '../../attestations/attest.ts'
-import { ed25519Identity, expectRefusal, type LockerHouse } from '../../auth/lockers.ts'
 import { addStatements } from '../../log/log-reader.ts'
 import { publicationsOf, push, readTransaction, useAnchorTestbed } from '../anchor-testbed.ts'
 import { forgetfully } from '../node-faults.ts'
@@ -32,12 +32,12 @@ const testbed = useAnchorTestbed()
 
 const KEYS = { RUN_JOBS: 'false', LOG_KEY: '0b'.repeat(32) }
 
-function logOf(house: LockerHouse) {
+function logOf(house: TestGateway) {
   const { rooms, context } = house.gateway
   const { db } = context.database
   return {
     db,
-    anchor: ({ gateway }: LockerHouse = house) => anchorLog(gateway.rooms.anchors, gateway.rooms.log),
+    anchor: ({ gateway }: TestGateway = house) => anchorLog(gateway.rooms.anchors, gateway.rooms.log),
     rows: () => db.selectFrom('log_anchors').select(['size', 'state']).orderBy('sent_at').orderBy('tx').execute(),
     /** Everybody can read the checkpoint with these, and the interval is over. */
     async grow(count: number): Promise<string[]> {
@@ -90,8 +90,8 @@ it('LOG-23 LOG-25 publishes the newest checkpoint once an interval, and only if 
 })
 
 forEachDatabase('anchors of the log', (database) => {
-  let house: LockerHouse
-  let replica: LockerHouse
+  let house: TestGateway
+  let replica: TestGateway
   let db: Db
   let { anchor, rows, grow } = {} as ReturnType<typeof logOf>
   const variables = () => ({ ...KEYS, DATABASE_URL: database.url })

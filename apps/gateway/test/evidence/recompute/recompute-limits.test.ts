@@ -1,6 +1,6 @@
 import type { RecomputeVerify } from '@svc/api/proofs'
+import { expectRefusal } from '@svc/testbed/test-gateway'
 import { afterEach, expect, it } from 'vitest'
-import { expectRefusal } from '../../auth/lockers.ts'
 import { type WatchedStorage, watchedStorage } from '../../files/confirm/confirm.ts'
 import { type EvidenceHouse, type FilledLocker, openEvidenceHouse } from '../evidence-house.ts'
 

@@ -2,18 +2,19 @@ import { hash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import type { RecomputeVerify } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { leafHash, merkleRoot } from '@svc/protocol/merkle'
+import type { TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import type { Locker } from '../../../src/db/schema.ts'
-import { objectPath, useHouse } from '../../attestations/attest.ts'
-import type { TestLocker } from '../../auth/lockers.ts'
+import { objectPath } from '../../attestations/attest.ts'
 import { chainOfThree, memoAnchor, openEvidenceHouse } from '../evidence-house.ts'
 
 const RECOMPUTE = '/v1/storage/recompute-verify'
 const sha256 = (text: string) => `sha256:${hash('sha256', text)}`
 
 forEachDatabase('recompute-verify', (database) => {
-  const house = useHouse(() => openEvidenceHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openEvidenceHouse({ DATABASE_URL: database.url }))
   const recompute = (receipt_id: string) => house.get<RecomputeVerify>(RECOMPUTE, { receipt_id })
   const pathOf = ({ locker_id }: Locker, filename: string) =>
     objectPath(house, { lockerId: locker_id } as TestLocker, filename)
@@ -71,7 +72,7 @@ forEachDatabase('recompute-verify', (database) => {
     const locker = await house.filled({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three', 'd.txt': 'four' })
     await house.state(locker)
     await locker.put('a.txt', 'another')
-    await locker.remove('b.txt')
+    await locker.removeFile('b.txt')
     const { db } = house.gateway.context.database
     const awaiting = { content_hash: null, size_bytes: null, hash_recorded_at: null }
     const files = db.updateTable('files').where('locker_id', '=', locker.locker_id)

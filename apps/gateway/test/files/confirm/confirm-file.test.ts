@@ -1,11 +1,11 @@
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { rowOf } from '../../transfers/transfers.ts'
 import { confirm, type ErrorReply, entryOf, manifestOf, sha256, upload, watchedStorage } from './confirm.ts'
 
 const storage = forAllTests(watchedStorage)
-const house = forAllTests(() => openLockerHouse({}, { providers: storage.providers }))
+const house = forAllTests(() => openTestGateway({}, { providers: storage.providers }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 
 const create = (filename: string, more = {}) =>

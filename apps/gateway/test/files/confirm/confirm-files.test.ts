@@ -1,13 +1,13 @@
 import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway, type SignedCall } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse, type SignedCall } from '../../auth/lockers.ts'
 import { insertFiles, storeFile } from '../files.ts'
 import { confirmBatch, type ErrorReply, entryOf, manifestOf, sha256, upload, watchedStorage } from './confirm.ts'
 
 const PATH = '/v1/files/confirm-batch'
 const storage = forAllTests(watchedStorage)
-const house = forAllTests(() => openLockerHouse({}, { providers: storage.providers }))
+const house = forAllTests(() => openTestGateway({}, { providers: storage.providers }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 
 function signed<Body = ConfirmedFiles>(filenames: unknown, changes: Partial<SignedCall> = {}, who = locker.owner) {

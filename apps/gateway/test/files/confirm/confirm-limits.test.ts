@@ -1,10 +1,10 @@
+import { ed25519Identity, expectRefusal, openTestGateway, type Reply } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
 import { confirm, confirmBatch, upload, watchedStorage } from './confirm.ts'
 
 async function openHouse(variables: Record<string, string>) {
   const storage = await watchedStorage()
-  const house = await openLockerHouse(variables, { providers: storage.providers })
+  const house = await openTestGateway(variables, { providers: storage.providers })
   onTestFinished(async () => {
     await house.close()
     await storage.remove()

@@ -1,13 +1,13 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
 import { confirm, manifestOf, sha256, upload, type WatchedStorage, watchedStorage } from './confirm.ts'
 
 const database = forAllTests(() => createFreshDatabase('postgres'))
 const first = forAllTests(watchedStorage)
 const storages = [first, forAllTests(() => watchedStorage(first.folder))]
-const open = ({ providers }: WatchedStorage) => openLockerHouse({ DATABASE_URL: database.url }, { providers })
+const open = ({ providers }: WatchedStorage) => openTestGateway({ DATABASE_URL: database.url }, { providers })
 const [one, other] = [forAllTests(() => open(storages[0]!)), forAllTests(() => open(storages[1]!))]
 const locker = forEachTest(() => one.locker(ed25519Identity()))
 beforeEach(() => {

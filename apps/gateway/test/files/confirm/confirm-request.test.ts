@@ -1,12 +1,18 @@
 import { forAllTests } from '@svc/devnet/for-tests'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type Identity,
+  openTestGateway,
+  type SignedCall,
+} from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, type Identity, openLockerHouse, type SignedCall } from '../../auth/lockers.ts'
 import { storeFile } from '../files.ts'
 import { type ErrorReply, entryOf, sha256 } from './confirm.ts'
 
 const owner = ed25519Identity()
 const operator = ed25519Identity()
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forAllTests(() => house.locker(owner, { operators: [operator] }))
 beforeEach(async () => {
   await storeFile(house, locker, 'f', 'bytes', { isConfirmed: false })

@@ -10,8 +10,8 @@ import type { FileList, Manifest } from '@svc/api/files'
 import { openLocalProvider } from '@svc/storage/local'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
+import type { Reply, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { expect } from 'vitest'
-import type { LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
 import { createFile, put } from '../../transfers/transfers.ts'
 
 export interface ErrorReply {
@@ -24,7 +24,7 @@ export interface ErrorReply {
 export const sha256 = (bytes: string | Uint8Array) => `sha256:${hash('sha256', bytes)}`
 
 export async function upload(
-  house: LockerHouse,
+  house: TestGateway,
   locker: TestLocker,
   filename: string,
   bytes: string | Uint8Array,
@@ -37,7 +37,7 @@ export async function upload(
 
 /** By query, without credentials. */
 export function confirm<Body = ConfirmedFile>(
-  house: LockerHouse,
+  house: TestGateway,
   { receiptId }: Pick<TestLocker, 'receiptId'>,
   filename: string,
 ): Promise<Reply<Body>> {
@@ -46,7 +46,7 @@ export function confirm<Body = ConfirmedFile>(
 }
 
 export function confirmBatch<Body = ConfirmedFiles>(
-  house: LockerHouse,
+  house: TestGateway,
   { receiptId }: Pick<TestLocker, 'receiptId'>,
   filenames: readonly string[],
 ): Promise<Reply<Body>> {

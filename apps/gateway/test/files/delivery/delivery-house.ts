@@ -9,9 +9,9 @@ import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import type { Drained } from '@svc/queue/queue'
 import type { SlowStore } from '@svc/storage/slow-store'
 import { startSlowServer } from '@svc/storage/test/slow-server'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { beforeEach } from 'vitest'
 import type { Overrides } from '../../../src/context.ts'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { openStagedProviders, type StagedOptions } from './staged-providers.ts'
 
 /** The staging folder and the provider's server, which several gateways may share. */
@@ -48,7 +48,7 @@ export async function openDeliveryHouse(
   })
   const db = () => house.gateway.context.database.db
   const providers = await openStagedProviders({ folder, url: server.url, db, wrap, maxBytes })
-  const house = await openLockerHouse(variables, { providers, ...overrides })
+  const house = await openTestGateway(variables, { providers, ...overrides })
   /** Advances the clock and runs the jobs that are due. */
   async function later(seconds: number): Promise<Drained> {
     house.clock.advance(seconds)
@@ -56,7 +56,7 @@ export async function openDeliveryHouse(
   }
   return {
     ...house,
-    locker: (...[owner, options]: Parameters<LockerHouse['locker']>) =>
+    locker: (...[owner, options]: Parameters<TestGateway['locker']>) =>
       house.locker(owner, { provider: 'arweave', ...options }),
     server,
     staged,

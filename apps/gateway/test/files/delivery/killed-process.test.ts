@@ -1,7 +1,7 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { startProcess } from '@svc/devnet/start-process'
+import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity } from '../../auth/lockers.ts'
 import { publicBytes } from '../../transfers/sessions/sessions.ts'
 import { manifestOf } from '../confirm/confirm.ts'
 import { hex, openDeliveryHouse, openStages } from './delivery-house.ts'

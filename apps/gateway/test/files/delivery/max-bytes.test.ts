@@ -1,6 +1,6 @@
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal } from '../../auth/lockers.ts'
 import { openTestSession } from '../../transfers/sessions/sessions.ts'
 import { createFile, put } from '../../transfers/transfers.ts'
 import type { ErrorReply } from '../confirm/confirm.ts'

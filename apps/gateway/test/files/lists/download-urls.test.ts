@@ -1,11 +1,11 @@
 import type { DownloadUrls } from '@svc/api/file-entries'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { mapInChunks } from '../../../src/files/urls.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { insertFiles, storeFile } from '../files.ts'
 
-const house = forAllTests(() => openLockerHouse({ BASE_URL: 'https://storage.example/svc' }))
+const house = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
 const locker = forAllTests(async () => {
   const made = await house.locker(ed25519Identity())
   await storeFile(house, made, 'b', 'hello', { contentType: 'text/html' })

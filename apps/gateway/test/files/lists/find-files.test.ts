@@ -2,9 +2,9 @@ import type { FileList } from '@svc/api/files'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { compareCodePoints } from '@svc/protocol/order'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { outlineOf } from '../../../src/files/lists/find-files.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { insertFiles } from '../files.ts'
 
 const NAMES = [
@@ -26,7 +26,7 @@ const NAMES = [
 ].toSorted(compareCodePoints)
 
 forEachDatabase('a list of some files', (database) => {
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forAllTests(async () => {
     // Of another locker: never listed here.
     await insertFiles(house, await house.locker(ed25519Identity()), ['a/other', 'other/1'])

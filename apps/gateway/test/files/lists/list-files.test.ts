@@ -1,7 +1,7 @@
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { toBase64Url, utf8 } from '@svc/protocol/bytes'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { insertFiles, storeFile } from '../files.ts'
 
 interface FileList {
@@ -11,7 +11,7 @@ interface FileList {
   next_cursor?: string
 }
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forEachTest(() => house.locker(ed25519Identity(), { provider: 'arweave' }))
 
 const list = (query = '') => locker.call<FileList>(['locker:list'], 'GET', `/files${query}`)

@@ -5,8 +5,8 @@ import { json, text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { compareCodePoints } from '@svc/protocol/order'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
 import { beginRaw, callRaw, insertFiles } from '../files.ts'
 
 const COUNT = 20_000
@@ -28,7 +28,7 @@ function countingBytes(length: number): Uint8Array {
 
 const withBytes = (i: number) => ({ object_id: `${i}`.padStart(32, '0') })
 
-const house = forAllTests(() => openLockerHouse({}, { randomBytes: countingBytes }))
+const house = forAllTests(() => openTestGateway({}, { randomBytes: countingBytes }))
 const locker = forAllTests(async () => {
   const made = await house.locker(owner)
   await insertFiles(house, made, names, (i) => (i % 10 === 0 ? withBytes(i) : {}))

@@ -2,11 +2,11 @@ import type { DownloadUrls } from '@svc/api/file-entries'
 import type { Manifest } from '@svc/api/files'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { isoSeconds } from '@svc/protocol/evidence'
+import { ed25519Identity, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { insertFiles, storeFile } from '../files.ts'
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const newLocker = (provider = 'gcs') => house.locker(ed25519Identity(), { provider })
 const read = async (locker: TestLocker, query = '') =>
   (await locker.call<Manifest>(['locker:read'], 'GET', `/manifest${query}`)).body

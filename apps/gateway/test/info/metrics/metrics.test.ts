@@ -1,23 +1,17 @@
 import { forEachDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { buy, openMarket } from '@svc/testbed/market'
+import { ed25519Identity } from '@svc/testbed/test-gateway'
+import { expect, it } from 'vitest'
 import { queueToAttest } from '../../attestations/attest.ts'
-import { ed25519Identity, houseOf, type LockerHouse } from '../../auth/lockers.ts'
-import { buy, type Market, openMarket, type Shop } from '../../purchases/market.ts'
 import { type Scrape, scrape } from './scrape.ts'
 
 /** Longer than anything is cached. */
 const LATER = 3600
 
 forEachDatabase('metrics', (database) => {
-  let market: Market
-  let shop: Shop
-  let house: LockerHouse
-  beforeAll(async () => {
-    market = await openMarket()
-    shop = await market.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' })
-    house = houseOf(shop.gateway, market.clock)
-  })
-  afterAll(() => market.close())
+  const market = forAllTests(() => openMarket())
+  const shop = forAllTests(() => market.open({ DATABASE_URL: database.url, ATTEST_PUSH: 'false' }))
 
   const read = (): Promise<Scrape> => {
     market.clock.advance(LATER)
@@ -79,7 +73,7 @@ forEachDatabase('metrics', (database) => {
       released: ['svc_objects', { state: 'released' }],
     } satisfies Parameters<typeof growth>[0]
     const grown = await growth(samples, async () => {
-      const locker = await house.locker(ed25519Identity())
+      const locker = await shop.locker(ed25519Identity())
       await locker.put('a', 'a')
       await locker.put('b', 'b')
       await locker.put('b', 'again')
@@ -91,7 +85,7 @@ forEachDatabase('metrics', (database) => {
   })
 
   it('INT-07 shows an attestation being published: job, status, age, anchor, fee and balance', async () => {
-    const locker = await house.locker(ed25519Identity())
+    const locker = await shop.locker(ed25519Identity())
     await locker.put('a', 'a')
     const samples = {
       waiting: ['svc_jobs', { kind: 'attest', state: 'waiting' }],
@@ -105,15 +99,15 @@ forEachDatabase('metrics', (database) => {
       balance: ['svc_publication_balance_lamports'],
     } satisfies Parameters<typeof growth>[0]
     const none = Object.fromEntries(Object.keys(samples).map((key) => [key, 0]))
-    const queued = await growth(samples, () => queueToAttest(house, locker))
+    const queued = await growth(samples, () => queueToAttest(shop, locker))
     expect(queued).toEqual({ ...none, waiting: 1, pending: 1, age: LATER })
-    const { context } = house.gateway
+    const { context } = shop.gateway
     const computed = await growth(samples, async () => {
       while ((await context.queue.counts()).attest?.waiting) await context.queue.drain()
     })
     // Each scrape is an hour after the previous one; a new status starts again at zero.
     expect(computed).toEqual({ ...none, waiting: -1, pending: -1, computed: 1, age: -LATER })
-    const published = await growth(samples, () => house.gateway.rooms.anchors.push(locker.receiptId))
+    const published = await growth(samples, () => shop.gateway.rooms.anchors.push(locker.receiptId))
     expect(published).toEqual({
       ...none,
       computed: -1,
@@ -126,7 +120,7 @@ forEachDatabase('metrics', (database) => {
   })
 
   it('counts a job that can never succeed as a dead letter', async () => {
-    const { queue, database: opened } = house.gateway.context
+    const { queue, database: opened } = shop.gateway.context
     const samples = {
       dead: ['svc_dead_letters', { kind: 'attest' }],
       waiting: ['svc_jobs', { kind: 'attest', state: 'waiting' }],

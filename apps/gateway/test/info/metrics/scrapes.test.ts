@@ -1,12 +1,12 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { startTestGateway } from '@svc/testbed/gateway'
+import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import type { KyselyPlugin } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attestationCounts } from '../../../src/attestations/health.ts'
 import { createMetrics } from '../../../src/info/metrics/metrics.ts'
 import { countOverTerms } from '../../../src/lockers/over-terms.ts'
 import { attest } from '../../attestations/attest.ts'
-import { ed25519Identity, type LockerHouse, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { scrape } from './scrape.ts'
 
 const COUNT = 'svc_http_request_duration_seconds_count'
@@ -14,11 +14,11 @@ const COUNT = 'svc_http_request_duration_seconds_count'
 const LATER = 3600
 
 describe('labels of requests', () => {
-  let house: LockerHouse
+  let house: TestGateway
   let locker: TestLocker
   const filename = 'a-name-nobody-else-has'
   beforeAll(async () => {
-    house = await openLockerHouse()
+    house = await openTestGateway()
     locker = await house.locker(ed25519Identity(), { tags: ['a-tag-nobody-else-has'] })
     await locker.put(filename, 'bytes')
   })
@@ -69,9 +69,9 @@ describe('labels of requests', () => {
 })
 
 forEachDatabase('many scrapes', (database) => {
-  let house: LockerHouse
+  let house: TestGateway
   beforeAll(async () => {
-    house = await openLockerHouse({ DATABASE_URL: database.url })
+    house = await openTestGateway({ DATABASE_URL: database.url })
     await house.receipt(ed25519Identity())
   })
   afterAll(() => house.close())

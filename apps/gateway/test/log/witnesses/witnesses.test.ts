@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { poll } from '@svc/concurrency/retry'
 import { forEachDatabase } from '@svc/devnet/databases'
+import { openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { type Checkpoint, cosign, cosignaturesOf, readCheckpoint } from '@svc/transparency/checkpoint'
 import { formatKey, formatSignature } from '@svc/transparency/note'
 import { readProof } from '@svc/transparency/proof'
@@ -10,7 +11,6 @@ import { testKey } from '@svc/transparency/test/keys'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newestCheckpoint } from '../../../src/log/store.ts'
 import { createWitnesses } from '../../../src/log/witnesses/witnesses.ts'
-import { type LockerHouse, openLockerHouse } from '../../auth/lockers.ts'
 import { addStatements } from '../log-reader.ts'
 import { refuse, startTestWitness, type TestWitness } from './test-witness.ts'
 
@@ -28,11 +28,11 @@ afterAll(async () => {
 
 forEachDatabase('witnesses of the log', (database) => {
   describe('while it grows', { shuffle: false }, () => {
-    let house: LockerHouse
+    let house: TestGateway
     beforeAll(async () => {
       const policy = join(folder, 'policy')
       await writeFile(policy, `${first.line}\n${second.line}\ngroup both all one.example two.example\nquorum both\n`)
-      house = await openLockerHouse({ DATABASE_URL: database.url, LOG_POLICY_FILE: policy, RUN_JOBS: 'false' })
+      house = await openTestGateway({ DATABASE_URL: database.url, LOG_POLICY_FILE: policy, RUN_JOBS: 'false' })
       for (const witness of [first, second]) {
         witness.trust(house.gateway.rooms.log.identity.key)
         witness.forget()

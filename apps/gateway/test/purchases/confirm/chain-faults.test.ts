@@ -1,11 +1,12 @@
 import type { Quote } from '@svc/api/purchases'
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import type { Variables } from '@svc/http-service/config'
+import { expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
-let shop: Shop
+let shop: TestGateway
 const nodes = {} as Record<'primary' | 'evm', FaultyNode>
 beforeAll(async () => {
   market = await openMarket()
@@ -80,10 +81,10 @@ describe.each([
   })
 
   /** On the same database as the first gateway. */
-  async function secondGateway(variables: Variables): Promise<Shop> {
+  async function secondGateway(variables: Variables): Promise<TestGateway> {
     const DATABASE_URL = `sqlite:${shop.gateway.context.config.dataDir}/gateway.db`
     const second = await market.open({ DATABASE_URL, ...variables })
-    onTestFinished(() => second.stop())
+    onTestFinished(() => second.close())
     return second
   }
 })
@@ -100,7 +101,7 @@ it('AMB-86 a confirmation gives up on nodes that hang, and other requests are an
   onTestFinished(() => Object.values(nodes).forEach((node) => void node.behave(honestly)))
   const confirmAll = () => Promise.all(hung.map((quote, i) => shop.confirm({ pay_req_id: payReqId(quote) }, txs[i]!)))
   const pending = confirmAll()
-  expect((await shop.get('/v1/price')).status).toBe(200)
+  expect((await shop.send('GET', '/v1/price')).status).toBe(200)
   expect((await shop.quote()).accepts).toHaveLength(9)
   for (const reply of await pending) expectError(reply, 503, 'chain_unavailable')
   for (const node of Object.values(nodes)) node.behave(honestly)

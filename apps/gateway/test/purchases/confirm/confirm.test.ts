@@ -1,17 +1,13 @@
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { paymentAttCode } from '@svc/protocol/ids'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
+import { buy, expectError, legOf, openMarket, payReqId } from '@svc/testbed/market'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
-let market: Market
-let shop: Shop
-beforeAll(async () => {
-  market = await openMarket()
-  shop = await market.open()
-})
-afterAll(() => market.close())
+const market = forAllTests(() => openMarket())
+const shop = forAllTests(() => market.open())
 
 const LEGS = [
   ...['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => [ticker, 'primary-mainnet'] as const),
@@ -74,7 +70,7 @@ describe('a payment that is confirmed', () => {
     onTestFinished(database.drop)
     const before = await market.open({ DATABASE_URL: database.url })
     const quote = await before.quote({ units: 2 })
-    await before.stop()
+    await before.close()
     market.chains.rates.setPrice('SOL', '40')
     market.clock.advance(120)
     const after = await market.open({
@@ -87,7 +83,7 @@ describe('a payment that is confirmed', () => {
     const { status, body } = await after.confirm({ pay_req_id: payReqId(quote) }, tx)
     expect(status).toBe(200)
     expect(body.paid_raw).toBe(quote.accepts[0]!.amount)
-    await after.stop()
+    await after.close()
     market.chains.rates.setPrice('SOL', '150.25')
   })
 })

@@ -4,16 +4,18 @@ import { join } from 'node:path'
 import { limit } from '@svc/concurrency/locks'
 import { openDatabase } from '@svc/database/open'
 import { createFreshDatabase } from '@svc/devnet/databases'
-import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
 import type { Variables } from '@svc/http-service/config'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { expectError, payReqId } from '@svc/testbed/market'
+import { type TestGateway, testGatewayOf } from '@svc/testbed/test-gateway'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
 import { startGatewayProcess } from '../../gateway-process.ts'
-import { expectError, payReqId, type Shop, shopOf } from '../market.ts'
 
 const NEVER_SENT = toBase58(new Uint8Array(64).fill(7))
 
@@ -22,11 +24,7 @@ const KILL_AFTER = 12
 const CONCURRENCY = 10
 
 // A gateway in a process of its own uses the real time, and so do these chains.
-let chains: LocalChains
-beforeAll(async () => {
-  chains = await startLocalChains()
-})
-afterAll(() => chains.stop())
+const chains = forAllTests(() => startLocalChains())
 
 // On PostgreSQL, acceptance/faults.test.ts does the same and more.
 describe('a gateway that is killed in the middle of confirmations', () => {
@@ -62,7 +60,7 @@ describe('a gateway that is killed in the middle of confirmations', () => {
 
     const restarted = await startShop(variables)
     for (const [, receipt] of acknowledged)
-      expect((await restarted.get(`/v1/receipts/${receipt.receipt_id}`)).body).toEqual(receipt)
+      expect((await restarted.send('GET', `/v1/receipts/${receipt.receipt_id}`)).body).toEqual(receipt)
     for (const pay_req_id of quoted)
       expectError(await restarted.confirm({ pay_req_id }, NEVER_SENT), 402, 'tx_not_found')
     const receipts: SignedReceipt[] = []
@@ -88,14 +86,14 @@ async function startShop(variables: Variables) {
   // However busy this machine is.
   const unlimited = { MAX_REQUESTS_AT_ONCE: '0' }
   const gateway = await startGatewayProcess({ ...chains.variables, ...variables, ...unlimited })
-  const shop = shopOf({ url: gateway.url, stop: async () => void gateway.kill() })
+  const shop = testGatewayOf({ url: gateway.url, stop: async () => void gateway.kill() })
   // On a busy machine the first check of the storage folder may time out; the gateway sells once a later one succeeds.
-  await expect.poll(async () => (await shop.get('/v1/price')).status).toBe(200)
+  await expect.poll(async () => (await shop.send('GET', '/v1/price')).status).toBe(200)
   return { ...shop, ...gateway }
 }
 
 /** Quotes, each with the transaction that paid it. */
-async function payQuotes(shop: Shop): Promise<[pay_req_id: string, tx: string][]> {
+async function payQuotes(shop: TestGateway): Promise<[pay_req_id: string, tx: string][]> {
   const quotes = await Promise.all(Array.from({ length: PAYMENTS }, () => shop.quote()))
   const payments: [string, string][] = []
   for (const quote of quotes) payments.push([payReqId(quote), await payLeg(chains, quote.accepts[0]!)])

@@ -1,11 +1,12 @@
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs, type DevClient } from '@svc/devnet/evm-chain/dev-client'
 import { call } from '@svc/devnet/primary-chain/dev-client'
+import { expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
 let market: Market
-let shop: Shop
+let shop: TestGateway
 let evm: DevClient
 beforeAll(async () => {
   market = await openMarket()
@@ -16,12 +17,12 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-async function expectPaid(seller: Shop, pay_req_id: string, tx: string) {
+async function expectPaid(seller: TestGateway, pay_req_id: string, tx: string) {
   const { status, body } = await seller.confirm({ pay_req_id }, tx)
   expect([status, body.idempotent]).toEqual([200, false])
 }
 
-async function expectNotYet(seller: Shop, pay_req_id: string, tx: string) {
+async function expectNotYet(seller: TestGateway, pay_req_id: string, tx: string) {
   expectError(await seller.confirm({ pay_req_id }, tx), 402, 'tx_not_found')
 }
 
@@ -33,7 +34,7 @@ async function expectSameReceipt(pay_req_id: string, tx: string, fork: () => Pro
   expect(await confirm()).toMatchObject({ idempotent: true, receipt })
   await market.chains.settle()
   expect(await confirm()).toMatchObject({ idempotent: true, receipt })
-  const { status, body } = await shop.get<object>(`/v1/receipts/${receipt.receipt_id}/verify-payment`)
+  const { status, body } = await shop.send<object>('GET', `/v1/receipts/${receipt.receipt_id}/verify-payment`)
   expect([status, body]).toMatchObject([200, { matches: { amount_sufficient: true, payer_matches: true } }])
 }
 

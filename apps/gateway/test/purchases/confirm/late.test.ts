@@ -1,21 +1,17 @@
 import type { Quote } from '@svc/api/purchases'
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { fromHex, toBase58, utf8 } from '@svc/protocol/bytes'
 import { ed25519Signer, personalSign } from '@svc/protocol/keys'
 import { receiptClaim } from '@svc/protocol/receipt'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { buy, expectError, legOf, openMarket, payReqId } from '@svc/testbed/market'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { findPayRequest, findReceiptOfRequest } from '../../../src/purchases/store.ts'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
-let market: Market
-let shop: Shop
-beforeAll(async () => {
-  market = await openMarket()
-  shop = await market.open()
-})
-afterAll(() => market.close())
+const market = forAllTests(() => openMarket())
+const shop = forAllTests(() => market.open())
 
 const HOUR = 3600
 const TTL = 300
@@ -92,14 +88,14 @@ describe('an expired quote', () => {
     const open = await market.open({ DATABASE_URL: database.url })
     const quote = await open.quote()
     const tx = await market.pay(quote.accepts[0]!)
-    await open.stop()
+    await open.close()
     market.clock.advance(TTL + 1)
     const blind = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: 'http://127.0.0.1:1' })
     expectError(await blind.confirm({ pay_req_id: payReqId(quote) }, tx), 410, 'quote_expired')
-    await blind.stop()
+    await blind.close()
     const again = await market.open({ DATABASE_URL: database.url })
     expect((await again.confirm({ pay_req_id: payReqId(quote) }, tx)).status).toBe(200)
-    await again.stop()
+    await again.close()
   })
 })
 

@@ -1,14 +1,14 @@
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { createLog } from '@svc/http-service/log'
-import { startTestGateway } from '@svc/testbed/gateway'
+import { expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
+import { openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop, shopOf } from '../market.ts'
 
 type Chain = 'primary' | 'evm'
 const CHAINS: readonly Chain[] = ['primary', 'evm']
 
 let market: Market
-let shop: Shop
+let shop: TestGateway
 const lines: string[] = []
 const nodes: Record<Chain, FaultyNode[]> = { primary: [], evm: [] }
 beforeAll(async () => {
@@ -20,10 +20,10 @@ beforeAll(async () => {
   const write = (line: string) => void lines.push(line)
   const log = createLog('warn', { write, writeSoon: write, flush: () => {} })
   const variables = { ...market.chains.variables, ...quorum, EVM_RPC_URLS: urls('evm') }
-  shop = shopOf(await startTestGateway(variables, { now: market.clock.now, log }))
+  shop = await openTestGateway(variables, { clock: market.clock, log })
 })
 afterAll(async () => {
-  await shop.stop()
+  await shop.close()
   await market.close()
   await Promise.all(Object.values(nodes).flatMap((all) => all.map((node) => node.stop())))
 })
@@ -84,7 +84,7 @@ describe.each(CHAINS)('a quorum of two of three nodes of the %s chain', (chain) 
       liar!.behave(lie === 'silent' ? () => null : LIES[chain][lie])
       const { status, body } = await confirm()
       expect([status, body.idempotent]).toEqual([200, false])
-      const check = await shop.get(`/v1/receipts/${body.receipt_id}/verify-payment`)
+      const check = await shop.send('GET', `/v1/receipts/${body.receipt_id}/verify-payment`)
       expect(check.body).toMatchObject({ verified: true })
     },
   )

@@ -1,12 +1,10 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expectError, openMarket, payReqId } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
-let market: Market
-beforeAll(async () => {
-  market = await openMarket()
-})
-afterAll(() => market.close())
+const market = forAllTests(() => openMarket())
 
 const GATEWAYS = 2
 const CONFIRMATIONS = 20
@@ -14,13 +12,13 @@ const CONFIRMATIONS = 20
 // Each gateway gets half of the confirmations: they race inside one gateway and between two.
 describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two gateways (%s)', (dialect) => {
   let database: FreshDatabase
-  let shops: Shop[]
+  let shops: TestGateway[]
   beforeAll(async () => {
     database = await createFreshDatabase(dialect)
     shops = await Promise.all(Array.from({ length: GATEWAYS }, () => market.open({ DATABASE_URL: database.url })))
   })
   afterAll(async () => {
-    for (const shop of shops) await shop.stop()
+    for (const shop of shops) await shop.close()
     await database.drop()
   })
 

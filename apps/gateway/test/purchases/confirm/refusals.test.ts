@@ -1,24 +1,18 @@
 import { createSolanaRpc } from '@solana/kit'
-import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { paySol } from '@svc/payments/test/solana/payments'
 import { toBase58 } from '@svc/protocol/bytes'
+import { buy, expectError, legOf, openMarket, payReqId } from '@svc/testbed/market'
 import { x402Client } from '@x402/core/client'
 import { x402HTTPClient } from '@x402/core/http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buy, expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
+import { describe, expect, it } from 'vitest'
 
-let market: Market
-let shop: Shop
-let quote: Quote
-beforeAll(async () => {
-  market = await openMarket()
-  shop = await market.open()
-  quote = await shop.quote({ units: 2 })
-})
-afterAll(() => market.close())
+const market = forAllTests(() => openMarket())
+const shop = forAllTests(() => market.open())
+const quote = forAllTests(() => shop.quote({ units: 2 }))
 
 const SIGNATURE = toBase58(new Uint8Array(64).fill(7))
 const HASH = `0x${'ab'.repeat(32)}`

@@ -7,13 +7,14 @@ import { type FaultyNode, honestly, startFaultyNode, withBody, withResult } from
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { solanaPayReference } from '@svc/protocol/ids'
+import { expectError, legOf, type Market, openMarket, PRODUCTION, payReqId } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from '../market.ts'
 import { EVM_PAYER, lifeOf, PRIMARY_PAYER, signOnEvm, signOnPrimary } from './signed-payments.ts'
 
 let market: Market
-let shop: Shop
+let shop: TestGateway
 const nodes = {} as Record<'primary' | 'evm', FaultyNode>
 beforeAll(async () => {
   market = await openMarket()
@@ -30,7 +31,7 @@ afterAll(async () => {
   await Promise.all(Object.values(nodes).map((node) => node.stop()))
 })
 
-const ask = <Body>(step: string, body: object) => shop.post<Body>(`/v1/storage/payment/${step}`, body)
+const ask = <Body>(step: string, body: object) => shop.send<Body>('POST', `/v1/storage/payment/${step}`, body)
 
 function prepare({ network, asset, extra: { pay_req_id } }: PaymentLeg, payer?: string) {
   return ask<PaymentFacts>('prepare', { pay_req_id, network, asset, ...(payer && { payer }) })
@@ -327,11 +328,11 @@ describe('coins for the demo wallet', () => {
   it.each(newcomers)(
     'ADD-24 a gateway of local chains gives %s coins to pay with',
     async (namespace, coin, network, to) => {
-      const reply = await shop.post('/dev/chains/faucet', { namespace, address: to })
+      const reply = await shop.send('POST', '/dev/chains/faucet', { namespace, address: to })
       expect([reply.status, reply.body]).toEqual([200, { given: { [coin]: expect.any(String), USDC: '100' } }])
       const quote = await shop.quote()
       for (const ticker of [coin, 'USDC']) await factsOf(legOf(quote, ticker, network), to)
-      const nobody = await shop.post('/dev/chains/faucet', { namespace, address: 'nobody' })
+      const nobody = await shop.send('POST', '/dev/chains/faucet', { namespace, address: 'nobody' })
       expectError(nobody, 422, 'validation_error')
     },
   )
@@ -342,6 +343,6 @@ describe('coins for the demo wallet', () => {
   ])('T-66 there are none %s', async (_, variables) => {
     const other = await market.open(variables)
     const gift = { namespace: 'solana', address: PRIMARY_PAYER.address }
-    expectError(await other.post('/dev/chains/faucet', gift), 404, 'not_found')
+    expectError(await other.send('POST', '/dev/chains/faucet', gift), 404, 'not_found')
   })
 })

@@ -1,12 +1,14 @@
 import type { Quote } from '@svc/api/purchases'
 import type { X402Quote } from '@svc/api/x402'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { type Head, headOf } from '@svc/testbed/head-bytes'
+import { type Market, openMarket } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { challengesIn, evmClient, payableWith } from '../../mpp/mpp-testbed.ts'
 import { encoded, FAMILIES, signFor, walletOn } from '../../x402/x402-testbed.ts'
-import { type Market, openMarket, type Shop } from '../market.ts'
 
 /** The default of nginx for the head of an answer (`proxy_buffer_size`). */
 const PROXY_BYTES = 4096
@@ -36,7 +38,12 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-function ask(shop: Shop, path: string, order: object | null, headers: Record<string, string> = {}): Promise<Head> {
+function ask(
+  shop: TestGateway,
+  path: string,
+  order: object | null,
+  headers: Record<string, string> = {},
+): Promise<Head> {
   const json = { origin: 'https://page.example', 'content-type': 'application/json', ...headers }
   const sent = order ? { method: 'POST', body: JSON.stringify(order) } : { method: 'GET' }
   return headOf(shop.gateway.url + path, { headers: json, ...sent })
@@ -48,10 +55,7 @@ function legsIn({ headers }: Pick<Head, 'headers'>): string[] {
 }
 
 describe.each(HOSTS)('a gateway at https://%s', (host, legs, methods) => {
-  let shop: Shop
-  beforeAll(async () => {
-    shop = await market.open({ BASE_URL: `https://${host}` }, { now: Date.now })
-  })
+  const shop = forAllTests(() => market.open({ BASE_URL: `https://${host}` }, { now: Date.now }))
 
   function expectSmall(head: Head): void {
     expect(head.status).toBe(402)
@@ -61,7 +65,7 @@ describe.each(HOSTS)('a gateway at https://%s', (host, legs, methods) => {
   it.each([[{}], [{ 'accept-payment': 'solana/charge;q=0.1, evm/charge' }]])(
     'ADD-01 T-100 a quote of every leg has a head below 4 kB, asked for with %j',
     async (headers) => {
-      const { body } = await shop.post<Quote>('/v1/storage/request', ORDER, headers)
+      const { body } = await shop.send<Quote>('POST', '/v1/storage/request', ORDER, headers)
       expect(body.accepts).toHaveLength(9)
       const head = await ask(shop, '/v1/storage/request', ORDER, headers)
       expectSmall(head)
@@ -72,7 +76,7 @@ describe.each(HOSTS)('a gateway at https://%s', (host, legs, methods) => {
   )
 
   it('ADD-01 an x402 offer has a head below 4 kB, with every leg', async () => {
-    const { body } = await shop.post<X402Quote>('/v1/x402/storage', ORDER)
+    const { body } = await shop.send<X402Quote>('POST', '/v1/x402/storage', ORDER)
     const head = await ask(shop, '/v1/x402/storage', ORDER)
     expectSmall(head)
     expect(legsIn(head)).toHaveLength(body.accepts.length)

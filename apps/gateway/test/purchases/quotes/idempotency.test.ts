@@ -1,21 +1,17 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import { createFreshDatabase } from '@svc/devnet/databases'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { expectError, type Market, openMarket, payReqId, type Shop } from '../market.ts'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expectError, openMarket, payReqId } from '@svc/testbed/market'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
-let market: Market
-let shop: Shop
-beforeAll(async () => {
-  market = await openMarket()
-  shop = await market.open()
-})
-afterAll(() => market.close())
+const market = forAllTests(() => openMarket())
+const shop = forAllTests(() => market.open())
 
 const DAY = 86_400
 
 function ask(key: string, order: unknown = { units: 1 }, seller = shop) {
-  return seller.post<Quote>('/v1/storage/request', order, { 'idempotency-key': key })
+  return seller.send<Quote>('POST', '/v1/storage/request', order, { 'idempotency-key': key })
 }
 
 async function idUnder(key: string, seller = shop): Promise<string> {
@@ -141,6 +137,6 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent requests with one key
     expect(second).not.toEqual(first)
     const { db } = sellers[0]!.gateway.context.database
     expect(await db.selectFrom('pay_requests').select('pay_req_id').execute()).toHaveLength(2)
-    for (const seller of sellers) await seller.stop()
+    for (const seller of sellers) await seller.close()
   })
 })

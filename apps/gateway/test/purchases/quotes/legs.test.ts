@@ -1,29 +1,15 @@
 import type { Price } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { startFaultyNode } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { MINTS } from '@svc/devnet/primary-chain/dev-accounts'
 import { createLog } from '@svc/http-service/log'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  expectError,
-  legOf,
-  type Market,
-  openMarket,
-  PRODUCTION,
-  type Shop,
-  shopOf,
-  WITHOUT_EVM,
-  WITHOUT_PRIMARY,
-} from '../market.ts'
+import { expectError, legOf, openMarket, PRODUCTION, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
+import { describe, expect, it } from 'vitest'
 
-let market: Market
-let shop: Shop
-beforeAll(async () => {
-  market = await openMarket()
-  shop = await market.open()
-})
-afterAll(() => market.close())
+const market = forAllTests(() => openMarket())
+const shop = forAllTests(() => market.open())
 
 const PRIMARY_LEGS = ['SOL', 'USDC', 'USDT', 'WETH', 'BETA'].map((ticker) => `${ticker} primary`)
 const EVM_LEGS = ['MON', 'USDC', 'USDT0', 'WETH'].map((ticker) => `${ticker} evm`)
@@ -34,7 +20,7 @@ const NETWORKS: Record<string, string> = {
   'eip155:143': 'evm',
 }
 
-async function legsOf(seller: Shop, choice: object) {
+async function legsOf(seller: TestGateway, choice: object) {
   const { accepts } = await seller.quote({ units: 1, ...choice })
   return accepts.map(({ network, extra }) => `${extra.name} ${NETWORKS[network] ?? network}`)
 }
@@ -57,7 +43,7 @@ describe('which legs a quote covers', () => {
   it.each(['polygon', 'PRIMARY-MAINNET', 'eip155:1', '__proto__'])(
     'AMB-09 an unknown network "%s" is a 422',
     async (pay_network) => {
-      const reply = await shop.post('/v1/storage/request', { units: 1, pay_network })
+      const reply = await shop.send('POST', '/v1/storage/request', { units: 1, pay_network })
       expectError(reply, 422, 'validation_error')
       expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'pay_network'] }] })
     },
@@ -67,7 +53,7 @@ describe('which legs a quote covers', () => {
     [{ pay_network: 'evm-mainnet', pay_asset: 'usdt' }, 'USDT on evm-mainnet not in quote'],
     [{ pay_asset: 'DOGE' }, 'DOGE on any network not in quote'],
   ])('PAY-48 ERR-05 AMB-09 a network and asset that are not offered are a 400: %j', async (choice, message) => {
-    const reply = await shop.post('/v1/storage/request', { units: 1, ...choice })
+    const reply = await shop.send('POST', '/v1/storage/request', { units: 1, ...choice })
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message })
   })
@@ -79,7 +65,7 @@ describe('legs by configuration', () => {
     const paths = ['/v1/price', '/v1/price?pay_network=evm-testnet', '/.well-known/svc.json']
     const listings = [
       ...(await Promise.all(quotes)),
-      ...(await Promise.all(paths.map(async (path) => (await shop.get(path)).body))),
+      ...(await Promise.all(paths.map(async (path) => (await shop.send('GET', path)).body))),
     ]
     for (const listing of listings) {
       const text = JSON.stringify(listing)
@@ -94,14 +80,14 @@ describe('legs by configuration', () => {
     const seller = await market.open({ PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8' })
     expect(await legsOf(seller, {})).toEqual(['SOL primary', ...EVM_LEGS])
     const choice = { units: 1, pay_network: 'primary-mainnet', pay_asset: 'USDC' }
-    const reply = await seller.post('/v1/storage/request', choice)
+    const reply = await seller.send('POST', '/v1/storage/request', choice)
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message: 'USDC on primary-mainnet not in quote' })
   })
 
   it('a gateway without any leg answers 503 instead of a quote', async () => {
     const closed = await market.open({ ...WITHOUT_PRIMARY, ...WITHOUT_EVM })
-    expectError(await closed.post('/v1/storage/request', { units: 1 }), 503, 'chain_unavailable')
+    expectError(await closed.send('POST', '/v1/storage/request', { units: 1 }), 503, 'chain_unavailable')
   })
 
   it('AMB-08 a gateway may sell on one chain only, and does not offer assets without an address', async () => {
@@ -109,7 +95,7 @@ describe('legs by configuration', () => {
     expect(await legsOf(evmOnly, {})).toEqual(['MON evm', 'USDC evm'])
     const primaryOnly = await market.open({ ...WITHOUT_EVM, BETA_MINT: '' })
     expect(await legsOf(primaryOnly, {})).toEqual(PRIMARY_LEGS.slice(0, 4))
-    const reply = await primaryOnly.post('/v1/storage/request', { units: 1, pay_network: 'evm-mainnet' })
+    const reply = await primaryOnly.send('POST', '/v1/storage/request', { units: 1, pay_network: 'evm-mainnet' })
     expectError(reply, 400, 'leg_not_in_quote')
   })
 })
@@ -120,13 +106,15 @@ describe('tokens with other decimals', () => {
     const write = (line: string) => void lines.push(line)
     const log = createLog('error', { write, writeSoon: write, flush: () => {} })
     const wrong = { BETA_MINT: MINTS.WETH.mint, EVM_USDT0_CONTRACT: TOKENS.WETH.address }
-    const seller = shopOf(
-      await startTestGateway({ ...market.chains.variables, ...wrong }, { log, now: market.clock.now }),
-    )
+    const seller = await market.open(wrong, { log })
     const left = [...PRIMARY_LEGS, ...EVM_LEGS].filter((leg) => !/BETA|USDT0/.test(leg))
     expect(await legsOf(seller, {})).toEqual(left)
-    expectError(await seller.post('/v1/storage/request', { units: 1, pay_asset: 'BETA' }), 400, 'leg_not_in_quote')
-    const { status, body } = await seller.get<{ warnings: string[] }>('/health')
+    expectError(
+      await seller.send('POST', '/v1/storage/request', { units: 1, pay_asset: 'BETA' }),
+      400,
+      'leg_not_in_quote',
+    )
+    const { status, body } = await seller.send<{ warnings: string[] }>('GET', '/health')
     expect(status).toBe(200)
     expect(body.warnings).toEqual([
       `BETA on primary-mainnet (${wrong.BETA_MINT}) must have 0 decimals, but the chain says 8: it is left out of quotes`,
@@ -134,7 +122,7 @@ describe('tokens with other decimals', () => {
     ])
     expect(lines).toHaveLength(2)
     expect(lines[0]).toContain('"expected":0,"problem":"the chain says 8"')
-    await seller.stop()
+    await seller.close()
   })
 
   it('T-39 a gateway starts while no node answers, and sells tokens once their decimals are read', async () => {
@@ -144,13 +132,13 @@ describe('tokens with other decimals', () => {
     node.behave(async ({ honest }) => ({ body: await honest() }))
     market.clock.advance(5)
     await expect.poll(() => legsOf(seller, {})).toEqual(EVM_LEGS)
-    await seller.stop()
+    await seller.close()
     await node.stop()
   })
 })
 
 async function price(query = '', seller = shop): Promise<Price> {
-  const { status, body } = await seller.get<Price>(`/v1/price${query}`)
+  const { status, body } = await seller.send<Price>('GET', `/v1/price${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
@@ -193,10 +181,10 @@ describe('GET /v1/price', () => {
   })
 
   it('VER-21 PAY-48 GET /v1/price refuses the orders that a quote refuses', async () => {
-    const reply = await shop.get('/v1/price?pay_network=evm-mainnet&pay_asset=usdt')
+    const reply = await shop.send('GET', '/v1/price?pay_network=evm-mainnet&pay_asset=usdt')
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message: 'USDT on evm-mainnet not in quote' })
-    const unknown = await shop.get('/v1/price?pay_network=polygon')
+    const unknown = await shop.send('GET', '/v1/price?pay_network=polygon')
     expectError(unknown, 422, 'validation_error')
     expect(unknown.body).toMatchObject({ detail: [{ loc: ['query', 'pay_network'] }] })
   })
@@ -217,14 +205,14 @@ describe('exchange rates', () => {
       expect(oracle_rate).toMatchObject({ source: 'oracle', as_of: before[i]!.oracle_rate?.as_of, fallback: true })
     }
     market.clock.advance(1)
-    const refused = await seller.get(`/v1/price${query}`)
+    const refused = await seller.send('GET', `/v1/price${query}`)
     expectError(refused, 503, 'chain_unavailable', 'no_price')
     expect(refused.body).toMatchObject({ message: 'no price of WETH is known right now' })
     const quote = await seller.quote()
     expect(quote.accepts.map(({ extra }) => extra.name)).not.toContain('WETH')
     expect(legOf(quote, 'SOL').extra.oracle_rate).toMatchObject({ source: 'oracle', fallback: false })
     expect(legOf(quote, 'MON', 'evm-mainnet').extra.oracle_rate).toMatchObject({ source: 'oracle', fallback: false })
-    const { body: health } = await seller.get<{ warnings: string[] }>('/health')
+    const { body: health } = await seller.send<{ warnings: string[] }>('GET', '/health')
     const missing = health.warnings.filter((text) => text.startsWith('no price'))
     expect(missing).toEqual(['no price of ETH is known: it is left out of quotes'])
     rates.setPrice('ETH', '3500')
@@ -233,7 +221,7 @@ describe('exchange rates', () => {
   it('T-39 ADD-25 no rate is compiled in: a new production gateway without an oracle sells for dollars only, and says so', async () => {
     const INTERNAL_SECRET = 'the-secret-of-internal-callers'
     const seller = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', INTERNAL_SECRET })
-    const { body: health } = await seller.get<{ checks: object }>('/health')
+    const { body: health } = await seller.send<{ checks: object }>('GET', '/health')
     expect(health.checks).toMatchObject({ price_feed: 'failing' })
     const authorization = `Bearer ${INTERNAL_SECRET}`
     const metrics = await (await fetch(`${seller.gateway.url}/metrics`, { headers: { authorization } })).text()

@@ -3,15 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Price } from '@svc/api/purchases'
 import { type GcsServer, startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { type Market, openMarket } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Market, openMarket, type Shop } from '../market.ts'
 
 const SECRET = 'internal-secret-of-the-operator'
 
 let folder: string
 let gcs: GcsServer
 let market: Market
-let shop: Shop
+let shop: TestGateway
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-gcs-'))
   gcs = await startGcsServer({ folder })
@@ -31,8 +32,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-const offered = async () => Object.keys((await shop.get<Price>('/v1/price')).body.providers)
-const providerOf = (quote: Awaited<ReturnType<Shop['quote']>>) => quote.extensions.svc.price_summary.provider
+const offered = async () => Object.keys((await shop.send<Price>('GET', '/v1/price')).body.providers)
+const providerOf = (quote: Awaited<ReturnType<TestGateway['quote']>>) => quote.extensions.svc.price_summary.provider
 const metric = async () => {
   const headers = { authorization: `Bearer ${SECRET}` }
   const text = await (await fetch(`${shop.gateway.url}/metrics`, { headers })).text()
@@ -49,13 +50,13 @@ it('PAY-03 AMB-11 VER-20 a configured provider is sold while it answers, an outa
   await expect.poll(offered).toEqual(['mongodb', 'firestore'])
   expect(providerOf(await shop.quote({ units: 1, provider: 'mongodb' }))).toBe('mongodb')
   for (const order of [{ units: 1 }, { units: 1, provider: 'gcs' }]) {
-    const refused = await shop.post<{ error: string; hint: string }>('/v1/storage/request', order)
+    const refused = await shop.send<{ error: string; hint: string }>('POST', '/v1/storage/request', order)
     expect([refused.status, refused.body.error]).toEqual([503, 'STORAGE_UNAVAILABLE'])
     expect(refused.headers.get('retry-after')).toBe('60')
     expect(refused.body.hint).toBe('name mongodb or firestore as provider, or try again in a minute')
   }
-  expect((await shop.get<Price>('/v1/price')).body.provider).toBe('gcs')
-  const health = await shop.get('/health')
+  expect((await shop.send<Price>('GET', '/v1/price')).body.provider).toBe('gcs')
+  const health = await shop.send('GET', '/health')
   expect(health.status).toBe(200)
   expect(health.body).toMatchObject({
     status: 'ok',
@@ -69,11 +70,11 @@ it('PAY-03 AMB-11 VER-20 a configured provider is sold while it answers, an outa
   market.clock.advance(11)
   await expect.poll(offered).toContain('gcs')
   expect(providerOf(await shop.quote({ units: 1, provider: 'gcs' }))).toBe('gcs')
-  expect((await shop.get('/health')).body).not.toHaveProperty('warnings')
+  expect((await shop.send('GET', '/health')).body).not.toHaveProperty('warnings')
 })
 
 it('PAY-03 ordering a provider that is not configured is a 422', async () => {
-  const refused = await shop.post<{ error: string; message: string }>('/v1/storage/request', {
+  const refused = await shop.send<{ error: string; message: string }>('POST', '/v1/storage/request', {
     units: 1,
     provider: 'storj',
   })

@@ -3,14 +3,15 @@ import type { Quote } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { MINTS } from '@svc/devnet/primary-chain/dev-accounts'
 import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
+import { legOf, type Market, openMarket, PRODUCTION, payReqId } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, x402HTTPClient } from '@x402/core/http'
 import { parsePaymentRequired } from '@x402/core/schemas'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { legOf, type Market, openMarket, PRODUCTION, payReqId, type Shop } from '../market.ts'
 
 let market: Market
-let shop: Shop
+let shop: TestGateway
 beforeAll(async () => {
   market = await openMarket()
   market.chains.rates.setPrice('ETH', '3200.50')
@@ -29,7 +30,7 @@ const ASSETS = [
 ]
 
 it('PAY-01 PAY-08 PAY-09 PAY-10 PAY-11 PAY-12 PAY-13 PAY-14 PAY-22 ERR-01 STATE-01 SHAPE-05 a quote is a 402 with everything a buyer needs', async () => {
-  const { status, headers, body } = await shop.post<Quote>('/v1/storage/request', { units: 3 })
+  const { status, headers, body } = await shop.send<Quote>('POST', '/v1/storage/request', { units: 3 })
   expect(status).toBe(402)
   expect(headers.get('content-type')).toMatch(/^application\/json/)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -196,7 +197,7 @@ it('ADD-10 a quote warns first against real funds in development, and has no war
 })
 
 const ask = (order: object = { units: 1 }, headers?: Record<string, string>) =>
-  shop.post<Quote>('/v1/storage/request', order, { origin: 'https://page.example', ...headers })
+  shop.send<Quote>('POST', '/v1/storage/request', order, { origin: 'https://page.example', ...headers })
 
 describe('the bytes of a quote', () => {
   /** Body and header, without what is unique to the quote. */

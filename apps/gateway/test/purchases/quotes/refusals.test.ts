@@ -1,10 +1,11 @@
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { expectError, type Market, openMarket } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, type Market, openMarket, type Shop } from '../market.ts'
 
 let market: Market
 let database: FreshDatabase
-let shop: Shop
+let shop: TestGateway
 beforeAll(async () => {
   market = await openMarket()
   // PostgreSQL rejects texts that SQLite stores.
@@ -25,7 +26,7 @@ describe('orders that are refused', () => {
     ['1000001', { units: 1_000_001 }],
     ['1e300', { units: 1e300 }],
   ])('PAY-02 T-23 SHAPE-01 SHAPE-02 an order with units %s is a 422', async (_, order) => {
-    const reply = await shop.post('/v1/storage/request', order)
+    const reply = await shop.send('POST', '/v1/storage/request', order)
     expectError(reply, 422, 'validation_error')
     expect(reply.body).toMatchObject({
       detail: [{ loc: ['body', 'units'], msg: expect.any(String), type: 'value_error' }],
@@ -33,15 +34,15 @@ describe('orders that are refused', () => {
   })
 
   it.each(['s3', 'GCS', '__proto__', null])('PAY-03 GEN-10 an order with provider %j is a 422', async (provider) => {
-    const reply = await shop.post('/v1/storage/request', { units: 1, provider })
+    const reply = await shop.send('POST', '/v1/storage/request', { units: 1, provider })
     expectError(reply, 422, 'validation_error')
     expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'provider'] }] })
     const query = `/v1/price?provider=${encodeURIComponent(String(provider))}`
-    if (typeof provider === 'string') expect((await shop.get(query)).status).toBe(422)
+    if (typeof provider === 'string') expect((await shop.send('GET', query)).status).toBe(422)
   })
 
   it('PAY-02 units may be written as 1.0, and unknown fields are ignored', async () => {
-    const { status } = await shop.post('/v1/storage/request', '{"units":1.0,"colour":"blue","amount_sol":"0"}')
+    const { status } = await shop.send('POST', '/v1/storage/request', '{"units":1.0,"colour":"blue","amount_sol":"0"}')
     expect(status).toBe(402)
   })
 })
@@ -65,7 +66,7 @@ describe('malformed requests', () => {
     'PAY-02 %s in place of an order is a 4xx with a code, with and without an Idempotency-Key',
     async (name, body) => {
       for (const headers of [{}, { 'idempotency-key': Buffer.from(name).toString('hex') }]) {
-        const reply = await shop.post<{ error: string }>('/v1/storage/request', body, headers)
+        const reply = await shop.send<{ error: string }>('POST', '/v1/storage/request', body, headers)
         expect(reply.body.error).toBeOneOf(['validation_error', 'leg_not_in_quote'])
         expect(reply.status).toBeOneOf([400, 422])
         expect(reply.headers.get('payment-required')).toBeNull()
@@ -77,18 +78,20 @@ describe('malformed requests', () => {
     const tx_sig = `0x${'ab'.repeat(32)}`
     const ids = ['pr_', 'x'.repeat(7_000), "' or 1=1 --", '__proto__', '%']
     const bodies = ids.map((pay_req_id) => JSON.stringify({ pay_req_id, tx_sig }))
-    for (const body of bodies) expectError(await shop.post('/v1/storage/confirm', body), 404, 'pay_req_not_found')
+    for (const body of bodies)
+      expectError(await shop.send('POST', '/v1/storage/confirm', body), 404, 'pay_req_not_found')
     for (const text of ['\\u0000', '\\ud800']) {
       const body = `{"pay_req_id":"${text}","tx_sig":"${tx_sig}"}`
-      expectError(await shop.post('/v1/storage/confirm', body), 422, 'validation_error')
+      expectError(await shop.send('POST', '/v1/storage/confirm', body), 422, 'validation_error')
     }
-    for (const [, body] of MALFORMED) expectError(await shop.post('/v1/storage/confirm', body), 422, 'validation_error')
+    for (const [, body] of MALFORMED)
+      expectError(await shop.send('POST', '/v1/storage/confirm', body), 422, 'validation_error')
   })
 
   it.each(['units=1.5', 'units=1&units=2', 'pay_network=', 'units=%00'])(
     'VER-21 /v1/price?%s is a 422',
     async (query) => {
-      expect((await shop.get(`/v1/price?${query}`)).status).toBe(422)
+      expect((await shop.send('GET', `/v1/price?${query}`)).status).toBe(422)
     },
   )
 })

@@ -1,7 +1,7 @@
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId, receiptId } from '@svc/protocol/ids'
+import { expectError, legOf, type Market, payReqId } from '@svc/testbed/market'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, payReqId } from '../market.ts'
 import {
   EVM_OWNER,
   OWNER,
@@ -42,7 +42,7 @@ describe('a sponsored batch', () => {
       expect(lockers).toContainEqual(
         expect.objectContaining({ locker_id, owner: OWNER, operators: '[]', tags: '["batch"]' }),
       )
-    const receipt = await shop.get(`/v1/receipts/${results[2]!.receipt_id}`)
+    const receipt = await shop.send('GET', `/v1/receipts/${results[2]!.receipt_id}`)
     expect(receipt.body).toMatchObject({ pay_asset: 'USDC', paid_raw: '250000', received_raw: '750000' })
   })
 

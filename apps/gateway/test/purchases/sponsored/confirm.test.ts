@@ -1,7 +1,7 @@
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId, receiptId } from '@svc/protocol/ids'
+import { buy, expectError, legOf, type Market, payReqId } from '@svc/testbed/market'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buy, expectError, legOf, type Market, payReqId } from '../market.ts'
 import { EVM_OWNER, OWNER, openSponsoredMarket, type SponsoredMarket, type SponsoredShop } from './sponsored-market.ts'
 
 let sponsored: SponsoredMarket
@@ -46,7 +46,7 @@ describe('sponsored confirmation', () => {
       owner_identity: OWNER,
       locker: { locker_id, receipt_id, owner: OWNER, operators: [], tags: ['team:red'], provider: 'storj' },
     })
-    expect((await shop.get(`/v1/receipts/${receipt_id}`)).body).toEqual(answer.receipt)
+    expect((await shop.send('GET', `/v1/receipts/${receipt_id}`)).body).toEqual(answer.receipt)
   })
 
   it.each(LEGS)(
@@ -140,7 +140,7 @@ describe('the token of a sponsor', () => {
     const plain = await market.open()
     const headers = { authorization: `Bearer ${sponsored.issuer.token()}` }
     for (const path of ['/v1/storage/sponsored-confirm', '/v1/storage/sponsored-confirm-batch']) {
-      const reply = await plain.post(path, {}, headers)
+      const reply = await plain.send('POST', path, {}, headers)
       expectError(reply, 401, 'OIDC_TOKEN_INVALID')
       expect(reply.body).toMatchObject({ hint: expect.stringContaining('SPONSOR_OIDC_ISSUER') })
     }

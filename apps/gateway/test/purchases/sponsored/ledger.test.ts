@@ -1,7 +1,8 @@
 import type { DialectName } from '@svc/database/dialects'
 import { createFreshDatabase } from '@svc/devnet/databases'
+import { expectError, legOf, type Market } from '@svc/testbed/market'
+import type { Reply } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, type Reply } from '../market.ts'
 import { OWNER, openSponsoredMarket, quotes, type SponsoredMarket, type SponsoredShop } from './sponsored-market.ts'
 
 let sponsored: SponsoredMarket
@@ -27,8 +28,8 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     replica = await sponsored.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
   })
   afterAll(async () => {
-    await shop.stop()
-    await replica.stop()
+    await shop.close()
+    await replica.close()
     await drop()
   })
 
@@ -128,12 +129,12 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     }
     expect(body.results[2]).toMatchObject({ ...refused, receipt_id: expect.stringMatching(/^rcpt_/) })
     expect((await batch(ids, tx, small)).body).toMatchObject({ ok: false, failed: 1 })
-    await small.stop()
+    await small.close()
     const larger = await sponsored.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '3' })
     const { body: resumed } = await batch(ids, tx, larger)
     expect(resumed).toMatchObject({ ok: true, succeeded: 3 })
     expect(resumed.results.map(({ already_provisioned }) => already_provisioned)).toEqual([true, true, false])
-    await larger.stop()
+    await larger.close()
     await drop()
   })
 })

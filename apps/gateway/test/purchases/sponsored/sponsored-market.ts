@@ -8,8 +8,9 @@ import type { LocalChainsOptions } from '@svc/devnet/local-chains'
 import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import type { Variables } from '@svc/http-service/config'
+import { legOf, type Market, openMarket, payReqId } from '@svc/testbed/market'
+import type { Reply, TestGateway } from '@svc/testbed/test-gateway'
 import type { Overrides } from '../../../src/context.ts'
-import { legOf, type Market, openMarket, payReqId, type Reply, type Shop } from '../market.ts'
 
 export interface SponsoredMarket {
   issuer: OidcIssuer
@@ -18,7 +19,7 @@ export interface SponsoredMarket {
   close(): Promise<void>
 }
 
-export interface SponsoredShop extends Shop {
+export interface SponsoredShop extends TestGateway {
   /** Sends the sponsor's token, unless another header is given; null sends none. */
   sponsor(body: object, authorization?: string | null): Promise<Reply<SponsoredConfirmation>>
   sponsorBatch(body: object, authorization?: string | null): Promise<Reply<SponsoredBatch>>
@@ -51,9 +52,9 @@ export async function openSponsoredMarket(options?: LocalChainsOptions): Promise
   }
 }
 
-function sponsoredShop(shop: Shop, issuer: OidcIssuer): SponsoredShop {
+function sponsoredShop(shop: TestGateway, issuer: OidcIssuer): SponsoredShop {
   const send = <Body>(path: string, body: object, authorization: string | null = `Bearer ${issuer.token()}`) =>
-    shop.post<Body>(path, body, authorization === null ? {} : { authorization })
+    shop.send<Body>('POST', path, body, authorization === null ? {} : { authorization })
   return {
     ...shop,
     sponsor: (body, authorization) => send('/v1/storage/sponsored-confirm', body, authorization),
@@ -68,7 +69,7 @@ function sponsoredShop(shop: Shop, issuer: OidcIssuer): SponsoredShop {
 }
 
 /** Several quotes, and a leg over their sum. */
-export async function quotes(shop: Shop, count: number, ticker = 'USDC', network?: string) {
+export async function quotes(shop: TestGateway, count: number, ticker = 'USDC', network?: string) {
   const all = await Promise.all(Array.from({ length: count }, () => shop.quote()))
   return { all, ids: all.map(payReqId), sum: sumLeg(all, ticker, network) }
 }

@@ -1,53 +1,47 @@
 import type { FoundPayment, WatchedPayment } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { paySolanaPayUrl } from '@svc/devnet/solana-pay-wallet'
+import { expectError, legOf, openMarket, payReqId } from '@svc/testbed/market'
+import type { TestGateway } from '@svc/testbed/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectError, legOf, type Market, openMarket, payReqId, type Shop } from '../market.ts'
 
-let market: Market
-let node: FaultyNode
-beforeAll(async () => {
-  market = await openMarket()
-  node = await startFaultyNode(market.chains.primary.url)
-})
+const market = forAllTests(() => openMarket())
+const node = forAllTests(() => startFaultyNode(market.chains.primary.url))
 beforeEach(() => node.behave(honestly))
-afterAll(async () => {
-  await market.close()
-  await node.stop()
-})
 
-const watch = (shop: Shop, quote: Quote) =>
-  shop.post<WatchedPayment>('/v1/storage/payment/watch', { pay_req_id: payReqId(quote) })
-const find = async (shop: Shop, quote: Quote) =>
-  (await shop.post<FoundPayment>('/v1/storage/payment/find', { pay_req_id: payReqId(quote) })).body
+const watch = (shop: TestGateway, quote: Quote) =>
+  shop.send<WatchedPayment>('POST', '/v1/storage/payment/watch', { pay_req_id: payReqId(quote) })
+const find = async (shop: TestGateway, quote: Quote) =>
+  (await shop.send<FoundPayment>('POST', '/v1/storage/payment/find', { pay_req_id: payReqId(quote) })).body
 const urlOf = (quote: Quote, ticker = 'SOL') => legOf(quote, ticker).extra.solana_pay!.url
 const pay = (url: string, payer = 0) => paySolanaPayUrl(market.chains.primary.url, DEMO_PAYERS[payer]!, url)
 
 /** Lets the time of some looks pass. */
-async function letLook({ gateway }: Shop, times = 1, seconds = 60): Promise<void> {
+async function letLook({ gateway }: TestGateway, times = 1, seconds = 60): Promise<void> {
   for (let i = 0; i < times; i++) {
     market.clock.advance(seconds)
     await gateway.context.queue.drain()
   }
 }
 
-const dbOf = ({ gateway }: Shop) => gateway.context.database.db
-const receiptsOf = (shop: Shop, quote: Quote) =>
+const dbOf = ({ gateway }: TestGateway) => gateway.context.database.db
+const receiptsOf = (shop: TestGateway, quote: Quote) =>
   dbOf(shop).selectFrom('receipts').select(['tx', 'payer']).where('pay_req_id', '=', payReqId(quote)).execute()
 const callsTo = (method: string) => node.calls.filter((call) => call === method).length
 
 describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks for (%s)', (dialect) => {
   let database: FreshDatabase
-  let shop: Shop
+  let shop: TestGateway
   beforeAll(async () => {
     database = await createFreshDatabase(dialect)
     shop = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
   })
   afterAll(async () => {
-    await shop.stop()
+    await shop.close()
     await database.drop()
   })
 
@@ -82,7 +76,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     await watch(shop, quote)
     market.clock.advance(300)
     const tx = await pay(urlOf(quote))
-    await shop.stop()
+    await shop.close()
     shop = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
     await letLook(shop)
     expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
@@ -142,12 +136,12 @@ it('T-102 two replicas look once for a quote and write one receipt', { tags: ['n
   await Promise.all([shop, other].map(({ gateway }) => gateway.context.queue.drain()))
   expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
   expect(callsTo('getSignaturesForAddress')).toBe(1)
-  for (const one of [shop, other]) await one.stop()
+  for (const one of [shop, other]) await one.close()
   await database.drop()
 })
 
 describe('nodes that fail', () => {
-  let shop: Shop
+  let shop: TestGateway
   beforeAll(async () => {
     shop = await market.open({ PRIMARY_RPC_URLS: node.url })
   })
@@ -236,7 +230,7 @@ describe('what strangers can make the gateway ask', () => {
     const metrics = await (await fetch(`${shop.gateway.url}/metrics`)).text()
     expect(metrics).toMatch(/^svc_watched_quotes 3000$/m)
     expect(Number(/^svc_watched_quotes_overdue_seconds (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(50)
-    await shop.stop()
+    await shop.close()
   })
 
   it('T-102 one address takes a share of the places, and nobody more than there are; find still looks', {
@@ -253,7 +247,7 @@ describe('what strangers can make the gateway ask', () => {
     expect(watched).toEqual([true, false, true, false, true, false, false, false, false, false])
     const tx = await pay(urlOf(quotes[4]!))
     expect((await find(shop, quotes[4]!)).payment?.tx).toBe(tx)
-    await shop.stop()
+    await shop.close()
   })
 
   it('T-102 nothing is watched that is paid, unknown, expired, on another chain, or where it is switched off', {
@@ -269,7 +263,7 @@ describe('what strangers can make the gateway ask', () => {
       (await watch(shop, await shop.quote({ units: 1, pay_network: 'evm-mainnet' }))).body.watched_until,
     ).toBeNull()
     expect((await watch(off, await off.quote())).body).toEqual({ watched_until: null })
-    const post = (body: unknown) => shop.post('/v1/storage/payment/watch', body)
+    const post = (body: unknown) => shop.send('POST', '/v1/storage/payment/watch', body)
     expectError(await post({ pay_req_id: 'pr_nobody' }), 404, 'pay_req_not_found')
     expectError(await post({ pay_req_id: 'x'.repeat(101) }), 422, 'validation_error')
     const expired = await shop.quote()

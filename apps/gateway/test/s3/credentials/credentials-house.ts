@@ -1,9 +1,9 @@
 // For tests: asking for S3 credentials, and what the gateway takes them for.
 
 import type { NewS3Key, S3Credentials, S3KeyList } from '@svc/api/s3-credentials'
+import type { Identity, Reply, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { expect } from 'vitest'
 import { findCredential, type S3Credential } from '../../../src/s3/credentials/find-credential.ts'
-import type { Identity, LockerHouse, Reply, TestLocker } from '../../auth/lockers.ts'
 
 export const KEY = { name: 'backup', access: 'write', expires_in_days: 30 }
 
@@ -32,7 +32,7 @@ export function done<Body>({ status, body }: Reply<Body>): Body {
 
 /** What the door of this gateway takes a credential for, before it looks at the locker. */
 export function found(
-  { gateway }: LockerHouse,
+  { gateway }: TestGateway,
   { access_key_id, session_token = null }: { access_key_id: string; session_token?: string | null },
 ): Promise<S3Credential | null> {
   return findCredential(gateway.rooms.s3, access_key_id, session_token)

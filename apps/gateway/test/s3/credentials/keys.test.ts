@@ -3,11 +3,11 @@ import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/http-service/log'
 import { schemaCheck } from '@svc/http-service/validate'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { secretOfKey } from '../../../src/s3/credentials/key-rows.ts'
 import { createKeyFinder } from '../../../src/s3/credentials/store.ts'
 import { sweepKeys } from '../../../src/s3/credentials/sweep-keys.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { askKey, done, found, KEY, listKeys, revokeKey } from './credentials-house.ts'
 
 const DAY = 86_400
@@ -19,8 +19,8 @@ forEachDatabase('long-lived S3 keys', (database) => {
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
   const log = createLog('info', { write, writeSoon: () => {}, flush: () => {} })
-  const house = forAllTests(() => openLockerHouse(shared(), { log }))
-  const second = forAllTests(() => openLockerHouse(shared()))
+  const house = forAllTests(() => openTestGateway(shared(), { log }))
+  const second = forAllTests(() => openTestGateway(shared()))
   const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
 
   it('ADD-42 ADD-54 an owner makes, lists and revokes keys; the secret is shown once; each is a line of the log', async () => {
@@ -68,7 +68,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
     const db = house.gateway.context.database.db
     const row = await createKeyFinder(db)(made.access_key_id)
     expect(JSON.stringify(row)).not.toContain(made.secret_access_key)
-    const thief = await openLockerHouse({ DATABASE_URL: database.url })
+    const thief = await openTestGateway({ DATABASE_URL: database.url })
     onTestFinished(thief.close)
     expect(await found(thief, made)).toBeNull()
     expect(secretOfKey(thief.gateway.rooms.s3.credentialKeys, row!)).not.toBe(made.secret_access_key)

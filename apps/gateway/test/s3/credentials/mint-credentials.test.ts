@@ -2,14 +2,14 @@ import { mintS3Credentials } from '@svc/api/s3-credentials'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { schemaCheck } from '@svc/http-service/validate'
+import { ed25519Identity, evmIdentity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, evmIdentity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { askCredentials, askKey, done, found, listKeys } from './credentials-house.ts'
 
 forEachDatabase('short-lived S3 credentials', (database) => {
   const operator = ed25519Identity()
   const variables = () => ({ DATABASE_URL: database.url, BASE_URL: 'https://gateway.example' })
-  const house = forAllTests(() => openLockerHouse(variables()))
+  const house = forAllTests(() => openTestGateway(variables()))
   const locker = forEachTest(() => house.locker(evmIdentity(), { operators: [operator] }))
 
   const seconds = () => Math.floor(house.clock.now() / 1000)
@@ -96,7 +96,7 @@ forEachDatabase('short-lived S3 credentials', (database) => {
 })
 
 async function openHouse(variables: Record<string, string>) {
-  const house = await openLockerHouse(variables)
+  const house = await openTestGateway(variables)
   onTestFinished(house.close)
   return { house, locker: await house.locker(ed25519Identity()) }
 }

@@ -3,9 +3,9 @@
 import { CreateMultipartUploadCommand, ListObjectsV2Command, ListPartsCommand } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { createKeyFinder } from '../../../src/s3/credentials/store.ts'
-import { ed25519Identity } from '../../auth/lockers.ts'
 import {
   expectS3Error,
   type GivenCredentials as Given,

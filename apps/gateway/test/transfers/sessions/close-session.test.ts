@@ -1,13 +1,13 @@
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
 forEachDatabase('expired upload sessions', (database) => {
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
   const db = () => house.gateway.context.database.db
 

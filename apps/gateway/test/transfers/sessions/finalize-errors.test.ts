@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ProviderError, type StorageProvider } from '@svc/storage/provider'
 import { onlyProvider } from '@svc/testbed/only-provider'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { watchedStorage } from '../../files/confirm/confirm.ts'
 import { lockerRow } from '../../files/files.ts'
 import { sha256 } from '../transfers.ts'
@@ -32,7 +32,7 @@ const house = forAllTests(() => {
       return stored
     },
   }
-  return openLockerHouse({}, { providers: onlyProvider(provider) })
+  return openTestGateway({}, { providers: onlyProvider(provider) })
 })
 const locker = forEachTest(() => house.locker(ed25519Identity()))
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { watchedStorage } from '../../files/confirm/confirm.ts'
 import { lockerRow } from '../../files/files.ts'
 import { leftovers, sha256 } from '../transfers.ts'
@@ -15,7 +15,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
   const storage = forAllTests(watchedStorage)
   const open = (overrides = {}) => {
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder, BASE_URL: 'https://gateway.example' }
-    return openLockerHouse(variables, overrides)
+    return openTestGateway(variables, overrides)
   }
   const houses = [forAllTests(open), forAllTests(open)] as const
   const locker = forEachTest(() => houses[0].locker(ed25519Identity()))

@@ -3,9 +3,9 @@ import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import type { StorageProvider } from '@svc/storage/provider'
+import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { createSessionFinalizer } from '../../../src/transfers/sessions/finalize-session.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse, type TestLocker } from '../../auth/lockers.ts'
 import { lockerRow } from '../../files/files.ts'
 import { leftovers, rowOf, sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes } from './sessions.ts'
@@ -14,7 +14,7 @@ type Gate = PromiseWithResolvers<void>
 const SECRET = 'an-internal-secret-for-tests'
 
 forEachDatabase('finalizing an upload session', (database) => {
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url, INTERNAL_SECRET: SECRET }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, INTERNAL_SECRET: SECRET }))
   const locker = forEachTest(() => house.locker(ed25519Identity()))
   const open = (...files: Parameters<typeof openTestSession>[2]['files']) => openTestSession(house, locker, { files })
   const heldObjects = async () => (await leftovers(house.gateway)).held.length

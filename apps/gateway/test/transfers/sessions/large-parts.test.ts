@@ -5,11 +5,11 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
 import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { createPartHashes } from '../../../src/transfers/sessions/part-hashes.ts'
 import { findSession, findSessionFile } from '../../../src/transfers/sessions/store.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse } from '../../auth/lockers.ts'
 import { watchedStorage } from '../../files/confirm/confirm.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes, type TestSession } from './sessions.ts'
@@ -23,7 +23,7 @@ const partsOf = (bytes: Buffer) =>
 forEachDatabase('parts that are written where they stay', (database) => {
   const storage = forAllTests(watchedStorage)
   const open = (partMaxBytes = PART) =>
-    openLockerHouse(
+    openTestGateway(
       { DATABASE_URL: database.url, BASE_URL: 'https://gateway.example', SESSION_PART_MAX_BYTES: `${partMaxBytes}` },
       { providers: storage.providers },
     )

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { forAllTests } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
 import { openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
-const house = forAllTests(openLockerHouse)
+const house = forAllTests(openTestGateway)
 const locker = forAllTests(() => house.locker(ed25519Identity()))
 
 const objects = () => house.gateway.context.database.db.selectFrom('objects').selectAll().execute()

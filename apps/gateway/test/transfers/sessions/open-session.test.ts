@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway, type Reply } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { newUploadToken } from '../../../src/transfers/sessions/session-token.ts'
-import { ed25519Identity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
 import { sha256 } from '../transfers.ts'
 import { openTestSession } from './sessions.ts'
 
 const owner = ed25519Identity()
-const house = forAllTests(() => openLockerHouse({ MAX_UPLOAD_BYTES: '1000' }))
+const house = forAllTests(() => openTestGateway({ MAX_UPLOAD_BYTES: '1000' }))
 const locker = forAllTests(() => house.locker(owner))
 
 const open = (request: unknown) => locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request)

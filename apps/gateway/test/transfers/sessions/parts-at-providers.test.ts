@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Upload } from '@aws-sdk/lib-storage'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
 import { openS3House } from '../../s3/s3-house.ts'
 import { create, metadata, tusToken, whole } from '../../tus/uploads.ts'
 import { newFolder, stores } from '../object-stores.ts'
@@ -87,7 +87,7 @@ it('T-169 parts that were refused or replaced do not stay where each write has a
   onTestFinished(server.stop)
   const { url, bucket, keyFile } = server
   const gcs = { GCS_BUCKET: bucket, GCS_CREDENTIALS: keyFile, GCS_ENDPOINT: url, GCS_IAM_ENDPOINT: url }
-  const house = await openLockerHouse({ ...gcs, SESSION_PART_MAX_BYTES: `${MEBIBYTE}`, LOCAL_PROVIDERS: '' })
+  const house = await openTestGateway({ ...gcs, SESSION_PART_MAX_BYTES: `${MEBIBYTE}`, LOCAL_PROVIDERS: '' })
   onTestFinished(() => house.close())
   const locker = await house.locker(ed25519Identity(), { provider: 'gcs' })
   const partsInPlace = () => server.objects().filter(({ name }) => /\.\d+-/.test(name)).length

@@ -1,8 +1,8 @@
 // Opens upload sessions for tests, and sends their requests.
 
 import type { FinalizedUpload, UploadedPart, UploadSession, UploadSessionStatus } from '@svc/api/upload-sessions'
+import type { Identity, TestGateway, TestLocker } from '@svc/testbed/test-gateway'
 import { expect } from 'vitest'
-import type { Identity, LockerHouse, TestLocker } from '../../auth/lockers.ts'
 
 export { entryOf as listed } from '../../files/confirm/confirm.ts'
 
@@ -20,13 +20,13 @@ interface PartOptions {
   sha256?: string
 }
 
-export async function openTestSession(house: LockerHouse, locker: TestLocker, request: SessionRequest, who?: Identity) {
+export async function openTestSession(house: TestGateway, locker: TestLocker, request: SessionRequest, who?: Identity) {
   const opened = await locker.call<UploadSession>(['locker:write'], 'POST', '/upload-sessions', request, who)
   expect(opened.status, JSON.stringify(opened.body)).toBe(200)
   return sessionAt(house, opened.body)
 }
 
-function sessionAt(house: LockerHouse, opened: UploadSession) {
+function sessionAt(house: TestGateway, opened: UploadSession) {
   const path = `/v1/upload-sessions/${opened.session_id}`
   const headers = { 'x-upload-token': opened.upload_token }
   const partsPath = (file: number) => `${path}/files/${opened.files[file]?.file_id}/parts`
@@ -50,12 +50,12 @@ function sessionAt(house: LockerHouse, opened: UploadSession) {
     finalize: () => house.send<FinalizedUpload>('POST', `${path}/finalize`, undefined, headers),
     status: () => house.send<UploadSessionStatus>('GET', path, undefined, headers),
     /** The same session at another gateway. */
-    at: (other: LockerHouse): TestSession => sessionAt(other, opened),
+    at: (other: TestGateway): TestSession => sessionAt(other, opened),
   }
 }
 
 /** The bytes of a file, read by its public link. */
-export async function publicBytes(house: LockerHouse, locker: TestLocker, filename: string): Promise<Buffer> {
+export async function publicBytes(house: TestGateway, locker: TestLocker, filename: string): Promise<Buffer> {
   const response = await fetch(`${house.gateway.url}/v1/r/${locker.receiptId}/f/${encodeURIComponent(filename)}`)
   expect(response.status, filename).toBe(200)
   return Buffer.from(await response.arrayBuffer())

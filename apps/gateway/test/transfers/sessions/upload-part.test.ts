@@ -3,15 +3,15 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway, type Reply } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse, type Reply } from '../../auth/lockers.ts'
 import { leftovers, sha256 } from '../transfers.ts'
 import { openTestSession, publicBytes } from './sessions.ts'
 
 const PART_MAX = 300_000
 const RAW = { 'content-type': 'application/octet-stream' }
 const LIMITS = { SESSION_PART_MAX_BYTES: String(PART_MAX), MAX_UPLOAD_BYTES: '1000000' }
-const house = forAllTests(() => openLockerHouse(LIMITS))
+const house = forAllTests(() => openTestGateway(LIMITS))
 const locker = forAllTests(() => house.locker(ed25519Identity()))
 const session = forEachTest(() => {
   const files = [{ filename: 'a' }, { filename: 'b', size_bytes: 10 }]

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { ed25519Identity, openLockerHouse } from '../../auth/lockers.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes } from './sessions.ts'
 
 const FILENAME = 'docs/a b.bin'
 const bytes = randomBytes(2500)
-const house = forAllTests(() => openLockerHouse({ SESSION_PART_MAX_BYTES: '1000' }))
+const house = forAllTests(() => openTestGateway({ SESSION_PART_MAX_BYTES: '1000' }))
 const locker = forAllTests(() => house.locker(ed25519Identity()))
 
 const session = forEachTest(() => {

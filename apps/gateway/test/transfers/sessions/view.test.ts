@@ -2,15 +2,15 @@
 
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import { ed25519Identity, expectRefusal, openTestGateway, type Reply, reply } from '@svc/testbed/test-gateway'
 import { beforeEach, expect, it } from 'vitest'
-import { ed25519Identity, expectRefusal, openLockerHouse, type Reply, reply } from '../../auth/lockers.ts'
 import { CHUNK, create, metadata, send as sendTus, tusToken } from '../../tus/uploads.ts'
 import { createFile, put } from '../transfers.ts'
 import { openTestSession } from './sessions.ts'
 
 forEachDatabase('the view of an upload', (database) => {
   const operator = ed25519Identity()
-  const house = forAllTests(() => openLockerHouse({ DATABASE_URL: database.url }))
+  const house = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forEachTest(() => house.locker(ed25519Identity(), { operators: [operator] }))
   const session = forEachTest(() => {
     const files = [{ filename: 'a.txt', content_type: 'text/plain' }, { filename: 'b.txt' }, { filename: 'never.txt' }]

@@ -1,16 +1,13 @@
 import type { Address } from '@solana/kit'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { getChangeAuthorizedSignersInstruction, getChangeSchemaStatusInstruction } from 'sas-lib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { TREASURY } from '../../../src/primary-chain/dev-accounts.ts'
 import { create, subjectOf } from './instructions.ts'
-import { custom, failedAt, startTestRegistry, type TestRegistry } from './registry.ts'
+import { custom, failedAt, startTestRegistry } from './registry.ts'
 
 describe('the administration of the registry', () => {
-  let registry: TestRegistry
-  beforeAll(async () => {
-    registry = await startTestRegistry()
-  })
-  afterAll(() => registry.stop())
+  const registry = forAllTests(() => startTestRegistry())
 
   it('can pause a schema and resume it', async () => {
     const other = await registry.deploy('pausing')

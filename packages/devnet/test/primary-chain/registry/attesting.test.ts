@@ -1,18 +1,14 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { decodeRecord, REGISTRY_PROGRAM, readRegistryAccount, registryAddresses } from '@svc/protocol/registry'
 import { serializeAttestationData } from 'sas-lib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { create, type Deployment, ownClose, ownCreate, subjectOf } from './instructions.ts'
-import { RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } from './registry.ts'
+import { describe, expect, it } from 'vitest'
+import { create, ownClose, ownCreate, subjectOf } from './instructions.ts'
+import { RENT_OF_ATTESTATION, startTestRegistry } from './registry.ts'
 
 describe('the registry', () => {
-  let registry: TestRegistry
-  let deployment: Deployment
-  beforeAll(async () => {
-    registry = await startTestRegistry()
-    deployment = await registry.deploy()
-  })
-  afterAll(() => registry.stop())
+  const registry = forAllTests(() => startTestRegistry())
+  const deployment = forAllTests(() => registry.deploy())
 
   it('SAS-01 SAS-02 SAS-04 stores credentials and schemas in the real format, at the addresses that we derive', async () => {
     const { authority, attester, chain } = registry

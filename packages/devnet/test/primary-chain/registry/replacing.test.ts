@@ -1,20 +1,16 @@
 import { getBase58Encoder } from '@solana/kit'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { decodeRecord, encodeRecord } from '@svc/protocol/registry'
 import { getCloseAttestationEventDecoder } from 'sas-lib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { close, create, type Deployment, memo, ownClose, ownCreate, subjectOf, unitLimit } from './instructions.ts'
-import { feePaidBy, RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } from './registry.ts'
+import { describe, expect, it } from 'vitest'
+import { close, create, memo, ownClose, ownCreate, subjectOf, unitLimit } from './instructions.ts'
+import { feePaidBy, RENT_OF_ATTESTATION, startTestRegistry } from './registry.ts'
 
 const EVENT_TAG_BYTES = 8
 
 describe('an attestation of the registry', () => {
-  let registry: TestRegistry
-  let deployment: Deployment
-  beforeAll(async () => {
-    registry = await startTestRegistry()
-    deployment = await registry.deploy()
-  })
-  afterAll(() => registry.stop())
+  const registry = forAllTests(() => startTestRegistry())
+  const deployment = forAllTests(() => registry.deploy())
 
   it('SAS-06 can be closed and created again in one transaction, beside memos and a compute budget', async () => {
     const subject = await subjectOf(deployment, 'replaced')

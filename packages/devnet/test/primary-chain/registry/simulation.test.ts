@@ -1,18 +1,14 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { decodeRecord } from '@svc/protocol/registry'
 import { getAttestationDecoder } from 'sas-lib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { send } from '../../../src/primary-chain/dev-client.ts'
-import { close, create, type Deployment, memo, subjectOf } from './instructions.ts'
-import { custom, failedAt, RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } from './registry.ts'
+import { close, create, memo, subjectOf } from './instructions.ts'
+import { custom, failedAt, RENT_OF_ATTESTATION, startTestRegistry } from './registry.ts'
 
 describe('the simulation of a registry transaction', () => {
-  let registry: TestRegistry
-  let deployment: Deployment
-  beforeAll(async () => {
-    registry = await startTestRegistry()
-    deployment = await registry.deploy()
-  })
-  afterAll(() => registry.stop())
+  const registry = forAllTests(() => startTestRegistry())
+  const deployment = forAllTests(() => registry.deploy())
 
   it('returns the attestation that would be created, and creates none', async () => {
     const subject = await subjectOf(deployment, 'simulated')

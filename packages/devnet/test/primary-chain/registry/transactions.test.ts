@@ -1,31 +1,18 @@
 import { AccountRole, type Address, address, type EncodedAccount, getAddressEncoder, lamports } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { REGISTRY } from '../../../src/primary-chain/registry/accounts.ts'
 import { exit } from '../../../src/primary-chain/registry/program/assembler.ts'
 import { elfOf } from '../../../src/primary-chain/registry/program/elf.ts'
 import { invoke } from '../../../src/primary-chain/registry/program/invoke.ts'
 import { LOOKUP_TABLE_PROGRAM } from '../../../src/primary-chain/timeline.ts'
-import {
-  close,
-  create,
-  createCredential,
-  createSchema,
-  type Deployment,
-  deploymentOf,
-  memo,
-  subjectOf,
-} from './instructions.ts'
-import { custom, failedAt, feePaidBy, RENT_OF_ATTESTATION, startTestRegistry, type TestRegistry } from './registry.ts'
+import { close, create, createCredential, createSchema, deploymentOf, memo, subjectOf } from './instructions.ts'
+import { custom, failedAt, feePaidBy, RENT_OF_ATTESTATION, startTestRegistry } from './registry.ts'
 
 describe('a transaction with registry instructions', () => {
-  let registry: TestRegistry
-  let deployment: Deployment
-  beforeAll(async () => {
-    registry = await startTestRegistry()
-    deployment = await registry.deploy()
-  })
-  afterAll(() => registry.stop())
+  const registry = forAllTests(() => startTestRegistry())
+  const deployment = forAllTests(() => registry.deploy())
 
   const pay = (destination: Address, amount: bigint) =>
     getTransferSolInstruction({ source: registry.authority, destination, amount })

@@ -1,16 +1,18 @@
-// For tests: a gateway without chains, whose receipts are written into its database, and clients that sign.
+// For tests: a gateway, and requests to it of buyers and of owners that sign. Receipts of lockers that no test buys are
+// written into its database.
 
+import type { Confirmation, Quote } from '@svc/api/purchases'
 import { type TestClock, testClock } from '@svc/devnet/clock'
+import type { Overrides } from '@svc/gateway/context'
+import type { Gateway } from '@svc/gateway/gateway'
 import type { Variables } from '@svc/http-service/config'
 import { lockerId as lockerIdOf } from '@svc/protocol/ids'
-import { startTestGateway } from '@svc/testbed/gateway'
-import { seedReceipt } from '@svc/testbed/seed-lockers'
-import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/testbed/signing'
 import { expect } from 'vitest'
-import type { Overrides } from '../../src/context.ts'
-import type { Gateway } from '../../src/gateway.ts'
+import { startTestGateway } from './gateway.ts'
+import { seedReceipt } from './seed-lockers.ts'
+import { bytesOf, type Identity, type SignedCall, signCall } from './signing.ts'
 
-export { ed25519Identity, evmIdentity, type Identity, type SignedCall } from '@svc/testbed/signing'
+export { ed25519Identity, evmIdentity, type Identity, type SignedCall } from './signing.ts'
 
 export interface Reply<Body = Record<string, never>> {
   status: number
@@ -18,14 +20,18 @@ export interface Reply<Body = Record<string, never>> {
   body: Body
 }
 
-export interface LockerHouse {
+export interface TestGateway {
   gateway: Gateway
   clock: TestClock
+  /** Fails the test unless the answer is 402. */
+  quote(order?: object, headers?: Record<string, string>): Promise<Quote>
+  /** Sends the transaction in the header; null sends none. */
+  confirm(body: object, tx: string | null): Promise<Reply<Confirmation>>
   /** Adds a receipt of a purchase by this owner. */
   receipt(owner: Identity, options?: { provider?: string; units?: number }): Promise<string>
   /** Opens the locker of a new receipt, or of the one in the options. */
   locker(owner: Identity, options?: LockerOptions): Promise<TestLocker>
-  /** Sends JSON without a signature. */
+  /** Sends JSON, or the text or bytes of a body, without a signature. */
   send<Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
   /** The headers and the body of a signed call. */
   sign(who: Identity, call: SignedCall): { headers: Record<string, string>; body: Uint8Array | undefined }
@@ -54,14 +60,26 @@ export interface TestLocker {
   ): Promise<void>
 }
 
-export async function openLockerHouse(variables: Variables = {}, overrides: Overrides = {}): Promise<LockerHouse> {
-  const clock = testClock()
-  const gateway = await startTestGateway(variables, { now: clock.now, ...overrides })
-  return houseOf(gateway, clock)
+export interface TestGatewayOptions extends Overrides {
+  /** Of several gateways, or of a gateway and what it speaks to. */
+  clock?: TestClock
 }
 
-/** For a gateway that is already running. */
-export function houseOf(gateway: Gateway, clock: LockerHouse['clock']): LockerHouse {
+export async function openTestGateway(
+  variables: Variables = {},
+  { clock = testClock(), ...overrides }: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  return testGatewayOf(await startTestGateway(variables, { now: clock.now, ...overrides }), clock)
+}
+
+/** For a gateway that is already running. What needs its database is there only if it runs in this process. */
+export function testGatewayOf(
+  running: Pick<Gateway, 'url'> & Partial<Gateway>,
+  clock: TestClock = { now: Date.now, advance: () => {} },
+): TestGateway {
+  const gateway = running as Gateway
+  let stopped: Promise<void> | undefined
+
   async function send<Body>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const type = { 'content-type': 'application/json' }
     const bytes = bytesOf(body)
@@ -125,7 +143,25 @@ export function houseOf(gateway: Gateway, clock: LockerHouse['clock']): LockerHo
     return test
   }
 
-  return { gateway, clock, receipt, locker, send, sign, call, close: () => gateway.stop() }
+  return {
+    gateway,
+    clock,
+    async quote(order = { units: 1 }, headers) {
+      const { status, body } = await send<Quote>('POST', '/v1/storage/request', order, headers)
+      expect(status, JSON.stringify(body)).toBe(402)
+      return body
+    },
+    confirm: (body, tx) => send('POST', '/v1/storage/confirm', body, tx === null ? {} : { 'x402-tx': tx }),
+    receipt,
+    locker,
+    send,
+    sign,
+    call,
+    async close() {
+      stopped ??= running.stop?.()
+      await stopped
+    },
+  }
 }
 
 export async function reply<Body>(response: Response): Promise<Reply<Body>> {

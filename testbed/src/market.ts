@@ -1,36 +1,20 @@
 // For tests: both local chains, a clock that the test moves, and gateways that sell there.
 
-import type { Confirmation, Quote } from '@svc/api/purchases'
+import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { type TestClock, testClock } from '@svc/devnet/clock'
 import { type LocalChains, type LocalChainsOptions, startLocalChains } from '@svc/devnet/local-chains'
 import { type PayOptions, payLeg } from '@svc/devnet/pay-leg'
+import type { Overrides } from '@svc/gateway/context'
 import type { Variables } from '@svc/http-service/config'
 import { networkNamed } from '@svc/payments/networks'
-import { startTestGateway } from '@svc/testbed/gateway'
 import { expect } from 'vitest'
-import type { Overrides } from '../../src/context.ts'
-import type { Gateway } from '../../src/gateway.ts'
-import { type Reply, reply } from '../auth/lockers.ts'
-
-export type { Reply } from '../auth/lockers.ts'
-
-/** A gateway, and the requests of buyers. */
-export interface Shop {
-  gateway: Gateway
-  /** Fails the test unless the answer is 402. */
-  quote(order?: object, headers?: Record<string, string>): Promise<Quote>
-  post<Body>(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
-  get<Body>(path: string): Promise<Reply<Body>>
-  /** Sends the transaction in the header; null sends none. */
-  confirm(body: object, tx: string | null): Promise<Reply<Confirmation>>
-  stop(): Promise<void>
-}
+import { openTestGateway, type Reply, type TestGateway } from './test-gateway.ts'
 
 export interface Market {
   chains: LocalChains
   clock: TestClock
-  open(variables?: Variables, overrides?: Overrides): Promise<Shop>
+  open(variables?: Variables, overrides?: Overrides): Promise<TestGateway>
   /** Returns the id of the transaction. */
   pay(leg: PaymentLeg, options?: PayOptions): Promise<string>
   /** Stops the chains and every shop that is still open. */
@@ -59,44 +43,20 @@ export const WITHOUT_EVM = { EVM_RPC_URLS: '', EVM_TREASURY: '', X402_EVM_FACILI
 export async function openMarket(options: LocalChainsOptions = {}): Promise<Market> {
   const clock = testClock()
   const chains = await startLocalChains({ now: clock.now, ...options })
-  const shops: Shop[] = []
+  const shops: TestGateway[] = []
   return {
     chains,
     clock,
     async open(variables, overrides) {
       const settings = { ...chains.variables, ...variables }
-      const shop = shopOf(await startTestGateway(settings, { now: clock.now, ...overrides }))
+      const shop = await openTestGateway(settings, { clock, ...overrides })
       shops.push(shop)
       return shop
     },
     pay: (leg, options) => payLeg(chains, leg, options),
     async close() {
-      await Promise.all(shops.map((shop) => shop.stop()))
+      await Promise.all(shops.map(({ close }) => close()))
       await chains.stop()
-    },
-  }
-}
-
-export function shopOf(gateway: Pick<Gateway, 'url' | 'stop'> & Partial<Gateway>): Shop {
-  let stopped: Promise<void> | null = null
-  const post = async <Body>(path: string, body: unknown, headers: Record<string, string> = {}) => {
-    const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
-    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text }
-    return reply<Body>(await fetch(gateway.url + path, init as RequestInit))
-  }
-  return {
-    gateway: gateway as Gateway,
-    post,
-    async quote(order = { units: 1 }, headers) {
-      const { status, body } = await post<Quote>('/v1/storage/request', order, headers)
-      expect(status, JSON.stringify(body)).toBe(402)
-      return body
-    },
-    get: async <Body>(path: string) => reply<Body>(await fetch(gateway.url + path)),
-    confirm: (body, tx) => post<Confirmation>('/v1/storage/confirm', body, tx === null ? {} : { 'x402-tx': tx }),
-    stop() {
-      stopped ??= gateway.stop()
-      return stopped
     },
   }
 }
@@ -114,7 +74,7 @@ export function legOf(quote: Quote, ticker: string, network = 'primary-mainnet')
 }
 
 /** Quotes, pays the first leg, confirms. */
-export async function buy(market: Market, shop: Shop, order: object = { units: 1 }, options?: PayOptions) {
+export async function buy(market: Market, shop: TestGateway, order: object = { units: 1 }, options?: PayOptions) {
   const quote = await shop.quote(order)
   const tx = await market.pay(quote.accepts[0]!, options)
   const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
