@@ -31,19 +31,6 @@ function isSignedBy(token: string, jwk: PublishedKey): boolean {
 }
 
 describe('the local OIDC issuer', () => {
-  it('describes itself at the well-known address', async () => {
-    const response = await fetch(`${issuer.issuer}/.well-known/openid-configuration`)
-    expect(await response.json()).toMatchObject({ issuer: issuer.issuer, jwks_uri: issuer.jwksUrl })
-    expect((await fetch(`${issuer.issuer}/other`)).status).toBe(404)
-  })
-
-  it('publishes three keys with different ids, and no private part of a key', async () => {
-    const keys = await publishedKeys()
-    expect(keys.map(({ alg }) => alg)).toEqual(['RS256', 'ES256', 'EdDSA'])
-    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(3)
-    for (const key of keys) expect(Object.keys(key)).not.toContain('d')
-  })
-
   it.each(['RS256', 'ES256', 'EdDSA'] as const)('signs %s tokens with the key it publishes', async (alg) => {
     const token = issuer.token({ email: 'a@b.example', sub: undefined }, { alg })
     const { header, claims } = read(token)
@@ -80,42 +67,5 @@ describe('the local OIDC issuer', () => {
       alg: 'RS256',
       crit: ['x'],
     })
-  })
-
-  it('publishes only the new keys after a rotation, or the old ones beside them', async () => {
-    const before = await publishedKeys()
-    issuer.rotateKeys()
-    const after = await publishedKeys()
-    const ids = new Set([...before, ...after].map(({ kid }) => kid))
-    expect(ids.size).toBe(6)
-    expect(isSignedBy(issuer.token(), after[0]!)).toBe(true)
-    issuer.rotateKeys({ keepOld: true })
-    expect((await publishedKeys()).slice(3)).toEqual(after)
-    expect(isSignedBy(issuer.token(), after[0]!)).toBe(false)
-  })
-
-  it('counts the requests for its keys, and can refuse them', async () => {
-    const before = issuer.jwksRequests
-    const ask = (signal?: AbortSignal) => fetch(issuer.jwksUrl, { redirect: 'manual', signal: signal ?? null })
-    issuer.answerJwks('error')
-    expect((await ask()).status).toBe(500)
-    issuer.answerJwks('garbage')
-    await expect((await ask()).json()).rejects.toThrow()
-    issuer.answerJwks('redirect')
-    expect((await ask()).status).toBe(302)
-    issuer.answerJwks('silence')
-    await expect(ask(AbortSignal.timeout(300))).rejects.toThrow('timeout')
-    issuer.answerJwks('keys')
-    expect((await ask()).status).toBe(200)
-    expect(issuer.jwksRequests - before).toBe(5)
-  })
-
-  it('stops while a request is waiting for its answer', async () => {
-    const own = await startOidcIssuer()
-    own.answerJwks('silence')
-    const waiting = fetch(own.jwksUrl).catch((error: unknown) => error)
-    await expect.poll(() => own.jwksRequests).toBe(1)
-    await own.stop()
-    expect(await waiting).toBeInstanceOf(Error)
   })
 })

@@ -101,49 +101,6 @@ test('after a fork of the EVM chain, transactions are in other blocks, or in non
   expect(await held()).toBe(4n)
 })
 
-test('on the EVM chain without automine, a transaction waits in the pool and has no receipt', async () => {
-  const client = await start()
-  await client.setAutomine(false)
-  const hash = await client.sendTransaction({ to, value: 3n })
-  expect(await client.getTransaction({ hash })).toMatchObject({ blockNumber: null })
-  expect(await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })).toBeNull()
-  await client.mine({ blocks: 1 })
-  expect((await client.getTransactionReceipt({ hash })).status).toBe('success')
-})
-
-test('block times of the EVM chain follow the clock, even with many blocks in a second', async () => {
-  const client = await start({ now: () => CLOCK })
-  for (const value of [1n, 2n, 3n]) await client.sendTransaction({ to, value })
-  expect((await client.getBlock()).timestamp).toBe(TIME)
-})
-
-test('the EVM chain follows real time when no clock is given', async () => {
-  const before = BigInt(Math.floor(Date.now() / 1000))
-  const client = await start()
-  await client.sendTransaction({ to, value: 1n })
-  const { timestamp } = await client.getBlock()
-  expect(timestamp >= before && timestamp <= BigInt(Math.ceil(Date.now() / 1000))).toBe(true)
-})
-
-test('a pinned time applies to one block of the EVM chain, and an increase applies to all later blocks', async () => {
-  const client = await start({ now: () => CLOCK })
-  const timeOfNext = async () => {
-    await client.sendTransaction({ to, value: 1n })
-    return (await client.getBlock()).timestamp - TIME
-  }
-  await client.increaseTime({ seconds: 60 })
-  expect(await timeOfNext()).toBe(60n)
-  await client.setNextBlockTimestamp({ timestamp: TIME + 61n })
-  expect(await timeOfNext()).toBe(61n)
-  await client.increaseTime({ seconds: 40 })
-  expect(await timeOfNext()).toBe(100n)
-  await expect(client.setNextBlockTimestamp({ timestamp: TIME })).rejects.toThrow('lower than the previous block')
-  await expect(running.chain.request({ method: 'evm_increaseTime', params: [-1] })).rejects.toThrow(
-    'whole number of seconds',
-  )
-  expect(await timeOfNext()).toBe(100n)
-})
-
 test('a call on the latest EVM block sees the present time, even when that block is old', async () => {
   let now = CLOCK
   const client = await start({ now: () => now })
@@ -154,16 +111,6 @@ test('a call on the latest EVM block sees the present time, even when that block
   expect((await client.call({ to })).data).toBe(word(TIME + 3600n))
   expect((await client.call({ to, blockNumber: oldBlock })).data).toBe(word(TIME))
   expect(await client.getBlockNumber()).toBe(oldBlock)
-})
-
-test('reverting to a snapshot restores the EVM chain', async () => {
-  const client = await start()
-  const before = await client.getBlock()
-  const id = await client.snapshot()
-  await client.sendTransaction({ to, value: 5n })
-  await client.revert({ id })
-  expect((await client.getBlock()).hash).toBe(before.hash)
-  expect(await client.getBalance({ address: to })).toBe(0n)
 })
 
 test('the EVM chain refuses requests that would make blocks without the journal', async () => {

@@ -60,15 +60,6 @@ async function makeChanges(client: DevClient) {
   await client.setAutomine(true)
 }
 
-test('a restarted EVM chain has the same blocks as before', { tags: ['nightly'] }, async () => {
-  const before = await session(async (client) => {
-    await makeChanges(client)
-    return everything(client)
-  })
-  expect(before.blocks.length).toBeGreaterThan(8)
-  expect(await session(everything)).toEqual(before)
-})
-
 test('a restarted EVM chain keeps its block times and continues at the time of the new clock', async () => {
   const day = 86_400_000
   const start = Date.parse('2030-01-01T00:00:00Z')
@@ -114,15 +105,6 @@ test('a restarted EVM chain may start before it has its blocks again: requests w
   expect(after).toEqual(before)
 })
 
-test('an EVM chain that is stopped before it has its blocks again loses nothing', async () => {
-  await session((client) => client.sendTransaction({ to, value: 5n }))
-  const stored = readFileSync(stateFile, 'utf8')
-  const running = await startEvmChain({ port: 0, landing: 'at once', stateFile, replayInBackground: true })
-  await running.stop()
-  expect(readFileSync(stateFile, 'utf8')).toBe(stored)
-  expect(await session((client) => client.getBalance({ address: to }))).toBe(5n)
-})
-
 test('a request that waits for the blocks of an EVM chain fails when the chain is stopped, and changes nothing', async () => {
   await session(makeChanges)
   const stored = readFileSync(stateFile, 'utf8')
@@ -156,21 +138,4 @@ test.each([
   writeFileSync(stateFile, changed)
   await expect(startEvmChain({ port: 0, landing: 'at once', stateFile })).rejects.toThrow(message)
   expect(readFileSync(stateFile, 'utf8')).toBe(changed)
-})
-
-test('a restarted EVM chain has its blocks when there are many of them', { tags: ['nightly'] }, async () => {
-  const count = 500
-  const head = await session(async (client) => {
-    const payment = { from: payer.address, to, value: '0x1', gas: '0x5208' }
-    const batch = Array.from({ length: count }, (_, id) => ({
-      jsonrpc: '2.0',
-      id,
-      method: 'eth_sendTransaction',
-      params: [payment],
-    }))
-    await fetch(client.chain.rpcUrls.default.http[0], { method: 'POST', body: JSON.stringify(batch) })
-    return client.getBlock()
-  })
-  expect(head.number).toBe(BigInt(count + 1))
-  expect(await session((client) => client.getBlock())).toEqual(head)
 })

@@ -96,8 +96,6 @@ describe('the time of the primary chain', () => {
   })
 
   it('does not allow getTransaction at the commitment processed', async () => {
-    const { signatures } = await sign(running.rpc, payer, [pay(1n)])
-    expect(Object.keys(signatures)).toHaveLength(1)
     const answer = await call(running.url, 'getTransaction', ['1'.repeat(64), { commitment: 'processed' }])
     expect(answer.error).toEqual({ code: -32602, message: 'Method does not support commitment below `confirmed`' })
   })
@@ -129,17 +127,6 @@ describe('the time of the primary chain', () => {
     expect(slots[0]! > slots[1]! && slots[1]! > slots[2]!).toBe(true)
   })
 
-  it('has a slot and a block every 400 ms', async () => {
-    const { rpc, clock } = running
-    const at = async () => [
-      await rpc.getSlot({ commitment: 'processed' }).send(),
-      await rpc.getBlockHeight({ commitment: 'processed' }).send(),
-    ]
-    const [slot, height] = await at()
-    clock.time += 4_000
-    expect(await at()).toEqual([slot! + 10n, height! + 10n])
-  })
-
   it('is the clock that programs read', async () => {
     running.clock.time += 86_400_000
     const { rpc } = running
@@ -152,14 +139,6 @@ describe('the time of the primary chain', () => {
     const data = Buffer.from(value.data[0], 'base64')
     expect(data.readBigUInt64LE(0)).toBe(await rpc.getSlot({ commitment: 'processed' }).send())
     expect(Number(data.readBigInt64LE(32))).toBe(Math.floor(running.clock.time / 1_000))
-  })
-
-  it('does not go back when the clock does', async () => {
-    const before = await running.rpc.getSlot({ commitment: 'processed' }).send()
-    running.clock.time -= 3_600_000
-    expect(await running.rpc.getSlot({ commitment: 'processed' }).send()).toBe(before)
-    running.chain.advanceTime(7_200_000)
-    expect(await running.rpc.getSlot({ commitment: 'processed' }).send()).toBe(before + 9_000n)
   })
 
   it('limits getSignatureStatuses to recent transactions unless the request searches the history', async () => {

@@ -86,6 +86,22 @@ describe('the primary chain', () => {
     await sendWire(good)
   })
 
+  it('answers -32015 to a client that does not declare support for v0, unless the transaction is a legacy one', async () => {
+    const read = async (version: 0 | 'legacy') => {
+      const signature = await send(running.rpc, payer, [paySol(payer, 7n)], { version })
+      return call(running.url, 'getTransaction', [signature, { encoding: 'json' }])
+    }
+    expect((await read(0)).error?.code).toBe(-32015)
+    expect((await read('legacy')).result).toMatchObject({ meta: { err: null } })
+  })
+
+  it('refuses a transaction whose lookup table does not exist', async () => {
+    const { address } = await generateKeyPairSigner()
+    const sending = send(running.rpc, payer, [paySol(payer, 8n)], { lookupTables: { [address]: [TREASURY.address] } })
+    const message = expect.stringContaining("table account that doesn't exist")
+    await expect(sending).rejects.toMatchObject({ cause: { message } })
+  })
+
   function sendWire(transaction: Awaited<ReturnType<typeof sign>>, skipPreflight = false) {
     const wire = getBase64EncodedWireTransaction(transaction)
     return running.rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight }).send()

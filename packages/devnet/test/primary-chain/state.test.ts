@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createSolanaRpc, getBase64EncodedWireTransaction, type Signature } from '@solana/kit'
@@ -64,20 +55,6 @@ describe('the primary chain', () => {
     expect(await look(second)).toEqual(before)
     await second.rpc.sendTransaction(unsent, { encoding: 'base64' }).send()
     await expect(second.rpc.sendTransaction(unsent, { encoding: 'base64' }).send()).rejects.toThrow()
-    await second.stop()
-  })
-
-  it('continues from its own time when the clock of the next start is behind', async () => {
-    const first = await startChain({ stateFile })
-    first.chain.advanceTime(3_600_000)
-    const { result } = await call(first.url, 'dev_faucet', [TREASURY.address, 'USDC', 1])
-    const slot = await first.rpc.getSlot({ commitment: 'processed' }).send()
-    await first.stop()
-    const second = await startChain({ stateFile })
-    expect(await second.rpc.getSlot({ commitment: 'processed' }).send()).toBe(slot)
-    second.clock.time += 2_000
-    const { value } = await second.rpc.getSignatureStatuses([result as never]).send()
-    expect(value[0]?.confirmationStatus).toBe('finalized')
     await second.stop()
   })
 
@@ -149,22 +126,6 @@ describe('the primary chain', () => {
     expect(await look(join(killed, 'chain.jsonl'))).toEqual(fromSnapshot)
   })
 
-  it('reads all lines when the snapshot is of another journal', { tags: ['nightly'] }, async () => {
-    for (const amount of [1, 2]) {
-      rmSync(stateFile, { force: true })
-      const first = await startChain({ stateFile })
-      for (let i = 0; i < 100; i++) await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', amount])
-      await first.stop()
-      if (amount === 1) copyFileSync(`${stateFile}.snapshot`, join(folder, 'other'))
-    }
-    copyFileSync(join(folder, 'other'), `${stateFile}.snapshot`)
-    const second = await startChain({ stateFile })
-    const beta = await tokenAccountOf(TREASURY.address, 'BETA')
-    const { value } = await second.rpc.getTokenAccountBalance(beta, { commitment: 'processed' }).send()
-    await second.stop()
-    expect(value.amount).toBe('200')
-  })
-
   it('drops the incomplete line that a killed process left', async () => {
     const first = await startChain({ stateFile })
     await call(first.url, 'dev_faucet', [TREASURY.address, 'BETA', 7])
@@ -185,14 +146,6 @@ describe('the primary chain', () => {
     await first.stop()
     writeFileSync(stateFile, `${readFileSync(stateFile, 'utf8')}garbage\n`)
     await expect(startChain({ stateFile })).rejects.toThrow(`${stateFile} is damaged at line 2: remove it`)
-  })
-
-  it('does not change its file when its port is in use', async () => {
-    const first = await startChain({ stateFile })
-    const before = readFileSync(stateFile)
-    await expect(startChain({ stateFile, port: Number(new URL(first.url).port) })).rejects.toThrow('EADDRINUSE')
-    expect(readFileSync(stateFile)).toEqual(before)
-    await first.stop()
   })
 
   async function spawnChain() {

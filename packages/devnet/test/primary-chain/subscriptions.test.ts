@@ -3,7 +3,6 @@ import {
   createSolanaRpc,
   createSolanaRpcSubscriptions,
   getSignatureFromTransaction,
-  type Signature,
   sendAndConfirmTransactionFactory,
 } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
@@ -81,26 +80,7 @@ describe('the websocket interface of the primary chain', () => {
       })
     expect((await ask('{')).error?.code).toBe(-32700)
     expect((await ask('{"jsonrpc":"2.0","id":1,"method":"noSubscribe"}')).error?.code).toBe(-32601)
-    expect((await ask('{"jsonrpc":"2.0","id":1,"method":"constructor"}')).error?.code).toBe(-32601)
     expect((await ask('{"jsonrpc":"2.0","id":1,"method":"accountSubscribe","params":["x"]}')).error?.code).toBe(-32602)
-    expect((await ask('{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{}]}')).error?.code).toBe(-32602)
-    expect(await ask('{"jsonrpc":"2.0","id":1,"method":"slotUnsubscribe","params":[7]}')).toMatchObject({
-      result: false,
-    })
     socket.terminate()
-  })
-
-  it('lists the signatures of an address, newest first, in pages', async () => {
-    const sent: Signature[] = []
-    for (let i = 0; i < 3; i++) sent.unshift((await chain.pay()).signature)
-    const list = async (config: object) => {
-      const all = { commitment: 'confirmed', ...config } as const
-      const found = await chain.rpc.getSignaturesForAddress(TREASURY.address, all).send()
-      return found.map(({ signature }) => signature)
-    }
-    expect(await list({ limit: 2 })).toEqual(sent.slice(0, 2))
-    expect(await list({ limit: 1, before: sent[0] })).toEqual(sent.slice(1, 2))
-    expect(await list({ until: sent[2] })).toEqual(sent.slice(0, 2))
-    expect(await chain.rpc.getSignaturesForAddress(DEMO_PAYERS[2]!.address).send()).toEqual([])
   })
 })

@@ -46,11 +46,6 @@ describe('the layout of a schema', () => {
     requireLayout(Uint8Array.of(2, 0, 0, 0, 1, 0, 0, 0, 65, 0, 0, 0, 0), [25])
     expect(() => requireLayout(Uint8Array.of(2, 0, 0, 0, 1, 0, 0, 0, 65), [25])).toThrow('inside a length')
   })
-
-  it('fits only empty data when it has no fields', () => {
-    requireLayout(new Uint8Array(), [])
-    expect(() => requireLayout(Uint8Array.of(0), [])).toThrow(ProgramFailure)
-  })
 })
 
 function serialize(chosen: readonly { code: number; value: unknown }[]): Uint8Array {

@@ -1,15 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSolanaRpc } from '@solana/kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startLocalChains } from '../../../src/local-chains.ts'
-import { PUBLICATION } from '../../../src/primary-chain/dev-accounts.ts'
-import { send, signerOf } from '../../../src/primary-chain/dev-client.ts'
 import { REGISTRY } from '../../../src/primary-chain/registry/accounts.ts'
 import { call, exit } from '../../../src/primary-chain/registry/program/assembler.ts'
 import { elfOf } from '../../../src/primary-chain/registry/program/elf.ts'
-import { create, createCredential, deploymentOf, subjectOf } from './instructions.ts'
+import { create, subjectOf } from './instructions.ts'
 import { custom, failedAt, feePaidBy, startTestRegistry } from './registry.ts'
 
 describe('a registry program from a file', () => {
@@ -45,16 +41,6 @@ describe('a registry program from a file', () => {
     expect(err).toBeNull()
     expect(changes).toEqual(feePaidBy(agreeing.authority))
     await agreeing.stop()
-  })
-
-  it('can be set as an option of the local chains', async () => {
-    const chains = await startLocalChains({ registryProgram: programThatAnswers(42n) })
-    const authority = await signerOf(PUBLICATION)
-    const instruction = createCredential(await deploymentOf(authority, 'by the program'))
-    await expect(send(createSolanaRpc(chains.primary.url), authority, [instruction])).rejects.toMatchObject({
-      cause: { context: { index: 0, code: 42 } },
-    })
-    await chains.stop()
   })
 
   it('is refused when the file does not exist or is not a program', { tags: ['nightly'] }, async () => {

@@ -8,11 +8,10 @@ import {
 } from '@solana/kit'
 import { DEFAULT_CREDENTIAL_NAME } from '@svc/protocol/registry'
 import { getAttestationDecoder, getCredentialDecoder, getSchemaDecoder } from 'sas-lib'
-import { expect } from 'vitest'
 import { DEMO_PAYERS, PUBLICATION } from '../../../src/primary-chain/dev-accounts.ts'
 import { type Rpc, send, sign, signerOf, startTestChain } from '../../../src/primary-chain/dev-client.ts'
 import type { PrimaryChainOptions } from '../../../src/primary-chain/start.ts'
-import { createCredential, createSchema, type Deployment, deploymentOf, memo } from './instructions.ts'
+import { createCredential, createSchema, type Deployment, deploymentOf } from './instructions.ts'
 
 export const RENT_OF_ATTESTATION = 3_292_080n
 
@@ -79,14 +78,6 @@ async function landed(rpc: Rpc, signature: Awaited<ReturnType<typeof send>>) {
 
 export function feePaidBy(payer: KeyPairSigner, signatures = 1) {
   return { [payer.address]: BigInt(-5_000 * signatures) }
-}
-
-/** Expects that the registry refuses the instruction, and that only the fee of its transaction is charged. */
-export async function expectRefusal(registry: TestRegistry, instruction: Instruction, cause: unknown) {
-  const { err, fee, changes, logMessages } = await registry.run([memo('rolled back'), instruction])
-  expect(err).toEqual(failedAt(1, cause))
-  expect(changes).toEqual({ [registry.authority.address]: -fee })
-  return logMessages
 }
 
 export function custom(code: number) {

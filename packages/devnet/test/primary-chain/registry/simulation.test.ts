@@ -4,25 +4,11 @@ import { getAttestationDecoder } from 'sas-lib'
 import { describe, expect, it } from 'vitest'
 import { send } from '../../../src/primary-chain/dev-client.ts'
 import { close, create, memo, subjectOf } from './instructions.ts'
-import { custom, failedAt, RENT_OF_ATTESTATION, startTestRegistry } from './registry.ts'
+import { custom, failedAt, startTestRegistry } from './registry.ts'
 
 describe('the simulation of a registry transaction', () => {
   const registry = forAllTests(() => startTestRegistry())
   const deployment = forAllTests(() => registry.deploy())
-
-  it('returns the attestation that would be created, and creates none', async () => {
-    const subject = await subjectOf(deployment, 'simulated')
-    const instructions = [memo('hello'), create(deployment, subject)]
-    const simulated = await registry.simulate(instructions, [subject.attestation])
-    expect(simulated).toMatchObject({ err: null, fee: 5_000n })
-    expect(decodeRecord(attestedData(simulated.accounts[0]))).toEqual(subject.record)
-    expect(simulated.accounts[0]?.lamports).toBe(RENT_OF_ATTESTATION)
-    expect(simulated.preBalances![0]! - simulated.postBalances![0]!).toBe(RENT_OF_ATTESTATION + 5_000n)
-    expect(await registry.exists(subject.attestation)).toBe(false)
-
-    const { logMessages, computeUnitsConsumed } = await registry.run(instructions)
-    expect(simulated).toMatchObject({ logs: logMessages, unitsConsumed: computeUnitsConsumed })
-  })
 
   it('SAS-06 returns a replacement or a closed attestation, and does not change the account', async () => {
     const subject = await subjectOf(deployment, 'replaced or closed')
