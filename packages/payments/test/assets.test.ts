@@ -17,12 +17,6 @@ describe('assets', () => {
     expect(ASSETS[5]).toBe(findAsset(EVM, 'MON'))
   })
 
-  it('PAY-24 exactly SOL, MON and WETH are priced by the oracle, BETA by nothing', () => {
-    const priced = (by: string) => ASSETS.filter(({ pricing }) => pricing.by === by).map(({ ticker }) => ticker)
-    expect(priced('oracle')).toEqual(['SOL', 'WETH', 'MON', 'WETH'])
-    expect(priced('flat')).toEqual(['BETA'])
-  })
-
   it('PAY-26 decimals and addresses agree with the tokens on the chains', () => {
     for (const [network, tokens] of [
       [PRIMARY, Object.entries(MINTS).map(([ticker, token]) => ({ ticker, ...token, address: token.mint }))],
@@ -34,11 +28,6 @@ describe('assets', () => {
         if (asset.defaultAddress !== null) expect(asset.defaultAddress).toBe(address)
       }
     }
-  })
-
-  it('PAY-18 the native coins stand at their stand-in addresses', () => {
-    expect(findAsset(PRIMARY, 'SOL')?.defaultAddress).toBe('So11111111111111111111111111111111111111112')
-    expect(findAsset(EVM, 'MON')?.defaultAddress).toBe('0x0000000000000000000000000000000000000000')
   })
 
   it('AMB-14 tickers are found in any case, on their own network only', () => {

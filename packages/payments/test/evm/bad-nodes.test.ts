@@ -5,27 +5,21 @@ import type { Destination } from '../../src/payment.ts'
 import { describeBadNodes } from '../bad-nodes.ts'
 import { type Payments, payTokens, startPayments, TO_TREASURY, TREASURY, USDC_TO_TREASURY } from './payments.ts'
 
-for (const [kind, destination] of [
-  ['native', TO_TREASURY],
-  ['token', USDC_TO_TREASURY],
-] as const)
-  describeBadNodes(`EVM (${kind} payment)`, async () => {
-    const payments = await startPayments()
-    const { payer } = payments.people
-    const tx = await (kind === 'token' ? payTokens(payer, 5n) : payer.sendTransaction({ to: TREASURY, value: 5n }))
-    return {
-      url: payments.url,
-      tx,
-      destination,
-      chainMethod: 'eth_chainId',
-      otherChain: '0x1',
-      findMethod: 'eth_getTransactionReceipt',
-      methods: ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_blockNumber', 'eth_getBlockByNumber'],
-      createReader: (rpcUrls, timeoutMs) => payments.readerOf({ rpcUrls, timeoutMs }),
-      startNode: payments.startNode,
-      stop: () => payments.stop(),
-    }
-  })
+describeBadNodes('EVM', async () => {
+  const payments = await startPayments()
+  return {
+    url: payments.url,
+    tx: await payTokens(payments.people.payer, 5n),
+    destination: USDC_TO_TREASURY,
+    chainMethod: 'eth_chainId',
+    otherChain: '0x1',
+    findMethod: 'eth_getTransactionReceipt',
+    methods: ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_blockNumber', 'eth_getBlockByNumber'],
+    createReader: (rpcUrls, timeoutMs) => payments.readerOf({ rpcUrls, timeoutMs }),
+    startNode: payments.startNode,
+    stop: () => payments.stop(),
+  }
+})
 
 describe('an EVM node that forges its answers', () => {
   let payments: Payments

@@ -50,11 +50,6 @@ describe('native payments', () => {
     expect(await read(await payer.sendTransaction({ to: TREASURY, value }))).toMatchObject({ received: value })
   })
 
-  it('PAY-46 a transaction of the oldest type is read like any other', async () => {
-    const tx = await payer.sendTransaction({ to: TREASURY, value: 5n, type: 'legacy' })
-    expect(await read(tx)).toMatchObject({ payer: addressOf(payer), received: 5n })
-  })
-
   it('AMB-10 an address counts in any case', async () => {
     const tx = await payer.sendTransaction({ to: TREASURY, value: 5n })
     expect(await read(tx, TREASURY.toLowerCase())).toMatchObject({ received: 5n })

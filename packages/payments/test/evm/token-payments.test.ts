@@ -113,12 +113,6 @@ describe('token payments', () => {
     expect(await read(tx)).toEqual(NOTHING_RECEIVED)
   })
 
-  it('T-25 a transfer to somebody else is no payment', async () => {
-    const args = [other.account.address, 750_000n] as const
-    const tx = await payer.writeContract({ address: USDC, abi: erc20Abi, functionName: 'transfer', args })
-    expect(await read(tx)).toEqual(NOTHING_RECEIVED)
-  })
-
   it('T-25 another token or the native coin is not this token', async () => {
     expect(await read(await payTokens(payer, 5n, TOKENS.USDT0.address))).toEqual(NOTHING_RECEIVED)
     expect(await read(await payer.sendTransaction({ to: TREASURY, value: 5n }))).toEqual(NOTHING_RECEIVED)

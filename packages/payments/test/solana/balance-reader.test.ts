@@ -1,7 +1,6 @@
 import { address, generateKeyPairSigner } from '@solana/kit'
 import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { MINTS, TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { describe, expect, it } from 'vitest'
 import { PRIMARY } from '../../src/networks.ts'
 import { createSolanaBalanceReader } from '../../src/solana/balance-reader.ts'
@@ -60,17 +59,5 @@ describe('balances of the primary chain', () => {
     )
     expect(await read(other.url)).toEqual([null, null])
     await other.stop()
-  })
-
-  it('INT-04 are read for every token that is sold', async () => {
-    const destinations = await Promise.all(
-      (['USDC', 'USDT', 'WETH', 'BETA'] as const).map(async (ticker) => ({
-        asset: MINTS[ticker].mint,
-        payTo: await tokenAccountOf(TREASURY.address, ticker),
-      })),
-    )
-    const balances = await createSolanaBalanceReader([payments.url]).read(destinations)
-    expect(balances).toHaveLength(4)
-    expect(balances).not.toContain(null)
   })
 })

@@ -3,7 +3,6 @@ import { getAddMemoInstruction, SUPPORTED_MEMO_PROGRAM_ADDRESSES } from '@solana
 import { startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { utf8 } from '@svc/protocol/bytes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { judgePayment } from '../../src/payment.ts'
 import { type Payments, paySol, SOL, startPayments, TO_TREASURY } from './payments.ts'
 
 const OURS = `pr_${'0a'.repeat(16)}`
@@ -41,15 +40,6 @@ describe('memos', () => {
       memo(`${FOREIGN}${OURS}`, V4),
     )
     expect(await read(tx)).toMatchObject({ references: [OURS, FOREIGN] })
-  })
-
-  it('ADD-03 the memo of another quote keeps a payment from this one', async () => {
-    const reading = await read(await payments.send(payer, paySol(payer, SOL), memo(FOREIGN)))
-    if (reading.outcome !== 'found') throw new Error('the payment is not there')
-    const now = payments.clock.time / 1000
-    const terms = { amount: SOL, payReqIds: [OURS], createdAt: now, expiresAt: now + 300, skewSeconds: 30, now }
-    expect(judgePayment(reading, terms)).toEqual({ paid: false, reason: 'names_another_quote' })
-    expect(judgePayment(reading, { ...terms, payReqIds: [FOREIGN] })).toEqual({ paid: true })
   })
 
   // No program at hand calls the memo program, so the node's answer is given the inner instruction.
