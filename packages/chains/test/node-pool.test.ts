@@ -58,13 +58,6 @@ describe('a pool of nodes', () => {
     expect(await poolOf(says('one'), fails('a'), says('two'), hangs).all(ask)).toEqual(['one', 'two'])
   })
 
-  it("has errors of libraries described by the node's family", async () => {
-    const broken = node('b', async () => {
-      throw new TypeError('http://user:password@b.example/key')
-    })
-    await expect(poolOf(broken).first(ask)).rejects.toMatchObject({ cause: { message: 'b: broken' } })
-  })
-
   it('checks the chain of a node once, and again after a failure', async () => {
     let checks = 0
     let isDown = false

@@ -3,12 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { createStatementCache } from '../src/sqlite-statements.ts'
 
 describe('the statement cache', () => {
-  it('prepares the same SQL once', () => {
-    const prepared = createStatementCache(new DatabaseSync(':memory:'))
-    expect(prepared('select 1').statement).toBe(prepared('select 1').statement)
-    expect(prepared('select 1').statement).not.toBe(prepared('select 2').statement)
-  })
-
   it('drops the least recently used statement when it is full', () => {
     const prepared = createStatementCache(new DatabaseSync(':memory:'))
     const used = prepared('select -1').statement

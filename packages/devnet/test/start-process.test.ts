@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type StartedProcess, startProcess, untilItAnswers } from '../src/start-process.ts'
+import { type StartedProcess, startProcess } from '../src/start-process.ts'
 
 const FOREVER = 'setInterval(() => {}, 1000)'
 const run = (script: string) => startProcess(process.execPath, { args: ['-e', script] })
@@ -16,22 +16,6 @@ describe('a started process', () => {
     const { code, signal, stderr } = await process.kill('SIGTERM')
     expect([code, signal, stderr]).toEqual([null, 'SIGTERM', 'an error\n'])
     await expect(process.said(/at/)).rejects.toThrow('ended with SIGTERM before it said /at/:\n{"msg":"at 1"}')
-  })
-
-  it('reads its input, has only the variables that it is given, and may end before it answers', async () => {
-    const process = startProcess('sh', {
-      args: ['-c', 'read line; echo "$line $WORD $HOME"; exit 3'],
-      env: { WORD: 'b' },
-    })
-    process.stdin.write('a\n')
-    expect(await process.ended).toEqual({ code: 3, signal: null, stdout: 'a b \n', stderr: '' })
-    await expect(untilItAnswers('http://127.0.0.1:1', process)).rejects.toThrow(
-      'ended with 3 before http://127.0.0.1:1',
-    )
-  })
-
-  it('fails with the name of a command that does not exist', async () => {
-    await expect(startProcess('no-such-command').said(/./)).rejects.toThrow('no-such-command ENOENT')
   })
 
   it('ends with all of its group, if it has one of its own', async () => {

@@ -21,11 +21,8 @@ it('T-55 an envelope is for a service by its own address, however that is writte
 
 it.each([
   undefined,
-  null,
   '',
-  7,
   [own],
-  { own },
   'gateway.example',
   'https://gateway.example',
   'http://gateway.example/storage',

@@ -2,7 +2,7 @@ import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import type { Kysely } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { createRateLimiter, type RateLimiter } from '../src/rate-limiter.ts'
-import { deletePastTats, lockTats, type RateTables, setTats } from '../src/rate-store.ts'
+import { deletePastTats, type RateTables, setTats } from '../src/rate-store.ts'
 import { countAdmitted, rateMigrations } from './rate-tables.ts'
 
 forEachDatabaseInGate('the stored rate limits', (database) => {
@@ -13,15 +13,6 @@ forEachDatabaseInGate('the stored rate limits', (database) => {
   })
 
   const all = () => db.selectFrom('rate_limits').selectAll().orderBy('key').execute()
-
-  it('return the times that were set, and 0 for new keys', async () => {
-    await db.transaction().execute(async (tx) => {
-      await lockTats(tx, new Set(['a', 'b']))
-      await setTats(tx, new Map([['a', 1_800_000_000_000]]))
-    })
-    const read = await db.transaction().execute((tx) => lockTats(tx, new Set(['c', 'b', 'a'])))
-    expect(read).toEqual(new Map(Object.entries({ a: 1_800_000_000_000, b: 0, c: 0 })))
-  })
 
   it('T-10 are deleted once their time has passed, however many there are', async () => {
     const keys = Array.from({ length: 2500 }, (_, i) => `${i}`.padStart(32, '0'))

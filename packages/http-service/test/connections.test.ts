@@ -67,17 +67,6 @@ describe('requests that are sent before the answer to the one before', () => {
     expect(started).toBe(1)
     expect(await isServed()).toBe(true)
   })
-
-  it('T-143 are dropped with their connection', async () => {
-    const before = service.sockets.length
-    const socket = service.connect(GET_SLOW.repeat(3))
-    await expect.poll(() => started).toBe(1)
-    socket.destroy()
-    await expect.poll(() => service.sockets[before]?.closed).toBe(true)
-    open.resolve()
-    expect(await isServed()).toBe(true)
-    expect(started).toBe(1)
-  })
 })
 
 it('T-141 a client that does not read its answer is disconnected', async () => {

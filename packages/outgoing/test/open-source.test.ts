@@ -16,13 +16,6 @@ describe('a source', () => {
     expect(server.asked).toEqual(['files.example.test/report.pdf?page=1'])
   })
 
-  it('FILE-26 may have a port of its own', async () => {
-    await using server = await startGreeter()
-    const { port, ...options } = server.options
-    expect(await textOf(await openSource(`https://files.example.test:${port}/`, options))).toBe('hello')
-    expect(server.asked).toEqual([`files.example.test:${port}/`])
-  })
-
   it('FILE-26 may send no type and no size', async () => {
     await using server = await startTestTlsServer((_request, response) => {
       response.write('hel')
@@ -69,7 +62,6 @@ describe('the addresses of a host', () => {
 
   it.each([
     ['private', ['10.0.0.1']],
-    ['public in IPv4 and local in IPv6', ['1.1.1.1', 'fd00:ec2::254']],
     ['link-local with a zone', ['fe80::1%eth0']],
     ['no addresses', ['localhost']],
   ])('FILE-27 T-08 are neither connected to nor reported when they are %s', async (_which, addresses) => {

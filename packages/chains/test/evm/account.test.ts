@@ -150,13 +150,6 @@ describe('nodes', () => {
     await wrong.stop()
   })
 
-  it('gives up on a node that never ends its answer', async () => {
-    const stalling = await startFaultyNode(chain.url, () => ({ body: '{"jsonrpc":', stalls: true }))
-    const account = createEvmAccount(LOCAL_CHAIN, [stalling.url, chain.node.url], await chain.fundedKey(), 500)
-    await expect.poll(() => account.balance().catch(() => null)).toBe(FUNDS)
-    await stalling.stop()
-  })
-
   it('T-12 reports errors without the key in the address of a node', async () => {
     const account = createEvmAccount(LOCAL_CHAIN, [`${chain.node.url}/a-key`], await chain.fundedKey())
     const replies = [

@@ -4,7 +4,7 @@ import { type Behaviour, withBody, withResult } from '@svc/devnet/faulty-node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvmAccount, SignedTransaction } from '../../src/evm/account.ts'
 import { outcomeOf, watchTransaction } from '../../src/evm/outcome.ts'
-import { FUNDS, OUT_OF_ORDER, startTestChain, TAKEN, type TestChain } from './test-chain.ts'
+import { FUNDS, OUT_OF_ORDER, startTestChain, type TestChain } from './test-chain.ts'
 
 const RECEIPT = 'eth_getTransactionReceipt'
 
@@ -56,14 +56,6 @@ describe('the outcome of a transaction', () => {
     expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
     await finalize()
     expect(await outcomeOf(account, signed)).toMatchObject({ outcome: 'failed', fee_wei: expect.any(BigInt) })
-  })
-
-  it('is pending as long as its nonce is free', async () => {
-    const signed = await sign()
-    expect(await outcomeOf(account, signed)).toEqual({ outcome: 'pending' })
-    await account.send(signed.raw)
-    await finalize()
-    expect(await outcomeOf(account, signed)).toMatchObject({ outcome: 'landed' })
   })
 
   it('is expired once another transaction has its nonce for good', async () => {
@@ -156,12 +148,5 @@ describe('watching a transaction', () => {
     const waiting = watchTransaction(account, signed, 20_000)
     await finalize()
     expect(await waiting).toMatchObject({ outcome: 'landed' })
-  })
-
-  it('answers pending when the time is up', async () => {
-    const signed = await sign()
-    chain.node.behave(withBody('eth_sendRawTransaction', TAKEN))
-    await account.send(signed.raw)
-    expect(await watchTransaction(account, signed, 300)).toEqual({ outcome: 'pending' })
   })
 })

@@ -22,66 +22,46 @@ const at = (finalizedHeight: number, status: Sighting['status'] = null): Sightin
 const confirmed = { slot: 7, commitment: 'confirmed', error: null } as const
 const finalized = { slot: 7, commitment: 'finalized', error: null } as const
 const failed = { slot: 7, commitment: 'confirmed', error: '"AccountInUse"' } as const
-const LANDED = { outcome: 'landed', slot: 7 }
+const PENDING = { outcome: 'pending' }
+const EXPIRED = { outcome: 'expired' }
+const FAILED = { outcome: 'failed', error: '"AccountInUse"' }
+const CONFIRMED = { outcome: 'landed', slot: 7, commitment: 'confirmed' }
+const FINALIZED = { outcome: 'landed', slot: 7, commitment: 'finalized' }
 
 describe('the outcome of a transaction', () => {
   it.each([
-    ['no node answers', [], { outcome: 'pending' }],
-    ['no node shows it, and it may still land', [at(0)], { outcome: 'pending' }],
-    ['no node shows it, and the last block that could hold it is not final', [at(LAST_VALID)], { outcome: 'pending' }],
-    ['no node shows it, and it can no longer land', [at(LAST_VALID + 1)], { outcome: 'expired' }],
-    ['both nodes say that it can no longer land', [at(LAST_VALID + 1), at(LAST_VALID + 500)], { outcome: 'expired' }],
-    ['one of two nodes is behind', [at(LAST_VALID + 1), at(LAST_VALID)], { outcome: 'pending' }],
-    ['a height makes no sense', [at(Number.NaN)], { outcome: 'pending' }],
-    ['it is confirmed', [at(0, confirmed)], { ...LANDED, commitment: 'confirmed' }],
-    ['it is final', [at(0, finalized)], { ...LANDED, commitment: 'finalized' }],
-    ['one of two nodes shows it', [at(0), at(0, confirmed)], { ...LANDED, commitment: 'confirmed' }],
-    [
-      'one node shows it, for the other it has expired',
-      [at(9999), at(0, confirmed)],
-      { ...LANDED, commitment: 'confirmed' },
-    ],
-    ['it is confirmed and its time is over', [at(9999, confirmed)], { ...LANDED, commitment: 'confirmed' }],
-    [
-      'it is final on one node and confirmed on the other',
-      [at(0, confirmed), at(0, finalized)],
-      { ...LANDED, commitment: 'finalized' },
-    ],
-    ['it failed', [at(0, failed)], { outcome: 'failed', error: '"AccountInUse"' }],
-    [
-      'it failed on one node, and the other does not show it',
-      [at(9999), at(0, failed)],
-      { outcome: 'failed', error: '"AccountInUse"' },
-    ],
-    [
-      'it failed on one node and is final on the other',
-      [at(0, failed), at(0, finalized)],
-      { ...LANDED, commitment: 'finalized' },
-    ],
-    [
-      'it failed on one node and is confirmed on the other',
-      [at(0, failed), at(0, confirmed)],
-      { ...LANDED, commitment: 'confirmed' },
-    ],
+    ['no node answers', [], PENDING],
+    ['no node shows it, and it may still land', [at(0)], PENDING],
+    ['no node shows it, and the last block that may hold it is not final', [at(LAST_VALID)], PENDING],
+    ['no node shows it, and it can no longer land', [at(LAST_VALID + 1)], EXPIRED],
+    ['both nodes say that it can no longer land', [at(LAST_VALID + 1), at(LAST_VALID + 500)], EXPIRED],
+    ['one of two nodes is behind', [at(LAST_VALID + 1), at(LAST_VALID)], PENDING],
+    ['a height makes no sense', [at(Number.NaN)], PENDING],
+    ['it is confirmed', [at(0, confirmed)], CONFIRMED],
+    ['it is final', [at(0, finalized)], FINALIZED],
+    ['one of two nodes shows it', [at(0), at(0, confirmed)], CONFIRMED],
+    ['one node shows it, for the other it has expired', [at(9999), at(0, confirmed)], CONFIRMED],
+    ['it is confirmed and its time is over', [at(9999, confirmed)], CONFIRMED],
+    ['it is final on one node and confirmed on the other', [at(0, confirmed), at(0, finalized)], FINALIZED],
+    ['it failed', [at(0, failed)], FAILED],
+    ['it failed on one node, and the other does not show it', [at(9999), at(0, failed)], FAILED],
+    ['it failed on one node and is final on the other', [at(0, failed), at(0, finalized)], FINALIZED],
+    ['it failed on one node and is confirmed on the other', [at(0, failed), at(0, confirmed)], CONFIRMED],
   ] as const)('T-19 ANCH-07 is told when %s', (_name, sightings, outcome) => {
     expect(outcomeFrom(sightings)).toEqual(outcome)
     expect(outcomeFrom(sightings.toReversed())).toEqual(outcome)
   })
 
   it.each([
-    ['one of three shows it', [at(0), at(0), at(0, finalized)], { outcome: 'pending' }],
-    ['one shows it, for the others it has expired', [at(9999), at(9999), at(0, finalized)], { outcome: 'pending' }],
-    ['one calls it final', [at(0, confirmed), at(0, finalized)], { ...LANDED, commitment: 'confirmed' }],
-    ['two call it final', [at(0), at(0, finalized), at(0, finalized)], { ...LANDED, commitment: 'finalized' }],
-    ['they contradict each other', [at(9999, failed), at(9999, finalized)], { outcome: 'pending' }],
-    [
-      'one contradicts two',
-      [at(0, failed), at(0, confirmed), at(0, confirmed)],
-      { ...LANDED, commitment: 'confirmed' },
-    ],
-    ['two say that it failed', [at(0, failed), at(0, failed)], { outcome: 'failed', error: '"AccountInUse"' }],
-    ['only one answers, for whom it has expired', [at(9999)], { outcome: 'pending' }],
-    ['for two it has expired', [at(9999), at(9999)], { outcome: 'expired' }],
+    ['one of three shows it', [at(0), at(0), at(0, finalized)], PENDING],
+    ['one shows it, for the others it has expired', [at(9999), at(9999), at(0, finalized)], PENDING],
+    ['one calls it final', [at(0, confirmed), at(0, finalized)], CONFIRMED],
+    ['two call it final', [at(0), at(0, finalized), at(0, finalized)], FINALIZED],
+    ['they contradict each other', [at(9999, failed), at(9999, finalized)], PENDING],
+    ['one contradicts two', [at(0, failed), at(0, confirmed), at(0, confirmed)], CONFIRMED],
+    ['two say that it failed', [at(0, failed), at(0, failed)], FAILED],
+    ['only one answers, for whom it has expired', [at(9999)], PENDING],
+    ['for two it has expired', [at(9999), at(9999)], EXPIRED],
   ] as const)('T-133 is what two nodes say when %s', (_name, sightings, outcome) => {
     expect(outcomeFrom(sightings, 2)).toEqual(outcome)
     expect(outcomeFrom(sightings.toReversed(), 2)).toEqual(outcome)

@@ -149,10 +149,4 @@ describe('the time of the primary chain', () => {
     const { value } = await rpc.getSignatureStatuses([signature], { searchTransactionHistory: true }).send()
     expect(value[0]?.confirmationStatus).toBe('finalized')
   })
-
-  it('makes requests fail with -32016 until the chain reaches their minContextSlot', async () => {
-    const slot = Number(await running.rpc.getSlot({ commitment: 'processed' }).send())
-    const answer = await call(running.url, 'getBalance', [TREASURY.address, { minContextSlot: slot + 1 }])
-    expect(answer.error?.code).toBe(-32016)
-  })
 })
