@@ -4,9 +4,10 @@ export const CHAIN_ID = 143
 
 export type DevAccount = { address: Address; privateKey: Hex }
 
-/** The development mnemonic that every EVM tool knows; accounts are m/44'/60'/0'/0/i. Worth nothing anywhere else. */
-export const DEV_MNEMONIC = 'test test test test test test test test test test test junk'
-
+/**
+ * Accounts m/44'/60'/0'/0/i of the mnemonic that every EVM tool knows: "test test test test test test test test test
+ * test test junk". Worth nothing anywhere else.
+ */
 const accounts: DevAccount[] = [
   account(
     '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
