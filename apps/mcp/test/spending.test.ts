@@ -155,13 +155,6 @@ describe('a purchase', () => {
     expect((await usdc()) - before).toBe(paid)
     expect(await status()).toMatchObject({ state: 'complete' })
   })
-
-  it('that is rejected before it begins has state unknown and leaves its intent free', async () => {
-    const server = await start()
-    expect(codeOf(await server.ask('buy', { units: 100, intent: 'never' }))).toBe('over_purchase_limit')
-    expect(await server.call('purchase_status', { intent: 'never' })).toMatchObject({ state: 'unknown', payments: [] })
-    expect(await server.call('buy', { units: 1, intent: 'never' })).toMatchObject({ new_payment: true })
-  })
 })
 
 describe('a renewal', () => {

@@ -79,17 +79,6 @@ describe('a bundle', () => {
     expect(await factsOf({ path: 'other.json' })).toMatchObject(facts)
   })
 
-  it('LOG-55 for other verifiers fails, or is refused, where it was changed', async () => {
-    const { document } = (await server.call('bundle', { receipt_id, format: 'dsse' })) as { document: string }
-    const envelope = JSON.parse(document)
-    envelope.signatures[0].sig = Buffer.alloc(64).toString('base64')
-    await write('forged.json', JSON.stringify(envelope))
-    expect(await server.call('verify', { path: 'forged.json' })).toMatchObject({ failed: ['dsse_signed'] })
-    await write('more.json', JSON.stringify({ ...envelope, note: 'all is well' }))
-    expect(await server.call('verify', { path: 'more.json' })).toMatchObject({ refused: { code: 'not_a_bundle' } })
-    expect(codeOf(await server.ask('bundle', { receipt_id, filename: 'none.txt' }))).toBe('FILE_NOT_ATTESTED')
-  })
-
   it('LOG-55 that is too long for an envelope is verified as it comes', async () => {
     await write(
       'long.json',
@@ -139,10 +128,6 @@ describe('a bundle', () => {
 
 describe('a receipt', () => {
   const OTHER = `rcpt_${'1'.repeat(32)}`
-
-  it('that does not exist is reported as receipt_not_found', async () => {
-    expect(codeOf(await server.ask('verify', { receipt_id: OTHER }))).toBe('receipt_not_found')
-  })
 
   const RECEIPTS = /\/v1\/receipts\/[^/]+$/
   const altered = { lie: (body: object) => ({ ...body, paid_raw: '2' }) }

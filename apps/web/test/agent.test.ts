@@ -162,30 +162,6 @@ it('T-74 delegates a locker by two signatures, shows what was found, and takes t
   expect([problems, [...origins].toSorted()]).toEqual([[], [site.url, agentUrl].toSorted()])
 })
 
-it('T-74 shows no finding of a log that was changed, and says so', async () => {
-  await subscribe(OWNER)
-  const locker = await newLocker()
-  const { page } = await visit(site, '/agent')
-  await connectKey(page, OWNER)
-  await button(page, 'Show my lockers').click()
-  await page.getByLabel('Locker', { exact: true }).selectOption(locker.receipt_id)
-  await button(page, 'Delegate').click()
-  await page.getByText('Delegated. Its key is registered').waitFor()
-  await agent.context.queue.drain()
-  await page.route(`${agentUrl}/v1/delegations/*`, async (route) => {
-    const response = await route.fetch()
-    const body = await response.json()
-    body.log[0].detail.files = 1_000_000
-    await route.fulfill({ response, json: body })
-  })
-  await entryOf(page, locker)
-    .getByRole('button', { name: /^Show findings/ })
-    .click()
-  await page.getByText('This log cannot be trusted').waitFor()
-  expect(await page.getByText('First look at the locker').count()).toBe(0)
-  await expectGoodLooks(page, 'agent-untrue')
-})
-
 it('T-74 T-67 a payment that a reload cuts short is settled, and never made twice', async () => {
   const { page } = await visit(site, '/agent')
   await connectKey(page, OTHER)

@@ -225,20 +225,6 @@ it('T-76 uploads that are ended send nothing more and take nothing more', async 
   expect([uploads.isUploading('one'), stored, (await files()).includes('x')]).toEqual([false, [], false])
 })
 
-it('FILE-12 takes and shows hundreds of thousands of files', { tags: ['nightly'] }, async () => {
-  const { locker } = await newLocker()
-  const uploads = createUploads(() => new Promise(() => {}), locker, NO_EVENTS)
-  const file = new File(['12'], 'one')
-  const about = { file, handle: null, encrypt: null, mayReplace: false }
-  uploads.add(Array.from({ length: 200_000 }, (_, i) => ({ filename: `${i}`, ...about })))
-  expect(uploads.totals()).toMatchObject({ files: 200_000, bytes: 400_000, isActive: true })
-  expect(uploads.first(50).map(({ filename }) => filename)).toHaveLength(50)
-  uploads.pauseAll()
-  expect(uploads.totals()).toMatchObject({ isActive: false, isPaused: true })
-  uploads.cancelAll()
-  expect(uploads.totals()).toMatchObject({ files: 0, bytes: 0 })
-})
-
 it('T-178 a large file is read in pieces, a few parts ahead of what the gateway has taken, and never held whole', async () => {
   const { locker, client } = await newLocker()
   const uploads = createUploads(async () => client, locker, NO_EVENTS)

@@ -177,16 +177,4 @@ describe('a log that was seen', () => {
     await page.getByText(SAME).waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
   })
-
-  it('LOG-44 is linked from the search and the verify page, also under a prefix', async () => {
-    await page.goto(`${site.prefixedUrl}/`)
-    await page.getByRole('searchbox').fill(site.digest)
-    await page.getByRole('searchbox').press('Enter')
-    await page.getByRole('link', { name: 'Show it in the public log' }).click()
-    await entryCard(page, 'Entry 0').getByText('Proven here').waitFor()
-    await page.goto(`${site.prefixedUrl}/verify/${site.locker.receipt_id}`)
-    await page.getByRole('link', { name: 'Show this statement in the public log' }).click()
-    await page.getByText('Proven here').waitFor()
-    expect(page.url()).toContain(`${site.prefixedUrl}/log#`)
-  })
 })

@@ -9,36 +9,10 @@ import { compareFiles } from '../src/pages/verify/pictures/differences.ts'
 import { createHeldFiles } from '../src/pages/verify/pictures/held-files.ts'
 import { createPathFinder, leadsToStatement, pathOfProof } from '../src/pages/verify/pictures/merkle-path.ts'
 
-interface TreeVector {
-  file_count: number
-  levels: string[][]
-  bare_root: string
-  proofs: { leaf_hash: string; leaf_index: number; proof: { hash: string; position: 'left' | 'right' }[] }[]
-}
-const vectors = JSON.parse(readFileSync(new URL('../../../vectors/protocol.json', import.meta.url), 'utf8')) as {
-  merkle: { sets: TreeVector[] }
-}
-
 const leavesOf = (count: number) => Array.from({ length: count }, (_, i) => sha256Hex(String(i)))
 const finderOf = (leaves: readonly string[]) => createPathFinder(leaves.length, (i) => leaves[i] as string)
 
 describe('the path of a leaf', () => {
-  it.each(vectors.merkle.sets.map((set) => [set.file_count, set] as const))(
-    'MERK-19 MERK-20 of a tree of %i files is that of the vectors',
-    (fileCount, { levels, bare_root, proofs }) => {
-      const finder = finderOf(levels[0] as string[])
-      expect(finder.root).toBe(bare_root)
-      for (const { leaf_hash, leaf_index, proof } of proofs) {
-        const path = finder.find(leaf_index)
-        expect(path).toMatchObject({ leaf: leaf_hash, leafCount: fileCount, root: bare_root, problem: null })
-        expect(path.steps.map(({ sibling, side }) => ({ hash: sibling, position: side }))).toEqual(proof)
-        expect(path.steps.map(({ node }) => node)).toEqual(
-          levels.slice(0, -1).map((level, height) => level[leaf_index >> height]),
-        )
-      }
-    },
-  )
-
   it('MERK-19 MERK-20 leads to the root of the protocol, and its siblings hold all the other files', {
     tags: ['nightly'],
   }, () => {

@@ -124,20 +124,6 @@ describe('the picture of the history', () => {
     await page.locator('.history-summary .status-good').waitFor()
     expectCalm(page)
   })
-
-  it('T-65 does not link a statement to one that the gateway leaves out', async () => {
-    const { page } = await visit(site, `/verify/${site.locker.receipt_id}`, undefined, (page) =>
-      page.route('**/v1/storage/statements?*', async (route) => {
-        const { statements, ...rest } = await (await route.fetch()).json()
-        await route.fulfill({ json: { ...rest, statements: statements.toSpliced(1, 1) } })
-      }),
-    )
-    await openTab(page, 'History')
-    await page.getByText(/One statement is missing here/).waitFor()
-    const drawn = ['.link-linked', '.link-gap', '.history-summary .status-good']
-    expect(await Promise.all(drawn.map((each) => page.locator(each).count()))).toEqual([0, 1, 0])
-    await expectGoodLooks(page, 'history-broken')
-  })
 })
 
 describe('the differences of two statements', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { fromHex, withPrefix } from '../src/bytes.ts'
-import { hashContent, sha256Hex, sha256Stream } from '../src/sha256.ts'
+import { hashContent } from '../src/sha256.ts'
 
 describe('hashContent', () => {
   it.each(vectors.files)('MERK-01 gives the hash of $filename that another implementation gives', async (file) => {
@@ -22,12 +22,5 @@ describe('hashContent', () => {
         if (whole.length > 0) expect(await hashContent(pieces, whole.length - 1)).toBeNull()
       }),
     )
-  })
-})
-
-describe('SHA-256', () => {
-  it('MERK-01 throws for text that has no UTF-8', () => {
-    expect(() => sha256Hex('a\ud800')).toThrow('lone surrogate')
-    expect(() => sha256Stream().update('a\ud800')).toThrow('lone surrogate')
   })
 })

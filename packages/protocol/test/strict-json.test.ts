@@ -34,17 +34,6 @@ describe('strict JSON', () => {
     )
   })
 
-  it('ENV-23 agrees with JSON.parse on what is not JSON', () => {
-    const pieces = fc.constantFrom(...'{ } [ ] , : " \\ a 0 - . e true null'.split(' '), ' ', '\n', '\u0001')
-    fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
-        const text = parts.join('')
-        expect(accepts(() => parseStrictJson(text, LIMIT))).toBe(accepts(() => JSON.parse(text)))
-      }),
-      { numRuns: 1000 },
-    )
-  })
-
   it('refuses bytes that are not UTF-8, and more bytes than allowed', () => {
     expect(() => parseStrictJson(Uint8Array.of(0x22, 0xc3, 0x28, 0x22), LIMIT)).toThrow('not UTF-8')
     expect(() => parseStrictJson('[1,2]', 4)).toThrow('longer than 4 bytes')
@@ -82,14 +71,5 @@ function verdict(text: string, maxValues: number) {
     return { value: parseStrictJson(text, LIMIT, maxValues) }
   } catch (error) {
     return { error: (error as StrictJsonError).message.replace(/ at character \d+$/, '') }
-  }
-}
-
-function accepts(parse: () => unknown): boolean {
-  try {
-    parse()
-    return true
-  } catch {
-    return false
   }
 }

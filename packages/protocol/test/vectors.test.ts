@@ -4,7 +4,7 @@ import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { anchorMemo, anchorPayload } from '../src/anchor.ts'
 import { isManifestSignedBy, isUnsigned, manifestSignature, resultHash } from '../src/attestation.ts'
 import { asciiBytes, bare, fromHex, toBase58, toHex, utf8, withPrefix } from '../src/bytes.ts'
-import { canonicalBytes, canonicalJson, canonicalJsonV1, type Json } from '../src/canonical.ts'
+import { canonicalBytes, canonicalJson, type Json } from '../src/canonical.ts'
 import {
   type EvidenceEnvelope,
   isStatementSignedBy,
@@ -159,15 +159,6 @@ describe.each(vectors.merkle.sets)(
       expect(hash).not.toBe(set.debug_wrong.result_hash_if_prefix_kept)
       expect(attCode(hash)).not.toBe(set.debug_wrong.att_code_if_prefix_kept)
       expect(attCode(hash)).not.toBe(set.debug_wrong.att_code_if_taken_from_merkle_root)
-    })
-
-    it('MERK-13 the version-1 serialization', () => {
-      const rows = files.map((file) => ({
-        filename: file.filename,
-        size_bytes: file.size_bytes,
-        content_hash: bare(file.content_hash),
-      }))
-      expect(canonicalJsonV1({ locker_id: vectors.merkle.locker_id, files: rows })).toBe(set.result_hash.canonical_json)
     })
 
     it('MERK-14 MERK-15 MERK-16 AMB-31 manifest_signature, signed and unsigned', () => {

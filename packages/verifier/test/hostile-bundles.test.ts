@@ -59,11 +59,8 @@ describe('hostile bundles', () => {
   it.each([
     ['an array nested a hundred thousand times', `${text.slice(0, -1)},"x":${'['.repeat(100_000)}`],
     ['a file nested deep', text.replace(row, `${row}"x":${'{"x":'.repeat(10_000)}1${'}'.repeat(10_000)},`)],
-    ['a number of a hundred thousand digits', text.replace(row, `"size_bytes":${'9'.repeat(60_000)},`)],
     ['a number with a far exponent', text.replace(row, '"size_bytes":1e308,')],
     ['a name of a megabyte', text.replace('f0000001', 'f'.repeat(1_000_000))],
-    ['a name of escapes only', text.replace('f0000001', '\\u0041'.repeat(10_000))],
-    ['sixty thousand backslashes', text.replace('f0000001', '\\'.repeat(60_001))],
     ['a body of a megabyte', text.replace('svc/evidence/v2"}', `${'x'.repeat(1_100_000)}"}`)],
     ['twenty thousand fields in the body', text.replace('"policy_version"', `${fields(20_000)}"policy_version"`)],
     ['a key named __proto__', text.replace('"policy_version"', '"__proto__":{"sig_alg":"ed25519"},"policy_version"')],

@@ -118,15 +118,6 @@ describe('the registration of a delegation key', () => {
     expect((await stack.readDelegation(owner, id)).status).toBe('active')
   })
 
-  it('AGENT-04 is not checked after the delegation has ended', async () => {
-    const locker = await stack.seedLocker(owner)
-    const { delegation_id: id } = await stack.delegate(owner, locker)
-    await stack.endDelegation(owner, id)
-    await stack.runJobs()
-    await check('dlg_of_nobody')
-    expect([looks(locker.locker_id), (await row(id)).state]).toEqual([0, 'ended'])
-  })
-
   it('AGENT-04 T-10 is checked at most ten times a minute per owner', async () => {
     const other = await stack.grantSubscription(ed25519Wallet())
     const ids: string[] = []

@@ -48,13 +48,6 @@ describe('a refused delegation', () => {
     expectRefusal(await ask({ identity: null }, operator), 403, 'SIGNATURE_INVALID')
   })
 
-  it('AGENT-04 accepts the EVM address of the owner in any letter case', async () => {
-    const mine = await stack.seedLocker(stranger)
-    const shouted = `0x${stranger.identity.slice(2).toUpperCase()}`
-    const { status } = await stack.call(stranger, { ...delegateCall(mine), identity: shouted })
-    expect([status, await kept(stranger)]).toEqual([200, 1])
-  })
-
   it.each<[string, number, Partial<AgentCall>]>([
     ['MISSING_OPS', 403, { ops: ['locker:read', 'locker:write', 'locker:list'] }],
     ['AUDIENCE_MISMATCH', 403, { envelope: { aud: 'https://other.example' } }],

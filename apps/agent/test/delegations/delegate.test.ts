@@ -83,15 +83,4 @@ describe('delegating a locker', () => {
     expect(changed).toEqual({ ...quiet, tasks: { mirror: { sources, every_hours: 24 } } })
     expect(await stack.delegate(owner, locker)).toEqual(changed)
   })
-
-  it('AGENT-04 gives each delegation its own key, and a new key after the old delegation has ended', async () => {
-    const owner = await stack.grantSubscription(ed25519Wallet())
-    const [one, two] = [await stack.seedLocker(owner), await stack.seedLocker(owner)]
-    const first = await stack.delegate(owner, one)
-    const other = await stack.delegate(owner, two)
-    await stack.endDelegation(owner, first.delegation_id)
-    const again = await stack.delegate(owner, one)
-    expect(again.delegation_id).not.toBe(first.delegation_id)
-    expect(new Set([first, other, again].map(({ agent_pubkey }) => agent_pubkey)).size).toBe(3)
-  })
 })

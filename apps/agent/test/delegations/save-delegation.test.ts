@@ -7,7 +7,6 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Agent } from '../../src/agent.ts'
 import type { DelegationRow } from '../../src/db/schema.ts'
 import { closeDelegation, delegationsOf } from '../../src/delegations/store.ts'
-import { insertRun } from '../../src/work/runs/store.ts'
 import { type AgentStack, delegateCall, startAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet, type Wallet } from '../wallets.ts'
 
@@ -51,16 +50,6 @@ forEachDatabase('agent services on one database', (database) => {
 
   const drainAll = () => Promise.all([...new Set([stack.agent, second])].map(({ context }) => context.queue.drain()))
 
-  it('AGENT-04 T-16 make one delegation when a locker is delegated twenty times at once', {
-    tags: ['nightly'],
-  }, async () => {
-    const locker = await stack.seedLocker(owner)
-    const answers = await twenty((turn) => delegate(turn, locker))
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(new Set(answers.map(({ body }) => body.agent_pubkey)).size).toBe(1)
-    expect(await rows()).toHaveLength(1)
-  })
-
   it('AGENT-04 T-20 never exceed the limit of open delegations under concurrent requests', async () => {
     const lockers = await twenty(() => stack.seedLocker(owner))
     const answers = await twenty((turn) => delegate(turn, lockers[turn]!))
@@ -94,21 +83,6 @@ forEachDatabase('agent services on one database', (database) => {
     ])
     const [{ state, mirror_at, watch_at }] = (await rows()) as [DelegationRow]
     expect({ state, mirror_at, watch_at }).toEqual({ state: 'active', mirror_at: seconds(), watch_at: null })
-  })
-
-  it('AGENT-04 T-10 do not make a changed task due again within the hour', async () => {
-    const locker = await stack.seedLocker(owner)
-    const { delegation_id } = await stack.delegateAndRegister(owner, locker)
-    const started_at = seconds()
-    const times = { started_at, finished_at: started_at, outcome: 'done', summary: '{}' } as const
-    await insertRun(db(), { run_id: `run of ${delegation_id}`, delegation_id, task: 'watch', ...times })
-    stack.clock.advance(100)
-    await delegate(0, locker, { watch: { every_hours: 2 } })
-    await delegate(1, locker, { watch: { every_hours: 3 } })
-    expect((await rows())[0]?.watch_at).toBe(started_at + 3600)
-    stack.clock.advance(3600)
-    await delegate(0, locker, { watch: { every_hours: 2 } })
-    expect((await rows())[0]?.watch_at).toBe(seconds())
   })
 
   it('AGENT-04 T-11 limit new delegations per day, however many were ended', async () => {

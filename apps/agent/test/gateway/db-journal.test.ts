@@ -27,17 +27,6 @@ forEachDatabase('a journal in the database', (database) => {
     expect(await journal.put('a', 'again', null)).toBe(true)
   })
 
-  it('rejects a write that expects an outdated value', async () => {
-    await journal.put('a', 'one', null)
-    for (const stale of [null, 'zero', '']) {
-      expect(await journal.put('a', 'mine', stale)).toBe(false)
-      expect(await journal.put('a', null, stale)).toBe(false)
-    }
-    expect(await journal.put('b', 'mine', 'one')).toBe(false)
-    expect(await journal.put('b', null, null)).toBe(true)
-    expect([await journal.get('a'), await journal.get('b')]).toEqual(['one', null])
-  })
-
   it('accepts one of many concurrent writes over two connections', async () => {
     const other = dbJournal((await database.open<Schema>(migrations)).db)
     const race = (value: (i: number) => string, expected: string | null) =>

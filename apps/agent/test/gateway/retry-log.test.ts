@@ -1,9 +1,7 @@
-import { keys } from '@svc/api/info'
 import { createLog } from '@svc/http-service/log'
 import { NoAnswer } from '@svc/sdk/errors'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createRetryLog } from '../../src/gateway/retry-log.ts'
-import { useAgentStack } from '../agent-stack.ts'
 
 interface Line {
   level: number
@@ -50,18 +48,5 @@ describe('the retry log', () => {
     now -= 86_400_000
     onRetry(retry)
     expect(logged()).toEqual([BEGUN])
-  })
-})
-
-describe('a client of the service', () => {
-  const { log, logged } = captureLog()
-  const stack = useAgentStack(undefined, { log })
-  afterEach(() => stack.proxy.behave())
-
-  it('AGENT-01 logs once that it retries the gateway, however many attempts it makes', async () => {
-    logged()
-    stack.proxy.plan(/v1\/keys/, { cut: 'request' }, { cut: 'answer' })
-    await stack.agent.context.gateway.client().call(keys)
-    expect(logged()).toEqual([BEGUN, OVER])
   })
 })

@@ -74,16 +74,6 @@ describe('AGENT-01 AGENT-03 SHAPE-43 a payment', () => {
     expect(reply.body).toMatchObject({ ok: true, subscription: { identity: payer.identity } })
   })
 
-  it('AGENT-03 T-16 extends the subscription once, however often it is confirmed at once', async () => {
-    const { identity, ...payer } = primaryPayer(0)
-    const quote = await api.quote()
-    const tx = await pay(stack, quote.accepts[0]!, { identity, ...payer })
-    const replies = await Promise.all(Array.from({ length: 20 }, () => api.confirm({ quote, tx, identity })))
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
-    expect(new Set(replies.map(({ body }) => JSON.stringify(body.receipt))).size).toBe(1)
-  })
-
   it('AGENT-03 AMB-06 may be confirmed a day after its quote, and the thirty days begin then', async () => {
     const payer = primaryPayer(2)
     const quote = await api.quote()

@@ -55,19 +55,6 @@ describe('svc subscribe', () => {
     expect([nothing, paid]).toEqual([0n, 10_000_000n])
   })
 
-  it('PAY-52 resumes an unfinished purchase and never pays twice', async () => {
-    const paid = await received(async () => {
-      const body = { error: 'payment_verification_failed', message: 'no', request_id: 'r' }
-      market.agentProxy.always(/confirm/, { answer: { status: 402, body } })
-      const cut = await home.svc(['subscribe', '--asset', 'USDC', '--yes'])
-      expect(cut).toMatchObject(exits(4, 'the agent service does not confirm'))
-      market.agentProxy.behave()
-      const { stderr } = await home.ok('subscribe', '--asset', 'USDC', '--yes')
-      expect(stderr).toMatch(/Resuming.*nothing was paid now/s)
-    })
-    expect(paid).toBe(5_000_000n)
-  })
-
   it('names the problem with an unknown asset, a missing service address or an invalid one', async () => {
     const gold = await home.svc(['subscribe', '--asset', 'GOLD'])
     expect(gold).toMatchObject(exits(2, /does not accept GOLD\nhint: {2}it accepts SOL, USDC/))
@@ -182,17 +169,5 @@ describe('svc delegate and svc delegations', () => {
     const ended = await home.ok('delegations', '--end', delegation_id)
     expect(ended.stdout).toBe(`${delegation_id} has ended\n`)
     expect(ended.stderr).toContain('warning: its key may still act: too many. `svc operators rm')
-  })
-
-  it('reject a log that the agent service has altered', async () => {
-    await newLocker('doubted')
-    const { delegation_id } = await home.json<DelegateAnswer>('delegate', 'doubted')
-    await market.work()
-    await market.work(60)
-    market.agentProxy.always(/delegations\/dlg/, {
-      lie: (body: { log?: object[] }) => ({ ...body, log: body.log?.map((one) => ({ ...one, kind: 'file_gone' })) }),
-    })
-    const message = 'the signature of entry 1 of the log does not hold'
-    expect(await home.svc(['delegations', delegation_id])).toMatchObject({ stdout: '', ...exits(3, message) })
   })
 })

@@ -151,32 +151,6 @@ describe('put, ls, get', () => {
   })
 })
 
-describe('an untrue answer of the gateway', () => {
-  it.each<[string, RegExp, object, string]>([
-    ['filenames', /manifest/, { filename: '../../evil' }, '"../../evil"'],
-    ['the filename of a URL', /files\/urls/, { filename: '../evil' }, 'nobody asked for'],
-    ['a hash', /manifest/, { content_hash: `sha256:${'0'.repeat(64)}` }, 'the service does not tell the truth'],
-  ])('FILE-05 about %s is reported, and nothing is saved', async (_, pattern, change, why) => {
-    const lie = (body: { files?: object[]; urls?: object[] }) => {
-      const changed = (all: object[] | undefined) => all && [{ ...all[0], ...change }]
-      return { ...body, files: changed(body.files), urls: changed(body.urls) }
-    }
-    home.house.proxy.always(pattern, { lie })
-    const { exitCode, stdout, stderr } = await home.svc(['get', '-o', path('lied-to')])
-    expect([exitCode, stdout + stderr]).toEqual([3, includes(why)])
-    expect(await readdir(path('lied-to'), { recursive: true }).catch(() => [])).not.toContain('a.txt')
-    expect(await readdir(home.folder)).not.toContain('evil')
-  })
-
-  it('about its keys is detected when the keys are pinned', async () => {
-    const strange = { public_key_hex: '22'.repeat(32), key_id: `ed25519:${'22'.repeat(8)}` }
-    home.house.proxy.always(/v1\/keys/, {
-      lie: (body: { keys: object[] }) => ({ ...body, keys: [{ ...body.keys[0], ...strange }] }),
-    })
-    expect(await home.svc(['keys'])).toMatchObject(exits(3, 'not pinned'))
-  })
-})
-
 describe('url, share and link', () => {
   it('SHORT-05 a URL gives the file to anyone who has it', async () => {
     const { url, expires_in_sec } = await home.json<{ url: string; expires_in_sec: number }>(

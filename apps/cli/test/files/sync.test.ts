@@ -252,13 +252,6 @@ describe('svc mv', () => {
     expect(await stored()).toEqual(['b'])
   })
 
-  it('ADD-22 advises what to do at a gateway that cannot rename', async () => {
-    await store({ a: '1' })
-    const body = { error: 'method_not_allowed', message: 'no', request_id: 'r' }
-    home.house.proxy.always(/rename/, { answer: { status: 405, body } })
-    expect(await svc('mv', 'a', 'b')).toMatchObject(exits(1, 'svc put FILE --as NAME'))
-  })
-
   const ENTRIES = new Map(['a', 'd/x', 'd/y/z', 'f/1', 'g/1'].map((name) => [name, { content_hash: null }]))
 
   it.each([

@@ -81,15 +81,6 @@ describe('svc buy --qr', () => {
     expect([exitCode, bought?.receipt.tx_hash, bought?.opened]).toEqual([0, tx, false])
   })
 
-  it('T-59 is not misled by a transaction that names the reference and pays too little', {
-    tags: ['nightly'],
-  }, async () => {
-    const purchase = await begin(['--asset', 'SOL', '--name', 'misled'])
-    await pay(purchase.url.replace(/amount=[^&]+/, 'amount=0.00001'), 1)
-    const tx = await pay(purchase.url)
-    expect((await purchase.bought()).receipt.tx_hash).toBe(tx)
-  })
-
   it('PAY-51 PAY-52 finds what was paid for an earlier code, also after it has shown a newer one', {
     tags: ['nightly'],
   }, async () => {

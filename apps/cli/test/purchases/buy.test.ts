@@ -2,7 +2,6 @@
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import type { Price, Quote } from '@svc/api/purchases'
-import type { PaymentLeg } from '@svc/api/quote'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -71,17 +70,6 @@ describe('svc buy', () => {
       expect((await buy('--asset', 'USDC', '--max', '0.25')).exitCode).toBe(0)
     })
     expect([nothing, paid]).toEqual([0n, 250_000n])
-  })
-
-  it('PAY-06 PAY-52 takes another order under a name that was asked for but not paid', async () => {
-    const buy = (...more: string[]) => home.svc(['buy', '--name', 'undecided', ...more], { isTerminal: true })
-    expect((await buy('--asset', 'SOL')).stderr).toContain('Nothing was paid')
-    const paid = await received('USDC', async () => {
-      expect((await buy('--asset', 'USDC', '--units', '2', '--yes')).exitCode).toBe(0)
-    })
-    expect(paid).toBe(500_000n)
-    const third = await buy('--asset', 'USDC', '--units', '3', '--yes')
-    expect(third).toMatchObject(exits(1, 'Another order needs another name'))
   })
 
   it('T-41 ADD-16 rejects a name or tags that the locker could not keep, before any request', async () => {
@@ -227,18 +215,6 @@ describe('svc buy', () => {
       env: { XDG_CONFIG_HOME: config },
     })
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/cannot be recorded: .*\. Nothing was paid/)])
-  })
-
-  it('PAY-25 pays nothing to a gateway whose quote is untrue', async () => {
-    const dearer = (leg: PaymentLeg) => ({ ...leg, amount: `${leg.amount}00` })
-    market.proxy.always(/storage\/request/, {
-      lie: (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(dearer) }),
-    })
-    const paid = await received('USDC', async () => {
-      const bought = await home.svc(['buy', '--asset', 'USDC', '--yes', '--units', '5'])
-      expect(bought).toMatchObject(exits(3, 'the quote shows 1.25 USDC where it asks for'))
-    })
-    expect(paid).toBe(0n)
   })
 
   it('names the problem with an unknown asset, a wallet of the wrong chain or a missing wallet', async () => {

@@ -59,8 +59,4 @@ describe('settings', () => {
     expect(await home.svc(['config'])).toMatchObject(exits(2, 'gatway'))
     await writeFile(file, '{}')
   })
-
-  it('reject an unknown setting', async () => {
-    expect((await home.svc(['config', 'set', 'colour', 'red'])).exitCode).toBe(2)
-  })
 })

@@ -141,16 +141,6 @@ it.each([
   expect(kindsOf(await look())).toEqual(['unreachable_too_long'])
 })
 
-it('MON-09 a log that does not grow is no alarm', async () => {
-  await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
-  stack.gateway.attest(1)
-  await stack.gateway.publish()
-  for (let i = 0; i < 3; i++) {
-    expect(await stack.look()).toEqual([])
-    stack.wait(601)
-  }
-})
-
 it('T-107 a gateway that answers nonsense is unreachable, and nothing more', { tags: ['nightly'] }, async () => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
   const { gateway, look, witness } = stack
@@ -169,17 +159,12 @@ it('T-107 a gateway that answers nonsense is unreachable, and nothing more', { t
     ['/log/checkpoint', 'nonsense', /no blank line/],
     ['/log/checkpoint', gateway.checkpoint.replace('\n300\n', '\n299\n'), /not signed/],
     ['/log/checkpoint', 'x'.repeat(70_000), /more than 65536 bytes/],
-    ['/log/checkpoint', `\ufeff${gateway.checkpoint}`, /not signed/],
     ['/log/checkpoint', Buffer.concat([Buffer.from(gateway.checkpoint), Buffer.of(0xff)]), /not UTF-8/],
-    ['/v1/keys', Buffer.of(0x7b, 0xff), /not UTF-8/],
-    ['/v1/log/statements', '\ufeff{"entries":[]}', /not strict JSON/],
     ['/log/tile/entries/000', new Uint8Array(500), /malformed/],
     ['/log/tile/entries/000', new Uint8Array(256 * 34).fill(0).map((_, i) => (i % 34 === 1 ? 32 : 0)), /does not lead/],
-    ['/log/tile/0/001.p/44', new Uint8Array(44 * 32), /does not lead/],
     ['/log/tile/0/001.p/44', new Uint8Array(9000), /more than 8192 bytes/],
     ['/v1/log/statements', '{"entries":7}', /no entries/],
     ['/v1/log/statements', '{"entries":[],"entries":[]}', /not strict JSON/],
-    ['/v1/log/statements', `[${'['.repeat(5000)}`, /not strict JSON/],
     ['/v1/log/statements', `{"entries":[${'0,'.repeat(300_000)}0]}`, /not strict JSON/],
     ['/v1/log/statements', 'x'.repeat(5_000_000), /more than 4194304 bytes/],
   ]

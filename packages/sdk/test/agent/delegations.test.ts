@@ -56,11 +56,6 @@ describe('delegating', () => {
       await expect(attempt()).rejects.toMatchObject({ code: 'AUDIENCE_MISMATCH', service: 'agent service' })
   })
 
-  it('corrects a wrong clock by the clock of the agent service', async () => {
-    const late = market.agentClient({ signer: newEd25519() }, { now: () => market.now() - 3_600_000 })
-    expect(await late.delegations()).toEqual({ subscription: null, delegations: [] })
-  })
-
   it('returns the same delegation when the first answer is lost', async () => {
     const { client, locker, delegationId } = await market.subscriber(market.solana(2))
     market.agentProxy.plan(/v1\/delegate$/, { cut: 'answer' }, { cut: 'request' })

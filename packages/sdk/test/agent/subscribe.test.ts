@@ -45,17 +45,6 @@ describe('subscribing', () => {
       cause: { code: 'OWNER_IDENTITY_MISMATCH', service: 'agent service' },
     })
   })
-
-  it('PAY-55 T-16 pays once at the same time with the same intent and journal', async () => {
-    const buyer = market.solana(2)
-    const journal = memoryJournal()
-    const before = await market.agentTreasury('SOL')
-    const subscribed = await Promise.all(
-      Array.from({ length: 4 }, () => clientOf(buyer, journal).subscribe({ intent: 'at once', wallet: buyer.wallet })),
-    )
-    expect(new Set(subscribed.map(({ receipt }) => receipt.receipt_id)).size).toBe(1)
-    expect((await market.agentTreasury('SOL')) - before).toBe(BigInt(subscribed[0]!.receipt.paid_raw))
-  })
 })
 
 describe('an agent service that sends false answers', () => {

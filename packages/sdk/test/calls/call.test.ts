@@ -128,9 +128,4 @@ describe('a call', () => {
     const client = house.client({ baseUrl: `${prefix}/`, signer, fetch: fetchThere })
     expect((await client.call(lockerRecord, { params: { locker_id } })).body.locker_id).toBe(locker_id)
   })
-
-  it('stops when its signal aborts', async () => {
-    const signal = AbortSignal.abort(new Error('enough'))
-    await expect(house.client().call(health, { signal })).rejects.toThrow('enough')
-  })
 })

@@ -97,14 +97,6 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     await expect(download.bytes()).rejects.toThrow('enough')
   })
 
-  it('fails with the error that onProgress throws, without a retry', async () => {
-    const onProgress = () => {
-      throw new Error('mine')
-    }
-    await expect((await read({ onProgress })).bytes()).rejects.toThrow('mine')
-    expect(reads()).toHaveLength(1)
-  })
-
   it('causes no further requests when its stream is cancelled', async () => {
     const reader = (await read()).stream.getReader()
     await reader.read()

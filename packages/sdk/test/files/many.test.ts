@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { inParallel } from '@svc/concurrency/parallel'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Locker } from '../../src/lockers.ts'
@@ -63,14 +62,6 @@ describe('many files', () => {
       { filename: '1.txt', error: untrue },
     ])
     expect(outcomes.filter(({ error }) => !error)).toEqual([{ filename: '0.txt' }])
-  })
-
-  it('are uploaded in parts where they are large', { tags: ['nightly'] }, async () => {
-    const large = { filename: 'large', bytes: randomBytes(9_000_000) }
-    const outcomes = await house.client({ signer }).putMany(locker, [...texts(2), large, ...texts(4).slice(2)])
-    expect(outcomes.map(({ filename }) => filename).sort()).toEqual(['0.txt', '1.txt', '2.txt', '3.txt', 'large'])
-    expect(outcomes.every((outcome) => 'stored' in outcome)).toBe(true)
-    expect(requests(/parts/)).toBe(2)
   })
 
   it('ADD-60 that may not replace others are stored beside those whose names are taken', async () => {

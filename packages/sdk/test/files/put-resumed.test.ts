@@ -96,19 +96,6 @@ describe('an interrupted upload', () => {
     await client.put(locker, 'done', large)
     expect((await stored('done')).equals(large)).toBe(true)
   })
-
-  it('can be resumed after the caller aborts it', { tags: ['nightly'] }, async () => {
-    const journal = memoryJournal()
-    const controller = new AbortController()
-    const client = house.client({ signer, journal })
-    const put = client.put(locker, 'aborted', large, {
-      onProgress: () => controller.abort(new Error('enough')),
-      signal: controller.signal,
-    })
-    await expect(put).rejects.toThrow('enough')
-    await client.put(locker, 'aborted', large)
-    expect((await stored('aborted')).equals(large)).toBe(true)
-  })
 })
 
 describe('parts in flight', () => {

@@ -57,23 +57,6 @@ describe('nothing is paid', () => {
     await expect(buy(buyerOf(), { asset, approve })).rejects.toMatchObject(refusal)
   })
 
-  it('when the buyer does not approve', async () => {
-    const approve = ({ amount }: { amount: string }) => BigInt(amount) < 10n
-    await expect(buy(market.solana(), { approve })).rejects.toMatchObject(NOT_MOVED)
-  })
-
-  it('when the wallet cannot pay, and then no approval is asked for', async () => {
-    const signer = signerFromSeed(seed)
-    const wallet = solanaWallet({ rpcUrl: market.chains.primary.url, signer })
-    const approve = () => {
-      throw new Error('asked')
-    }
-    await expect(buy({ signer, wallet }, { approve })).rejects.toMatchObject({
-      ...NOT_MOVED,
-      message: expect.stringContaining('holds 0'),
-    })
-  })
-
   it('when the signer of the client could not open the locker', async () => {
     const { wallet } = market.solana(1)
     await expect(buy({ ...market.solana(0), wallet })).rejects.toMatchObject(NOT_MOVED)

@@ -1,18 +1,13 @@
 // The emulator accepts any credentials, so these tests use the answers that Firestore gives to wrong ones.
 
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { status } from '@grpc/grpc-js'
 import type { Fault } from '@svc/devnet/providers/firestore/faults'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StorageProvider } from '../../src/provider.ts'
 import { failureOf } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { fail, MIB, startTestFirestore, type TestFirestore, UNAVAILABLE } from './start-firestore.ts'
-
-const SHORT = { answerMs: 300, connectMs: 300 }
 
 let at: TestFirestore
 /** Gives a busy machine time to answer. */
@@ -27,32 +22,7 @@ async function expectNothing(id: string): Promise<void> {
   expect([...(await at.objects(id)), ...(await at.chunks(id))]).toEqual([])
 }
 
-describe('a Firestore database that is down', () => {
-  it('does not disturb a write when it is back before the next attempt', { tags: ['nightly'] }, async () => {
-    const bytes = randomBytes(3 * MIB)
-    const key = await keep(at.provider, bytes)
-    await at.server.goDown()
-    const retrying = await at.open({}, { attempts: 6, backoffMs: 50 })
-    const written = keep(retrying, bytes)
-    await at.server.comeBack()
-    for (const { id } of [key, await written]) {
-      expect((await fetchBytes(at.provider, { id, ref: null }))?.equals(bytes)).toBe(true)
-    }
-  })
-})
-
 describe('a Firestore database that hangs', () => {
-  it('times out when it accepts connections and never answers', async () => {
-    const silent = createServer((socket) => void socket.on('error', () => {}).resume())
-    silent.listen(0, '127.0.0.1')
-    await once(silent, 'listening')
-    onTestFinished(() => void silent.close())
-    const { port } = silent.address() as AddressInfo // a listening TCP server has one
-    const provider = await at.open({ emulator: `127.0.0.1:${port}` }, SHORT)
-    await expect(keep(provider, randomBytes(2 * MIB))).rejects.toMatchObject(UNAVAILABLE)
-    expect(await provider.check()).toBe(false)
-  })
-
   it('times out in the middle of an object, and nothing of it is left', { tags: ['nightly'] }, async () => {
     const id = newId()
     fail(at.server, { at: /Commit/, after: 1, times: 1, fault: 'silence' })
@@ -60,22 +30,6 @@ describe('a Firestore database that hangs', () => {
     await expectNothing(id)
   })
 })
-
-it.each([
-  ['credentials', status.UNAUTHENTICATED, 'Request had invalid authentication credentials.'],
-  ['permissions', status.PERMISSION_DENIED, 'Missing or insufficient permissions.'],
-  ['the database', status.NOT_FOUND, 'The database (default) does not exist for project svc-test'],
-])(
-  'T-31 Firestore is closed without %s, gets one request, and the message of the error shows nothing of its answer',
-  async (_, code, message) => {
-    fail(at.server, { at: /./, fault: { status: code, message } })
-    const before = at.server.calls.length
-    const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
-    expect(at.server.calls.length).toBe(before + 1)
-    expect([failure.reason, failure.message]).toEqual(['closed', 'the storage provider is closed'])
-    expect(failure.cause).toMatchObject({ code, details: message })
-  },
-)
 
 it('a Firestore database that rejects us in the middle of an object counts as unavailable, since chunks may be left', {
   tags: ['nightly'],
@@ -127,23 +81,6 @@ it.each(Object.entries(temporary))(
   },
 )
 
-it.each([
-  ['has an internal error', { status: status.INTERNAL }],
-  ['cuts the connection', 'cut'],
-  ['cuts its answer', { cutAnswerAt: 30_000 }],
-] satisfies [string, Fault][])(
-  'a Firestore read continues when the provider %s',
-  { tags: ['nightly'] },
-  async (_, fault) => {
-    const key = await keep(at.provider, bytes)
-    for (const after of [0, 1, 2, 3]) {
-      fail(at.server, { at: /BatchGet/, after, times: 1, fault })
-      expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
-      at.server.recover()
-    }
-  },
-)
-
 it('a Firestore removal continues when answers are lost', { tags: ['nightly'] }, async () => {
   const key = await keep(at.provider, bytes)
   for (const method of [/Commit/, /BatchGet/, /RunQuery/]) {
@@ -152,16 +89,6 @@ it('a Firestore removal continues when answers are lost', { tags: ['nightly'] },
   expect(await at.provider.remove(key)).toBe('removed')
   at.server.recover()
   expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
-})
-
-it('a Firestore write whose answers are lost twice is done once', { tags: ['nightly'] }, async () => {
-  for (const after of COMMITS) {
-    fail(at.server, { at: /Commit/, after, times: 2, fault: 'lost answer' })
-    const key = await keep(at.provider, bytes)
-    at.server.recover()
-    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
-    expect(await at.chunks(key.id)).toHaveLength(3)
-  }
 })
 
 it('nothing of an object is left in Firestore when all answers are lost', { tags: ['nightly'] }, async () => {

@@ -31,23 +31,6 @@ it('the Firestore driver fetches only the chunks that a range needs', { tags: ['
   expect([...(await at.objects(key.id)), ...(await at.chunks(key.id))]).toEqual([])
 })
 
-it('objects in Firestore can be read after a restart of the server, also in the middle of a read', {
-  tags: ['nightly'],
-}, async () => {
-  const bytes = randomBytes(6 * MIB)
-  const key = await keep(at.provider, bytes)
-  // Chunks that are read ahead are requested while the server is down.
-  const retrying = await at.open({}, { attempts: 6 })
-  const pieces = (await retrying.read(key))!.iterator()
-  const received = [(await pieces.next()).value]
-  await at.server.goDown()
-  await at.server.comeBack()
-  for await (const piece of pieces) received.push(piece)
-  expect(Buffer.concat(received).equals(bytes)).toBe(true)
-  expect(await at.provider.stat(key)).toEqual({ size: bytes.length })
-  await expect(keep(at.provider, Buffer.from('other'), key.id)).rejects.toThrow('there is an object')
-})
-
 it('a reader of Firestore that stops ends its requests and does not wait for them', { tags: ['nightly'] }, async () => {
   const key = await keep(at.provider, randomBytes(9 * MIB))
   fail(at.server, { at: /BatchGet/, after: 3, fault: 'silence' })

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { inspect } from 'node:util'
 import { ERRORS, type Fault } from '@svc/devnet/providers/mongodb/faults'
 import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openMongodb } from '../../src/mongodb/open.ts'
-import { failureOf, readToEnd } from '../failures.ts'
+import { failureOf } from '../failures.ts'
 import { fetchBytes, keep, newId } from '../objects.ts'
 import { CREDENTIALS, command, MIB, openTestMongodb, settingsOf, UNAVAILABLE } from './start-mongodb.ts'
 
@@ -23,17 +22,6 @@ describe('a MongoDB server that is down', () => {
     onTestFinished(() => back.stop())
     await expect.poll(() => provider.check()).toBe(true)
     expect(await fetchBytes(provider, await keep(provider, Buffer.from('here')))).toEqual(Buffer.from('here'))
-  })
-
-  it('does not disturb a reader when it is back before the next chunk', { tags: ['nightly'] }, async () => {
-    const at = await openTestMongodb()
-    const bytes = randomBytes(6 * MIB)
-    const pieces = (await at.provider.read(await keep(at.provider, bytes)))!.iterator()
-    const received = [(await pieces.next()).value]
-    await at.stop()
-    await at.start()
-    for await (const piece of pieces) received.push(piece)
-    expect(Buffer.concat(received).equals(bytes)).toBe(true)
   })
 })
 
@@ -73,15 +61,6 @@ const WRITES = [
   command('update', 'objects.files'),
 ]
 
-it('T-31 a failing MongoDB server is unavailable, and only the cause of the error contains its message', async () => {
-  const at = await openTestMongodb()
-  at.failAlways(() => true, { error: ERRORS.internal })
-  const failure = await failureOf(at.provider.stat({ id: newId(), ref: null }))
-  expect(failure.reason).toBe('unavailable')
-  expect(failure.cause).toMatchObject({ code: 1, message: ERRORS.internal.errmsg })
-  expect(failure.message).not.toContain('shard')
-})
-
 const temporary: Record<string, Fault> = {
   'shuts down': { error: ERRORS.shuttingDown },
   'steps down as the primary': { stepDown: 2 },
@@ -113,18 +92,6 @@ it.each(Object.entries(temporary))(
   },
 )
 
-it('nothing is written twice when a MongoDB server loses two answers', { tags: ['nightly'] }, async () => {
-  const at = await openTestMongodb()
-  for (const matches of WRITES) {
-    at.failNext(matches, 'cut-after', 'cut-after')
-    const bytes = randomBytes(2 * MIB)
-    const key = await keep(at.provider, bytes)
-    expect((await fetchBytes(at.provider, key))?.equals(bytes)).toBe(true)
-    expect(at.files().filter(({ _id }) => _id === key.id)).toHaveLength(1)
-    expect(at.chunks().filter(({ files_id }) => files_id === key.id)).toHaveLength(2)
-  }
-})
-
 it.each<[string, Fault]>([
   ['loses all answers', 'cut-after'],
   ['replicates no write', { writeConcernError: ERRORS.notReplicated }],
@@ -148,14 +115,6 @@ it('there is no object when a MongoDB set loses its primary for good while it is
   await expect.poll(() => at.provider.stat({ id, ref: null }).catch((error) => error)).toBeNull()
   await at.provider.remove({ id, ref: null })
   expect([...at.files(), ...at.chunks()]).toEqual([])
-})
-
-it('a read fails when a MongoDB server keeps cutting its answers', { tags: ['nightly'] }, async () => {
-  const at = await openTestMongodb()
-  const stream = (await at.provider.read(await keep(at.provider, randomBytes(5 * MIB))))!
-  await once(stream, 'readable')
-  at.failAlways(({ collection }) => collection === 'objects.chunks', 'cut-answer')
-  await expect(readToEnd(stream)).rejects.toMatchObject(UNAVAILABLE)
 })
 
 /** Whether the command inserts the chunk with this number; it contains the documents as bytes. */

@@ -53,14 +53,6 @@ forEachDatabase('the log of a delegation', (database) => {
     expect(alerts).toEqual(FINDING_KINDS.slice(FINDING_KINDS.indexOf('bytes_differ')))
   })
 
-  it('AGENT-04 holds any text', async () => {
-    const id = await newDelegation({})
-    await add(id, { kind: 'file_new', detail: { filename: 'ä/日本 "\\\n😀', size_bytes: 2 ** 53 - 1 } })
-    const [finding] = await logOf(id)
-    expect(finding?.detail).toEqual({ filename: 'ä/日本 "\\\n😀', size_bytes: 2 ** 53 - 1 })
-    expect(isFindingSignedBy(ed25519PublicKeyFromHex(toHex(agent.context.signer.publicKey))!, finding!)).toBe(true)
-  })
-
   it('AGENT-04 is reported by webhook, all or only alerts, and only after it was committed', async () => {
     const { queue, database } = agent.context
     const waiting = async () => (await queue.counts()).tell?.waiting ?? 0
