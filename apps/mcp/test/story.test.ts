@@ -42,6 +42,27 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(found.structuredContent).toMatchObject({ lockers: expect.arrayContaining([listed]) })
     expect(textOf(found)).toMatch(new RegExp(`receipt_id: ${receipt_id}.*provider: mongodb`, 's'))
   })
+
+  it('T-16 three simultaneous calls with the same intent pay once, and another order under it pays nothing', async () => {
+    const intent = `at once over ${transport}`
+    const paid = await gain(async () => {
+      const bought = await Promise.all([1, 2, 3].map(() => server.call('buy', { units: 1, intent })))
+      expect(new Set(bought.map(({ receipt_id }) => receipt_id)).size).toBe(1)
+      expect(bought.filter(({ new_payment }) => new_payment)).toHaveLength(1)
+      expect(await server.ask('buy', { units: 2, intent })).toMatchObject({ isError: true })
+    })
+    expect(paid).toBe(250_000n)
+  })
+
+  it('another intent is a new purchase, and purchase_status lists both', async () => {
+    const intents = [`one over ${transport}`, `another over ${transport}`]
+    const paid = await gain(async () => {
+      for (const intent of intents) await server.call('buy', { units: 1, intent })
+    })
+    expect(paid).toBe(500_000n)
+    const { purchases } = (await server.call('purchase_status')) as { purchases: { intent: string }[] }
+    expect(purchases.map(({ intent }) => intent)).toEqual(expect.arrayContaining(intents))
+  })
 })
 
 describe('the files of a locker', () => {

@@ -6,6 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { redactBundle } from '@svc/verifier/redact-bundle'
 import { bundleOf, listedFiles, SIGNER } from '@svc/verifier/test/bundles'
 import type { Page } from 'playwright'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -58,6 +59,8 @@ const ofTexts = (files: Record<string, string>) =>
       content_hash: sha256(text),
     })),
   )
+/** Of the bundles in `vectors`. */
+const VECTORS_KEY = '3b96e8a182bab9c6691d0b79b7c5399340562ef5a632956abd1277cc144acd6e'
 const gatewayKeys = async () => (await fetch(`${site.url}/v1/keys`)).text()
 
 describe('the verify page', () => {
@@ -186,6 +189,28 @@ describe('the verify page', () => {
       expect(await page.getByRole('tab').allTextContents()).toEqual(['Files and tree'])
       expect(await page.getByRole('button', { name: 'Open a receipt file' }).count()).toBe(0)
       await expectGoodLooks(page, 'verify-redacted')
+    })
+
+    it('ADD-18 proves to a holder of all files that there are no others, without a name in the bundle', async () => {
+      const texts = { 'a.txt': 'one', 'in/b.txt': 'two' }
+      const pieces: string[] = []
+      await redactBundle([Buffer.from(JSON.stringify(ofTexts(texts)))], (piece) => void pieces.push(piece))
+      const { page, summary, facts } = await open(pieces.join(''))
+      await summary.getByText('2, without names').waitFor()
+      expect(await facts('merkle_root_matches', 'envelope_binds_commitment')).toEqual(['passed', 'not checked'])
+      await page.getByLabel('Choose a folder').setInputFiles(folderOf('all', texts))
+      await page.locator('#files_match.fact-passed').waitFor()
+      expect(await fact(page, 'envelope_binds_commitment')).toBe('passed')
+    })
+
+    it('VER-15 says that version 1 signs its root only', async () => {
+      const { page, summary, facts } = await open(vector('v1'))
+      await summary.getByText('a bundle of version 1 signs its Merkle root only').waitFor()
+      await page.getByText('This is a bundle of version 1, which signs its root only: ask for a newer').waitFor()
+      expect(await facts('signature_valid', 'statement_digest_matches')).toEqual(['passed', 'not checked'])
+      await pinKeys(page, VECTORS_KEY)
+      await page.locator('#key_pinned.fact-passed').waitFor()
+      await expectGoodLooks(page, 'verify-v1')
     })
   })
 

@@ -5,11 +5,17 @@ import { buffer } from 'node:stream/consumers'
 import { DISTORTIONS } from '@svc/devnet/distortions'
 import { type FaultyProxy, startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { expect, it, onTestFinished } from 'vitest'
+import type { StorageProvider } from '../src/provider.ts'
 import type { SlowStore } from '../src/slow-store.ts'
 import { expectStored, newObject } from './arweave/new-object.ts'
 import { stagedObject, startTestArweave } from './arweave/start-arweave.ts'
 import { SHORT_TIMEOUTS } from './failures.ts'
 import { openTestFilecoin } from './filecoin/start-filecoin.ts'
+import { startTestGcs } from './gcs/start-gcs.ts'
+import { fetchBytes, keep, newId } from './objects.ts'
+import { openTestStorj } from './storj/start-storj.ts'
+
+const BYTES = randomBytes(10_000)
 
 type Timeouts = typeof SHORT_TIMEOUTS
 
@@ -31,6 +37,50 @@ async function expectProviderErrors(name: string, asked: Record<string, Promise<
 function isOfProvider(error: Error): boolean {
   return error.name === 'ProviderError' || error.message === 'there is an object with this id'
 }
+
+interface TestStore {
+  url: string
+  direct: StorageProvider
+  open(url: string, timeouts?: Timeouts): Promise<StorageProvider>
+}
+
+const stores: Record<string, () => Promise<TestStore>> = {
+  async 'Google Cloud Storage'() {
+    const { server, provider, open, close } = await startTestGcs()
+    onTestFinished(close)
+    return { url: server.url, direct: provider, open: (url, timeouts) => open({ endpoint: url }, timeouts) }
+  },
+  async Storj() {
+    const { server, provider, open } = await openTestStorj()
+    return { url: server.url, direct: provider, open: (url, timeouts) => open({ endpoint: url }, timeouts) }
+  },
+}
+
+it.each(Object.keys(stores))(
+  'T-135 the %s driver ends every wait, and has what it acknowledges',
+  { tags: ['nightly'] },
+  async (store) => {
+    const { url, direct, open } = await stores[store]!()
+    const key = await keep(direct, BYTES)
+    const proxy = await proxyOf(url)
+    const [hasty, patient] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
+    for (const [name, distort] of Object.entries(DISTORTIONS)) {
+      proxy.always(/./, { distort })
+      const writing = keep(hasty, BYTES)
+      await expectProviderErrors(name, {
+        read: fetchBytes(hasty, key),
+        stat: hasty.stat(key),
+        absent: hasty.absent([key, { id: newId(), ref: null }]),
+        write: writing,
+      })
+      expect([name, await hasty.check()]).toEqual([name, expect.any(Boolean)])
+      const written = await writing.catch(() => null)
+      if (written) expect(await fetchBytes(direct, written), name).toEqual(BYTES)
+      proxy.behave()
+      expect(await fetchBytes(patient, key), `after ${name}`).toEqual(BYTES)
+    }
+  },
+)
 
 interface TestSlowStore {
   url: string

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newIdentity, recipientOf } from '@svc/sdk/encryption'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { useLockerHome } from '../locker.ts'
+import { newWallet, useLockerHome } from '../locker.ts'
 import { exits, includes, jsonDocument, jsonLines } from '../world.ts'
 
 const home = useLockerHome()
@@ -45,6 +45,18 @@ describe('encrypted with the wallet', () => {
     expect(await readdir(path('out'))).toEqual(['a.txt', 'sub'])
   })
 
+  it('T-59 SESS-04 resumes a large upload with only the part that is missing', { tags: ['nightly'] }, async () => {
+    const { proxy } = home.house
+    const body = { error: 'service_unavailable', message: 'not now', request_id: 'r' }
+    proxy.plan(/index=2&/, { answer: { status: 500, body } })
+    const file = join(await home.write('cut', { 'cut.bin': Buffer.alloc(17 * 1024 * 1024, 'cut') }), 'cut.bin')
+    const put = ['put', file, '--encrypt', ...(await newLocker())]
+    expect(await home.svc(put)).toMatchObject({ exitCode: 1 })
+    proxy.seen.length = 0
+    expect((await ok(...put)).stderr).toMatch(/cut\.bin\.age: resuming at 16\.0 MiB of 17\.0 MiB/)
+    expect(proxy.seen.flatMap(({ path }) => /index=(\d+)&/.exec(path)?.[1] ?? [])).toEqual(['2'])
+  })
+
   it('T-59 ADD-23 sync copies encrypted files as they are, both ways', async () => {
     await ok('sync', ':', path('synced'))
     expect(await readFile(path('synced', 'a.txt.age'))).toEqual(await readFile(path('stored', 'a.txt.age')))
@@ -72,6 +84,15 @@ describe('encrypted with the wallet', () => {
     expect(got).toMatchObject({ exitCode: 1, stdout: includes('is not encrypted') })
     expect(await home.svc(['cat', ...args])).toMatchObject({ exitCode: 3, stdout: '' })
     expect(await readdir(path('forged'))).toEqual([])
+  })
+
+  it('T-59 says that another wallet does not fit, and writes nothing', async () => {
+    const { file } = await newWallet(home.folder, 'stranger.json')
+    const identity = await secretFile('other.txt', newIdentity())
+    const got = await home.svc(['get', 'a.txt', '--identity', identity, '-o', path('nothing')])
+    expect(got).toMatchObject({ exitCode: 1, stdout: includes('encrypted for another key') })
+    expect(await readdir(path('nothing'))).toEqual([])
+    expect((await home.svc(['cat', 'a.txt.age', '--public', '--decrypt', '--wallet', file])).stdout).toBe('')
   })
 
   it('T-59 replaces a file on disk only with --overwrite, and keeps two files of one name apart', async () => {

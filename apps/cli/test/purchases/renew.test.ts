@@ -110,4 +110,26 @@ describe('svc renew', () => {
     const none = await home.svc(['renew', after.purchases.at(-1)!.receipt_id, '--units', '1', '--yes'])
     expect(none).toMatchObject(exits(1, 'renewal of locker_'))
   })
+
+  it('ADD-17 PAY-52 a renewal that is cut short resumes when the same command is repeated, and is paid once', {
+    tags: ['nightly'],
+  }, async () => {
+    await buy('cut')
+    const treasury = await market.treasury('USDC')
+    const before = await statusOf('cut')
+    const body = { error: 'pay_req_not_found', message: 'gone', request_id: 'r' }
+    // The first confirmation only checks for an earlier payment.
+    market.proxy.plan(/storage\/confirm/, { lie: (answer) => answer }, { answer: { status: 404, body } })
+    const renew = () => home.svc(['renew', 'cut', '--asset', 'USDC', '--yes'])
+    expect((await renew()).exitCode).toBe(4)
+    expect(await renew()).toMatchObject(exits(0, 'nothing was paid now'))
+    expect((await market.treasury('USDC')) - treasury).toBe(250_000n)
+    const after = await statusOf('cut')
+    expect(Date.parse(after.expires_at) - Date.parse(before.expires_at)).toBe(YEAR_MS)
+  })
+
+  it('PAY-51 pays no more than --max', async () => {
+    const dear = await home.svc(['renew', 'photos', '--units', '3', '--asset', 'USDC', '--max', '0.5', '--yes'])
+    expect(dear).toMatchObject(exits(1, 'more than --max 0.5. Nothing was paid'))
+  })
 })

@@ -5,6 +5,7 @@ import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
 import { startHttpServer } from '@svc/devnet/http-server'
 import { expect, it, onTestFinished } from 'vitest'
 import { EndlessAnswer, readAnswer, readJsonAnswer } from '../../src/calls/read-answer.ts'
+import { jsonRpc } from '../../src/json-rpc.ts'
 import { newEd25519, openHouse } from '../lockers.ts'
 
 const OWN_ERRORS = ['GatewayError', 'NoAnswer', 'NotThisService', 'UntrueAnswer', 'BytesDiffer']
@@ -70,4 +71,18 @@ it.each([
   const error = await readAnswer(await fetch(proxy.url), limits).catch((error: Error) => error)
   expect(error).toBeInstanceOf(EndlessAnswer)
   expect(error).toMatchObject({ message: expect.stringContaining(reason) })
+})
+
+it('T-137 a node that distorts its answers gets no more than an error', { tags: ['nightly'] }, async () => {
+  const proxy = await startFaultyProxy(await plainServer())
+  onTestFinished(proxy.stop)
+  const askWithin = (timeoutMs: number) =>
+    jsonRpc(proxy.url, { signal: new AbortController().signal, timeoutMs })('seven', [])
+  for (const [name, distort] of Object.entries(DISTORTIONS)) {
+    proxy.always(/./, { distort })
+    const outcome = await askWithin(name in STALLS ? 100 : 60_000).catch((error: Error) => error)
+    if (!(outcome instanceof Error)) expect(outcome, name).toBe(7)
+    proxy.behave()
+    expect(await askWithin(60_000), `after ${name}`).toBe(7)
+  }
 })

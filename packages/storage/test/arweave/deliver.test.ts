@@ -6,6 +6,7 @@ import { SEED, stagedObject, startTestArweave, type TestArweave } from './start-
 
 const MIB = 1024 * 1024
 const UNAVAILABLE = { name: 'ProviderError', reason: 'unavailable' }
+const FULL = { name: 'ProviderError', reason: 'full' }
 
 let arweave: TestArweave
 beforeAll(async () => {
@@ -94,6 +95,18 @@ describe.each([
     expect(sinceThen()).toEqual(once)
   })
 
+  it('T-31 stays staged when the credit runs out, and is sent when there is more', { tags: ['nightly'] }, async () => {
+    const [before, object] = [newObject(size), newObject(size)]
+    arweave.server.credit = before.size
+    await arweave.store.deliver(before)
+    const failure = await arweave.store.deliver(object).catch((error) => error)
+    expect(failure).toMatchObject({ ...FULL, message: 'the storage provider is full', cause: expect.any(Error) })
+    expect(arweave.server.items().some(({ id }) => id === object.notes?.id)).toBe(false)
+    await expect.poll(object.held).toBe(0)
+    arweave.server.credit = object.size
+    await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
+  })
+
   it.each([
     [402, 'Payment Required', 'full'],
     [401, 'Insufficient balance', 'full'],
@@ -112,6 +125,19 @@ describe.each([
       await expect.poll(object.held).toBe(0)
     },
   )
+
+  it('stops when the signal is aborted', async () => {
+    const stop = new AbortController()
+    const object = newObject(size, { signal: stop.signal })
+    arweave.server.fail({ at: /^upload POST/, fault: 'silence' })
+    const delivery = arweave.store.deliver(object).catch((error) => error)
+    const asked = arweave.server.requests.length
+    await expect.poll(() => arweave.server.requests.slice(asked).some((line) => line.includes('POST'))).toBe(true)
+    stop.abort()
+    expect(await delivery).toBe(stop.signal.reason)
+    await expect.poll(object.held).toBe(0)
+    await expect(arweave.store.deliver(object)).rejects.toBe(stop.signal.reason)
+  })
 
   it('is not sent when storing its notes fails', async () => {
     const sinceThen = watch(arweave.server)
