@@ -231,16 +231,6 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const text = JSON.stringify(await shop.quote({ units: 1, extends: locker.receiptId }))
     for (const secret of ['secret-name', '123457', locker.owner.identity]) expect(text).not.toContain(secret)
   })
-
-  it('ADD-17 PAY-06 PAY-07 an Idempotency-Key stands for one renewal', async () => {
-    const lockers = [await shop.locker(ed25519Identity()), await shop.locker(ed25519Identity())] as const
-    const headers = { 'idempotency-key': `key-${dialect}` }
-    const order = { units: 1, extends: lockers[0].receiptId }
-    const quote = await shop.quote(order, headers)
-    expect(await shop.quote(order, headers)).toEqual(quote)
-    for (const other of [{ units: 1 }, { units: 1, extends: lockers[1].receiptId }])
-      expectError(await shop.send('POST', '/v1/storage/request', other, headers), 409, 'idempotency_conflict')
-  })
 })
 
 it('T-56 ADD-17 a quote says that terms are enforced, and a renewal makes room for what was refused', async () => {

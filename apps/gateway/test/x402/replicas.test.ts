@@ -1,10 +1,9 @@
-import type { Confirmation } from '@svc/api/purchases'
 import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Gateway } from '../../src/gateway.ts'
-import { buyWith, FAMILIES, PRICE, pay, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
+import { FAMILIES, PRICE, pay, signFor, treasuryUsdc, walletOn } from './x402-testbed.ts'
 
 let chains: LocalChains
 let database: FreshDatabase
@@ -34,18 +33,5 @@ describe.each(FAMILIES)('two gateways with one database and the same keys, on th
     expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
     expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
     expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
-  })
-
-  it('two gateways with the same keys serve several buyers at once', { tags: ['nightly'] }, async () => {
-    const client = await walletOn(family, chains)
-    const before = await treasuryUsdc(family, chains)
-    const responses = await Promise.all(Array.from({ length: 6 }, (_, turn) => buyWith(client, urlOf(turn))))
-    const bodies = (await Promise.all(responses.map((response) => response.json()))) as Confirmation[]
-    expect(
-      responses.map(({ status }) => status),
-      JSON.stringify(bodies),
-    ).toEqual(Array(6).fill(200))
-    expect(new Set(bodies.map(({ receipt }) => receipt.tx_hash)).size).toBe(6)
-    expect((await treasuryUsdc(family, chains)) - before).toBe(6n * PRICE)
   })
 })

@@ -115,11 +115,6 @@ it('tokens that their issuer has frozen are refused by that name, and accepted o
   expect((await showTransaction(instructions)).status).toBe(200)
 })
 
-it('no instruction may use the fee payer, who signs: a program could spend its coins', async () => {
-  const feePayer = { address: FAUCET.address, role: AccountRole.READONLY_SIGNER }
-  await refused([...budget, await transfer(payer), memo(feePayer)], 'fee_payer_in_instruction')
-})
-
 it('a transaction cannot move coins of the fee payer', async () => {
   const source = { address: FAUCET.address } as KeyPairSigner
   const theft = { ...getTransferSolInstruction({ source, destination: payer.address, amount: 1_000_000_000n }) }

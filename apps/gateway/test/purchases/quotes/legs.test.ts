@@ -179,15 +179,6 @@ describe('GET /v1/price', () => {
     expect(total_usd).toBe(quote.extensions.svc.price_summary.total_usd)
     expect(amounts.map(({ amount }) => amount)).toEqual(quote.accepts.map(({ amount }) => amount))
   })
-
-  it('VER-21 PAY-48 GET /v1/price refuses the orders that a quote refuses', async () => {
-    const reply = await shop.send('GET', '/v1/price?pay_network=evm-mainnet&pay_asset=usdt')
-    expectError(reply, 400, 'leg_not_in_quote')
-    expect(reply.body).toMatchObject({ message: 'USDT on evm-mainnet not in quote' })
-    const unknown = await shop.send('GET', '/v1/price?pay_network=polygon')
-    expectError(unknown, 422, 'validation_error')
-    expect(unknown.body).toMatchObject({ detail: [{ loc: ['query', 'pay_network'] }] })
-  })
 })
 
 describe('exchange rates', () => {

@@ -158,16 +158,4 @@ describe('a sponsored confirmation that is refused', () => {
     const body = { pay_req_id: payReqId(await shop.quote()), tx_sig: `0x${'ab'.repeat(32)}`, owner_identity: OWNER }
     expectError(await shop.sponsor({ ...body, ...change }), status, code)
   })
-
-  it('AMB-06 a sponsored confirmation of an expired quote is a 410, unless it was paid in time', async () => {
-    const { body } = await paidQuote()
-    const unpaid = await shop.quote()
-    market.clock.advance(301)
-    const late = { pay_req_id: payReqId(unpaid), tx_sig: await market.pay(unpaid.accepts[0]!), owner_identity: OWNER }
-    expectError(await shop.sponsor(late), 410, 'quote_expired')
-    expect((await shop.sponsor(body)).status).toBe(200)
-    market.clock.advance(24 * 3600)
-    expectError(await shop.sponsor({ ...late, tx_sig: body.tx_sig }), 410, 'quote_expired')
-    expect((await shop.sponsor(body)).body).toMatchObject({ idempotent: true })
-  })
 })
