@@ -2,7 +2,7 @@ import { validateHeaderValue } from 'node:http'
 import { MIMEType } from 'node:util'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { DEFAULT_MEDIA_TYPE, isSameMediaType, mediaTypeProblem } from '../../src/files/media-type.ts'
+import { isSameMediaType, mediaTypeProblem } from '../../src/files/media-type.ts'
 
 const FORM = "must have the form 'type/subtype', with parameters as in '; charset=utf-8'"
 
@@ -17,18 +17,6 @@ const parameter = fc
 const mediaType = fc
   .tuple(token, token, fc.array(parameter, { maxLength: 4 }))
   .map(([type, subtype, parameters]) => `${type}/${subtype}${parameters.join('')}`)
-
-it.each([
-  DEFAULT_MEDIA_TYPE,
-  'text/plain; charset=utf-8',
-  'text/plain  ;  charset="utf-8"',
-  'application/vnd.api+json; profile="https://a.example/b?c=d;e"',
-  'multipart/form-data; boundary=----a; x=""',
-  'a/b; c="\\""',
-  `a/${'b'.repeat(253)}`,
-])('AMB-63 the media type %j is accepted', (text) => {
-  expect(mediaTypeProblem(text)).toBeNull()
-})
 
 it.each([
   ['', FORM],
@@ -52,6 +40,7 @@ it.each([
 })
 
 it('AMB-63 a media type of more than 255 characters is refused', () => {
+  expect(mediaTypeProblem(`a/${'b'.repeat(253)}`)).toBeNull()
   expect(mediaTypeProblem(`a/${'b'.repeat(254)}`)).toBe('must be at most 255 characters')
   expect(mediaTypeProblem(`a/b; c="${'\\"'.repeat(500_000)}`)).toBe('must be at most 255 characters')
 })
