@@ -20,20 +20,15 @@ const mediaType = fc
 
 it.each([
   ['', FORM],
-  ['text', FORM],
-  ['text/plain/x', FORM],
   [' text/plain', FORM],
   ['text/plain, text/html', FORM],
   ['text/plain;', FORM],
-  ['text/plain; charset', FORM],
   ['text/plain; a = b', FORM],
-  ['text/plain; a="b', FORM],
   ['text/plain; a="b"c', FORM],
   ['text/plain; a="b\\"', FORM],
   ['text/plain\r\nset-cookie: a=b', 'must be printable ASCII'],
   ['text/plain;\tcharset=utf-8', 'must be printable ASCII'],
   ['text/plain; a="\0"', 'must be printable ASCII'],
-  ['text/plain; a="é"', 'must be printable ASCII'],
   ['text/\ud800', 'must be printable ASCII'],
 ])('AMB-63 T-30 the media type %j is refused', (text, problem) => {
   expect(mediaTypeProblem(text)).toBe(problem)
@@ -82,10 +77,8 @@ it.each([
 
 it.each([
   ['text/plain', undefined],
-  ['text/plain', ''],
   ['text/plain', 'text/html'],
   ['text/plain', 'text/plain, text/plain'],
-  ['text/plain', 'text/plain; charset=utf-8'],
   ['text/plain; charset=utf-8', 'text/plain'],
   ['a/b; version=A', 'a/b; version=a'],
   ['a/b; c=d; e=f', 'a/b; e=f; c=d'],

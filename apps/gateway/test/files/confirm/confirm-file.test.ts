@@ -166,7 +166,11 @@ it('FILE-25 SHAPE-24 STATE-07 a batch answers in order, and one failure does not
     summary: { total: 5, confirmed: 2, failed: 3 },
     reattest: 'off',
   })
-  const recorded = { ...recordedB, status: 'confirmed', hash_recorded_at: '2026-09-01T12:00:00Z' }
+  const recorded = {
+    ...recordedB,
+    status: 'confirmed',
+    hash_recorded_at: new Date(house.clock.now()).toISOString().replace('.000', ''),
+  }
   expect(await entryOf(locker, 'b')).toMatchObject(recorded)
   expect(await entryOf(locker, 'wrong')).toMatchObject({ status: 'awaiting_bytes', content_hash: null })
 })
