@@ -1,22 +1,15 @@
 import type { Quote } from '@svc/api/purchases'
-import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
-import { expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Behaviour, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expectError, openMarket, payReqId } from '@svc/testbed/market'
+import { beforeEach, describe, expect, it } from 'vitest'
 
-let market: Market
-let shop: TestGateway
-const nodes = {} as Record<'primary' | 'evm', FaultyNode>
-beforeAll(async () => {
-  market = await openMarket()
-  nodes.primary = await startFaultyNode(market.chains.primary.url)
-  nodes.evm = await startFaultyNode(market.chains.evm.url)
-  shop = await market.open({ PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url })
-})
-afterAll(async () => {
-  await market.close()
-  await Promise.all(Object.values(nodes).map((node) => node.stop()))
-})
+const market = forAllTests(() => openMarket())
+const nodes = {
+  primary: forAllTests(() => startFaultyNode(market.chains.primary.url)),
+  evm: forAllTests(() => startFaultyNode(market.chains.evm.url)),
+}
+const shop = forAllTests(() => market.open({ PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }))
 
 describe.each([
   ['primary', 'getTransaction', withResult('getGenesisHash', () => 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')],

@@ -1,31 +1,24 @@
+import { forAllTests } from '@svc/devnet/for-tests'
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
 import { createLog } from '@svc/http-service/log'
-import { expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
-import { openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { expectError, openMarket, payReqId } from '@svc/testbed/market'
+import { openTestGateway } from '@svc/testbed/test-gateway'
+import { beforeEach, describe, expect, it } from 'vitest'
 
 type Chain = 'primary' | 'evm'
 const CHAINS: readonly Chain[] = ['primary', 'evm']
 
-let market: Market
-let shop: TestGateway
+const market = forAllTests(() => openMarket())
+const nodesOf = (chain: Chain) => [1, 2, 3].map(() => forAllTests(() => startFaultyNode(market.chains[chain].url)))
+const nodes: Record<Chain, FaultyNode[]> = { primary: nodesOf('primary'), evm: nodesOf('evm') }
 const lines: string[] = []
-const nodes: Record<Chain, FaultyNode[]> = { primary: [], evm: [] }
-beforeAll(async () => {
-  market = await openMarket()
-  for (const chain of CHAINS)
-    nodes[chain] = await Promise.all([1, 2, 3].map(() => startFaultyNode(market.chains[chain].url)))
+const shop = forAllTests(() => {
   const urls = (chain: Chain) => nodes[chain].map(({ url }) => url).join(',')
   const quorum = { PRIMARY_RPC_QUORUM: '2', EVM_RPC_QUORUM: '2', PRIMARY_RPC_URLS: urls('primary') }
   const write = (line: string) => void lines.push(line)
   const log = createLog('warn', { write, writeSoon: write, flush: () => {} })
   const variables = { ...market.chains.variables, ...quorum, EVM_RPC_URLS: urls('evm') }
-  shop = await openTestGateway(variables, { clock: market.clock, log })
-})
-afterAll(async () => {
-  await shop.close()
-  await market.close()
-  await Promise.all(Object.values(nodes).flatMap((all) => all.map((node) => node.stop())))
+  return openTestGateway(variables, { clock: market.clock, log })
 })
 
 interface SolanaTransaction {

@@ -32,9 +32,7 @@ describe('which legs a quote covers', () => {
 
   it.each([
     [{ pay_network: 'primary-mainnet' }, PRIMARY_LEGS],
-    [{ pay_network: 'eip155:143' }, EVM_LEGS],
     [{ pay_network: 'evm-testnet' }, EVM_LEGS],
-    [{ pay_asset: 'weth' }, ['WETH primary', 'WETH evm']],
     [{ pay_network: 'evm-mainnet', pay_asset: 'Usdt0' }, ['USDT0 evm']],
   ])('PAY-04 PAY-05 AMB-08 AMB-09 a quote for %j has only the legs that match', async (choice, legs) => {
     expect(await legsOf(shop, choice)).toEqual(legs)

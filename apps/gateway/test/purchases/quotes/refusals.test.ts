@@ -1,21 +1,12 @@
-import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
-import { expectError, type Market, openMarket } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expectError, openMarket } from '@svc/testbed/market'
+import { describe, expect, it } from 'vitest'
 
-let market: Market
-let database: FreshDatabase
-let shop: TestGateway
-beforeAll(async () => {
-  market = await openMarket()
-  // PostgreSQL rejects texts that SQLite stores.
-  database = await createFreshDatabase('postgres')
-  shop = await market.open({ DATABASE_URL: database.url })
-})
-afterAll(async () => {
-  await market.close()
-  await database.drop()
-})
+const market = forAllTests(() => openMarket())
+// PostgreSQL rejects texts that SQLite stores.
+const database = forAllTests(() => createFreshDatabase('postgres'))
+const shop = forAllTests(() => market.open({ DATABASE_URL: database.url }))
 
 describe('orders that are refused', () => {
   it.each([
