@@ -1,4 +1,4 @@
-import { type UrlSet } from '@svc/api/file-entries'
+import type { UrlSet } from '@svc/api/file-entries'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import fc from 'fast-check'

@@ -12,7 +12,7 @@ import {
   type TestLocker,
 } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { type Overrides } from '../../src/context.ts'
+import type { Overrides } from '../../src/context.ts'
 import { type ErrorReply, manifestOf } from './confirm/confirm.ts'
 
 /** With the real network client. */

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/http-service/log'
-import { type Json } from '@svc/protocol/canonical'
+import type { Json } from '@svc/protocol/canonical'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import { readToken } from '@svc/protocol/short-url'
 import { statementSigner } from '@svc/testbed/statement-signer'

@@ -1,6 +1,6 @@
-import { type Quote } from '@svc/api/purchases'
-import { type PaymentLeg } from '@svc/api/quote'
-import { type X402Quote } from '@svc/api/x402'
+import type { Quote } from '@svc/api/purchases'
+import type { PaymentLeg } from '@svc/api/quote'
+import type { X402Quote } from '@svc/api/x402'
 import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -9,7 +9,7 @@ import { legOf, payReqId } from '@svc/testbed/market'
 import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { afterEach, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/db/migrations.ts'
-import { type Schema } from '../../src/db/schema.ts'
+import type { Schema } from '../../src/db/schema.ts'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
 import {
   deleteSettlement,

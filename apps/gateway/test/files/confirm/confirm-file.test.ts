@@ -1,4 +1,4 @@
-import { type ConfirmedFiles } from '@svc/api/confirm-files'
+import type { ConfirmedFiles } from '@svc/api/confirm-files'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway, type SignedCall } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'

@@ -1,5 +1,5 @@
-import { type DownloadUrls } from '@svc/api/file-entries'
-import { type Manifest } from '@svc/api/files'
+import type { DownloadUrls } from '@svc/api/file-entries'
+import type { Manifest } from '@svc/api/files'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'

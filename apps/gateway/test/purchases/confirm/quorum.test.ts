@@ -1,5 +1,5 @@
-import { forAllTests } from '@svc/devnet/for-tests'
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/http-service/log'
 import { expectError, openMarket, payReqId } from '@svc/testbed/market'
 import { openTestGateway } from '@svc/testbed/test-gateway'

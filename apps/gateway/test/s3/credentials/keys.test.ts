@@ -6,7 +6,7 @@ import { schemaCheck } from '@svc/http-service/validate'
 import { ed25519Identity, expectRefusal, openTestGateway, type TestLocker } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
-import { type Locker, type S3KeyTable, type Schema } from '../../../src/db/schema.ts'
+import type { Locker, S3KeyTable, Schema } from '../../../src/db/schema.ts'
 import { deleteS3Key } from '../../../src/lockers/store.ts'
 import { secretOfKey } from '../../../src/s3/credentials/key-rows.ts'
 import {

@@ -9,7 +9,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { type ObjectParts } from '@svc/storage/provider'
+import type { ObjectParts } from '@svc/storage/provider'
 import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
