@@ -66,14 +66,6 @@ async function staged(): Promise<number> {
   return entries.filter((one) => one.isFile()).length
 }
 
-it('VER-20 /health reports that all six providers answer', async () => {
-  const look = async () => {
-    house.clock.advance(11)
-    return (await house.send<{ providers: object }>('GET', '/health')).body.providers
-  }
-  await expect.poll(look).toEqual(Object.fromEntries(PROVIDERS.map((provider) => [provider, 'ok'])))
-})
-
 it.each(PROVIDERS)('FILE-01 FILE-30 SHAPE-23 %s keeps a file, and removes its bytes where it can', async (provider) => {
   const isSlow = SLOW.includes(provider)
   const locker = await house.locker(ed25519Identity(), { provider })

@@ -1,9 +1,11 @@
 import type { UrlSet } from '@svc/api/file-entries'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { readExpectedHash } from '../../src/files/name-files.ts'
 import { findFile } from '../../src/files/store.ts'
-import { storeFile } from './files.ts'
+import { lockerRow, storeFile } from './files.ts'
 
 const house = forAllTests(() => openTestGateway({ BASE_URL: 'https://storage.example/svc' }))
 const locker = forEachTest(() => house.locker(ed25519Identity()))
@@ -75,12 +77,6 @@ it.each([
   expect(await rowOf('good')).toBeNull()
 })
 
-it('create lists all invalid fields in one answer', async () => {
-  const reply = await create({ filename: 'a:b', content_type: 'no', expected_hash: 'no' })
-  const { detail } = reply.body as unknown as { detail: { loc: string[] }[] }
-  expect(detail.map(({ loc }) => loc[1])).toEqual(['filename', 'content_type', 'expected_hash'])
-})
-
 it('AMB-24 AMB-73 creating an existing name keeps its bytes, hash and type; the rest is for the next upload', async () => {
   const before = await storeFile(house, locker, 'a', 'hello')
   const expected_hash = `SHA256:${'CD'.repeat(32)}`
@@ -90,4 +86,98 @@ it('AMB-24 AMB-73 creating an existing name keeps its bytes, hash and type; the 
   expect(await rowOf('a')).toEqual({ ...before, ...next })
   await create({ filename: 'a' })
   expect(await rowOf('a')).toEqual({ ...before, upload_content_type: 'application/octet-stream' })
+})
+
+interface UrlSets {
+  files: { filename: string; upload_headers: Record<string, string>; upload_url: string }[]
+  count: number
+}
+
+const createAll = (body: unknown) => locker.call<UrlSets>(['locker:write'], 'POST', '/files/batch', body)
+
+it('FILE-12 SHAPE-20 batch create answers the URLs of each file in order, with its own type', async () => {
+  const files = [{ filename: 'z.csv', content_type: 'text/csv' }, { filename: 'a/b' }, {}]
+  const { status, body } = await createAll({ files, ttl_min: 5 })
+  const url = expect.stringMatching(/\/f\/[A-Za-z0-9_-]+$/)
+  const urlsOf = (filename: unknown, content_type = 'application/octet-stream') => ({
+    filename,
+    content_type,
+    upload_url: url,
+    upload_headers: { 'Content-Type': content_type },
+    download_url: url,
+    delete_url: url,
+    urls_expire_in_sec: 300,
+  })
+  const sets = [urlsOf('z.csv', 'text/csv'), urlsOf('a/b'), urlsOf(expect.stringMatching(/^file_[0-9a-f]{16}$/))]
+  const answer = { locker_id: locker.lockerId, files: sets, count: 3, urls_expire_in_sec: 300 }
+  expect([status, body]).toEqual([200, answer])
+})
+
+it('FILE-12 batch create changes the manifest once, counts only new names, and changes nothing without any', async () => {
+  await storeFile(house, locker, 'kept', 'bytes')
+  const before = await lockerRow(house, locker)
+  const names = ['new-1', 'kept', 'new-2'].map((filename) => ({ filename }))
+  for (const _ of ['once', 'twice']) {
+    expect((await createAll({ files: names })).status).toBe(200)
+    const changed = { file_count: before.file_count + 2, manifest_version: before.manifest_version + 1 }
+    expect(await lockerRow(house, locker)).toMatchObject(changed)
+  }
+})
+
+it.each([
+  ['a name', 'filename', 'a:b'],
+  ['a name that comes twice', 'filename', 'good'],
+  ['a type', 'content_type', 'nothing'],
+])('SHAPE-20 batch create refuses all for %s, and says which', async (_, field, value) => {
+  const reply = await createAll({ files: [{ filename: 'good' }, { [field]: value }, { filename: 'good too' }] })
+  expectRefusal(reply, 422, 'validation_error')
+  expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'files', 1, field] }] })
+  expect(await lockerRow(house, locker)).toMatchObject({ file_count: 0, manifest_version: 0 })
+})
+
+it('SHAPE-20 batch create lists many invalid files, up to a limit', async () => {
+  const reply = await createAll({ files: Array.from({ length: 1000 }, () => ({ filename: 'a:b' })) })
+  const { detail } = reply.body as unknown as { detail: { loc: unknown[] }[] }
+  expect([detail.length, detail[0]?.loc]).toEqual([20, ['body', 'files', 0, 'filename']])
+})
+
+it('AMB-47 LIM-12 batch create takes 1,000 files at once and no more', async () => {
+  const many = (count: number) => ({ files: Array.from({ length: count }, (_, i) => ({ filename: `many/${i}` })) })
+  expectRefusal(await createAll(many(1001)), 422, 'validation_error')
+  const { status, body } = await createAll(many(1000))
+  expect([status, body.count, new Set(body.files.map(({ upload_url }) => upload_url)).size]).toEqual([200, 1000, 1000])
+  expect((await lockerRow(house, locker)).file_count).toBe(1000)
+})
+
+const BAD = [{ files: [] }, { files: [null] }, { files: [{}], ttl_min: 0 }]
+it.each(BAD)('FILE-10 FILE-12 batch create refuses %j', async (body) => {
+  expectRefusal(await createAll(body), 422, 'validation_error')
+})
+
+const hex = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+const anyHex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 })
+
+it('AMB-73 an expected hash is the same with and without prefix, in upper and lower case', () => {
+  fc.assert(
+    fc.property(fc.mixedCase(anyHex), fc.mixedCase(fc.constant('sha256:')), (spelled, prefix) => {
+      const canonical = `sha256:${spelled.toLowerCase()}`
+      expect(readExpectedHash(spelled)).toBe(canonical)
+      expect(readExpectedHash(prefix + spelled)).toBe(canonical)
+    }),
+  )
+})
+
+it.each([
+  ['no text', ''],
+  ['65 digits', `0${hex}`],
+  ['no hex', `g${hex.slice(1)}`],
+  ['another algorithm', `sha512:${hex}`],
+  ['two prefixes', `sha256:sha256:${hex}`],
+  ['space within', `sha256: ${hex}`],
+  ['a line break after', `${hex}\n`],
+  ['a letter that folds to s', `\u017fha256:${hex}`],
+  ['digits of another script', '\u0661'.repeat(64)],
+  ['a million digits', '0'.repeat(1_000_000)],
+])('AMB-73 an expected hash of %s is refused', (_, text) => {
+  expect(readExpectedHash(text)).toBeNull()
 })

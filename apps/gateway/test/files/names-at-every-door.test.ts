@@ -1,17 +1,11 @@
-import type { EvidenceBundle, InclusionProof, RedactedBundle } from '@svc/api/proofs'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { utf8 } from '@svc/protocol/bytes'
-import type { DsseEnvelope } from '@svc/protocol/dsse'
-import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { compareCodePoints } from '@svc/protocol/order'
 import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
-import { seedStatement } from '@svc/testbed/seed-statements'
-import { verifyBundle } from '@svc/verifier/verify-bundle'
 import { expect, it } from 'vitest'
 import type { Bucket } from '../s3/s3-house.ts'
 import { encodedKey, openDoors } from './doors.ts'
-import { callRaw, lockerRow, pathOf, sendRaw } from './files.ts'
+import { lockerRow, pathOf, sendRaw } from './files.ts'
 
 /** Each kind of name is in the list three times. The named ones are those that some reader takes for others. */
 const someOf = (isAccepted: boolean) =>
@@ -41,12 +35,6 @@ forEachDatabase('a name that a stranger chose', (database) => {
     const { status, body } = await locker.call<{ files: { filename: string }[] }>(['locker:list'], 'GET', path)
     expect(status, path).toBe(200)
     return body.files.map(({ filename }) => filename)
-  }
-  const read = async <Body>(path: string, more: Record<string, string> = {}) => {
-    const query = new URLSearchParams({ receipt_id: bucket.locker.receiptId, ...more })
-    const { status, body } = await doors.house.send<Body>('GET', `/v1/storage/${path}?${query}`)
-    expect(status, `${path} ${JSON.stringify(more)}`).toBe(200)
-    return body
   }
 
   it('T-120 is stored by every door under exactly that name', async () => {
@@ -90,47 +78,6 @@ forEachDatabase('a name that a stranger chose', (database) => {
     // XML has no form for U+FFFE and U+FFFF: a list that must be XML shows no other name in their place.
     expect(await keys('list-type=2&prefix=a%EF%BF%BF')).toEqual({ status: 400, code: 'InvalidArgument', keys: [] })
     expect((await keys('list-type=2&max-keys=3')).keys).toHaveLength(3)
-  })
-
-  it('T-120 stands in the statement, in bundles, proofs and envelopes as it is, and the bundle verifies', async () => {
-    const { house } = doors
-    await seedStatement(house.gateway.context, await lockerRow(house, bucket.locker), { databaseUrl: database.url })
-    const bundle = await read<EvidenceBundle>('evidence-bundle')
-    expect(bundle.files.map(({ filename }) => filename)).toEqual(inOrder)
-    const verified = await verifyBundle([utf8(JSON.stringify(bundle))])
-    expect(verified).toMatchObject({ refused: null, failed: [], counted: { files: accepted.length } })
-    for (const name of accepted.filter((_, i) => i % 4 === 0)) {
-      const proof = await read<InclusionProof>('merkle-proof', { filename: name })
-      expect(proof).toMatchObject({ filename: name })
-      const redacted = await read<RedactedBundle>('redacted-bundle', { filename: name })
-      expect(redacted.files?.map(({ filename }) => filename)).toEqual([name])
-      const { payload } = await read<DsseEnvelope>('dsse', { filename: name })
-      expect(JSON.parse(Buffer.from(payload, 'base64').toString()).subject).toMatchObject([{ name }])
-    }
-  })
-
-  it('T-120 is kept by copies and renames, and gone after deletion', { tags: ['nightly'] }, async () => {
-    const { house } = doors
-    const bucket = await fill()
-    const { locker, name: own } = bucket
-    const some = accepted.filter((name, i) => i % 3 === 0 && !filenameProblem(`copy/${name}`, DEFAULT_SYSTEM_PREFIX))
-    for (const name of some) {
-      const headers = { 'x-amz-copy-source': `/${own}/${encodedKey(name)}` }
-      const copied = await bucket.send('PUT', encodedKey(`copy/${name}`), { headers })
-      expect(copied.status, JSON.stringify(name)).toBe(200)
-      const files = [{ filename: name, new_filename: `move/${name}` }]
-      const { body } = await locker.call(['locker:write'], 'POST', '/files/rename', { files })
-      expect(body, JSON.stringify(name)).toMatchObject({ files })
-    }
-    const names = accepted.filter((name) => !some.includes(name))
-    const changed = some.flatMap((name) => [`copy/${name}`, `move/${name}`])
-    expect(await listed({}, bucket)).toEqual([...names, ...changed].toSorted(compareCodePoints))
-    for (const name of [...names, ...changed]) {
-      const path = `/v1/lockers/${own}/files/${pathOf(name)}`
-      const gone = await callRaw(house, locker.owner, { method: 'DELETE', path, ops: ['locker:write'], lockerId: own })
-      expect(gone.status, JSON.stringify(name)).toBe(200)
-    }
-    expect([await listed({}, bucket), (await lockerRow(house, locker)).file_count]).toEqual([[], 0])
   })
 
   it('T-120 is refused by every door with its one code, where it breaks a rule, and changes nothing', async () => {

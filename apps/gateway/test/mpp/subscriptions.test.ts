@@ -3,13 +3,14 @@
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { startTestAgent } from '@svc/testbed/agent'
 import { type Reply, testGatewayOf } from '@svc/testbed/test-gateway'
 import { Credential, Receipt } from 'mppx'
 import { validate } from 'mppx/discovery'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startX402Testbed, type X402Testbed } from '../x402/x402-testbed.ts'
+import { expect, it } from 'vitest'
+import { startX402Testbed } from '../x402/x402-testbed.ts'
 import {
   type ChargeChallenge,
   challengesIn,
@@ -23,16 +24,8 @@ import {
 
 const PATH = '/v1/service/request'
 
-let testbed: X402Testbed
-let agent: Awaited<ReturnType<typeof startTestAgent>>
-beforeAll(async () => {
-  testbed = await startX402Testbed()
-  agent = await startTestAgent({ ...testbed.chains.agentVariables, GATEWAY_URL: testbed.url })
-})
-afterAll(async () => {
-  await agent.stop()
-  await testbed.stop()
-})
+const testbed = forAllTests(() => startX402Testbed())
+const agent = forAllTests(() => startTestAgent({ ...testbed.chains.agentVariables, GATEWAY_URL: testbed.url }))
 
 async function ask(headers: Record<string, string> = {}): Promise<ChargeChallenge[]> {
   const response = await fetch(agent.url + PATH, { headers })

@@ -1,30 +1,18 @@
 import type { TreasurySummary } from '@svc/api/internal'
 import { DEV_TREASURY } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { TREASURY, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { canonicalTx } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { buy, expectError, type Market, payReqId } from '@svc/testbed/market'
+import { buy, expectError, payReqId } from '@svc/testbed/market'
 import type { Reply, TestGateway } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  OWNER,
-  openSponsoredMarket,
-  quotes,
-  type SponsoredMarket,
-  type SponsoredShop,
-} from './sponsored/sponsored-market.ts'
+import { describe, expect, it } from 'vitest'
+import { OWNER, openSponsoredMarket, quotes } from './sponsored/sponsored-market.ts'
 
 const SECRET = 'an-internal-secret-of-some-length'
 
-let sponsored: SponsoredMarket
-let market: Market
-let shop: SponsoredShop
-beforeAll(async () => {
-  sponsored = await openSponsoredMarket()
-  market = sponsored.market
-  shop = await sponsored.open()
-})
-afterAll(() => sponsored.close())
+const sponsored = forAllTests(() => openSponsoredMarket())
+const shop = forAllTests(() => sponsored.open())
 
 async function summary(at: TestGateway = shop) {
   const { status, headers, body } = await at.send<TreasurySummary>('GET', '/v1/internal/treasury/summary')
@@ -62,10 +50,13 @@ describe('the treasury summary', () => {
     'INT-04 the treasury summary of %s counts what was paid in %s, overpayments included, and the receipts',
     async (pay_network, pay_asset) => {
       const before = await summary()
-      const { receipt } = await buy(market, shop, { units: 7, pay_network, pay_asset })
+      const { receipt } = await buy(sponsored.market, shop, { units: 7, pay_network, pay_asset })
       const quote = await shop.quote({ units: 1, pay_network, pay_asset })
       const more = BigInt(quote.accepts[0]!.amount) + 5n
-      await shop.confirm({ pay_req_id: payReqId(quote) }, await market.pay(quote.accepts[0]!, { amount: more }))
+      await shop.confirm(
+        { pay_req_id: payReqId(quote) },
+        await sponsored.market.pay(quote.accepts[0]!, { amount: more }),
+      )
       const after = await summary()
       const came = BigInt(receipt.paid_raw) + more
       const [was, is] = [before, after].map(({ asset }) => asset(pay_network, pay_asset))
@@ -82,7 +73,7 @@ describe('the treasury summary', () => {
   it('INT-04 T-01 the treasury summary counts the payment of a batch once, and each of its receipts', async () => {
     const before = (await summary()).asset('primary-mainnet', 'BETA')
     const { ids, sum } = await quotes(shop, 3, 'BETA')
-    await shop.sponsorBatch({ pay_req_ids: ids, tx_sig: await market.pay(sum), owner_identity: OWNER })
+    await shop.sponsorBatch({ pay_req_ids: ids, tx_sig: await sponsored.market.pay(sum), owner_identity: OWNER })
     expect((await summary()).asset('primary-mainnet', 'BETA')).toEqual({
       ...before,
       balance_raw: String(BigInt(before.balance_raw!) + 3n),
@@ -92,7 +83,7 @@ describe('the treasury summary', () => {
   })
 
   it('INT-05 the treasury summary leaves out only the balances of a chain that does not answer', async () => {
-    const blind = await market.open({ PRIMARY_RPC_URLS: 'http://127.0.0.1:1' })
+    const blind = await sponsored.market.open({ PRIMARY_RPC_URLS: 'http://127.0.0.1:1' })
     const { asset } = await summary(blind)
     const unknown = { balance_raw: null, error: 'chain_unavailable', received_raw: '0', receipts: 0 }
     expect(asset('primary-mainnet', 'SOL')).toMatchObject({ ...unknown, decimals: 9 })
@@ -107,9 +98,9 @@ describe('receipts by transaction', () => {
     at.send('GET', `/v1/internal/receipts?tx=${tx}`)
 
   it('ADD-08 T-02 an internal caller finds a receipt by its transaction, an EVM hash in any case', async () => {
-    const primary = await buy(market, shop)
+    const primary = await buy(sponsored.market, shop)
     expect((await find(primary.tx)).body).toEqual({ receipts: [primary.receipt] })
-    const evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet' })
+    const evm = await buy(sponsored.market, shop, { units: 1, pay_network: 'evm-mainnet' })
     const upper = `0X${evm.tx.slice(2).toUpperCase()}`
     for (const tx of [evm.tx, upper, upper.replace('X', 'x')]) {
       const { status, headers, body } = await find(tx)
@@ -131,7 +122,7 @@ describe('internal callers', () => {
   const paths = ['/v1/internal/treasury/summary', `/v1/internal/receipts?tx=0x${'ab'.repeat(32)}`, '/metrics']
 
   it('INT-06 T-26 with INTERNAL_SECRET set, only callers that send it are answered', async () => {
-    const closed = await market.open({ INTERNAL_SECRET: SECRET })
+    const closed = await sponsored.market.open({ INTERNAL_SECRET: SECRET })
     const statuses = async (authorization?: string) => {
       const init = authorization === undefined ? {} : { headers: { authorization } }
       return Promise.all(paths.map(async (path) => (await fetch(closed.gateway.url + path, init)).status))

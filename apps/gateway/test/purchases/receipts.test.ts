@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase } from '@svc/devnet/databases'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
@@ -9,33 +9,22 @@ import { receiptId } from '@svc/protocol/ids'
 import { ed25519PublicKeyFromHex, ed25519Signer } from '@svc/protocol/keys'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { signReceipt } from '@svc/protocol/receipt'
-import { buy, expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
+import { buy, expectError, openMarket, payReqId } from '@svc/testbed/market'
 import type { TestGateway } from '@svc/testbed/test-gateway'
 import { followedKeys, readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { receiptFacts } from '@svc/verifier/receipt-facts'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { noteOfReceipt } from '../../src/continuity/entries.ts'
 import { recordLostReceipt } from '../../src/continuity/store.ts'
 import { announceKey } from '../../src/operations/keys/announce-key.ts'
 import { rotateKey } from '../../src/operations/keys/rotate-key.ts'
 
-let market: Market
-let database: FreshDatabase
-let shop: TestGateway
-let primary: Awaited<ReturnType<typeof buy>>
-let evm: Awaited<ReturnType<typeof buy>>
-beforeAll(async () => {
-  market = await openMarket()
-  database = await createFreshDatabase('postgres')
-  shop = await market.open({ DATABASE_URL: database.url })
-  primary = await buy(market, shop, { units: 3, pay_network: 'primary-mainnet', pay_asset: 'USDC' })
-  evm = await buy(market, shop, { units: 1, pay_network: 'evm-mainnet' })
-})
-afterAll(async () => {
-  await market.close()
-  await database.drop()
-})
+const market = forAllTests(() => openMarket())
+const database = forAllTests(() => createFreshDatabase('postgres'))
+const shop = forAllTests(() => market.open({ DATABASE_URL: database.url }))
+const primary = forAllTests(() => buy(market, shop, { units: 3, pay_network: 'primary-mainnet', pay_asset: 'USDC' }))
+const evm = forAllTests(() => buy(market, shop, { units: 1, pay_network: 'evm-mainnet' }))
 
 describe('GET /v1/receipts/{receipt_id}', () => {
   it('RCPT-01 RCPT-04 RCPT-05 RCPT-06 RCPT-13 SHAPE-07 AMB-16 AMB-42 AMB-90 GET /v1/receipts/{id} answers a receipt of the primary chain', async () => {
@@ -88,11 +77,6 @@ describe('GET /v1/receipts/{receipt_id}', () => {
         expectError(await shop.send('GET', `/v1/receipts/${id}${path}`), 404, 'receipt_not_found')
     },
   )
-
-  it('RCPT-03 a receipt id with a NUL, which PostgreSQL rejects, is a 422', async () => {
-    for (const path of ['', '/verify', '/verify-payment'])
-      expectError(await shop.send('GET', `/v1/receipts/%00${path}`), 422, 'validation_error')
-  })
 
   it('T-02 a receipt cannot be read by its transaction or quote', async () => {
     for (const id of [primary.tx, payReqId(primary.quote)])

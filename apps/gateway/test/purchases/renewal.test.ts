@@ -1,21 +1,16 @@
 import type { Quote, Renewal } from '@svc/api/purchases'
 import type { LockerUsage } from '@svc/api/usage'
-import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
-import { buy, expectError, type Market, payReqId } from '@svc/testbed/market'
-import { ed25519Identity, type TestGateway, type TestLocker } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buy, expectError, payReqId } from '@svc/testbed/market'
+import { ed25519Identity, type TestLocker } from '@svc/testbed/test-gateway'
+import { describe, expect, it } from 'vitest'
 import { purchasesOf } from '../../src/lockers/store.ts'
-import { OWNER, openSponsoredMarket, type SponsoredMarket, type SponsoredShop } from './sponsored/sponsored-market.ts'
+import { OWNER, openSponsoredMarket } from './sponsored/sponsored-market.ts'
 
-let sponsored: SponsoredMarket
-let market: Market
-beforeAll(async () => {
-  sponsored = await openSponsoredMarket()
-  market = sponsored.market
-})
-afterAll(() => sponsored.close())
+const sponsored = forAllTests(() => openSponsoredMarket())
 
 const usageOf = async (locker: TestLocker) => (await locker.call<LockerUsage>(['locker:read'], 'GET', '/usage')).body
 
@@ -23,19 +18,9 @@ const renewalIn = (quote: Quote) => quote.extensions.svc.renewal as Renewal
 
 // Two gateways on one database: a renewal is paid once, whichever of them is asked.
 describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker (%s)', (dialect) => {
-  let database: FreshDatabase
-  let shops: [SponsoredShop, TestGateway]
-  let shop: SponsoredShop
-  beforeAll(async () => {
-    database = await createFreshDatabase(dialect)
-    const variables = { DATABASE_URL: database.url }
-    shops = [await sponsored.open(variables), await market.open(variables)]
-    shop = shops[0]
-  })
-  afterAll(async () => {
-    for (const { close } of shops) await close()
-    await database.drop()
-  })
+  const database = forAllTests(() => createFreshDatabase(dialect))
+  const shop = forAllTests(() => sponsored.open({ DATABASE_URL: database.url }))
+  const shops = [shop, forAllTests(() => sponsored.market.open({ DATABASE_URL: database.url }))] as const
 
   const countOf = async (table: 'receipts' | 'renewals' | 'lockers') =>
     (await shop.gateway.context.database.db.selectFrom(table).selectAll().execute()).length
@@ -54,7 +39,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
       egress_included_bytes: 2 * before.egress.bought,
       expires_at: until,
     })
-    const tx = await market.pay(quote.accepts[0]!)
+    const tx = await sponsored.market.pay(quote.accepts[0]!)
     const { status, body } = await shop.confirm({ pay_req_id: payReqId(quote) }, tx)
     expect(status, JSON.stringify(body)).toBe(200)
     expect(body.receipt).toMatchObject({ extends: locker.receiptId, units: 1, tx_hash: tx })
@@ -81,7 +66,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const locker = await shop.locker(ed25519Identity())
     const before = await usageOf(locker)
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
-    const tx = await market.pay(quote.accepts[0]!)
+    const tx = await sponsored.market.pay(quote.accepts[0]!)
     const replies = await Promise.all(
       Array.from({ length: 10 }, (_, i) => shops[i % 2]!.confirm({ pay_req_id: payReqId(quote) }, tx)),
     )
@@ -95,7 +80,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
   const endAt = (locker: TestLocker, seconds: number) =>
     shop.gateway.context.database.db
       .updateTable('lockers')
-      .set({ expires_at: isoSeconds(Math.floor(market.clock.now() / 1000) + seconds) })
+      .set({ expires_at: isoSeconds(Math.floor(sponsored.market.clock.now() / 1000) + seconds) })
       .where('locker_id', '=', locker.lockerId)
       .execute()
 
@@ -104,7 +89,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const before = await usageOf(locker)
     const quotes = await Promise.all([0, 1].map(() => shop.quote({ units: 1, extends: locker.receiptId })))
     const txs: string[] = []
-    for (const quote of quotes) txs.push(await market.pay(quote.accepts[0]!))
+    for (const quote of quotes) txs.push(await sponsored.market.pay(quote.accepts[0]!))
     const replies = await Promise.all(
       quotes.map((quote, i) => shops[i]!.confirm({ pay_req_id: payReqId(quote) }, txs[i]!)),
     )
@@ -115,11 +100,11 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
 
   it('ADD-17 AMB-06 counts from when it was paid, also where it is confirmed after the end of the locker', async () => {
     const locker = await shop.locker(ed25519Identity())
-    await buy(market, shop, { units: 4, extends: locker.receiptId })
+    await buy(sponsored.market, shop, { units: 4, extends: locker.receiptId })
     await endAt(locker, 600)
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
-    const tx = await market.pay(quote.accepts[0]!)
-    market.clock.advance(3600)
+    const tx = await sponsored.market.pay(quote.accepts[0]!)
+    sponsored.market.clock.advance(3600)
     expect((await shop.confirm({ pay_req_id: payReqId(quote) }, tx)).status).toBe(200)
     const { bytes, files, expires_at } = await usageOf(locker)
     const { storage_limit_bytes, file_limit, expires_at: quoted } = renewalIn(quote)
@@ -131,7 +116,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const { db } = shop.gateway.context.database
     const locker = await shop.locker(ed25519Identity())
     await endAt(locker, -600)
-    await buy(market, shop, { units: 1, extends: locker.receiptId })
+    await buy(sponsored.market, shop, { units: 1, extends: locker.receiptId })
     expect((await usageOf(locker)).renewal_units).toBe(1)
     const used = { total_bytes: 2.5 * 1_073_741_824 }
     await db.updateTable('lockers').set(used).where('locker_id', '=', locker.lockerId).execute()
@@ -154,8 +139,8 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
 
   it('ADD-17 T-57 opens no locker of its own, neither for its payer nor for a sponsor', async () => {
     const locker = await shop.locker(ed25519Identity())
-    const { receipt_id } = await buy(market, shop, { units: 1, extends: locker.receiptId })
-    const open = await market.open({ DATABASE_URL: database.url, ALLOW_PUBLIC_PROVISION: 'true' })
+    const { receipt_id } = await buy(sponsored.market, shop, { units: 1, extends: locker.receiptId })
+    const open = await sponsored.market.open({ DATABASE_URL: database.url, ALLOW_PUBLIC_PROVISION: 'true' })
     const before = await countOf('lockers')
     const provisioned = await open.send<{ details: object }>('POST', '/v1/storage/provision', { receipt_id })
     expectError(provisioned, 409, 'receipt_is_renewal')
@@ -173,7 +158,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const attested = await shop.send('POST', '/v1/internal/attest', { receipt_id })
     expectError(attested, 409, 'receipt_is_renewal')
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
-    const tx_sig = await market.pay(quote.accepts[0]!)
+    const tx_sig = await sponsored.market.pay(quote.accepts[0]!)
     const body = { pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER }
     expectError(await shop.sponsor(body), 409, 'receipt_is_renewal')
     expect(await countOf('lockers')).toBe(before)
@@ -185,7 +170,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const owner = ed25519Identity()
     const locker = await shop.locker(owner)
     const unopened = await shop.receipt(owner)
-    const { receipt_id: renewal } = await buy(market, shop, { units: 1, extends: locker.receiptId })
+    const { receipt_id: renewal } = await buy(sponsored.market, shop, { units: 1, extends: locker.receiptId })
     const ask = (order: object) => shop.send('POST', '/v1/storage/request', { units: 1, ...order })
     const { db } = shop.gateway.context.database
     const stored = async () => (await db.selectFrom('pay_requests').selectAll().execute()).length
@@ -208,7 +193,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
       const order = { units: 1, extends: locker.receiptId }
       const headers = { 'idempotency-key': `restricted-${state}-${dialect}` }
       const [kept, paid] = [await shop.quote(order, headers), await shop.quote(order)]
-      const tx = await market.pay(paid.accepts[0]!)
+      const tx = await sponsored.market.pay(paid.accepts[0]!)
       const restriction = { restriction: state, restricted_at: '2026-09-01T12:00:00Z' }
       const { db } = shop.gateway.context.database
       await db.updateTable('lockers').set(restriction).where('locker_id', '=', locker.lockerId).execute()
@@ -231,21 +216,11 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const text = JSON.stringify(await shop.quote({ units: 1, extends: locker.receiptId }))
     for (const secret of ['secret-name', '123457', locker.owner.identity]) expect(text).not.toContain(secret)
   })
-
-  it('ADD-17 PAY-06 PAY-07 an Idempotency-Key stands for one renewal', async () => {
-    const lockers = [await shop.locker(ed25519Identity()), await shop.locker(ed25519Identity())] as const
-    const headers = { 'idempotency-key': `key-${dialect}` }
-    const order = { units: 1, extends: lockers[0].receiptId }
-    const quote = await shop.quote(order, headers)
-    expect(await shop.quote(order, headers)).toEqual(quote)
-    for (const other of [{ units: 1 }, { units: 1, extends: lockers[1].receiptId }])
-      expectError(await shop.send('POST', '/v1/storage/request', other, headers), 409, 'idempotency_conflict')
-  })
 })
 
 it('T-56 ADD-17 a quote says that terms are enforced, and a renewal makes room for what was refused', async () => {
   const TERMS = '{"gcs":{"storage_limit_bytes":100,"ttl_days":10}}'
-  const shop = await market.open({ ENFORCE_TERMS: 'true', TERMS })
+  const shop = await sponsored.market.open({ ENFORCE_TERMS: 'true', TERMS })
   const locker = await shop.locker(ed25519Identity())
   await locker.put('a', 'x'.repeat(60))
   const put = async () => {
@@ -257,7 +232,7 @@ it('T-56 ADD-17 a quote says that terms are enforced, and a renewal makes room f
   expect(await put()).toBe(507)
   const quote = await shop.quote({ units: 2, extends: locker.receiptId })
   expect(quote.extensions.svc.terms).toMatchObject({ storage_limit_bytes: 200, enforced: true })
-  await buy(market, shop, { units: 2, extends: locker.receiptId })
+  await buy(sponsored.market, shop, { units: 2, extends: locker.receiptId })
   expect(await put()).toBe(200)
   expect((await usageOf(locker)).enforced).toBe(true)
 })

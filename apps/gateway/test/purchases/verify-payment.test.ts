@@ -1,27 +1,16 @@
-import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase } from '@svc/devnet/databases'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { startLocalChains } from '@svc/devnet/local-chains'
 import { receiptId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { buy, expectError, type Market, openMarket, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { buy, expectError, openMarket, WITHOUT_EVM, WITHOUT_PRIMARY } from '@svc/testbed/market'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
-let market: Market
-let database: FreshDatabase
-let shop: TestGateway
-let primary: Awaited<ReturnType<typeof buy>>
-let evm: Awaited<ReturnType<typeof buy>>
-beforeAll(async () => {
-  market = await openMarket()
-  database = await createFreshDatabase('sqlite')
-  shop = await market.open({ DATABASE_URL: database.url })
-  primary = await buy(market, shop, { units: 3 })
-  evm = await buy(market, shop, { units: 3, pay_network: 'evm-mainnet', pay_asset: 'WETH' })
-})
-afterAll(async () => {
-  await market.close()
-  await database.drop()
-})
+const market = forAllTests(() => openMarket())
+const database = forAllTests(() => createFreshDatabase('sqlite'))
+const shop = forAllTests(() => market.open({ DATABASE_URL: database.url }))
+const primary = forAllTests(() => buy(market, shop, { units: 3 }))
+const evm = forAllTests(() => buy(market, shop, { units: 3, pay_network: 'evm-mainnet', pay_asset: 'WETH' }))
 
 function verify(receipt_id: string, seller = shop) {
   return seller.send('GET', `/v1/receipts/${receipt_id}/verify-payment`)
@@ -61,18 +50,14 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
 
   it('RCPT-09 SHAPE-09 GET …/verify-payment compares a receipt with the EVM chain, which has no slots', async () => {
     const { status, body } = await verify(evm.receipt_id)
-    const { receipt_id, network, tx_hash, paid_raw, payer_pubkey, block_number } = evm.receipt
+    const { paid_raw, payer_pubkey, block_number } = evm.receipt
     expect(status).toBe(200)
-    expect(body).toEqual({
-      receipt_id,
-      network,
-      tx_hash,
+    expect(body).toMatchObject({
       verified: true,
-      matches: { treasury_balance_rose: true, amount_sufficient: true, payer_matches: true },
-      on_chain: { received_raw: paid_raw, payer: payer_pubkey, block_number, block_time: 1_788_264_000 },
+      on_chain: { received_raw: paid_raw, payer: payer_pubkey, block_number },
       receipt: { paid_raw, payer_pubkey, block_number },
-      checked_at: '2026-09-01T12:00:00Z',
     })
+    expect(body).not.toHaveProperty('matches.slot_matches')
   })
 
   it.each([

@@ -47,21 +47,6 @@ it.each(BY_NAME)('FILE-31 ERR-29 SESS-06 %s says what to do next to a caller it 
   expectAdvice(reply, reply.status)
 })
 
-it('FILE-31 ERR-29 SESS-06 inputs that do not fit their schema say what to do next', async () => {
-  const write = (path: string, body: unknown) => locker.call<ErrorBody>(['locker:write'], 'POST', path, body)
-  const send = (path: string, body?: unknown, type = {}) =>
-    house.send<ErrorBody>('POST', path, body, { ...session.headers, ...type })
-  expectAdvice(await write('/files', { ttl_min: 0 }), 422)
-  expectAdvice(await write('/files/batch', { files: [] }), 422)
-  expectAdvice(await write('/upload-sessions', { files: [{ filename: 7 }] }), 422)
-  expectAdvice(await locker.call(['locker:read'], 'GET', '/files/b?ttl_min=1441'), 422)
-  expectAdvice(await send('/v1/files/confirm-batch?receipt_id=x', { filenames: 7 }), 422)
-  expectAdvice(await send(session.partsPath(0), { index: -1, data: '' }), 422)
-  expectAdvice(await send(`${session.partsPath(0)}?index=x`, 'x'), 422)
-  expectAdvice(await send('/v1/files/confirm', 'x', { 'content-type': 'text/plain' }), 415)
-  expectAdvice(await send('/v1/files/confirm', Buffer.alloc(1_100_000)), 413)
-})
-
 it('FILE-31 ERR-29 SESS-06 a limit says to wait, and how long', async () => {
   const limited = await openTestGateway({ RATE_LIMIT_SIGNER: '1', RATE_LIMIT_ADDRESS: '1' })
   onTestFinished(limited.close)

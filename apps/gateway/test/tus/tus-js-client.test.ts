@@ -50,21 +50,6 @@ it('T-99 ADD-46 tus-js-client uploads in one request, in chunks, with its first 
   expect((await upload(bytes, 'stream', deferred, source))[0]).toBe('POST')
 })
 
-it('T-99 ADD-46 after a cut in the middle it goes on where it was, and the file is placed without a copy', {
-  tags: ['nightly'],
-}, async () => {
-  const bytes = randomBytes(20_000_000)
-  line.cutAfter = 12_000_000
-  const requests = await upload(bytes, 'cut', {})
-  expect(requests.filter((method) => method === 'POST')).toHaveLength(1)
-  expect(requests).toContain('HEAD')
-  const { db } = house.gateway.context.database
-  // The object that the blocks were written into.
-  const file = db.selectFrom('upload_session_files').selectAll().where('filename', '=', 'cut')
-  const placed = { state: 'stored', upload_state: 'sealed', upload_ref: '8388608' }
-  expect(await file.executeTakeFirst()).toMatchObject(placed)
-})
-
 it('T-99 ADD-46 parallel uploads are joined in their order', { tags: ['nightly'] }, async () => {
   const requests = await upload(randomBytes(5_000_003), 'parallel', { parallelUploads: 4 })
   expect(requests.filter((method) => method === 'POST')).toHaveLength(5)

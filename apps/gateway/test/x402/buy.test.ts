@@ -142,17 +142,6 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await count.execute()).toEqual([{ locker_id: first.body.locker_id }])
   })
 
-  it('T-16 a signature sent again gives the same receipt and moves nothing', async () => {
-    const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url)
-    const first = await pay(testbed.url, text)
-    expect(first.status, JSON.stringify(first.body)).toBe(200)
-    const before = await treasuryUsdc(family, testbed.chains)
-    const second = await pay(testbed.url, text)
-    expect(second.body).toEqual({ ...first.body, idempotent: true })
-    expect(responseIn(second.headers)).toEqual(responseIn(first.headers))
-    expect(await treasuryUsdc(family, testbed.chains)).toBe(before)
-  })
-
   it('T-16 two signatures of one wallet for one quote are one payment, at once or one after the other', async () => {
     const client = await walletOn(family, testbed.chains)
     const first = await signFor(client, testbed.url)

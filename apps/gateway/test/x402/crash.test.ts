@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createFreshDatabase } from '@svc/devnet/databases'
 import { type Behaviour, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { startLocalChains } from '@svc/devnet/local-chains'
@@ -60,4 +61,22 @@ describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
       expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
     },
   )
+})
+
+describe.each(FAMILIES)('two gateways with one database and the same keys, on the %s chain', (family) => {
+  const database = forAllTests(() => createFreshDatabase('postgres'))
+  const open = () => startTestGateway({ ...chains.variables, DATABASE_URL: database.url, X402_WAIT_SECONDS: '300' })
+  const gateways = [forAllTests(open), forAllTests(open)]
+
+  it('T-16 two gateways that get one signature many times at once move the payment once and write one receipt', {
+    tags: ['nightly'],
+  }, async () => {
+    const { text } = await signFor(await walletOn(family, chains), gateways[0]!.url)
+    const before = await treasuryUsdc(family, chains)
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, turn) => pay(gateways[turn % 2]!.url, text)))
+    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(new Set(replies.map(({ body }) => body.receipt_id)).size).toBe(1)
+    expect(replies.filter(({ body }) => !body.idempotent)).toHaveLength(1)
+    expect((await treasuryUsdc(family, chains)) - before).toBe(PRICE)
+  })
 })

@@ -4,7 +4,6 @@ import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { payLeg } from '@svc/devnet/pay-leg'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
-import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment } from '@x402/fetch'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -15,10 +14,6 @@ const testbed = forAllTests(() => startX402Testbed())
 
 const PLAIN = '/v1/storage/request'
 const ORDER = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"units":1}' }
-
-function readAsStockClient(headers: Headers): PaymentRequired {
-  return new x402HTTPClient(new x402Client()).getPaymentRequiredResponse((name) => headers.get(name))
-}
 
 it.each(['/v1/storage/request', '/v1/x402/storage'])(
   'ADD-09 a web page may send to %s what stock clients send',
@@ -46,15 +41,6 @@ describe('the quote of /v1/storage/request and clients that only sign', () => {
     const buying = wrapFetchWithPayment(watched, client)(testbed.url + PLAIN, ORDER)
     await expect(buying).rejects.toThrow('Failed to create payment payload')
     expect(asked.map((headers) => headers.get('payment-signature'))).toEqual([null])
-  })
-
-  it('ADD-21 the quote names the x402 endpoint in its body and its header', async () => {
-    const response = await fetch(testbed.url + PLAIN, ORDER)
-    const body = (await response.json()) as Quote
-    const { x402_url } = body.extensions.svc.info
-    expect(x402_url).toMatch(/\/v1\/x402\/storage$/)
-    expect(readAsStockClient(response.headers).extensions).toMatchObject({ svc: { info: { x402_url } } })
-    expect(body.extensions.svc.instructions.steps.at(-1)).toContain(x402_url)
   })
 
   it.each(['PAYMENT-SIGNATURE', 'X-PAYMENT'])(

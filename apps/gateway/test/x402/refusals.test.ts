@@ -1,12 +1,13 @@
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { MINTS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
 import { call } from '@svc/devnet/primary-chain/dev-client'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { expectError, legOf } from '@svc/testbed/market'
 import { testGatewayOf } from '@svc/testbed/test-gateway'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   asRequirements,
   encoded,
@@ -23,15 +24,10 @@ import {
   startX402Testbed,
   treasuries,
   walletOn,
-  type X402Testbed,
 } from './x402-testbed.ts'
 
-let testbed: X402Testbed
+const testbed = forAllTests(() => startX402Testbed())
 let before: bigint[]
-beforeAll(async () => {
-  testbed = await startX402Testbed()
-})
-afterAll(() => testbed.stop())
 beforeEach(async () => {
   before = await treasuries(testbed.chains)
 })

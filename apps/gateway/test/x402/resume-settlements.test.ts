@@ -1,14 +1,25 @@
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { X402Quote } from '@svc/api/x402'
+import { forEachDatabaseInGate } from '@svc/devnet/databases'
 import { withBody, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { paymentAttCode } from '@svc/protocol/ids'
 import { legOf, payReqId } from '@svc/testbed/market'
 import { testGatewayOf } from '@svc/testbed/test-gateway'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Gateway } from '../../src/gateway.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { migrations } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
 import { findReceiptOfRequest } from '../../src/purchases/store.ts'
-import { expectPending, type FaultyTestbed, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import {
+  deleteSettlement,
+  findQuoteOfPayment,
+  findSettlement,
+  insertSettlement,
+  replaceTransaction,
+  type Settlement,
+} from '../../src/x402/store.ts'
+import { expectPending, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
 import {
   asRequirements,
   encoded,
@@ -23,19 +34,11 @@ import {
   walletOn,
 } from './x402-testbed.ts'
 
-let testbed: FaultyTestbed
-let gateway: Gateway
+const testbed = forAllTests(() => startFaultyTestbed())
 /** How far the gateway's clock is ahead of the chains'. */
 let ahead = 0
-beforeAll(async () => {
-  testbed = await startFaultyTestbed()
-  gateway = await testbed.open({}, { now: () => Date.now() + ahead })
-})
+const gateway = forAllTests(() => testbed.open({}, { now: () => Date.now() + ahead }))
 afterEach(() => testbed.calm())
-afterAll(async () => {
-  await gateway.stop()
-  await testbed.stop()
-})
 
 const QUOTE_MS = 300_000
 
@@ -185,4 +188,42 @@ it('T-16 EVT-02 a payment by x402 of a quote of /v1/storage/request gets its rec
   const { queue, database } = gateway.context
   expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
   expect(await findReceiptOfRequest(database.db, payReqId(quote))).toMatchObject({ paid_raw: String(PRICE) })
+})
+
+forEachDatabaseInGate('settlements', (database) => {
+  const settlement = (changes: Partial<Settlement>): Settlement => ({
+    pay_req_id: 'pr_1',
+    network: 'evm-mainnet',
+    asset: '0xusdc',
+    payment_id: '0xfrom:0xnonce',
+    tx: '0xtx',
+    raw: '0xraw',
+    height: 7,
+    searched_to: null,
+    ...changes,
+  })
+
+  it('a quote has one settlement at a time, and a payment settles one quote', async () => {
+    const { db } = await database.openMigrated<Schema>(migrations)
+    expect(await insertSettlement(db, settlement({}))).toBe(true)
+    expect(await insertSettlement(db, settlement({ payment_id: 'another' }))).toBe(false)
+    expect(await insertSettlement(db, settlement({ pay_req_id: 'pr_2' }))).toBe(false)
+    expect(await insertSettlement(db, settlement({ pay_req_id: 'pr_2', network: 'primary-mainnet' }))).toBe(true)
+    expect(await findSettlement(db, 'pr_1')).toEqual(settlement({}))
+    expect(await findQuoteOfPayment(db, 'evm-mainnet', '0xfrom:0xnonce')).toBe('pr_1')
+    expect(await findQuoteOfPayment(db, 'evm-mainnet', 'another')).toBeNull()
+  })
+
+  it('a settlement is replaced or deleted only by its current transaction', async () => {
+    const { db } = await database.openMigrated<Schema>(migrations)
+    const noted = settlement({ pay_req_id: 'pr_3', payment_id: 'third' })
+    await insertSettlement(db, noted)
+    const newer = { ...noted, tx: '0xnewer', raw: '0xnewer-raw' }
+    expect(await replaceTransaction(db, newer, '0xother')).toBe(false)
+    expect(await replaceTransaction(db, newer, noted.tx)).toBe(true)
+    await deleteSettlement(db, noted)
+    expect(await findSettlement(db, 'pr_3')).toEqual(newer)
+    await deleteSettlement(db, newer)
+    expect(await findSettlement(db, 'pr_3')).toBeNull()
+  })
 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { json, text } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { compareCodePoints } from '@svc/protocol/order'
@@ -52,23 +52,6 @@ interface Files {
   files: { filename: string }[]
 }
 const namesOf = ({ files }: Files) => files.map(({ filename }) => filename)
-it.each([
-  ['FILE-13', '/files'],
-  ['FILE-18 FILE-19', '/manifest'],
-])('%s the answer of %s has all of 20,000 files in order', { tags: ['nightly'] }, async (_, path) => {
-  const answer = await begin(path)
-  const { statusCode, headers } = answer
-  const head = [200, 'application/json; charset=utf-8', 'no-store']
-  expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual(head)
-  const whole = (await json(answer)) as Files
-  expect(namesOf(whole)).toEqual(names)
-  expect(whole).toMatchObject(
-    path === '/files' ? { count: COUNT } : { file_count: COUNT, changed_while_reading: false },
-  )
-  const cursor = Buffer.from(names[9_999] as string).toString('base64url')
-  expect(namesOf((await json(await begin(`${path}?cursor=${cursor}`))) as Files)).toEqual(names.slice(10_000))
-})
-
 /** With a file added after the first bytes were sent. */
 async function readDuringChange(path: string) {
   const answer = await begin(path)
@@ -87,21 +70,6 @@ it('FILE-13 a long list is streamed before all of it is read', async () => {
 it('FILE-18 a manifest that changes while it is read says so', { tags: ['nightly'] }, async () => {
   const { file_count, files, changed_while_reading } = await readDuringChange('/manifest')
   expect([file_count, files.length, changed_while_reading]).toEqual([COUNT, COUNT + 1, true])
-})
-
-it('LOCK-13 SHAPE-16 the URLs of 20,000 files are complete and in order, and so are the names without bytes', {
-  tags: ['nightly'],
-}, async () => {
-  const answer = (await json(await begin('/urls?ttl_min=3'))) as {
-    urls: { filename: string; download_url: string }[]
-    found: number
-    not_found: string[]
-  }
-  const { urls, not_found, ...facts } = answer
-  expect(facts).toEqual({ locker_id: locker.lockerId, found: COUNT / 10, urls_expire_in_sec: 180 })
-  expect(urls.map(({ filename }) => filename)).toEqual(names.filter((_, i) => i % 10 === 0))
-  expect(not_found).toEqual(names.filter((_, i) => i % 10 !== 0))
-  expect(new Set(urls.map(({ download_url }) => download_url)).size).toBe(COUNT / 10)
 })
 
 it('LOCK-13 no URLs are signed for a client that has disconnected or sent HEAD', { tags: ['nightly'] }, async () => {

@@ -1,8 +1,7 @@
-import { createFreshDatabase, type FreshDatabase } from '@svc/devnet/databases'
+import { createFreshDatabase } from '@svc/devnet/databases'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { expectError, openMarket, payReqId } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 const market = forAllTests(() => openMarket())
 
@@ -11,16 +10,9 @@ const CONFIRMATIONS = 20
 
 // Each gateway gets half of the confirmations: they race inside one gateway and between two.
 describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two gateways (%s)', (dialect) => {
-  let database: FreshDatabase
-  let shops: TestGateway[]
-  beforeAll(async () => {
-    database = await createFreshDatabase(dialect)
-    shops = await Promise.all(Array.from({ length: GATEWAYS }, () => market.open({ DATABASE_URL: database.url })))
-  })
-  afterAll(async () => {
-    for (const shop of shops) await shop.close()
-    await database.drop()
-  })
+  const database = forAllTests(() => createFreshDatabase(dialect))
+  const open = () => market.open({ DATABASE_URL: database.url })
+  const shops = Array.from({ length: GATEWAYS }, () => forAllTests(open))
 
   /** All at once, spread over the gateways. */
   function confirmAll(pairs: readonly (readonly [pay_req_id: string, tx: string])[]) {

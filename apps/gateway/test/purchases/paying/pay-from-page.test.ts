@@ -3,32 +3,24 @@ import { getTransferSolInstruction } from '@solana-program/system'
 import type { FoundPayment, PaymentFacts } from '@svc/api/payment'
 import type { PaymentLeg } from '@svc/api/quote'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
-import { type FaultyNode, honestly, startFaultyNode, withBody, withResult } from '@svc/devnet/faulty-node'
+import { honestly, startFaultyNode, withBody, withResult } from '@svc/devnet/faulty-node'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { solanaPayReference } from '@svc/protocol/ids'
-import { expectError, legOf, type Market, openMarket, PRODUCTION, payReqId } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
+import { expectError, legOf, openMarket, PRODUCTION, payReqId } from '@svc/testbed/market'
 import { keccak256 } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { EVM_PAYER, lifeOf, PRIMARY_PAYER, signOnEvm, signOnPrimary } from './signed-payments.ts'
 
-let market: Market
-let shop: TestGateway
-const nodes = {} as Record<'primary' | 'evm', FaultyNode>
-beforeAll(async () => {
-  market = await openMarket()
-  nodes.primary = await startFaultyNode(market.chains.primary.url)
-  nodes.evm = await startFaultyNode(market.chains.evm.url)
-  shop = await market.open({
-    PRIMARY_RPC_URLS: nodes.primary.url,
-    EVM_RPC_URLS: nodes.evm.url,
-    RATE_LIMIT_ADDRESS: '10000',
-  })
-})
-afterAll(async () => {
-  await market.close()
-  await Promise.all(Object.values(nodes).map((node) => node.stop()))
+const market = forAllTests(() => openMarket())
+const nodes = {
+  primary: forAllTests(() => startFaultyNode(market.chains.primary.url)),
+  evm: forAllTests(() => startFaultyNode(market.chains.evm.url)),
+}
+const shop = forAllTests(() => {
+  const urls = { PRIMARY_RPC_URLS: nodes.primary.url, EVM_RPC_URLS: nodes.evm.url }
+  return market.open({ ...urls, RATE_LIMIT_ADDRESS: '10000' })
 })
 
 const ask = <Body>(step: string, body: object) => shop.send<Body>('POST', `/v1/storage/payment/${step}`, body)

@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { Quote } from '@svc/api/purchases'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { MINTS } from '@svc/devnet/primary-chain/dev-accounts'
 import { paymentReference, solanaPayReference } from '@svc/protocol/ids'
-import { legOf, type Market, openMarket, PRODUCTION, payReqId } from '@svc/testbed/market'
-import type { TestGateway } from '@svc/testbed/test-gateway'
+import { legOf, openMarket, PRODUCTION, payReqId } from '@svc/testbed/market'
 import { x402Client } from '@x402/core/client'
 import { decodePaymentRequiredHeader, x402HTTPClient } from '@x402/core/http'
 import { parsePaymentRequired } from '@x402/core/schemas'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-let market: Market
-let shop: TestGateway
-beforeAll(async () => {
-  market = await openMarket()
+const market = forAllTests(() => openMarket())
+const shop = forAllTests(() => {
   market.chains.rates.setPrice('ETH', '3200.50')
-  shop = await market.open({ BASE_URL: 'https://gateway.example' })
+  return market.open({ BASE_URL: 'https://gateway.example' })
 })
-afterAll(() => market.close())
 
 const GIBIBYTE = 1_073_741_824
 const PRIMARY = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'

@@ -1,37 +1,22 @@
 import type { DialectName } from '@svc/database/dialects'
 import { createFreshDatabase } from '@svc/devnet/databases'
-import { expectError, legOf, type Market } from '@svc/testbed/market'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { expectError, legOf } from '@svc/testbed/market'
 import type { Reply } from '@svc/testbed/test-gateway'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OWNER, openSponsoredMarket, quotes, type SponsoredMarket, type SponsoredShop } from './sponsored-market.ts'
+import { describe, expect, it } from 'vitest'
+import { OWNER, openSponsoredMarket, quotes } from './sponsored-market.ts'
 
-let sponsored: SponsoredMarket
-let market: Market
-beforeAll(async () => {
-  sponsored = await openSponsoredMarket()
-  market = sponsored.market
-})
-afterAll(() => sponsored.close())
+const sponsored = forAllTests(() => openSponsoredMarket())
 
 const USED = [402, 'payment_verification_failed', 'transaction_already_used'] as const
 const TOO_LITTLE = [402, 'payment_verification_failed', 'amount_too_small'] as const
 
 const dialects: DialectName[] = ['sqlite', 'postgres']
 describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
-  let shop: SponsoredShop
-  let drop: () => Promise<void>
-  let replica: SponsoredShop
-  beforeAll(async () => {
-    const fresh = await createFreshDatabase(dialect)
-    drop = fresh.drop
-    shop = await sponsored.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
-    replica = await sponsored.open({ DATABASE_URL: fresh.url, MAX_LOCKERS_PER_OWNER: '1000' })
-  })
-  afterAll(async () => {
-    await shop.close()
-    await replica.close()
-    await drop()
-  })
+  const database = forAllTests(() => createFreshDatabase(dialect))
+  const open = () => sponsored.open({ DATABASE_URL: database.url, MAX_LOCKERS_PER_OWNER: '1000' })
+  const shop = forAllTests(open)
+  const replica = forAllTests(open)
 
   const single = (pay_req_id: string, tx_sig: string) => shop.sponsor({ pay_req_id, tx_sig, owner_identity: OWNER })
   const batch = (pay_req_ids: readonly string[], tx_sig: string, at = shop) =>
@@ -51,7 +36,7 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
   /** Quotes paid by one transaction that names none of them, with `extra` on top. */
   async function paidTogether(count: number, extra = 0n) {
     const { ids, sum } = await quotes(shop, count)
-    return { ids, tx: await market.pay(sum, { amount: BigInt(sum.amount) + extra, memo: null }) }
+    return { ids, tx: await sponsored.market.pay(sum, { amount: BigInt(sum.amount) + extra, memo: null }) }
   }
 
   it.each(['plain', 'sponsored'])(
@@ -96,7 +81,7 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     async (first) => {
       const { ids } = await quotes(shop, 6)
       const leg = legOf(await shop.quote(), 'USDC')
-      const tx = await market.pay(leg, { amount: 750_000n, memo: null })
+      const tx = await sponsored.market.pay(leg, { amount: 750_000n, memo: null })
       const ways: ((id: string, next: string) => Promise<Reply<unknown>>)[] = [
         (id) => plain(id, tx),
         (id) => single(id, tx),
@@ -116,7 +101,7 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     const { url, drop } = await createFreshDatabase(dialect)
     const small = await sponsored.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '2' })
     const { ids, sum } = await quotes(small, 3)
-    const tx = await market.pay(sum)
+    const tx = await sponsored.market.pay(sum)
     const { status, body } = await batch(ids, tx, small)
     expect(status).toBe(200)
     expect(body).toMatchObject({ ok: false, total: 3, succeeded: 2, failed: 1 })

@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { ListMultipartUploadsCommand, ListPartsCommand } from '@aws-sdk/client-s3'
+import { Readable } from 'node:stream'
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListPartsCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
 import { forEachDatabase } from '@svc/devnet/databases'
 import type { ObjectParts } from '@svc/storage/provider'
 import { ed25519Identity } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
-import { resumeFinalizations, sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
+import { sweepSessions } from '../../../src/transfers/sessions/close-session.ts'
 import { createSessionFinalizer } from '../../../src/transfers/sessions/finalize-session.ts'
+import { startGatewayProcess } from '../../gateway-process.ts'
 import { askCredentials, askKey, done, revokeKey } from '../credentials/credentials-house.ts'
-import { expectS3Error, putInHalves, s3Client } from '../s3-house.ts'
+import { expectS3Error, openS3House, putInHalves, s3Client } from '../s3-house.ts'
 import { PART, uploadHouse } from './upload-house.ts'
 
 const nightly = { tags: ['nightly'] }
@@ -106,15 +115,37 @@ forEachDatabase('ends of S3 uploads', (database) => {
     expect(late).toMatchObject({ status: 404, text: expect.stringContaining('NoSuchUpload') })
     await expectStored(upload)
   })
+})
 
-  it('T-98 a completion that storage cuts off is finished by a job, and answered again', nightly, async () => {
-    const upload = await beginWithParts('a')
-    storage.failRead()
-    await expectS3Error(upload.complete(), 503, 'ServiceUnavailable')
-    house.clock.advance(2)
-    await resumeFinalizations(house.gateway.rooms.transfers)
-    await house.gateway.context.queue.drain()
-    await expectStored(upload)
-    expect((await upload.complete()).ETag).toMatch(/^"[0-9a-f]{32}-1"$/)
-  })
+it('T-110 parts that were acknowledged survive the process, and the upload is completed with them', {
+  tags: ['nightly'],
+}, async () => {
+  const house = await openS3House()
+  onTestFinished(() => house.close())
+  const { client, clientWith, name: Bucket } = await house.bucket()
+  const { dataDir, storage } = house.gateway.context.config
+  const variables = { DATA_DIR: dataDir, STORAGE_DIR: storage.localFolder, RUN_JOBS: 'false' }
+  const other = await startGatewayProcess(variables)
+  const doomed = await clientWith({ endpoint: `${other.url}/s3` })
+  const { UploadId } = await doomed.send(new CreateMultipartUploadCommand({ Bucket, Key: 'a' }))
+  const of = { Bucket, Key: 'a', UploadId }
+  const parts = [randomBytes(PART), randomBytes(10)]
+  for (const [i, Body] of parts.entries()) await doomed.send(new UploadPartCommand({ ...of, PartNumber: i + 1, Body }))
+  const began = Promise.withResolvers<void>()
+  async function* endless() {
+    yield Buffer.alloc(PART)
+    began.resolve()
+    await new Promise(() => {})
+  }
+  const late = { ...of, PartNumber: 3, Body: Readable.from(endless()), ContentLength: 2 * PART }
+  const broken = expect(doomed.send(new UploadPartCommand(late))).rejects.toThrow()
+  await began.promise
+  expect(await other.kill()).toMatchObject({ signal: 'SIGKILL' })
+  await broken
+  const { Parts } = await client.send(new ListPartsCommand(of))
+  expect(Parts?.map(({ Size }) => Size)).toEqual([PART, 10])
+  const MultipartUpload = { Parts: Parts?.map(({ PartNumber, ETag }) => ({ PartNumber, ETag })) }
+  await client.send(new CompleteMultipartUploadCommand({ ...of, MultipartUpload }))
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: 'a' }))
+  expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(Buffer.concat(parts))).toBe(true)
 })

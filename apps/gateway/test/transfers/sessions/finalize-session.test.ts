@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { FinalizedUpload } from '@svc/api/upload-sessions'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
@@ -56,22 +55,6 @@ forEachDatabase('finalizing an upload session', (database) => {
     gate.resolve()
     await Promise.all(copying)
     expect(began.toSorted()).toEqual([10, 4, 4, 4, 4])
-  })
-
-  it('SESS-02 SESS-03 parts may arrive out of order and concurrently', async () => {
-    const bytes = randomBytes(5000)
-    const session = await open({ filename: 'a' })
-    const order = [7, 2, 9, 0, 4, 1, 8, 3, 6, 5]
-    const replies = await Promise.all(
-      order.map((i) => session[i % 2 ? 'raw' : 'part'](i, bytes.subarray(i * 500, (i + 1) * 500))),
-    )
-    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
-    expect(Math.max(...replies.map(({ body }) => body.total_received_bytes))).toBe(5000)
-    expect((await session.finalize()).body).toMatchObject({
-      status: 'complete',
-      files: [{ ok: true, size_bytes: 5000, content_hash: `sha256:${sha256(bytes)}` }],
-    })
-    expect(await publicBytes(house, locker, 'a')).toEqual(bytes)
   })
 
   it('SESS-02 the same part sent concurrently is stored once', async () => {

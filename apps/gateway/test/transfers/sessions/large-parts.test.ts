@@ -118,19 +118,6 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, bytes)
   })
 
-  it('STATE-13 a file with a wrong hash gets another chance', async () => {
-    const bytes = randomBytes(3 * PART)
-    const to = await session({ expected_hash: sha256(bytes) }, { filename: 'other' })
-    await send(to, bytes, [0, 2])
-    await to.raw(1, randomBytes(PART))
-    await to.raw(0, 'stored', { file: 1 })
-    const files = [{ ok: false, error: 'HASH_MISMATCH' }, { ok: true }]
-    expect((await to.finalize()).body).toMatchObject({ status: 'partial', files })
-    await send(to, bytes, [1])
-    await to.finalize()
-    expect((await publicBytes(house, locker, 'a')).equals(bytes)).toBe(true)
-  })
-
   it('SESS-02 STATE-13 a file whose parts do not fit into the object that was begun takes parts after a failure', async () => {
     const [first, second] = [randomBytes(2 * PART), randomBytes(2 * PART)]
     const bytes = Buffer.concat([first, second])
@@ -143,21 +130,6 @@ forEachDatabase('parts that are written where they stay', (database) => {
     expect((await to.raw(0, first)).status).toBe(200)
     await to.finalize()
     expect((await publicBytes(house, locker, 'a')).equals(bytes)).toBe(true)
-  })
-
-  it('SESS-02 a lost part that did not fit into the object that was begun can be sent again', async () => {
-    const bytes = randomBytes(4 * PART)
-    const begun = await session()
-    expectRefusal(await begun.raw(0, randomBytes(PART), { sha256: sha256('other') }), 409, 'HASH_MISMATCH')
-    const to = begun.at(coarse)
-    const before = await objectIds()
-    expect((await to.raw(0, bytes.subarray(0, 2 * PART))).status).toBe(200)
-    const lost = (await objectIds()).find((id) => !before.includes(id))
-    expect((await to.raw(1, bytes.subarray(2 * PART))).status).toBe(200)
-    await rm(join(storage.folder, 'objects', lost!.slice(0, 2), lost!))
-    expect((await to.finalize()).body).toMatchObject({ status: 'partial', files: [{ missing_parts: [0] }] })
-    expect((await to.raw(0, bytes.subarray(0, 2 * PART))).status).toBe(200)
-    await expectStored(to, bytes)
   })
 
   it('SESS-02 parts that an earlier release stored are put together with later ones', async () => {

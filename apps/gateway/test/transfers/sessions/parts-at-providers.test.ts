@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { Upload } from '@aws-sdk/lib-storage'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
@@ -43,18 +42,6 @@ it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and le
     expect((await session.finalize()).body).toMatchObject({ status: 'complete', files: [stored] })
     await expectStored(filename, bytes)
   }
-})
-
-it.each(PROVIDERS)('T-98 %s makes an object of parts that come at the same time', nightly, async (provider) => {
-  const { house, locker, expectStored } = await openAt(provider)
-  const { client, name: Bucket } = await house.bucketOf(locker)
-  const bytes = randomBytes(3 * PART + 17)
-  const params = { Bucket, Key: 'large', Body: bytes }
-  const { ETag } = await new Upload({ client, params, partSize: PART, queueSize: 4 }).done()
-  expect(ETag).toBe(`"${sha256(bytes).slice(0, 32)}-1"`)
-  await expectStored('large', bytes)
-  const objects = house.gateway.context.database.db.selectFrom('objects').select('object_id')
-  expect(await objects.where('state', '=', 'held').execute()).toHaveLength(1)
 })
 
 it.each(PROVIDERS)('T-99 ADD-46 %s takes chunks of any size, also while memory is short', nightly, async (provider) => {
