@@ -4,6 +4,7 @@ import { onlyProvider } from '@svc/testbed/only-provider'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { announceObject } from '../../src/files/objects.ts'
+import { updateFile } from '../../src/files/store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { listed } from '../transfers/sessions/sessions.ts'
 import { objectRow } from '../transfers/transfers.ts'
@@ -39,6 +40,18 @@ it('FILE-16 a second delete answers 404 and counts nothing twice; the name can b
   expect(await listed(locker, 'a')).toMatchObject({ content_hash: null, uploaded_at: null, status: 'awaiting_bytes' })
   expect((await remove('a')).body).toMatchObject({ deleted: true, bytes_removed: true })
   expect(await lockerRow(house, locker)).toMatchObject({ file_count: 0, total_bytes: 0 })
+})
+
+it('FILE-16 an object that a redirected client may still write is swept later', async () => {
+  const { files } = house.gateway.rooms
+  await storeFile(house, locker, 'a', 'hello')
+  const upload_object_id = await announceObject(files, 'gcs')
+  await files.database.db.transaction().execute((tx) => updateFile(tx, locker.lockerId, 'a', { upload_object_id }))
+  await remove('a')
+  expect(await objectRow(house, upload_object_id)).toMatchObject({ state: 'writing' })
+  house.clock.advance(49 * 3600)
+  await sweepObjects(files)
+  expect(await objectRow(house, upload_object_id)).toBeUndefined()
 })
 
 it('T-75 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {

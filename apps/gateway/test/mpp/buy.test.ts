@@ -4,7 +4,7 @@ import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { lockerId } from '@svc/protocol/ids'
 import { payReqId } from '@svc/testbed/market'
 import { type TestGateway, testGatewayOf } from '@svc/testbed/test-gateway'
-import { Receipt } from 'mppx'
+import { Credential, Receipt } from 'mppx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startX402Testbed, treasuryUsdc, type X402Testbed } from '../x402/x402-testbed.ts'
 import {
@@ -96,4 +96,16 @@ describe('a credential that shows a transaction', () => {
       expect(text).not.toContain(body.receipt_id)
     }
   })
+})
+
+it('T-100 ADD-47 an authorization that is sent twice pays once, and is answered with the same receipt', async () => {
+  const credentials: string[] = []
+  const client = evmClient()
+  client.onCredentialCreated(({ credential }) => void credentials.push(credential))
+  const first = (await (await client.fetch(shop.gateway.url + PATH, ordering())).json()) as Confirmation
+  const before = await treasuryUsdc('evm', testbed.chains)
+  const again = await send(shop, credentials[0]!)
+  expect(again).toMatchObject({ status: 200, body: { receipt_id: first.receipt_id, idempotent: true } })
+  expect(await treasuryUsdc('evm', testbed.chains)).toBe(before)
+  expect(Credential.deserialize(credentials[0]!).payload).toMatchObject({ type: 'authorization' })
 })

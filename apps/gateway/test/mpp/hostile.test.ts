@@ -146,6 +146,15 @@ describe('a payment of somebody else', () => {
     expect((await send(shop, shown(theirs!, tx))).status).toBe(200)
   })
 
+  it('T-100 ADD-47 a transaction pays once, also without a reference', async () => {
+    const [first, second] = [await challengesOf(shop), await challengesOf(shop)].map((all) =>
+      payableWith(all, TOKENS.USDC.address),
+    )
+    const tx = await payChallenge(testbed.chains, first!)
+    expect((await send(shop, shown(first!, tx))).status).toBe(200)
+    expectProblem(await send(shop, shown(second!, tx)), 'verification-failed', 'payment_verification_failed')
+  })
+
   it('T-100 ADD-13 who knows a paid quote but not its transaction gets no receipt', async () => {
     const challenge = payableWith(await challengesOf(shop), 'sol')
     await send(shop, shown(challenge, await payChallenge(testbed.chains, challenge)))

@@ -62,6 +62,13 @@ it('T-49 FILE-30 after it is rotated, the new id opens the files and the receipt
   await expectUnknown(receiptId)
 })
 
+it('T-49 rotated again, it is opened by the newest id only', async () => {
+  const [first, second] = [await changed('rotate'), await changed('rotate')]
+  expect(await (await read(second.id!)).text()).toBe('hello')
+  await expectUnknown(first.id!)
+  await expectUnknown(locker.receiptId)
+})
+
 it('T-49 while it is closed nothing opens it, and opened again it is as before', async () => {
   expect(await changed('close')).toEqual({ status: 'closed', id: null })
   expect(await recorded()).toEqual({ status: 'closed', id: null })

@@ -3,14 +3,16 @@ import type { ErrorBody } from '@svc/api/errors'
 import type { UrlSet } from '@svc/api/file-entries'
 import { startGcsServer } from '@svc/devnet/providers/gcs/start'
 import type { Variables } from '@svc/http-service/config'
-import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/testbed/test-gateway'
+import { ed25519Identity, expectRefusal, openTestGateway, type Reply } from '@svc/testbed/test-gateway'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { confirm } from '../files/confirm/confirm.ts'
+import { confirm, confirmBatch } from '../files/confirm/confirm.ts'
 import { newFolder, stores } from './object-stores.ts'
 import { rowOf, sha256 } from './transfers.ts'
 
 const PROVIDERS = Object.keys(stores)
 const ORDER = { filename: 'a.txt', content_type: 'text/plain' }
+/** What signed URLs of the two are made of. */
+const PROVIDER_WORDS = ['googleapis', 'storjshare', 'X-Amz-', 'X-Goog-Signature', 'X-Goog-Credential']
 
 async function openAt(provider: string, variables: Variables) {
   const house = await openTestGateway({ ...variables, LOCAL_PROVIDERS: '' })
@@ -72,6 +74,39 @@ it.each(PROVIDERS)('T-176 SHORT-13 compressed bytes at %s are hashed and read as
     const read = await fetch(address)
     expect(Buffer.from(await read.arrayBuffer()).equals(bytes)).toBe(true)
   }
+})
+
+it.each(PROVIDERS)('SHORT-13 T-31 no answer holds the address of %s', { tags: ['nightly'] }, async (provider) => {
+  const { house, locker, here, create, host } = await openAt(provider, await stores[provider]!())
+  const { receiptId, lockerId, owner } = locker
+  const created = await create()
+  const { upload_url, download_url, upload_headers: headers } = created.body
+  const answers: Reply<unknown>[] = [created]
+  const ask = async (op: string, method: string, path: string, body?: object) =>
+    answers.push(await locker.call([`locker:${op}`], method, path, body))
+  const signed = { lockerId, receiptId, ops: ['locker:read', 'locker:attest'] }
+  await ask('write', 'POST', '/files/batch', { files: [{ ...ORDER, filename: 'b.txt' }] })
+  expect((await fetch(here(upload_url), { method: 'PUT', headers, body: 'hello' })).status).toBe(200)
+  answers.push(await confirm(house, locker, 'a.txt'), await confirmBatch(house, locker, ['a.txt', 'b.txt']))
+  for (const path of ['/files/a.txt', '/urls', '/manifest', '/record']) await ask('read', 'GET', path)
+  await ask('list', 'GET', '/files')
+  await ask('read', 'POST', '/files/urls', { filenames: ['a.txt', 'none'] })
+  const attest = `/v1/storage/attest?receipt_id=${receiptId}&sync=true`
+  answers.push(await house.call(owner, { ...signed, method: 'POST', path: attest }))
+  answers.push(await house.call(owner, { ...signed, method: 'GET', path: `/v1/storage/metadata/${lockerId}` }))
+  for (const name of ['verify', 'evidence-bundle', 'verification-bundle', 'recompute-verify'])
+    answers.push(await house.send('GET', `/v1/storage/${name}?receipt_id=${receiptId}`))
+  answers.push(await house.send('GET', `/v1/retrieve?receipt_id=${receiptId}`), await house.send('GET', '/health'))
+  const download = () => fetch(here(download_url), { redirect: 'manual' })
+  const moved = await download()
+  // The header of a redirect is the one place that may name the provider.
+  expect(moved.headers.get('location')).toContain(host)
+  await ask('write', 'DELETE', '/files/a.txt')
+  for (const { status, body } of answers) expect(status, JSON.stringify(body)).toBe(200)
+  const missing = await confirm(house, locker, 'b.txt')
+  const bodies = [...answers, missing].map(({ body }) => JSON.stringify(body))
+  for (const body of [...bodies, await moved.text(), await (await download()).text()])
+    for (const secret of [host, ...PROVIDER_WORDS]) expect(body).not.toContain(secret)
 })
 
 it('FILE-35 ERR-26 T-31 a gateway that may not sign addresses answers 500 with its own code', async () => {

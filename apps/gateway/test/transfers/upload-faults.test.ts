@@ -8,7 +8,7 @@ import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
 import { ed25519Identity, openTestGateway } from '@svc/testbed/test-gateway'
 import { expect, it } from 'vitest'
-import { createFile, leftovers, put, rawUpload, rowOf } from './transfers.ts'
+import { createFile, errorOf, leftovers, put, rawUpload, rowOf } from './transfers.ts'
 
 const MEBIBYTE = 1_048_576
 const TYPE = 'Content-Type: text/plain'
@@ -46,6 +46,30 @@ it.each<[string, string[], string, (socket: Socket) => void]>([
   await expect.poll(() => leftovers(house.gateway)).toEqual(before)
   expect(await rowOf(house, locker, 'a.txt')).toEqual(row)
   expect(await (await fetch(urls.download)).text()).toBe('hello')
+})
+
+it('T-11 many uploads that break off right after their headers leave nothing', async () => {
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      const socket = rawUpload(urls.upload, [TYPE, 'Content-Length: 4000000'], 'a'.repeat(i * 10_000))
+      await once(socket, 'connect')
+      socket.resetAndDestroy()
+    }),
+  )
+  await expect.poll(async () => (await leftovers(house.gateway)).writing).toEqual([])
+  await expect.poll(async () => (await leftovers(house.gateway)).incoming).toEqual([])
+  expect(await errorOf(await fetch(urls.download))).toEqual([404, 'CONTENT_NOT_FOUND'])
+  expect((await put(urls.upload, 'fine')).status).toBe(200)
+})
+
+it('T-11 bytes after the declared length are a malformed next request', async () => {
+  const socket = rawUpload(urls.upload, [TYPE, 'Content-Length: 5'], 'hello and more\r\n\r\n')
+  let answers = ''
+  for await (const data of socket) answers += data
+  expect(answers).toContain('"malformed_request"')
+  await expect.poll(async () => (await leftovers(house.gateway)).writing).toEqual([])
+  const kept = await fetch(urls.download)
+  expect(['hello', expect.stringContaining('CONTENT_NOT_FOUND')]).toContainEqual(await kept.text())
 })
 
 it('SHORT-08 an upload of a file that is deleted meanwhile is 404 and leaves nothing', async () => {

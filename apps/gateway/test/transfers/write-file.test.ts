@@ -120,6 +120,21 @@ it('SHORT-11 a Content-Range is 422', async () => {
   expect(body).toMatchObject({ detail: [{ loc: ['header', 'Content-Range'] }] })
 })
 
+it('T-11 an upload with a contradictory or invalid length is refused', async () => {
+  for (const headers of [
+    ['Content-Length: 1', 'Content-Length: 2'],
+    ['Content-Length: 1', 'Transfer-Encoding: chunked'],
+    ['Content-Length: -1'],
+    ['Content-Length: 0x10'],
+    ['Content-Length: 99999999999999999999999'],
+  ]) {
+    const socket = rawUpload(urls.upload, ['Content-Type: text/plain', ...headers], 'x')
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 4(00|13) /)
+  }
+  expect((await rowOf(house, locker, 'a.txt')).object_id).toBeNull()
+})
+
 it('AMB-47 an upload above the limit is 413, with or without a declared length', async () => {
   const tooMuch = new Uint8Array(MAX + 1)
   const stream = () => new Blob([tooMuch]).stream()
@@ -137,4 +152,16 @@ it('AMB-47 an upload may have exactly the maximum size', async () => {
   const bytes = new Uint8Array(MAX)
   for (const body of [bytes, new Blob([bytes]).stream()])
     expect(await (await put(urls.upload, body)).json()).toMatchObject({ size_bytes: MAX })
+})
+
+it('AMB-47 a client that sends far more than the limit still gets the answer 413', { tags: ['nightly'] }, async () => {
+  for (const headers of [{ 'content-length': String(64 * 1_048_576) }, {}] as Record<string, string>[]) {
+    const request = httpRequest(urls.upload, { method: 'PUT', headers: { 'content-type': 'text/plain', ...headers } })
+    request.on('error', () => {})
+    for (let i = 0; i < 63; i++) request.write(Buffer.alloc(1_048_576))
+    const [response] = await once(request, 'response')
+    expect(response.statusCode).toBe(413)
+    request.destroy()
+  }
+  await expect.poll(async () => (await leftovers(house.gateway)).incoming).toEqual([])
 })

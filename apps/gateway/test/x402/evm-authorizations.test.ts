@@ -132,6 +132,29 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     expect(await response.json()).toMatchObject({ verified: true, matches: { payer_matches: true } })
   }
 
+  it('T-46 a stranger who uses an authorization beside a payment of their own cannot hide who paid', {
+    tags: ['nightly'],
+  }, async () => {
+    const { text, payload } = await testbed.sign('evm')
+    const { from, to } = (payload.payload as unknown as Signed).authorization
+    const dust = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, 1n] })
+    await stranger().writeContract({
+      address: token,
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [MULTICALL3.address, 1n],
+    })
+    let theirs: Hex | undefined
+    beforeSending(async () => {
+      theirs = await bundle(dust, transfer(payload))
+    })
+    const { status, body } = await payPatiently(testbed.gateway.url, text)
+    expect(status, JSON.stringify(body)).toBe(200)
+    const paid = { tx_hash: theirs, payer_pubkey: from.toLowerCase(), received_raw: String(PRICE) }
+    expect(body.receipt).toMatchObject(paid)
+    await expectVerified(body.receipt_id)
+  })
+
   it('T-01 T-46 two customers whose authorizations a stranger bundles get one receipt each, and nobody a third', {
     tags: ['nightly'],
   }, async () => {

@@ -7,7 +7,7 @@ import { expectError } from '@svc/testbed/market'
 import { testGatewayOf } from '@svc/testbed/test-gateway'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { expectPending, PREPARE, payPatiently, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import { CHAIN, expectPending, PREPARE, payPatiently, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
 import {
   buyWith,
   expectRefused,
@@ -85,6 +85,18 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
+  it('a payment that a node took and lost is sent again with the same signature, and pays once', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const { text } = await testbed.sign(family)
+    testbed.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
+    const transaction = expectPending(await pay(testbed.gateway.url, text))
+    expect(await testbed.paidSince(family, before)).toBe(0n)
+    testbed.calm()
+    const { body } = await payPatiently(testbed.gateway.url, text)
+    expect(body).toMatchObject({ ok: true, receipt: { tx_hash: transaction } })
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
+  })
+
   it.each(PREPARE[family])(
     'when no node answers %s nothing is sent, and the same signature pays later',
     async (method) => {
@@ -99,6 +111,36 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
       expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
+
+  it('PAY-46 a node of another chain is asked nothing but its chain, and gets no payment', async () => {
+    const before = await treasuryUsdc(family, testbed.chains)
+    const gateway = await testbed.open({})
+    const { text } = await signFor(await walletOn(family, testbed.chains), gateway.url)
+    const { method, other } = CHAIN[family]
+    const { calls, behave } = testbed.nodes[family]
+    behave(withResult(method, () => other))
+    const asked = calls.length
+    expectError(await pay(gateway.url, text), 503, 'chain_unavailable', 'unavailable')
+    expect(new Set(calls.slice(asked))).toEqual(new Set([method]))
+    testbed.calm()
+    expect((await payPatiently(gateway.url, text)).status).toBe(200)
+    expect(await testbed.paidSince(family, before)).toBe(PRICE)
+    await gateway.stop()
+  })
+
+  it('AMB-06 a payment sent before its quote expires is good, whenever it lands', async () => {
+    let behind = 1_000_000
+    const slow = await testbed.open({}, { now: () => Date.now() - behind })
+    const client = await walletOn(family, testbed.chains)
+    const [shown, noted] = [await signFor(client, slow.url), await signFor(client, slow.url)]
+    expect((await payPatiently(slow.url, shown.text)).status).toBe(200)
+    testbed.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
+    expectPending(await pay(slow.url, noted.text))
+    testbed.calm()
+    behind = 0
+    expect((await payPatiently(slow.url, noted.text)).status).toBe(200)
+    await slow.stop()
+  })
 
   it('a gateway that cannot pay the network fee says so, and the same signature pays when it can', async () => {
     const key = randomBytes(32)

@@ -32,6 +32,12 @@ export const PREPARE = {
   evm: ['eth_call', 'eth_getCode', 'eth_estimateGas', 'eth_getTransactionCount'],
 }
 
+/** The method that answers which chain a node is on, and the answer of another chain. */
+export const CHAIN = {
+  primary: { method: 'getGenesisHash', other: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG' },
+  evm: { method: 'eth_chainId', other: '0x1' },
+}
+
 /** The answer of a node that accepts a transaction and drops it. */
 export const TAKEN = {
   primary: `{"jsonrpc":"2.0","id":1,"result":"${'1'.repeat(64)}"}`,

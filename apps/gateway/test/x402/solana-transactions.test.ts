@@ -18,12 +18,11 @@ import {
 import { LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
 import { getTransferSolInstruction } from '@solana-program/system'
 import { getApproveInstruction, getTransferCheckedInstruction } from '@solana-program/token'
-import type { X402Quote } from '@svc/api/x402'
-import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
+import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { DEMO_PAYERS, FAUCET, MINTS, tokenAccountOf } from '@svc/devnet/primary-chain/dev-accounts'
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { blockUsdc } from '@svc/devnet/usdc-issuer'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import {
   asRequirements,
   encoded,
@@ -33,11 +32,20 @@ import {
   post,
   startX402Testbed,
   treasuryUsdc,
+  type X402Testbed,
 } from './x402-testbed.ts'
 
-const testbed = forAllTests(() => startX402Testbed())
-const payer = forAllTests(() => signerOf(DEMO_PAYERS[1]!))
-const leg = forEachTest(async () => legOn('primary', (await post<X402Quote>(testbed.url, { units: 1 })).body))
+let testbed: X402Testbed
+let payer: KeyPairSigner
+let leg: X402Leg
+beforeAll(async () => {
+  testbed = await startX402Testbed()
+  payer = await signerOf(DEMO_PAYERS[1]!)
+})
+afterAll(() => testbed.stop())
+beforeEach(async () => {
+  leg = legOn('primary', (await post<X402Quote>(testbed.url, { units: 1 })).body)
+})
 
 const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111')
 
@@ -105,6 +113,11 @@ it('tokens that their issuer has frozen are refused by that name, and accepted o
   })
   await release()
   expect((await showTransaction(instructions)).status).toBe(200)
+})
+
+it('no instruction may use the fee payer, who signs: a program could spend its coins', async () => {
+  const feePayer = { address: FAUCET.address, role: AccountRole.READONLY_SIGNER }
+  await refused([...budget, await transfer(payer), memo(feePayer)], 'fee_payer_in_instruction')
 })
 
 it('a transaction cannot move coins of the fee payer', async () => {

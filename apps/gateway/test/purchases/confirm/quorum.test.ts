@@ -1,24 +1,31 @@
 import { type Behaviour, type FaultyNode, honestly, startFaultyNode, withResult } from '@svc/devnet/faulty-node'
-import { forAllTests } from '@svc/devnet/for-tests'
 import { createLog } from '@svc/http-service/log'
-import { expectError, openMarket, payReqId } from '@svc/testbed/market'
-import { openTestGateway } from '@svc/testbed/test-gateway'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { expectError, type Market, openMarket, payReqId } from '@svc/testbed/market'
+import { openTestGateway, type TestGateway } from '@svc/testbed/test-gateway'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 type Chain = 'primary' | 'evm'
 const CHAINS: readonly Chain[] = ['primary', 'evm']
 
-const market = forAllTests(() => openMarket())
-const nodesOf = (chain: Chain) => [1, 2, 3].map(() => forAllTests(() => startFaultyNode(market.chains[chain].url)))
-const nodes: Record<Chain, FaultyNode[]> = { primary: nodesOf('primary'), evm: nodesOf('evm') }
+let market: Market
+let shop: TestGateway
 const lines: string[] = []
-const shop = forAllTests(() => {
+const nodes: Record<Chain, FaultyNode[]> = { primary: [], evm: [] }
+beforeAll(async () => {
+  market = await openMarket()
+  for (const chain of CHAINS)
+    nodes[chain] = await Promise.all([1, 2, 3].map(() => startFaultyNode(market.chains[chain].url)))
   const urls = (chain: Chain) => nodes[chain].map(({ url }) => url).join(',')
   const quorum = { PRIMARY_RPC_QUORUM: '2', EVM_RPC_QUORUM: '2', PRIMARY_RPC_URLS: urls('primary') }
   const write = (line: string) => void lines.push(line)
   const log = createLog('warn', { write, writeSoon: write, flush: () => {} })
   const variables = { ...market.chains.variables, ...quorum, EVM_RPC_URLS: urls('evm') }
-  return openTestGateway(variables, { clock: market.clock, log })
+  shop = await openTestGateway(variables, { clock: market.clock, log })
+})
+afterAll(async () => {
+  await shop.close()
+  await market.close()
+  await Promise.all(Object.values(nodes).flatMap((all) => all.map((node) => node.stop())))
 })
 
 interface SolanaTransaction {
@@ -26,8 +33,8 @@ interface SolanaTransaction {
   blockTime: number
 }
 
-/** Lies about a payment of one atomic unit: that it was as much as the buyer likes, and that it failed. */
-const LIES: Record<Chain, { rich: Behaviour; failed: Behaviour }> = {
+/** Lies about a payment of one atomic unit: that it was as much as the buyer likes, that it failed, that it is missing. */
+const LIES: Record<Chain, { rich: Behaviour; failed: Behaviour; missing: Behaviour }> = {
   primary: {
     rich: withResult('getTransaction', (result: SolanaTransaction) => {
       const [payer = 0, ...others] = result.meta.postBalances
@@ -38,10 +45,12 @@ const LIES: Record<Chain, { rich: Behaviour; failed: Behaviour }> = {
       ...result,
       meta: { ...result.meta, err: { InstructionError: [0, 'InvalidArgument'] } },
     })),
+    missing: withResult('getTransaction', () => null),
   },
   evm: {
     rich: withResult('eth_getTransactionByHash', (result: object) => ({ ...result, value: '0xffffffffffffffffffff' })),
     failed: withResult('eth_getTransactionReceipt', (result: object) => ({ ...result, status: '0x0' })),
+    missing: withResult('eth_getTransactionReceipt', () => null),
   },
 }
 
@@ -66,6 +75,19 @@ describe.each(CHAINS)('a quorum of two of three nodes of the %s chain', (chain) 
     const { db } = shop.gateway.context.database
     expect(await db.selectFrom('receipts').selectAll().where('tx', '=', tx).execute()).toEqual([])
   })
+
+  it.each(['rich', 'failed', 'missing', 'silent'] as const)(
+    'T-45 one node that lies (%s) does not stop a sale, nor the check of its payment',
+    async (lie) => {
+      const [liar] = nodes[chain]
+      const { confirm } = await paid()
+      liar!.behave(lie === 'silent' ? () => null : LIES[chain][lie])
+      const { status, body } = await confirm()
+      expect([status, body.idempotent]).toEqual([200, false])
+      const check = await shop.send('GET', `/v1/receipts/${body.receipt_id}/verify-payment`)
+      expect(check.body).toMatchObject({ verified: true })
+    },
+  )
 
   it('T-45 while no two nodes agree nothing is decided, and the log and the metrics show it', async () => {
     const { confirm } = await paid()

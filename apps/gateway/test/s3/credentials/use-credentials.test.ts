@@ -40,6 +40,19 @@ forEachDatabase('S3 credentials in use', (database) => {
   }
 
   const KINDS = ['key', 'session'] as const
+  it.each(KINDS)('T-95 ADD-42 a %s reaches its own folder only', { tags: ['nightly'] }, async (kind) => {
+    const other = await house.locker(ed25519Identity())
+    await other.put('a/1.txt', 'of another')
+    const held = await given[kind]({ access: 'write', prefix: 'a/' })
+    expect(await read(held)).toBe('one')
+    await write(held)
+    expect(await read(held, 'a/3.txt')).toBe('three')
+    await expectS3Error(read(held, 'ab/2.txt'), 403, 'AccessDenied')
+    await expectS3Error(write(held, 'b.txt'), 403, 'AccessDenied')
+    await expectS3Error(read(held, 'a/1.txt', other.lockerId), 403, 'AccessDenied')
+    await expectS3Error(read(held, 'a/1.txt', 'locker_000000000000'), 403, 'AccessDenied')
+  })
+
   it.each(KINDS)('T-95 a %s for reading does not write, and ends when all is revoked', async (kind) => {
     const held = await given[kind]({ access: 'read' })
     expect(await read(held)).toBe('one')
