@@ -1,13 +1,14 @@
 // The parts of the locker page that decide about files, with a real gateway and no browser.
 
 import { listFiles } from '@svc/api/files'
+import { forAllTests } from '@svc/devnet/for-tests'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createClient, type Locker, SMALL_FILE_BYTES } from '@svc/sdk'
 import { NameTaken } from '@svc/sdk/errors'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import { startTestGateway } from '@svc/testbed/gateway'
 import { seedLocker } from '@svc/testbed/seed-lockers'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createDeletions } from '../src/pages/locker/files/deletions.ts'
 import type { Entry } from '../src/pages/locker/files/sorting.ts'
 import { continuedUploads } from '../src/pages/locker/files/uploads/continued.ts'
@@ -17,11 +18,7 @@ import type { ConflictChoice } from '../src/pages/locker/files/uploads/plan.ts'
 import { createUploads } from '../src/pages/locker/files/uploads/queue.ts'
 import type { Encrypt } from '../src/pages/locker/files/uploads/upload-list.ts'
 
-let gateway: Awaited<ReturnType<typeof startTestGateway>>
-beforeAll(async () => {
-  gateway = await startTestGateway()
-})
-afterAll(() => gateway.stop())
+const gateway = forAllTests(() => startTestGateway())
 
 const NO_EVENTS = { onStored() {}, onSettled() {} }
 const bytes = (text: string) => new TextEncoder().encode(text)

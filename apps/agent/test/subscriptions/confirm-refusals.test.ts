@@ -1,19 +1,16 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { startFaultyProxy } from '@svc/devnet/faulty-proxy'
+import { forEachTest } from '@svc/devnet/for-tests'
 import { toBase58 } from '@svc/protocol/bytes'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Reply, startSecondAgent, useAgentStack } from '../agent-stack.ts'
 import { countPurchases, expectError, legOf, pay, payReqId, subscriptionApi } from '../subscription-api.ts'
 import { evmPayer, primaryPayer } from '../wallets.ts'
 
 const stack = useAgentStack()
 const api = subscriptionApi(() => stack.agent)
-let quote: SubscriptionQuote
-let before: Awaited<ReturnType<typeof countPurchases>>
-beforeEach(async () => {
-  quote = await api.quote()
-  before = await countPurchases(stack)
-})
+const quote = forEachTest(() => api.quote())
+const before = forEachTest(() => countPurchases(stack))
 
 const SIGNATURE = toBase58(new Uint8Array(64).fill(7))
 const HASH = `0x${'ab'.repeat(32)}`

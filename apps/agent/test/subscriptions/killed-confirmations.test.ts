@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { limit } from '@svc/concurrency/locks'
 import { forEachDatabase } from '@svc/devnet/databases'
-import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { startLocalChains } from '@svc/devnet/local-chains'
 import { payLeg } from '@svc/devnet/pay-leg'
 import { startTestAgent } from '@svc/testbed/agent'
 import { startTestGateway } from '@svc/testbed/gateway'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { findSubscription } from '../../src/subscriptions/store.ts'
 import { startAgentProcess } from '../agent-process.ts'
 import { subscriptionApi } from '../subscription-api.ts'
@@ -20,16 +21,8 @@ const TERM_SECONDS = 30 * 86_400
 const { identity } = primaryPayer(0)
 
 // The killed process runs on the real clock, and so do the chains and the gateway.
-let chains: LocalChains
-let gateway: Awaited<ReturnType<typeof startTestGateway>>
-beforeAll(async () => {
-  chains = await startLocalChains()
-  gateway = await startTestGateway(chains.variables)
-})
-afterAll(async () => {
-  await gateway.stop()
-  await chains.stop()
-})
+const chains = forAllTests(() => startLocalChains())
+const gateway = forAllTests(() => startTestGateway(chains.variables))
 
 forEachDatabase('an agent service that is killed during confirmations', (database) => {
   it('AGENT-03 STATE-01 keeps every subscription it has answered with, confirms the rest after a restart, and counts no payment twice', {

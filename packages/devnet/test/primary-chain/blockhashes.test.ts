@@ -1,22 +1,13 @@
-import {
-  getBase64Decoder,
-  getBase64EncodedWireTransaction,
-  type KeyPairSigner,
-  type TransactionMessageBytesBase64,
-} from '@solana/kit'
+import { getBase64Decoder, getBase64EncodedWireTransaction, type TransactionMessageBytesBase64 } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { forEachTest } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
 describe('blockhashes of the primary chain', () => {
-  let running: Awaited<ReturnType<typeof startTestChain>>
-  let payer: KeyPairSigner
-  beforeEach(async () => {
-    running = await startTestChain()
-    payer = await signerOf(DEMO_PAYERS[0]!)
-  })
-  afterEach(() => running.stop())
+  const running = forEachTest(() => startTestChain())
+  const payer = forEachTest(() => signerOf(DEMO_PAYERS[0]!))
 
   const pay = (amount: bigint) => getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount })
   const latest = async () => (await running.rpc.getLatestBlockhash().send()).value

@@ -8,20 +8,16 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE,
 } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { call, send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
 const SOL = 1_000_000_000n
 
 describe('the primary chain', () => {
-  let running: Awaited<ReturnType<typeof startTestChain>>
-  let payer: KeyPairSigner
-  beforeAll(async () => {
-    running = await startTestChain({ landing: 'at once' })
-    payer = await signerOf(DEMO_PAYERS[0]!)
-  })
-  afterAll(() => running.stop())
+  const running = forAllTests(() => startTestChain({ landing: 'at once' }))
+  const payer = forAllTests(() => signerOf(DEMO_PAYERS[0]!))
 
   const paySol = (source: KeyPairSigner, amount: bigint) =>
     getTransferSolInstruction({ source, destination: TREASURY.address, amount })

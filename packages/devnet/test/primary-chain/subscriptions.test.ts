@@ -6,7 +6,8 @@ import {
   sendAndConfirmTransactionFactory,
 } from '@solana/kit'
 import { getTransferSolInstruction } from '@solana-program/system'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { forAllTests } from '@svc/devnet/for-tests'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { sign, signerOf } from '../../src/primary-chain/dev-client.ts'
@@ -35,11 +36,7 @@ async function setUp() {
 }
 
 describe('the websocket interface of the primary chain', () => {
-  let chain: Awaited<ReturnType<typeof setUp>>
-  beforeAll(async () => {
-    chain = await setUp()
-  })
-  afterAll(() => chain.stop())
+  const chain = forAllTests(() => setUp())
 
   it('lets a stock client send a transaction and wait until it is confirmed', async () => {
     const { signature } = await chain.pay()
