@@ -22,7 +22,9 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     return (await shop.market.treasury(held)) - before
   }
 
-  it('ADD-16 a quote costs nothing, buy pays once however often it is called, and list_lockers has the locker', async () => {
+  it('ADD-16 a quote costs nothing, buy pays once however often it is called, and list_lockers has the locker', {
+    tags: ['nightly'],
+  }, async () => {
     const order = { units: 1, provider: 'mongodb' }
     const quoted = await gain(async () => expect(await server.call('quote', order)).toMatchObject(order))
     let first: Record<string, unknown> = {}
@@ -43,7 +45,9 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(textOf(found)).toMatch(new RegExp(`receipt_id: ${receipt_id}.*provider: mongodb`, 's'))
   })
 
-  it('T-16 three simultaneous calls with the same intent pay once, and another order under it pays nothing', async () => {
+  it('T-16 three simultaneous calls with the same intent pay once, and another order under it pays nothing', {
+    tags: ['nightly'],
+  }, async () => {
     const intent = `at once over ${transport}`
     const paid = await gain(async () => {
       const bought = await Promise.all([1, 2, 3].map(() => server.call('buy', { units: 1, intent })))
@@ -54,7 +58,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     expect(paid).toBe(250_000n)
   })
 
-  it('another intent is a new purchase, and purchase_status lists both', async () => {
+  it('another intent is a new purchase, and purchase_status lists both', { tags: ['nightly'] }, async () => {
     const intents = [`one over ${transport}`, `another over ${transport}`]
     const paid = await gain(async () => {
       for (const intent of intents) await server.call('buy', { units: 1, intent })

@@ -48,7 +48,9 @@ describe('purchases side by side', () => {
     expect(await market.treasury('USDC')).toBe(before)
   })
 
-  it('T-78 a payment that was sent is on record for its purchase alone, and found when that is opened again', async () => {
+  it('T-78 a payment that was sent is on record for its purchase alone, and found when that is opened again', {
+    tags: ['nightly'],
+  }, async () => {
     const before = await market.treasury('USDC')
     await leaveDuring('/storage/confirm', async () => one.pay(await keyWallet(), legOf(x, 'USDC')))
     expect(page.kept(y.id)).toEqual(y)
@@ -92,7 +94,7 @@ describe('purchases side by side', () => {
     expect(page.kept(x.id)).toMatchObject({ isShownElsewhere: true, quotes: [{}, {}] })
   })
 
-  it('T-78 a purchase that another tab works on is not removed under it', async () => {
+  it('T-78 a purchase that another tab works on is not removed under it', { tags: ['nightly'] }, async () => {
     const other = page.newCheckout()
     const held = page.hold('/payment/prepare')
     const paying = one.pay(await keyWallet(), legOf(x, 'USDC'))

@@ -1,9 +1,9 @@
-import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachDatabase } from '@svc/devnet/databases'
 import { expect, it } from 'vitest'
 import { PermanentError } from '../src/queue.ts'
 import { openTestQueues } from './queues.ts'
 
-forEachDatabaseInGate('jobs to look at', (database) => {
+forEachDatabase('jobs to look at', (database) => {
   it('ADD-25 are listed by state, page by page, found by id, and dead ones deleted or retried in a transaction', async () => {
     const { queue, enqueue, clock, db } = await openTestQueues(database)
     queue.handle('note', { concurrency: 3 }, async () => {

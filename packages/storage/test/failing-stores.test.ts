@@ -175,12 +175,16 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
     ['fails', 'unavailable'],
     ['hangs', 'unavailable'],
     ['refuses', 'closed'],
-  ] as const)('T-31 reports with every operation and its check that a store that %s is %s', async (failure, reason) => {
-    store.fail(failure)
-    await expectFailures(failure === 'hangs' ? store.hasty : store.provider, reason)
-    store.recover()
-    expect(await store.provider.check()).toBe(true)
-  })
+  ] as const)(
+    'T-31 reports with every operation and its check that a store that %s is %s',
+    { tags: ['nightly'] },
+    async (failure, reason) => {
+      store.fail(failure)
+      await expectFailures(failure === 'hangs' ? store.hasty : store.provider, reason)
+      store.recover()
+      expect(await store.provider.check()).toBe(true)
+    },
+  )
 
   it('is unavailable while the store is down, and works again when it is back', { tags: ['nightly'] }, async () => {
     const key = await keep(store.provider, large)
@@ -233,12 +237,16 @@ describe.each(Object.keys(stores))('the %s driver', (name) => {
     }
   })
 
-  it.each(['cuts reads', 'stalls'] as const)('ends a read with an error when the store %s', async (failure) => {
-    const key = await keep(store.provider, large)
-    store.fail(failure)
-    const reading = store.hasty.read(key).then((stream) => readToEnd(stream!))
-    await expect(reading).rejects.toMatchObject(UNAVAILABLE)
-  })
+  it.each(['cuts reads', 'stalls'] as const)(
+    'ends a read with an error when the store %s',
+    { tags: ['nightly'] },
+    async (failure) => {
+      const key = await keep(store.provider, large)
+      store.fail(failure)
+      const reading = store.hasty.read(key).then((stream) => readToEnd(stream!))
+      await expect(reading).rejects.toMatchObject(UNAVAILABLE)
+    },
+  )
 
   // Google's sessions are not known by the names of their objects.
   it.skipIf(name === 'Google Cloud Storage')('restores nothing of an object that is removed meanwhile', async () => {

@@ -37,7 +37,9 @@ describe('svc subscribe', () => {
     expect(stdout).toMatch(/subscription +none: `svc subscribe`/)
   })
 
-  it('AGENT-02 AGENT-03 shows the price and asks; "no" pays nothing, "yes" buys thirty days, a second "yes" thirty more', async () => {
+  it('AGENT-02 AGENT-03 shows the price and asks; "no" pays nothing, "yes" buys thirty days, a second "yes" thirty more', {
+    tags: ['nightly'],
+  }, async () => {
     const { file } = await newWallet(home.folder, 'subscriber.json', DEMO_PAYERS[1]!.privateKeyBytes)
     const subscribe = (stdin: string) =>
       home.svc(['subscribe', '--asset', 'USDC', '--wallet', file], { stdin, isTerminal: true })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 describe('shell completion', () => {
-  it('offers commands, subcommands and options in bash, and files elsewhere', async () => {
+  it('offers commands, subcommands and options in bash, and files elsewhere', { tags: ['nightly'] }, async () => {
     const { stdout: script } = await home.svc(['completion', 'bash'])
     const complete = async (...typed: string[]) => {
       const line = `COMP_WORDS=(${typed.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${typed.length - 1}`

@@ -49,7 +49,9 @@ describe('put, ls, get', () => {
     expect(names((await ok('ls', '--json', ...locker)).stdout)).toEqual([])
   })
 
-  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', async () => {
+  it('FILE-01 FILE-16 upload a folder, download it byte for byte, and skip unchanged files', {
+    tags: ['nightly'],
+  }, async () => {
     const locker = await newLocker()
     const large = Buffer.alloc(9 * 1024 * 1024, 'large')
     const files = { ...FILES, 'large.bin': large }

@@ -95,7 +95,9 @@ describe('svc buy --qr', () => {
     expect((await second.bought()).receipt.tx_hash).toBe(tx)
   })
 
-  it('PAY-52 one name is one order, within --max, and is paid once: by phone or from this machine', async () => {
+  it('PAY-52 one name is one order, within --max, and is paid once: by phone or from this machine', {
+    tags: ['nightly'],
+  }, async () => {
     const order = ['--asset', 'SOL', '--name', 'one order']
     const first = await begin(order)
     first.interrupt()

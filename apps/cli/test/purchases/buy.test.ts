@@ -58,7 +58,7 @@ describe('svc quote', () => {
 })
 
 describe('svc buy', () => {
-  it('PAY-51 pays no more than --max, even with --yes', async () => {
+  it('PAY-51 pays no more than --max, even with --yes', { tags: ['nightly'] }, async () => {
     const buy = (...more: string[]) => home.svc(['buy', '--yes', '--name', 'limited', ...more])
     const nothing = await received('USDC', async () => {
       const { exitCode, stderr } = await buy('--asset', 'USDC', '--max', '0.2499999')
@@ -101,7 +101,7 @@ describe('svc buy', () => {
     expect(paid).toBe(250_000n)
   })
 
-  it('PAY-51 shows the price and asks; "no" pays nothing, "yes" buys', async () => {
+  it('PAY-51 shows the price and asks; "no" pays nothing, "yes" buys', { tags: ['nightly'] }, async () => {
     const buy = (answer: string) => home.svc(['buy', '--asset', 'USDC'], { stdin: answer, isTerminal: true })
     expect(
       await received('USDC', async () => {
@@ -149,7 +149,7 @@ describe('svc buy', () => {
     expect(nothing).toBe(0n)
   })
 
-  it('PAY-52 pays once for a name, however often the command is repeated', async () => {
+  it('PAY-52 pays once for a name, however often the command is repeated', { tags: ['nightly'] }, async () => {
     const paid = await received('SOL', async () => {
       const args = ['buy', '--asset', 'SOL', '--name', 'photos', '--yes']
       const first = await home.json<Bought>(...args)
@@ -174,7 +174,7 @@ describe('svc buy', () => {
     expect(await home.svc(['receipt', receipt_id, '--payment'])).toMatchObject(exits(0, 'The chain says the same'))
   })
 
-  it('PAY-52 resumes an unfinished purchase when the same order is repeated', async () => {
+  it('PAY-52 resumes an unfinished purchase when the same order is repeated', { tags: ['nightly'] }, async () => {
     const buy = () => home.svc(['buy', '--asset', 'USDC', '--yes'])
     const paid = await received('USDC', async () => {
       market.proxy.always(/signed_provision/, {
@@ -194,7 +194,9 @@ describe('svc buy', () => {
     expect(paid).toBe(250_000n)
   })
 
-  it('PAY-52 reports a paid locker that it cannot save locally, and does not pay for it again', async () => {
+  it('PAY-52 reports a paid locker that it cannot save locally, and does not pay for it again', {
+    tags: ['nightly'],
+  }, async () => {
     const buy = () => home.svc(['buy', '--asset', 'USDC', '--yes'])
     const lockers = home.path('config', 'svc', 'lockers')
     const paid = await received('USDC', async () => {

@@ -91,7 +91,9 @@ describe('svc status', () => {
 describe('svc renew', () => {
   const YEAR_MS = 365 * 86_400_000
 
-  it('ADD-17 PAY-51 shows what the locker will have and asks; "no" pays nothing, "yes" extends it', async () => {
+  it('ADD-17 PAY-51 shows what the locker will have and asks; "no" pays nothing, "yes" extends it', {
+    tags: ['nightly'],
+  }, async () => {
     await buy('renewed')
     const before = await statusOf('renewed')
     const treasury = await market.treasury('USDC')

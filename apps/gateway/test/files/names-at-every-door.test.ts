@@ -37,7 +37,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     return body.files.map(({ filename }) => filename)
   }
 
-  it('T-120 is stored by every door under exactly that name', async () => {
+  it('T-120 is stored by every door under exactly that name', { tags: ['nightly'] }, async () => {
     for (const door of ['short URL', 'session', 'fetch', 'tus'] as const) {
       const own = await doors.house.bucket()
       const { [door]: put } = await doors.to(own)

@@ -1,4 +1,4 @@
-import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachDatabase } from '@svc/devnet/databases'
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { migrations } from '../../../src/db/migrations.ts'
@@ -14,7 +14,7 @@ import {
 const NOW = 1_800_000_000
 const SPAN = { since: NOW - 100, now: NOW }
 
-forEachDatabaseInGate('the files that the watch has seen', (database) => {
+forEachDatabase('the files that the watch has seen', (database) => {
   let db: Db
   beforeAll(async () => {
     db = (await database.open<Schema>(migrations)).db

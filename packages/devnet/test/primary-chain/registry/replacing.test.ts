@@ -1,12 +1,8 @@
-import { getBase58Encoder } from '@solana/kit'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { decodeRecord, encodeRecord } from '@svc/protocol/registry'
-import { getCloseAttestationEventDecoder } from 'sas-lib'
+import { decodeRecord } from '@svc/protocol/registry'
 import { describe, expect, it } from 'vitest'
 import { close, create, memo, ownClose, ownCreate, subjectOf, unitLimit } from './instructions.ts'
 import { feePaidBy, RENT_OF_ATTESTATION, startTestRegistry } from './registry.ts'
-
-const EVENT_TAG_BYTES = 8
 
 describe('an attestation of the registry', () => {
   const registry = forAllTests(() => startTestRegistry())
@@ -41,31 +37,5 @@ describe('an attestation of the registry', () => {
     expect(decodeRecord(Uint8Array.from(fields.data))).toEqual(longer)
     expect(lamports).toBe(registry.chain.svm.minimumBalanceForRentExemption(space))
     expect(changes[subject.attestation]).toBe(lamports - RENT_OF_ATTESTATION)
-  })
-
-  it('SAS-06 can be closed by another authorised signer, and the rent goes to the named payer', async () => {
-    const subject = await subjectOf(deployment, 'closed by another')
-    await registry.run([create(deployment, subject)])
-    const { attester } = registry
-    const { err, changes } = await registry.run([close(deployment, subject, { authority: attester, payer: attester })])
-    expect(err).toBeNull()
-    expect(changes).toEqual({
-      ...feePaidBy(registry.authority, 2),
-      [attester.address]: RENT_OF_ATTESTATION,
-      [subject.attestation]: -RENT_OF_ATTESTATION,
-    })
-    expect(await registry.exists(subject.attestation)).toBe(false)
-  })
-
-  it('is named by an event in the transaction that closes it', async () => {
-    const subject = await subjectOf(deployment, 'named by the event')
-    const { innerInstructions } = await registry.run([create(deployment, subject), close(deployment, subject)])
-    const inner = innerInstructions!.find(({ index }) => index === 1)!.instructions[0]!
-    const event = getCloseAttestationEventDecoder().decode(getBase58Encoder().encode(inner.data), EVENT_TAG_BYTES)
-    expect(event).toEqual({
-      discriminator: 0,
-      schema: deployment.schema,
-      attestationData: encodeRecord(subject.record),
-    })
   })
 })
