@@ -1,4 +1,4 @@
-import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { expect, it } from 'vitest'
 import { runAttestJob } from '../../src/attestations/attest-job.ts'
@@ -15,7 +15,7 @@ import { blindly, refusingly } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
 
-forEachDatabaseInGate('publishing while other things happen', (database) => {
+forEachDatabase('publishing while other things happen', (database) => {
   const variables = (own = {}) => ({ DATABASE_URL: database.url, ...own })
   /** Attesting does not publish on these two. */
   const house = forAllTests(() => testbed.open(variables({ ATTEST_PUSH: 'false' })))

@@ -89,6 +89,8 @@ describe('rotating the key of two replicas', { shuffle: false }, () => {
         for (const of of lockers) records.push(await seedStatement(context, of, { databaseUrl: database.url }))
       }
     })
+    // One of the two has been to every locker by then.
+    await expect.poll(() => records.length).toBeGreaterThanOrEqual(2 * lockers.length)
     const rotated = await done('rotate')
     expect(rotated).toMatchObject({ from: { public_key_hex: OLD_KEY }, to: { public_key_hex: newKey }, endorsed: true })
     const known = records.length

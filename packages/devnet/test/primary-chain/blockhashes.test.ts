@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { DEMO_PAYERS, TREASURY } from '../../src/primary-chain/dev-accounts.ts'
 import { send, sign, signerOf, startTestChain } from '../../src/primary-chain/dev-client.ts'
 
+const payer = await signerOf(DEMO_PAYERS[0]!)
+
 describe('blockhashes of the primary chain', () => {
   const running = forEachTest(() => startTestChain())
-  const payer = forEachTest(() => signerOf(DEMO_PAYERS[0]!))
 
   const pay = (amount: bigint) => getTransferSolInstruction({ source: payer, destination: TREASURY.address, amount })
   const latest = async () => (await running.rpc.getLatestBlockhash().send()).value

@@ -15,9 +15,10 @@ import { call, send, sign, signerOf, startTestChain } from '../../src/primary-ch
 
 const SOL = 1_000_000_000n
 
+const payer = await signerOf(DEMO_PAYERS[0]!)
+
 describe('the primary chain', () => {
   const running = forAllTests(() => startTestChain({ landing: 'at once' }))
-  const payer = forAllTests(() => signerOf(DEMO_PAYERS[0]!))
 
   const paySol = (source: KeyPairSigner, amount: bigint) =>
     getTransferSolInstruction({ source, destination: TREASURY.address, amount })

@@ -1,4 +1,4 @@
-import { forEachDatabaseInGate } from '@svc/devnet/databases'
+import { forEachDatabase, forEachDatabaseInGate } from '@svc/devnet/databases'
 import { receiptId } from '@svc/protocol/ids'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { type Receipt, type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
@@ -182,7 +182,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
   })
 })
 
-forEachDatabaseInGate('sums of many payments', (database) => {
+forEachDatabase('sums of many payments', (database) => {
   const ASSETS = [
     ['primary-mainnet', 'SOL'],
     ['primary-mainnet', 'USDC'],
