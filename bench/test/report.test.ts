@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { arch, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { reportText, writeReport } from '../src/report.ts'
 import type { Row } from '../src/row.ts'
 
@@ -11,10 +11,10 @@ const missing = { ...row, what: 'memory', goal: { atMost: 0.4 } } satisfies Row
 const failures = [{ group: 'storj', error: new Error('no server\nat line 1') }]
 
 let folder: string
-beforeAll(async () => {
+beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-report-'))
 })
-afterAll(() => rm(folder, { recursive: true }))
+afterEach(() => rm(folder, { recursive: true }))
 const docs = () => pathToFileURL(`${folder}/`)
 const page = () => join(folder, 'performance.md')
 
