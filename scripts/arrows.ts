@@ -66,6 +66,7 @@ const PACKAGES: Arrows = {
     'agent',
     'api',
     'chains',
+    'database',
     'devnet',
     'gateway',
     'http-service',
